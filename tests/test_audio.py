@@ -404,8 +404,8 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
     "half a header": ("AUD101", "cannot be read as audio", {FOA: WHOLE[:30]}),
     "0 Hz": ("AUD101", "the header says 0 frames a second", {FOA: WHOLE[:24] + bytes(4) + WHOLE[28:]}),
     "0 channels": ("AUD101", "Channel count is zero", {FOA: WHOLE[:22] + bytes(2) + WHOLE[24:]}),
-    "no samples": ("AUD101", "mix001.wav holds no samples", {FOA: sound(noise(0.0))}),
-    "never finished": ("AUD101", "never finished, and 384,000 bytes", {FOA: WHOLE[:40] + bytes(4) + WHOLE[44:]}),
+    "no samples": ("AUD101", "mix001.wav has no samples", {FOA: sound(noise(0.0))}),
+    "never completed": ("AUD101", "never completed, and 384,000 bytes", {FOA: WHOLE[:40] + bytes(4) + WHOLE[44:]}),
     "cut off": ("AUD102", "ends at 1.000 s: 192,000 bytes of sound are missing", {FOA: WHOLE[: 44 + 192_000]}),
     "cut off, AIFF": ("AUD102", "1,000 bytes", {"a.aiff": sound(format="AIFF")[:-1_000]}),
     "cut off, W64": ("AUD102", "1,000 bytes", {"a.w64": sound(format="W64")[:-1_000]}),
@@ -419,24 +419,24 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
         "AUD102", "its last Ogg page is missing", {"a.ogg": between_pages(sound(noise(7.0), format="OGG", subtype="VORBIS"))},
     ),
     "cut off, RF64": ("AUD102", "1,000 bytes", {FOA: sound(format="RF64")[:-1_000]}),
-    "FLAC": ("AUD103", "the content is FLAC, the name says .wav", {FOA: sound(format="FLAC")}),
-    "48 kHz": ("AUD104", "has 48,000 Hz, and STARSS23 has 24,000 Hz", {FOA: sound(rate=48_000)}),
-    "24 kHz in 2019": ("AUD104", "has 48,000 Hz", {"mic_dev/split1_ir0_ov1_1.wav": sound()}),
-    "2 GHz": ("AUD104", "2,147,483,647 Hz, which cannot be", {"a.wav": WHOLE[:24] + b"\xff\xff\xff\x7f" + WHOLE[28:]}),
-    "mono": ("AUD105", "has 1 channel, and FOA has 4", {FOA: sound(noise(1.0, 1))}),
-    "stereo": ("AUD105", "has 2 channels, and MIC has 4", {MIC: sound(noise(1.0, 2))}),
-    "floats": ("AUD106", "type FLOAT, and STARSS23 has PCM_16", {FOA: sound(subtype="FLOAT")}),
-    "24 bit": ("AUD106", "type PCM_24", {FOA: sound(subtype="PCM_24")}),
+    "FLAC": ("AUD103", "contains FLAC, but its suffix is .wav", {FOA: sound(format="FLAC")}),
+    "48 kHz": ("AUD104", "has a rate of 48,000 Hz instead of 24,000 Hz", {FOA: sound(rate=48_000)}),
+    "24 kHz in 2019": ("AUD104", "instead of 48,000 Hz", {"mic_dev/split1_ir0_ov1_1.wav": sound()}),
+    "2 GHz": ("AUD104", "an impossible rate of 2,147,483,647 Hz", {"a.wav": WHOLE[:24] + b"\xff\xff\xff\x7f" + WHOLE[28:]}),
+    "mono": ("AUD105", "has 1 channel, but FOA has 4", {FOA: sound(noise(1.0, 1))}),
+    "stereo": ("AUD105", "has 2 channels, but MIC has 4", {MIC: sound(noise(1.0, 2))}),
+    "floats": ("AUD106", "has FLOAT samples instead of PCM_16", {FOA: sound(subtype="FLOAT")}),
+    "24 bit": ("AUD106", "has PCM_24 samples", {FOA: sound(subtype="PCM_24")}),
     "labels behind the end": (
-        "AUD107", "frame 10 begins at 1 s, and fold3_room4_mix001.wav ends at 1.000 s: 2 rows behind its end",
+        "AUD107", "frame 10 begins at 1 s, but fold3_room4_mix001.wav ends at 1.000 s: 2 rows past its end",
         {FOA: sound(), LABELS: b"9,1,0,-50,30,200\n10,1,0,-50,30,200\n11,1,0,-50,30,200\n"},
     ),
     "formats that differ": (
-        "AUD108", "ends at 1.000 s (24,000 frames), its MIC recording at 0.999 s (23,976)",
+        "AUD108", "ends at 1.000 s (24,000 samples), but its MIC recording at 0.999 s (23,976)",
         {FOA: sound(), MIC: sound(noise(0.999, seed=1))},
     ),
-    "an open length": ("AUD109", "does not say how long it is", {FOA: OPEN}),
-    "half a frame": ("AUD109", "the last frame has 6 of 8 bytes", {
+    "an open length": ("AUD109", "has no length", {FOA: OPEN}),
+    "half a frame": ("AUD109", "the last sample frame has only 6 of 8 bytes", {
         FOA: wav(bytes(range(1, 251)) + bytes(44), 1, 4, 16)}),
     "one unlike the others": (
         "AUD110", "d.wav has 8,000 Hz and 4 channels, 3 others here have 24,000 Hz and 4",
@@ -489,7 +489,7 @@ def test_what_a_folder_shares_is_said_once(tmp_path: Path) -> None:
     names = [FOA.replace("001", f"00{number}") for number in (1, 4, 5, 6)]
     root = tree(tmp_path, dict.fromkeys(names, sound(rate=48_000)))
     [finding] = found(root)
-    assert finding.message.startswith("all 4 recordings of the folder have 48,000 Hz, and STARSS23 has 24,000 Hz")
+    assert finding.message.startswith("all 4 recordings in the folder have a rate of 48,000 Hz instead of 24,000 Hz")
     assert finding.path == f"{root}/foa_dev/dev-train-tau"
     saved(tmp_path, sound(), names[0])
     assert codes(root) == ["AUD104"] * 3
@@ -575,7 +575,7 @@ SOUNDS: dict[str, tuple[list[str], str, bytes]] = {
     "a silent channel": (["AUD201"], "channel 3 is silent", sound(changed(put(2, 0.0)))),
     "two silent channels": (["AUD201"], "channels 1, 3 are silent", sound(changed(put([0, 2], 0.25)))),
     "a channel of dither": (
-        ["AUD201"], "channel 3 has nothing but noise at -73 dB, the loudest channel -11 dB",
+        ["AUD201"], "channel 3 has only noise at -73 dB, while the loudest channel is at -11 dB",
         sound(changed(put(2, lambda data: 10 ** (-73 / 20) * np.random.default_rng(5).standard_normal(len(data))))),
     ),
     "two dead channels, one with an offset": (
@@ -583,11 +583,11 @@ SOUNDS: dict[str, tuple[list[str], str, bytes]] = {
         sound(changed(put([0, 2], lambda data: 2e-4 * np.random.default_rng(5).standard_normal((len(data), 2)) + [0, 5e-3]))),
     ),
     "a channel of dither in a quiet recording": (
-        ["AUD201"], "channel 3 has nothing but noise at -73 dB, the loudest channel -51 dB",
+        ["AUD201"], "channel 3 has only noise at -73 dB, while the loudest channel is at -51 dB",
         sound(changed(put(2, lambda data: 10 ** (-33 / 20) * np.random.default_rng(5).standard_normal(len(data)))) / 100),
     ),
     "nothing but dither": (
-        ["AUD201"], "all channels have nothing but noise at -73 dB",
+        ["AUD201"], "all channels have only noise at -73 dB",
         sound(10 ** (-73 / 20) * np.random.default_rng(5).standard_normal((24_000, 4))),
     ),
     "quiet, with an event": ([], "", sound(quiet(-72, 0.02))),
@@ -598,11 +598,11 @@ SOUNDS: dict[str, tuple[list[str], str, bytes]] = {
         sound(changed(put(1, np.sign(np.sin((np.arange(30_000) + 0.5) / 240 * np.pi)), slice(None)), 1.25)),
     ),
     "floats too loud": (
-        ["AUD202"], "1 sample beyond full scale, up to +6.0 dB", sound(changed(put(0, 2.0, slice(9, 10))), subtype="FLOAT"),
+        ["AUD202"], "1 sample above full scale, up to +6.0 dB", sound(changed(put(0, 2.0, slice(9, 10))), subtype="FLOAT"),
     ),
     "two alike": (["AUD203"], "channels 2 and 4 are the same", sound(changed(put(3, lambda data: data[:, 1])))),
     "mono four times": (["AUD203"], "all 4 channels are the same", sound(np.repeat(noise(1.0, 1), 4, axis=1))),
-    "turned around": (
+    "sign inverted": (
         ["AUD203"], "1 and 3 are the same with the sign", sound(changed(put(2, lambda data: -data[:, 0])), subtype="FLOAT"),
     ),
     "alike until late": ([], "", sound(changed(put(3, lambda data: data[:-1, 1], slice(0, -1)), 6.0))),

@@ -191,7 +191,7 @@ def foa(*names: str) -> tuple[list[int], Any]:
         (("W", "-Y", "Z", "X"), "mirrored", "left and right"),
         (("W", "Y", "-Z", "X"), "flipped", "up and down"),
         (("W", "Y", "Z", "-X"), "reversed", "front and back"),
-        (("-W", "Y", "Z", "X"), "inverted", "W has the wrong sign"),
+        (("-W", "Y", "Z", "X"), "inverted", "as if channel W were inverted"),
         (("W", "-Y", "-Z", "X"), "inverted", "Y and Z"),
         (("W", "-Y", "Z", "-X"), "rotated", "180"),
     ],
@@ -434,15 +434,13 @@ def test_foa_alone_cannot_tell_mirrored_labels_from_an_inverted_channel(change: 
     (one,) = deep(foa)
 
     assert "azimuths look mirrored" in one.message
-    assert "or channel Y has the wrong sign: FOA alone sounds the same" in one.message
+    assert "or channel Y is inverted: FOA alone cannot tell" in one.message
     assert "azimuths" in str(one.hint)
     assert "channel Y" in str(one.hint)
     assert one.path.endswith(".csv")
     if "foa" in change:  # the labels fit MIC
         assert both.path.endswith(".wav")
-        assert both.message.startswith(
-            "channel Y has the wrong sign, as the labels fit the other recording of the clip"
-        )
+        assert both.message.startswith("channel Y is inverted, since the labels fit the other recording of the clip")
         assert "azimuths" not in str(both.hint)
     else:  # both recordings say so
         assert both.path.endswith(".csv")
@@ -460,12 +458,12 @@ def test_what_foa_recordings_share_has_both_explanations_unless_mic_tells(tmp_pa
         path.write_text(text(one.rows))
 
     def together() -> str:
-        return next(found.message for found in deep(tmp_path) if found.message.startswith("all 4 FOA"))
+        return next(found.message for found in deep(tmp_path) if found.message.startswith("in all 4 FOA"))
 
-    assert "recordings together: channel Y has the wrong sign, as the labels fit the other recordings" in together()
+    assert "recordings together, channel Y is inverted, since the labels fit the other recordings" in together()
     shutil.rmtree(tmp_path / "mic_dev")
     assert "azimuths look mirrored" in together()
-    assert "or channel Y has the wrong sign" in together()
+    assert "or channel Y is inverted" in together()
 
 
 @pytest.mark.parametrize("suffix", ["flac", "aiff"])
@@ -491,7 +489,7 @@ def test_what_all_clips_share_is_said_once_more(tmp_path: Path) -> None:
     found = [one for one in deep(tmp_path) if one.code == "AUD301"]
 
     assert [Path(one.path).name for one in found] == ["foa", "21.csv", "22.csv", "23.csv"], "20 has too few events"
-    assert found[0].message.startswith("all 4 FOA recordings together: azimuths look mirrored")
+    assert found[0].message.startswith("in all 4 FOA recordings together, azimuths look mirrored")
 
 
 def test_labels_alone_find_their_recordings_and_archives_are_read_in_place(tmp_path: Path) -> None:
@@ -553,7 +551,7 @@ def test_the_command_line_names_the_cause_and_its_evidence(tmp_path: Path) -> No
     assert done.exit_code == 1
     (degrees,) = re.findall(r"azimuths look rotated by \+(\d+) degrees", done.stdout)
     assert 55 <= int(degrees) <= 65
-    assert "14 events alone at 1" in done.stdout
+    assert "14 isolated events at 1" in done.stdout
 
 
 def test_other_hops(tmp_path: Path) -> None:
@@ -595,7 +593,7 @@ AT_FAULT: dict[str, tuple[dict[str, Any], str, str, str]] = {
     ),
     "axes of labels exchanged": ({"row": axes_exchanged}, "AUD305", "metadata", "axes x, y, z (front, left, up)"),
     "labels opposite": (
-        {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 180)), -el, d)}, "AUD306", "metadata", "opposite",
+        {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 180)), -el, d)}, "AUD306", "metadata", "reversed",
     ),
     "FOA turned": ({"foa": lambda x: x[[0, 3, 2, 1]] * np.array([[1], [1], [1], [-1]], np.int16)}, "AUD304", "foa", "only"),
     "FOA late": ({"foa": delayed(5)}, "AUD308", "foa", "0.5 s late"),
@@ -651,4 +649,4 @@ def test_what_both_arrays_share_is_one_finding_at_the_labels(code: str, words: s
     together = [found for found in deep(tmp_path) if " together" in found.message]
 
     assert [(found.code, Path(found.path).parent.name) for found in together] == [(code, "metadata_dev")]
-    assert together[0].message.startswith(f"all 4 FOA and 4 MIC recordings together: {words}")
+    assert together[0].message.startswith(f"in all 4 FOA and 4 MIC recordings together, {words}")

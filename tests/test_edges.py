@@ -68,7 +68,7 @@ def test_a_reference_is_a_range_or_a_path(tmp_path: Path) -> None:
     labels = folder(tmp_path / "in", [1, 2, 4])
     for reference in ("mix001..mix004", folder(tmp_path / "ref", range(1, 5)), str(tmp_path / "ref")):
         found = seldio.validate(labels, format="starss23", reference=reference).findings
-        assert ["no result for mix003"] == [finding.message for finding in found if finding.code == "SUB101"]
+        assert ["no result file for mix003"] == [finding.message for finding in found if finding.code == "SUB101"]
 
 
 def test_labels_become_questions(tmp_path: Path) -> None:

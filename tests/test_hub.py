@@ -1266,7 +1266,7 @@ def test_secrets_are_placed_and_masked(hub: Hub, tree: Path) -> None:
     (tree / "config.yaml").write_bytes(SECRET)
     code, text = cli("push", str(tree), "--repo", REPO)
     assert code == 1
-    assert "config.yaml:2: HUB501 Holds a Hugging Face token (hf_x…)" in text
+    assert "config.yaml:2: HUB501 contains a Hugging Face token (hf_x…)" in text
     assert "x" * 10 not in text
     assert "Nothing was uploaded" in text
     assert not hub.repositories
@@ -1275,7 +1275,7 @@ def test_secrets_are_placed_and_masked(hub: Hub, tree: Path) -> None:
 
 def test_secrets_in_columns_of_parquet() -> None:
     found = [finding for finding in found_in(folder({"a.parquet": KEYED})) if finding.code == "HUB501"]
-    assert ["Row 1 of column note holds an AWS key (AKIA…)"] == [finding.message for finding in found]
+    assert ["row 1 of column note contains an AWS key (AKIA…)"] == [finding.message for finding in found]
 
 
 @given(

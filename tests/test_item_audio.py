@@ -125,7 +125,7 @@ def test_a_file_of_questions_alone_is_clean_with_one_note(tmp_path: Path) -> Non
     for path in (file, tmp_path):
         [finding] = validate(path).findings
         assert (finding.code, finding.severity, finding.line) == ("QAI309", Severity.INFO, None)
-        assert finding.message == "none of 2 recordings is here: not checked"
+        assert finding.message == "none of 2 recordings found: not checked"
     assert CliRunner().invoke(app, ["validate", str(file)]).exit_code == 0
 
 
@@ -175,7 +175,7 @@ def test_files_that_are_no_sound(what: str, tmp_path: Path) -> None:
 
 def test_a_recording_without_samples(tmp_path: Path) -> None:
     [finding] = one(tmp_path, wav(0.0))
-    assert (finding.code, finding.message) == ("QAI302", "audio/test/foa_a.wav holds no samples")
+    assert (finding.code, finding.message) == ("QAI302", "audio/test/foa_a.wav has no samples")
 
 
 def test_a_recording_that_is_cut_off(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_a_recording_that_is_cut_off(tmp_path: Path) -> None:
 def test_another_rate(rate: int, shown: str, tmp_path: Path) -> None:
     [finding] = one(tmp_path, wav(rate=rate))
     assert finding.code == "QAI304"
-    assert f"has {shown} Hz, the benchmark's recordings have 16,000 Hz" in finding.message
+    assert f"has a rate of {shown} Hz, but the benchmark's recordings are at 16,000 Hz" in finding.message
 
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 5, 8])
@@ -209,7 +209,9 @@ def test_what_all_recordings_share_is_said_once(tmp_path: Path) -> None:
     records = [question(number, name) for number, name in enumerate(names)]
     file = tree(tmp_path, records, dict.fromkeys(names, wav(rate=24_000)))
     [finding] = found(file)
-    assert finding.message == "all 6 recordings have 24,000 Hz, the benchmark's recordings have 16,000 Hz"
+    assert (
+        finding.message == "all 6 recordings have a rate of 24,000 Hz, but the benchmark's recordings are at 16,000 Hz"
+    )
     (tmp_path / names[5]).write_bytes(wav())
     assert codes(file) == ["QAI304"] * 5
     (tmp_path / names[5]).write_bytes(wav(rate=8_000))
@@ -222,10 +224,10 @@ def test_what_all_recordings_share_is_said_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("record", "says"),
     [
-        (timed([1.0, 2.5]), "time_span: 2.5 s, and the recording ends at 2.000 s"),
-        (question(answer_meta={"onset_time": 2.2}, canonical_answer="2.2"), "onset_time: 2.2 s"),
-        (question(start=1.0, end=2.5), "end: 2.5 s, and the recording ends"),
-        (question(start=2.0, end=3.0), "start: 2 s, and the recording ends"),
+        (timed([1.0, 2.5]), "time_span is 2.5 s, but the recording ends at 2.000 s"),
+        (question(answer_meta={"onset_time": 2.2}, canonical_answer="2.2"), "onset_time is 2.2 s"),
+        (question(start=1.0, end=2.5), "end is 2.5 s, but the recording ends"),
+        (question(start=2.0, end=3.0), "start is 2 s, but the recording ends"),
     ],
 )
 def test_times_behind_the_end(record: dict[str, Any], says: str, tmp_path: Path) -> None:
@@ -269,7 +271,7 @@ def test_times_of_proofs_and_parts(tmp_path: Path) -> None:
     file = tree(tmp_path, records, {"a.wav": wav(3.0, 24_000, 2)}, "items.jsonl")
     findings = found(file, format="items")
     assert [(f.code, f.line) for f in findings] == [("QAI307", 1), ("QAI307", 3), ("QAI307", 4)]
-    assert "the end of bell: 1.9 s, and the clip ends at 1.500 s" in findings[0].message
+    assert "the end of bell is 1.9 s, but the clip ends at 1.500 s" in findings[0].message
     assert "end: 3.5 s" in findings[1].message
     assert "the end of bell: 3.6 s, and the recording ends" in findings[2].message
 
@@ -373,7 +375,7 @@ def test_jasco_and_its_odd_recording(tmp_path: Path) -> None:
     file = tree(tmp_path, [], {"dataset/v0/v0.csv": JASCO.encode(), **audio}, "empty")
     [finding] = found(tmp_path / "dataset/v0/v0.csv")
     assert (finding.code, finding.severity, finding.line) == ("QAI308", Severity.INFO, 3)
-    assert "48,000 Hz, as published; the others have 16,000 Hz" in finding.message
+    assert "48,000 Hz, as published; the others are at 16,000 Hz" in finding.message
     (tmp_path / "dataset/v0/46.wav").write_bytes(wav(rate=48_000, channels=2))
     assert codes(tmp_path) == ["QAI304", "QAI305", "QAI308"]
     assert file.exists()

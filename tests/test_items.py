@@ -70,7 +70,7 @@ def test_other_counts_of_tasks_than_so_bench_has(tmp_path: Path) -> None:
 
     assert {"QAI309": 1} == right.by_rule()  # no recordings
     assert {"QAI107": 1, "QAI309": 1} == wrong.by_rule()
-    assert "count_sources: 31 for 34" in wrong.findings[-1].message
+    assert "count_sources: 31 instead of 34" in wrong.findings[-1].message
 
 
 def test_labels_become_questions_that_are_clean(labels: Path, tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_an_end_before_the_start_is_told_once(tmp_path: Path) -> None:
     assert {"QAI105": 1, "QAI309": 1} == wrong.by_rule()
     first = next(finding for finding in wrong.findings if finding.code == "QAI105")
     assert ("4.0", "the end, 4 s, is before the start, 8 s") == (first.value, first.message)
-    assert ["time_span ends at 2.5 s, the clip at 1 s"] == [f.message for f in late.findings if f.code == "QAI105"]
+    assert ["time_span ends at 2.5 s, but the clip at 1 s"] == [f.message for f in late.findings if f.code == "QAI105"]
 
 
 GOOD = json.dumps({"data": {"test": [{"outputs": "B", "meta": {"id": 1}}]}})

@@ -346,7 +346,7 @@ def test_numbers_in_steps_name_both_ways_where_nothing_tells(tmp_path: Path) -> 
     path.write_text(text([(5 * n, 1, 0, n, 10) for n in range(60)]))
     (found,) = (f for f in validate(path, format="starss22").findings if f.code == "LAB307")
     assert "frames of 20 ms were counted, or only one frame in 5 has a row" in found.message
-    assert "divide by 5, or write 5 rows for each" in (found.hint or "")
+    assert "divide by 5, or repeat each row 5 times" in (found.hint or "")
 
 
 def test_a_file_cut_at_a_line_among_whole_ones(tmp_path: Path) -> None:

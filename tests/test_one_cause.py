@@ -87,7 +87,7 @@ def test_a_thousand_duplicates_are_one_finding(folder: Callable[..., Path]) -> N
 
     assert (found.line, found.count, len(found.ranges), found.unlisted) == (2, 1024, MOST_RANGES, 1024 - MOST_RANGES)
     assert found.ranges[:2] == ((2, 2), (4, 4))
-    assert found.message == "the same row as line 1"
+    assert found.message == "same row as line 1"
 
 
 def test_duplicates_out_of_order_are_counted_too(folder: Callable[..., Path]) -> None:
@@ -287,6 +287,6 @@ def test_rows_behind_the_last_label_of_the_reference_are_a_warning(tmp_path: Pat
 
     assert found.severity == "warning"
     assert found.path.endswith("mix002.csv")
-    assert "1,401 of 1,806 rows are behind the last label of their clip" in found.message
+    assert "1,401 of 1,806 rows come after the last label of their clip" in found.message
     same = seldio.validate(labels, format="dcase2023-submission", reference=load(str(labels)))
     assert "SUB112" not in {one.code for one in same.findings}

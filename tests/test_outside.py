@@ -60,8 +60,8 @@ def test_labels_are_validated(data: Path) -> None:
     file.write_text(file.read_text().replace("2,1,0,0,5,2500", "2,3,0,0,95,2500"))
     code, shown, _ = seldio("validate", file, "--format", "lab2027")
     assert code == 1
-    assert ":2:3  LAB102 error class 3 is not in 0 to 2\n" in shown
-    assert ":2:9  LAB104 error elevation 95 is outside -90 to 90\n" in shown
+    assert ":2:3  LAB102 error class 3 is outside [0, 2]\n" in shown
+    assert ":2:9  LAB104 error elevation 95 is outside [-90, 90]\n" in shown
 
 
 @pytest.mark.slow

@@ -307,7 +307,7 @@ LAYOUT: list[tuple[str, Files, list[Place]]] = [
     ("csv in capitals", renamed(f"{A}/mix003.csv", f"{A}/mix003.CSV"), [("SUB214", f"{OUTPUT}/mix003.CSV", None, None, None)]),
     ("csv elsewhere", {**clean(), f"{FOLDER}/extra/scores.csv": ""}, [("SUB214", f"{FOLDER}/extra/scores.csv", None, None, None)]),
     ("csv of no system", {**clean(), "task3a/mix001.csv": ""}, [("SUB214", "task3a/mix001.csv", None, None, None)]),
-    ("a second meta file", {**clean(), f"{FOLDER}/{B}.meta.yaml": META.replace(A, B)},
+    ("second meta file", {**clean(), f"{FOLDER}/{B}.meta.yaml": META.replace(A, B)},
      [("SUB214", f"{FOLDER}/{B}.meta.yaml", None, None, None)]),
     ("meta file as .yml", renamed(f"{A}.meta.yaml", f"{A}.meta.yml"), [("SUB215", f"{FOLDER}/{A}.meta.yml", None, None, None)]),
     ("meta file without label", renamed(f"{A}.meta.yaml", "meta.yaml"), [("SUB215", f"{FOLDER}/meta.yaml", None, None, None)]),

@@ -368,7 +368,7 @@ def test_lines_are_counted_from_the_beginning(tmp_path: Path, newline: str) -> N
     with cut(Cut(chunk=300)):
         found = [finding for finding in validate(path).findings if finding.code == "QAI101"]
     assert [41, 42, 43] == sorted(finding.line or 0 for finding in found)
-    assert ["the id 3 stands in line 4 already"] * 2 == [f.message for f in found if f.line in (41, 43)]
+    assert ["the id 3 already appears in line 4"] * 2 == [f.message for f in found if f.line in (41, 43)]
 
 
 # --- parts ----------------------------------------------------------------------------------------------------

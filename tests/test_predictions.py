@@ -96,7 +96,7 @@ def test_whole_predictions_are_clean(tmp_path: Path, rows: list[Record]) -> None
     [
         (ALL[:4] + ALL[5:], [("PRD201", None)], "line 5 of"),
         ([*ALL, answer(77)], [("PRD202", 10)], "in the same line"),
-        (changed(3, audio_path=f"audio/test/{name(4)}.wav")(ALL), [("PRD203", 4)], "does not look"),
+        (changed(3, audio_path=f"audio/test/{name(4)}.wav")(ALL), [("PRD203", 4)], "joins by qa_id without checking"),
         (changed(3, audio_path=f"audio/train/{name(3)}.wav")(ALL), [("PRD203", 4)], "audio/train"),
         (changed(3, audio_id=name(4))(ALL), [("PRD203", 4)], "audio_id"),
         (changed(3, task_name="multi_hop")(ALL), [("PRD204", 4)], "detect_time"),
@@ -198,9 +198,9 @@ def put(row: int, column: str, value: str) -> Callable[[list[list[str]]], None]:
         (list.reverse, [], ""),
         (lambda table: table.pop(3), [("PRD205", 2)], "number 4 of"),
         (lambda table: [table.pop(3), table.pop(3)], [("PRD205", 2)], "numbers 4, 5 of"),
-        (lambda table: table.__delitem__(slice(0, 8)), [("PRD201", None)], "counts no ids"),
-        (put(2, "prompt", INSTRUCTIONS[2] + " "), [("PRD206", 4)], "number 3 with other signs"),
-        (put(2, "prompt", "What?"), [("PRD206", 4)], "no JASCO scores"),
+        (lambda table: table.__delitem__(slice(0, 8)), [("PRD201", None)], "does not count ids"),
+        (put(2, "prompt", INSTRUCTIONS[2] + " "), [("PRD206", 4)], "number 3 with different punctuation"),
+        (put(2, "prompt", "What?"), [("PRD206", 4)], "not JASCO scores"),
         (put(9, "audio", "{data_folder}/dataset/v0/1.wav"), [("PRD203", 11)], "groups by id"),
         (put(9, "tgt_text", "They sleep."), [("PRD209", 11)], "They sleep."),
         (put(9, "audio_sound", "rain"), [("PRD209", 11)], "sound 2"),
@@ -392,7 +392,7 @@ def test_one_file_of_answers(tmp_path: Path, gold: Path) -> None:
     own = lines(tmp_path / "own.jsonl", [{"id": str(n), "prediction": "B"} for n in (1, 3)])
     found = validate(own, reference=load(str(gold))).findings
     assert short(found) == [("PRD201", None)]
-    assert "scores 0" in (found[0].hint or "")
+    assert "the whole task 0" in (found[0].hint or "")
 
 
 def test_answers_to_other_tasks_are_no_letters(tmp_path: Path) -> None:

@@ -300,7 +300,7 @@ def test_ids_in_quotes_are_no_numbers() -> None:
     for known in (gold, None):
         [finding] = check_answers(quoted, known)
         assert (finding.code, finding.line) == ("PRD131", 7)
-        assert 'the id is the text "1": no answer to question 1' in finding.message
+        assert 'the id is the string "1", which does not answer question 1' in finding.message
     assert mera_verdict({"ruEnvAQA.json": answers(("1", "A"), (2, "A"))}, {"ruEnvAQA": {1: "A", 2: "A"}})[0][
         "type"] == "no_id"  # fmt: skip
     test, _ = read(packed(record("1"), record(2)), RUENVAQA)
@@ -310,7 +310,7 @@ def test_ids_in_quotes_are_no_numbers() -> None:
 
 def test_spaces_around_a_letter_are_shown() -> None:
     [finding] = check_answers(same(answers((1, " B")), SUBMISSION), None)
-    assert finding.message == '" B" is no letter alone: scored 0'
+    assert finding.message == '" B" is more than a letter: scored 0'
 
 
 def test_a_submission_called_zip_is_one(tmp_path: Path) -> None:

@@ -294,7 +294,7 @@ def test_lay201_a_table_of_labels_that_was_changed(copied: Callable[[str], Path]
     [finding] = found(folder, "LAY201")
 
     assert str(folder / "labels/train-00000-of-00001.parquet") == finding.path
-    assert "the labels of 1 clip are not those of the label files" in finding.message
+    assert "the labels of 1 clip differ from the label files" in finding.message
     assert "row 3: azimuth 77.0 in the table" in finding.message
 
 
@@ -331,8 +331,8 @@ def test_lay202_what_is_not_as_it_was_written(copied: Callable[[str], Path]) -> 
     (folder / "labels/fold3_room4_mix001.csv").write_text("3,1,0,-90,0,100\n")
     missing, other = sorted(found(folder, "LAY202"), key=lambda finding: finding.path)
 
-    assert "1 file of the manifest missing: other/LICENSE" in missing.message
-    assert "16 bytes; the manifest says" in other.message
+    assert "1 file from the manifest missing: other/LICENSE" in missing.message
+    assert "16 bytes instead of" in other.message
 
 
 @pytest.mark.parametrize("kind", KINDS)

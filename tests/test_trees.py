@@ -475,14 +475,14 @@ def test_a_wrong_type_is_not_also_a_missing_file(name: str) -> None:
 )
 def test_a_misspelt_name_is_not_also_a_missing_file(stem: str) -> None:
     (found,) = findings(swap(PLAIN, LABELS, f"metadata_dev/dev-train-tau/{stem}.csv"))
-    assert (found.code, found.hint) == ("LAY101", "is fold3_room4_mix001 meant?")
+    assert (found.code, found.hint) == ("LAY101", "did you mean fold3_room4_mix001?")
 
 
 def test_other_types_are_told_by_folder() -> None:
     odd = {f"metadata_dev/dev-train-tau/{clip}.npy" for clip in SPLITS["dev-train-tau"]} | {"foa_dev/README.md"}
     first, second = findings(PLAIN | odd)
     assert (first.code, first.path) == ("LAY112", "data/foa_dev/README.md")
-    assert (second.code, "50 files of another type (.npy)" in second.message) == ("LAY112", True)
+    assert (second.code, "50 files of the wrong type (.npy)" in second.message) == ("LAY112", True)
 
 
 def test_a_split_of_a_few_clips_picked_by_hand_is_quiet() -> None:

@@ -426,24 +426,32 @@ def cut_off(folder: Path) -> bytes:
 
 BAD: dict[str, tuple[Callable[[Path], bytes], dict[str, Any], str]] = {
     "VID101": (lambda _: b"ffconcat version 1.0\nfile other.mp4\n", {}, "cannot be read as video: it is a text"),
-    "VID102": (cut_off, {}, r"breaks off after \d+ of 30 pictures"),
-    "VID103": (lambda _: make(30, size=(192, 108), **QUICK), {}, "has pictures of 192×108, not 1920×960"),
-    "VID104": (lambda _: panorama(25, Fraction(25)), {}, "has 25 pictures a second, not 29.97"),
-    "VID105": (lambda _: panorama(), {"seconds": 1.4}, r"ends at 1.001 s, its recording at 1.400 s: 0.399 s shorter"),
-    "VID106": (lambda _: panorama(), {"last": 15}, r"6 label frames without a picture \(10 … 15\)"),
-    "VID107": (lambda _: panorama(first=5), {"seconds": 1.1}, r"picture 0 is shown at 0.166 s, .*it starts at 0.16"),
+    "VID102": (cut_off, {}, r"ends after \d+ of 30 frames"),
+    "VID103": (lambda _: make(30, size=(192, 108), **QUICK), {}, "has frames of 192×108, not 1920×960"),
+    "VID104": (lambda _: panorama(25, Fraction(25)), {}, "has a frame rate of 25 fps, not 29.97"),
+    "VID105": (
+        lambda _: panorama(),
+        {"seconds": 1.4},
+        r"ends at 1.001 s, its recording at 1.400 s: the video is 0.399 s shorter",
+    ),
+    "VID106": (lambda _: panorama(), {"last": 15}, r"6 label frames without a video frame \(10 … 15\)"),
+    "VID107": (
+        lambda _: panorama(first=5),
+        {"seconds": 1.1},
+        r"video frame 0 is shown at 0.166 s, .*it starts at 0.16",
+    ),
     "VID108": (lambda _: make(30, size=PANORAMA, container="avi", **QUICK), {"end": "avi"}, "no presentation time"),
     "VID109": (
         lambda _: make(30, size=PANORAMA, sound=(0.5, 2), **QUICK),
         {},
-        "pictures from 0.000 to 1.001 s, and the sound",
+        "video from 0.000 to 1.001 s, but its embedded audio",
     ),
     "VID111": (
         lambda _: begun_at(make(60, size=PANORAMA, gop=40, **QUICK), 1.001),
         {},
-        r"30 of 60 pictures are hidden by an edit list, 30 are shown from 0.000 to 1.001 s",
+        r"30 of 60 frames are hidden by an edit list, 30 are shown from 0.000 to 1.001 s",
     ),
-    "VID116": (lambda _: panorama(), {"last": 11}, r"2 label frames without a picture \(10 … 11\)"),
+    "VID116": (lambda _: panorama(), {"last": 11}, r"2 label frames without a video frame \(10 … 11\)"),
 }
 
 
@@ -466,7 +474,10 @@ def test_missing_pictures_are_told(tmp_path: Path) -> None:
     clip(tmp_path, make(30, size=PANORAMA, stamps=stamps, **QUICK))
     (found,) = about(tmp_path)
 
-    assert "picture 12 is shown at 0.467 s, by number and rate at 0.400 s (pictures are missing" in found.message
+    assert (
+        "video frame 12 is shown at 0.467 s, but at 0.400 s according to its number and the frame rate (frames are missing"
+        in found.message
+    )
 
 
 def test_one_cause_is_one_finding(tmp_path: Path) -> None:
@@ -475,8 +486,8 @@ def test_one_cause_is_one_finding(tmp_path: Path) -> None:
     found = about(tmp_path)
 
     assert [finding.code for finding in found] == ["VID103", "VID116"]
-    assert "all 5 videos of the folder have pictures of 192×108, not" in found[0].message
-    assert "5 videos without a picture for 5 label frames" in found[1].message
+    assert "all 5 videos in the folder have frames of 192×108, not" in found[0].message
+    assert "5 videos without a frame for 5 label frames" in found[1].message
     assert found[0].path == str(tmp_path / "video_dev" / "dev-train-tau")
 
 
@@ -524,7 +535,7 @@ def test_a_deep_check_decodes_everything(tmp_path: Path) -> None:
     (found,) = deeply(tmp_path)
 
     assert found.code == "VID201"
-    assert "of 60 pictures of a.mp4 cannot be decoded" in found.message
+    assert "of 60 frames of a.mp4 cannot be decoded" in found.message
 
 
 def test_a_video_that_was_cut_without_encoding_is_whole(tmp_path: Path) -> None:
@@ -556,7 +567,7 @@ def test_black_and_frozen_pictures_are_told_and_short_ones_are_not(tmp_path: Pat
 
     assert found == {
         "VID202": "a.mp4 is black from 2.0 to 5.0 s",
-        "VID203": "a.mp4 stands still from 5.8 to 17.8 s",
+        "VID203": "a.mp4 is frozen from 5.8 to 17.8 s",
     }
     with Video(io.BytesIO(make(60, rate, pictures=[-1] * 60, **QUICK))) as video:
         found_all = video.survey()

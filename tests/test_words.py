@@ -53,7 +53,7 @@ def test_there_is_something_to_read() -> None:
     places = {place.split(":")[0] for place, _ in texts()}
 
     assert len(texts()) > 5000
-    assert {"src/seldio/cli/score.py", "README.md", "docs/index.md", "src/seldio/rules/pages/LAB101.md"} <= places
+    assert {"src/seldio/cli/score.py", "README.md", "docs/index.md", "src/seldio/rules/pages/SYN101.md"} <= places
 
 
 @pytest.mark.parametrize("phrase", PHRASES, ids=lambda phrase: phrase["say"][:40])

@@ -1,4 +1,4 @@
-"""All rules, in one explicit catalogue; the documentation and the command line are made from it."""
+"""All rules, in one explicit catalogue from which the documentation and the command line are generated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from seldio.rules.base import Labels
 from seldio.rules.registry import CATALOGUE, ERROR, INFO, WARNING, find, findings, get, register, rule, rules_for, run
 
 #: The modules of all rules with a check. Rules of one subject run in this order: misreadings come first, since they
-#: account for values out of range.
+#: explain values out of range.
 FAMILIES = tuple(
     import_module(f"seldio.rules.{name}")
     for name in (
@@ -19,7 +19,7 @@ FAMILIES = tuple(
         "deep", "video",
     )
 )  # fmt: skip
-plugins.rows("rules", Rule)  # a rule is registered as it is made
+plugins.rows("rules", Rule)  # rules register themselves when they are created
 for _code in sorted(CATALOGUE):
     CATALOGUE[_code] = CATALOGUE.pop(_code)
 

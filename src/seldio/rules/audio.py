@@ -1,7 +1,7 @@
-"""AUD1: the recordings of a data set tree or folder, as far as their headers tell; AUD2: what they sound like.
+"""AUD1: the recordings of a dataset tree or folder, judged by their headers; AUD2: their content.
 
-:func:`check_recordings` looks at each recording once. It listens to them only where the user wants to wait for it: each
-is read once, block by block, in memory that does not grow.
+:func:`check_recordings` opens each recording once. It reads the samples only on request, since that takes time: each
+recording is read once, block by block, in constant memory.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from seldio.media.audio import Probe
     from seldio.media.contents import SoundSurvey
 
-#: Flat tops that are too many to be chance.
+#: More flat tops than this are not a coincidence.
 _MOST_FLAT = 10
 #: A mean beyond this share of full scale (-40 dB) is an offset.
 _OFFSET = 0.01
@@ -52,62 +52,62 @@ _OFFSET = 0.01
 
 @rule("AUD101", ERROR)
 def recording_unreadable(one: RecordingFile, found: Found) -> Iterator[Finding]:
-    """A recording that is no sound, or has none.
+    """Recording that is not audio, or has no samples.
 
     Web pages and texts saved under the name of a recording, half a header, 0 channels, 0 Hz, or a header that
-    promises 0 bytes: a program that was stopped before it could fill in the length leaves that, and what
-    follows is not read by anybody. (Files of 0 bytes are LAY113.)
+    declares 0 bytes: a program that was stopped before it could fill in the length leaves such a header, and the
+    samples after it are never read. (Files of 0 bytes are LAY113.)
 
     Example:
         foa_dev/dev-train-tau/fold3_room4_mix001.wav, which begins with <!DOCTYPE html>
 
     Fix:
-        Fetch or unpack the recording again.
+        Download or unpack the recording again.
 
     Reference: libsndfile, which soundfile, torchaudio and librosa read audio with.
     """
-    again = "fetch or unpack it again"
+    again = "download or unpack it again"
     if one.facts is None:
         head = b""
         with contextlib.suppress(SeldioError):
             head = one.entry.head(12)
         known = head[:4] in (b"RIFF", b"RIFX", b"RF64", b"fLaC", b"OggS")
-        # the first bytes of what is no audio at all often say what it is
+        # the first bytes of a file that is not audio often reveal what it is
         start = f" (it begins with {printable(head.decode('latin-1'))})" if head and not known else ""
         yield found(f"{one.file} cannot be read as audio: {printable(one.fault or '')}{start}", again)
     elif not one.facts.frames:
         header = one.facts.header
         rest = header.rest if header is not None and header.promised is None else 0
-        more = f": its header was never finished, and {rest:,} bytes follow it" if rest else ""
-        yield found(f"{one.file} holds no samples{more}", again)
+        more = f": its header was never completed, and {rest:,} bytes follow it" if rest else ""
+        yield found(f"{one.file} has no samples{more}", again)
 
 
 @rule("AUD102", ERROR)
 def recording_cut_off(one: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
-    """A recording with less sound than its header promises, or an Ogg file without its last page.
+    """Recording shorter than its header says, or an Ogg file without its last page.
 
-    Downloads and copies break off. libsndfile and FFmpeg read such a file in silence, as if it ended there;
-    the labels of the rest then train a model on nothing, or stop the baseline. (FLAC and MP3 show it only while
+    Downloads and copies get interrupted. libsndfile and FFmpeg read such a file silently, as if it ended there;
+    the remaining labels then train a model on nothing, or make the baseline fail. (FLAC and MP3 show it only when
     they are decoded: AUD206.)
 
     Example:
-        a header for 7,200,000 frames, and 1,310,720 of them in the file
+        a header for 7,200,000 samples, and only 1,310,720 in the file
 
     Fix:
-        Fetch or unpack the recording again.
+        Download or unpack the recording again.
 
     Reference: RIFF, the size of the data chunk; EBU Tech 3306 for RF64; RFC 3533, "end of stream" of Ogg.
     """
     if header.cut_off:
-        yield found(f"{one.file} ends at {header.seconds:.3f} s: {header.cut_off}", "fetch or unpack it again")
+        yield found(f"{one.file} ends at {header.seconds:.3f} s: {header.cut_off}", "download or unpack it again")
 
 
 @rule("AUD103", ERROR)
 def recording_type(one: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
-    """A recording of another file type than its name says.
+    """Recording whose content does not match its suffix.
 
-    Libraries that look at the content read it, those that go by the suffix do not: the official baselines
-    read recordings with scipy.io.wavfile, which stops at anything but WAV.
+    Libraries that look at the content can read it, those that go by the suffix cannot: the official baselines
+    read recordings with scipy.io.wavfile, which fails on anything but WAV.
 
     Example:
         fold3_room4_mix001.wav, and its content is FLAC
@@ -119,14 +119,14 @@ def recording_type(one: RecordingFile, header: Probe, found: Found) -> Iterator[
     """
     wanted, there = CONTAINERS.get(one.place.suffix.lower()), header.container
     if wanted is not None and there not in wanted:
-        message = f"{one.file}: the content is {there}, the name says .{printable(one.place.suffix)}"
+        message = f"{one.file} contains {there}, but its suffix is .{printable(one.place.suffix)}"
         yield found(message, "convert it, or rename it")
 
 
 def _rate(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
     if one.expected and row.rate is not None:
-        return f"{header.rate:,} Hz, and {row.title} has {row.rate:,} Hz" if header.rate != row.rate else None
-    return f"{header.rate:,} Hz, which cannot be" if header.rate not in RATES else None
+        return f"a rate of {header.rate:,} Hz instead of {row.rate:,} Hz" if header.rate != row.rate else None
+    return f"an impossible rate of {header.rate:,} Hz" if header.rate not in RATES else None
 
 
 def _channels(_: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
@@ -134,28 +134,27 @@ def _channels(_: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
     wanted = CHANNELS.get(field or "")
     if wanted is None or field is None or header.channels == wanted:
         return None
-    return f"{plural(header.channels, 'channel')}, and {field if field == 'stereo' else field.upper()} has {wanted}"
+    return f"{plural(header.channels, 'channel')}, but {field if field == 'stereo' else field.upper()} has {wanted}"
 
 
 def _depth(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
     wrong = row.subtype is not None and one.expected and header.subtype != row.subtype
-    return f"samples of type {header.subtype}, and {row.title} has {row.subtype}" if wrong else None
+    return f"{header.subtype} samples instead of {row.subtype}" if wrong else None
 
 
-Prescription(TreeAudio, "AUD104", "recording-rate", ERROR, _rate, "resample it, or take the original")
-Prescription(TreeAudio, "AUD105", "recording-channels", ERROR, _channels, "take the original")
+Prescription(TreeAudio, "AUD104", "recording-rate", ERROR, _rate, "resample it, or use the original")
+Prescription(TreeAudio, "AUD105", "recording-channels", ERROR, _channels, "use the original")
 Prescription(
-    TreeAudio, "AUD106", "recording-depth", WARNING, _depth, "write it as 16-bit PCM, or take the original"
+    TreeAudio, "AUD106", "recording-depth", WARNING, _depth, "write it as 16-bit PCM, or use the original"
 )  # fmt: skip
 
 
 @rule("AUD107", ERROR)
 def labels_behind_end(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    """Labels behind the end of their recording.
+    """Labels past the end of their recording.
 
-    The recording is not the whole one, or the labels are those of another recording, or their frames are
-    shorter than 100 ms. The last label frame of a recording need not be full; what begins at its end or
-    later is behind it.
+    The recording is incomplete, the labels belong to another recording, or their frames are shorter than 100 ms.
+    The last label frame of a recording may be partial; a frame that begins at its end or later is past it.
 
     Example:
         a label of frame 612 (61.2 s), and the recording ends at 60.000 s
@@ -176,8 +175,8 @@ def labels_behind_end(audio: TreeAudio, found: Found) -> Iterator[Finding]:
             if len(late):
                 frame, place = int(frames[late[0]]), part.place(int(late[0]), "frame")
                 message = (
-                    f"frame {frame} begins at {onset(frame, hop):g} s, and {one.file} ends at {header.seconds:.3f} s: "
-                    f"{plural(len(late), 'row')} behind its end"
+                    f"frame {frame} begins at {onset(frame, hop):g} s, but {one.file} ends at {header.seconds:.3f} s: "
+                    f"{plural(len(late), 'row')} past its end"
                 )
                 hint = "compare both with the originals"
                 yield found(part.file.path, message, hint, place.line, place.column, place.value, place.excerpt)
@@ -185,13 +184,13 @@ def labels_behind_end(audio: TreeAudio, found: Found) -> Iterator[Finding]:
 
 @rule("AUD108", ERROR)
 def formats_differ(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    """The FOA and the MIC recording of one clip differ in length.
+    """FOA and MIC recordings of one clip that differ in length.
 
-    Both were made from the same 32 channels, sample by sample, and share their labels. Where one is shorter it
-    is cut off, or they are not the same recording. (A header that promises more than there is, is AUD102.)
+    Both were made from the same 32 channels, sample by sample, and share their labels. The shorter one is
+    truncated, or they are not the same recording. (A header that declares more than the file holds is AUD102.)
 
     Example:
-        foa_dev/…/fold3_room4_mix001.wav has 1,440,000 frames, mic_dev/…/fold3_room4_mix001.wav 1,200,000
+        foa_dev/…/fold3_room4_mix001.wav has 1,440,000 samples, mic_dev/…/fold3_room4_mix001.wav 1,200,000
 
     Fix:
         Compare both with the originals.
@@ -203,10 +202,10 @@ def formats_differ(audio: TreeAudio, found: Found) -> Iterator[Finding]:
         if pair[0] is None or pair[1] is None:
             continue
         (one, foa), (other, mic) = pair[0], pair[1]
-        # where the frames are as many, only a rate is wrong
+        # with the same number of samples, only a rate is wrong
         if foa.frames != mic.frames and Fraction(foa.frames, foa.rate) != Fraction(mic.frames, mic.rate):
             message = (
-                f"{one.file} ends at {foa.seconds:.3f} s ({plural(foa.frames, 'frame')}), its MIC "
+                f"{one.file} ends at {foa.seconds:.3f} s ({plural(foa.frames, 'sample')}), but its MIC "
                 f"recording at {mic.seconds:.3f} s ({mic.frames:,})"
             )
             yield found(one.path, message, f"compare with {printable(other.place.name)}")
@@ -214,43 +213,43 @@ def formats_differ(audio: TreeAudio, found: Found) -> Iterator[Finding]:
 
 @rule("AUD109", WARNING)
 def header_length(one: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
-    """A WAV header that leaves the length open, or sound that ends in the middle of a frame.
+    """WAV header without a length, or audio that ends in the middle of a sample frame.
 
-    A program that writes to a pipe cannot go back and fill in how long the recording is. What reads the file
-    then guesses, and may take chunks behind the sound for sound. A last frame that is not whole was cut off, or
-    the number of channels is not what the header says.
+    A program that writes to a pipe cannot go back and fill in the length. Programs that read the file have to
+    guess, and may treat chunks after the audio as audio. If the last sample frame is incomplete, it was
+    truncated, or the number of channels is not what the header says.
 
     Example:
         a data chunk of 4,294,967,295 bytes in a file of 11 MB
 
     Fix:
-        Read it and write it again with soundfile or sox; compare the length with the original.
+        Read the file and write it again with soundfile or sox; compare the length with the original.
 
     Reference: RIFF, the size of the data chunk; FFmpeg writes 0xFFFFFFFF to a pipe, sox 0x7FFFF000.
     """
     wav = header.header
     if wav is not None and wav.promised is None:
-        yield found(f"{one.file}: its header does not say how long it is", "write it again")
+        yield found(f"the header of {one.file} has no length", "write it again")
     elif wav is not None and wav.block and (spare := wav.there % wav.block) and not header.missing:
-        message = f"{one.file}: the last frame has {spare} of {wav.block} bytes"
+        message = f"{one.file}: the last sample frame has only {spare} of {wav.block} bytes"
         yield found(message, "compare its length with the original")
 
 
 @rule("AUD110", WARNING)
 def recording_unlike_others(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    """A recording with another sampling rate or number of channels than the rest of its folder.
+    """Recording whose sampling rate or channel count differs from the rest of its folder.
 
-    Only said where the data set does not prescribe them (that is AUD104 and AUD105), and three of four
-    recordings of the folder agree. Loaders that take the rate of the first file for that of all play this
-    one too fast or too slow.
+    Reported only where the dataset does not prescribe them (that is AUD104 and AUD105) and at least three
+    quarters of the folder's recordings agree. Loaders that use the rate of the first file for all play this one
+    too fast or too slow.
 
     Example:
         one recording of 44,100 Hz among 200 of 24,000 Hz
 
     Fix:
-        Resample it, or take the original.
+        Resample it, or use the original.
 
-    Reference: none; what nearly all share is most often meant.
+    Reference: none; the value that nearly all files share is usually the intended one.
     """
     for inside in by_folder((one for one, _ in audio.whole.values() if not one.expected), place_name):
         headers = [audio.whole[one.place.name][1] for one in inside]
@@ -261,14 +260,14 @@ def recording_unlike_others(audio: TreeAudio, found: Found) -> Iterator[Finding]
         for one, header in zip(inside, headers, strict=True):
             if (header.rate, header.channels) != (rate, channels):
                 mine = f"{header.rate:,} Hz and {plural(header.channels, 'channel')}"
-                message = f"{one.file} has {mine}, {most:,} others here have {rate:,} Hz and {channels}"
-                yield found(one.path, message, "resample it, or take the original")
+                message = f"{one.file} has {mine}, but {most:,} others here have {rate:,} Hz and {channels}"
+                yield found(one.path, message, "resample it, or use the original")
 
 
 def check_recordings(collection: Collection, tree: Tree, sink: Sink, *, deep: bool = False) -> int:
     """Check the recordings of a tree or folder; return how many there are.
 
-    With *deep* they are listened to as well, which takes a second for some minutes of sound.
+    With *deep* their samples are read as well, which takes about a second for a few minutes of audio.
     """
     audio = TreeAudio(collection, tree)
     run(audio, sink)
@@ -277,12 +276,12 @@ def check_recordings(collection: Collection, tree: Tree, sink: Sink, *, deep: bo
     return len(audio.all)
 
 
-# --- what recordings sound like ----------------------------------------------------------------------------
+# --- the content of recordings -----------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)
 class SurveyedSound:
-    """A recording and what it sounds like."""
+    """A recording and a survey of its content."""
 
     entry: Entry
     name: str
@@ -294,7 +293,7 @@ class SurveyedSound:
         return rule.at(self.entry.path, f"{self.name}: {message}", hint)
 
     def named(self, channels: list[int]) -> str:
-        """Some of its channels in words; they count from 1 for people."""
+        """Some of its channels in words, counted from 1."""
         if len(channels) == self.channels:
             return "all channels" if len(channels) > 1 else "the channel"
         return f"channel{'s' if len(channels) > 1 else ''} {', '.join(str(channel + 1) for channel in channels)}"
@@ -311,38 +310,40 @@ class SurveyedSounds(list[SurveyedSound]):
 
 @rule("AUD201", ERROR)
 def silent_channel(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """A recording, or a channel of it, in which nothing sounds.
+    """Silent recording or silent channel.
 
-    All samples are alike, from the first to the last, or there is nothing but the noise of a converter or of
-    dither: a level below -60 dB of full scale while another channel is 30 dB louder (20 dB, where no peak is
-    20 dB above the level), or all channels below -70 dB with no peak above -55 dB. No microphone of an array
-    does that: a channel was lost, or a file was made and never filled.
+    All samples have the same value from the first to the last, or there is only converter noise or dither: a
+    level below -60 dBFS while another channel is 30 dB louder (20 dB where no peak is 20 dB above the level), or
+    all channels below -70 dBFS with no peak above -55 dBFS. No microphone of an array behaves like that: a
+    channel was lost, or a file was created and never filled.
 
     Example:
-        four channels at -30 dB, and the third has -73 dB
+        four channels at -30 dB, and the third at -73 dB
 
     Fix:
-        Take the original.
+        Use the original.
 
-    Reference: none; a quiet room is louder than 16 bits are deep.
+    Reference: none; a quiet room is louder than the noise floor of 16 bits.
     """
     silent = one.sound.silent
     if one.sound.frames > 1 and silent:
-        yield found(f"{one.named(silent)} {'is' if len(silent) == 1 else 'are'} silent", "take the original")
+        yield found(f"{one.named(silent)} {'is' if len(silent) == 1 else 'are'} silent", "use the original")
     if one.sound.frames > 1 and (dead := [channel for channel in one.sound.dead if channel not in silent]):
         verb, levels = "has" if len(dead) == 1 else "have", one.sound.levels
-        loudest = f", the loudest channel {levels.max():.0f} dB" if len(dead) + len(silent) < one.channels else ""
-        message = f"{one.named(dead)} {verb} nothing but noise at {levels[dead].max():.0f} dB{loudest}"
-        yield found(message, "take the original")
+        loudest = (
+            f", while the loudest channel is at {levels.max():.0f} dB" if len(dead) + len(silent) < one.channels else ""
+        )
+        message = f"{one.named(dead)} {verb} only noise at {levels[dead].max():.0f} dB{loudest}"
+        yield found(message, "use the original")
 
 
 @rule("AUD202", WARNING)
 def clipped_sound(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """Sound that stays at full scale, or goes beyond it.
+    """Audio that stays at full scale or exceeds it.
 
-    Three samples in a row at the largest value there is: the top of the wave is cut off, and with it go the
-    differences between channels that directions are heard by. Floats may go beyond full scale; they are cut
-    off as soon as somebody writes them as whole numbers.
+    Three consecutive samples at the largest possible value mean that the top of the waveform is clipped, which
+    destroys the differences between channels that carry direction. Floats may exceed full scale, but are clipped
+    as soon as they are written as integers.
 
     Example:
         1,280 flat tops in channel 1
@@ -358,47 +359,47 @@ def clipped_sound(one: SurveyedSound, found: Found) -> Iterator[Finding]:
         yield found(message, "record or mix it at a lower level")
     if loud := int(sound.loud.sum()):
         peak = 20 * math.log10(max(abs(sound.lowest).max(), abs(sound.highest).max()))
-        message = f"{plural(loud, 'sample')} beyond full scale, up to {peak:+.1f} dB"
-        yield found(message, "lower the level before it is written as whole numbers")
+        message = f"{plural(loud, 'sample')} above full scale, up to {peak:+.1f} dB"
+        yield found(message, "lower the level before writing integers")
 
 
 @rule("AUD203", ERROR)
 def channels_alike(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """Two channels that are the same, sample by sample, perhaps with the sign turned around.
+    """Two channels that are identical, or identical with the sign inverted.
 
-    A mono recording written four times has the right number of channels and no direction. In ambisonics and
-    between microphones no two channels are ever the same.
+    A mono recording written four times has the right number of channels and no direction. Neither ambisonics
+    channels nor microphones are ever identical.
 
     Example:
         channels 2 and 3 of a recording in foa_dev are the same
 
     Fix:
-        Take the original.
+        Use the original.
 
     Reference: DCASE 2023 Task 3, the responses of FOA and MIC differ from channel to channel.
     """
     sound, silent = one.sound, set(one.sound.silent)
-    for pairs, what in ((sound.same, "the same"), (sound.opposite, "the same with the sign turned around")):
+    for pairs, what in ((sound.same, "identical"), (sound.opposite, "identical with the sign inverted")):
         audible = [pair for pair in pairs if not silent & set(pair)] if sound.frames > 1 else []
         every = len(audible) == math.comb(one.channels, 2) > 1
         named = listed([f"{a + 1} and {b + 1}" for a, b in audible])
         if audible:
             which = f"all {one.channels} channels" if every else f"channels {named}"
-            yield found(f"{which} are {what}", "take the original")
+            yield found(f"{which} are {what}", "use the original")
 
 
 @rule("AUD204", WARNING)
 def constant_offset(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """A channel whose mean is far from zero.
+    """Channel with a DC offset.
 
-    A converter or an edit has added a constant. It is not heard, and it moves whatever is computed from levels;
-    in ambisonics it looks like a sound that comes from one direction all the time.
+    A converter or an edit added a constant. It is inaudible, but it shifts everything computed from levels; in
+    ambisonics it looks like a sound that constantly comes from one direction.
 
     Example:
         the mean of channel 1 is 0.052 of full scale
 
     Fix:
-        Take the original, or a high-pass filter at 20 Hz.
+        Use the original, or apply a high-pass filter at 20 Hz.
 
     Reference: IEC 61606, direct-current offset of converters; -40 dB of full scale is far above theirs.
     """
@@ -406,73 +407,74 @@ def constant_offset(one: SurveyedSound, found: Found) -> Iterator[Finding]:
     for channel in np.flatnonzero(np.abs(offsets) > _OFFSET).tolist():
         if channel not in silent:
             message = f"the mean of channel {channel + 1} is {offsets[channel]:.3f} of full scale"
-            yield found(message, "take the original, or filter it")
+            yield found(message, "use the original, or apply a high-pass filter")
 
 
 @rule("AUD205", ERROR)
 def samples_not_numbers(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """Samples that are no numbers, or infinite.
+    """Samples that are NaN or infinite.
 
-    A division by zero on the way into a file of floats. One of them makes a whole spectrum NaN, and a model
-    that is trained on it is NaN from then on.
+    The usual cause is a division by zero before writing a file of floats. A single such sample makes a whole
+    spectrum NaN, and a model trained on it stays NaN from then on.
 
     Example:
         12 samples of channel 3 are NaN or infinite
 
     Fix:
-        Take the original, or find what computed it.
+        Use the original, or fix the program that computed it.
 
     Reference: IEEE 754.
     """
     if count := int(one.sound.broken.sum()):
         channels = one.named(np.flatnonzero(one.sound.broken).tolist())
-        yield found(f"{plural(count, 'sample')} of {channels} NaN or infinite", "take the original")
+        yield found(f"{plural(count, 'NaN or infinite sample')} in {channels}", "use the original")
 
 
 @rule("AUD206", ERROR)
 def sound_breaks_off(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """A recording that cannot be decoded to its end.
+    """Recording that cannot be decoded to its end.
 
-    FLAC, Ogg and MP3 show it only while they are decoded: the header is fine, the rest is damaged or missing.
+    FLAC, Ogg and MP3 show it only when they are decoded: the header is fine, the rest is damaged or missing.
 
     Example:
-        a FLAC file of 60 s that was cut off in the middle
+        a FLAC file of 60 s that was truncated in the middle
 
     Fix:
-        Fetch or unpack the recording again.
+        Download or unpack the recording again.
 
     Reference: RFC 9639, every frame of FLAC has a checksum.
     """
     if one.sound.fault is not None:
-        yield found(printable(one.sound.fault), "fetch or unpack it again")
+        yield found(printable(one.sound.fault), "download or unpack it again")
 
 
 @rule("AUD207", ERROR)
 def same_recording(recordings: SurveyedSounds, found: Found) -> Iterator[Finding]:
-    """Two recordings that hold the same sound.
+    """Two recordings with identical audio.
 
-    A copy under another name, in another split or in the folder of the other format: a model is tested on what
-    it was trained on, or takes FOA for MIC. Compared are the samples, so that another header hides nothing.
+    The file was copied under another name, into another split, or into the folder of the other format: a model is
+    tested on what it was trained on, or reads FOA as MIC. The samples are compared, so a different header hides
+    nothing.
 
     Example:
         foa_dev/…/fold3_room4_mix001.wav and mic_dev/…/fold3_room4_mix001.wav are the same
 
     Fix:
-        Find out which of the two names is right, and take the original of the other.
+        Check which of the two names is right, and restore the original of the other.
 
-    Reference: none of the data sets holds a recording twice.
+    Reference: none of the datasets contains a recording twice.
     """
     audible = [one for one in recordings if one.sound.fault is None and len(one.sound.silent) < one.channels]
     for first, *others in grouped(audible, lambda one: one.sound.digest).values():
         for other in others:
-            message = f"{other.name} holds the same sound as {printable(first.entry.path)}"
-            yield found(other.entry.path, message, "find out which name is right")
+            message = f"{other.name} has the same audio as {printable(first.entry.path)}"
+            yield found(other.entry.path, message, "check which name is right")
 
 
 def check_sounds(files: Sequence[TreeFile[Any]], sink: Sink) -> SurveyedSounds:
-    """Listen to recordings, each block by block, and compare them with each other.
+    """Read the samples of recordings, each block by block, and compare them with each other.
 
-    Those that cannot be opened are left out: their headers tell.
+    Those that cannot be opened are skipped: rules about headers report them.
     """
     entries = [one.entry for one in files]
     levels = each(_levels, entries, what="listening to recordings", size=attrgetter("size"), key=attrgetter("stamp"))
@@ -487,7 +489,7 @@ def check_sounds(files: Sequence[TreeFile[Any]], sink: Sink) -> SurveyedSounds:
 
 
 def _levels(entry: Entry) -> tuple[int, SoundSurvey] | Finding | None:
-    """Channels and levels of a recording, or what is wrong; None where it cannot be opened."""
+    """Channels and levels of a recording, or a finding about it; None if it cannot be opened."""
     from seldio.media.contents import listen, opened_sound
 
     try:

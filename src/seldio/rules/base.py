@@ -1,4 +1,4 @@
-"""Label tables as rules look at them."""
+"""Label tables, as the rules see them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from seldio.text import clipped
 
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
-#: Frames with more rows than this are compared by sorting instead of pair by pair.
+#: Rows of frames with more rows than this are compared by sorting instead of pairwise.
 CROWDED = 16
 _IDENTITY = ("class_id", "class_name", "source")
 POSITION = ("azimuth", "elevation", "distance", "x", "y", "z")
 
 
 class Labels:
-    """A reading with its columns as arrays, and what many rules ask of them, computed once."""
+    """A reading with its columns as arrays, and values that many rules need, computed once."""
 
     def __init__(self, reading: LabelReading) -> None:
         self.reading = reading
@@ -36,11 +36,11 @@ class Labels:
 
     @cached_property
     def fields(self) -> frozenset[str]:
-        """The columns of the table; none if it has no row."""
+        """The columns of the table; empty if it has no rows."""
         return frozenset(self.reading.table.column_names if len(self) else ())
 
     def has(self, *fields: str) -> bool:
-        """Whether the table has all of *fields*, and any row."""
+        """Whether the table has all of *fields*, and at least one row."""
         return self.fields.issuperset(fields)
 
     def column(self, field: str) -> Any:
@@ -90,13 +90,13 @@ class Labels:
 
     @cached_property
     def unsorted(self) -> Ints:
-        """Rows whose frame number is smaller than that of the row before, in the same file."""
+        """Rows whose frame number is smaller than that of the previous row in the same file."""
         falls = np.flatnonzero(np.diff(self.column("frame")) < 0) + 1
         return np.setdiff1d(falls, self.starts, assume_unique=True)
 
     @cached_property
     def order(self) -> Ints | None:
-        """The rows by file and frame, file order inside a frame; None where they stand so already."""
+        """The rows by file and frame, in file order within a frame; None where they are in that order already."""
         if not len(self.unsorted):
             return None
         part = np.repeat(np.arange(len(self.filled)), np.diff(np.append(self.starts, len(self))))
@@ -112,7 +112,7 @@ class Labels:
 
     @cached_property
     def frame_starts(self) -> Ints:
-        """Positions (in frame order) at which a new frame begins, and the number of rows at the end."""
+        """Positions (in frame order) at which a new frame begins, followed by the number of rows."""
         new = np.empty(len(self) + 1, dtype=bool)
         new[0] = new[-1] = True
         frame = self.ordered("frame")
@@ -124,11 +124,11 @@ class Labels:
     def twins(self) -> tuple[Ints, Ints]:
         """Pairs of positions (in frame order) with one frame, class and source, the earlier one first.
 
-        In crowded frames only pairs that are next to each other in value are listed: every row that
-        has a twin is in a pair all the same.
+        In crowded frames only pairs with adjacent values are listed: every row that
+        has a twin is still in a pair.
         """
         sizes = np.diff(self.frame_starts)
-        follows = np.ones(len(self), dtype=bool)  # rows behind another one of their frame
+        follows = np.ones(len(self), dtype=bool)  # rows after another one of their frame
         follows[self.frame_starts[:-1]] = False
         for start, size in zip(
             *(part[sizes > CROWDED].tolist() for part in (self.frame_starts[:-1], sizes)), strict=True
@@ -147,7 +147,7 @@ class Labels:
     # --- findings ----------------------------------------------------------------------------------
 
     def where(self, field: str, wrong: Bools | None) -> Iterator[int]:
-        """The rows where *wrong* holds and *field* is known, as :meth:`firsts` gives them."""
+        """The rows where *wrong* is true and *field* is known, as :meth:`firsts` returns them."""
         if wrong is None or not wrong.any():
             return iter(())
         if self.reading.table[field].null_count:
@@ -155,9 +155,9 @@ class Labels:
         return self.firsts(np.flatnonzero(wrong))
 
     def firsts(self, rows: Ints) -> Iterator[int]:
-        """The rows to report of *rows* (ascending), which have one fault: of each file a few, or one for all.
+        """The rows to report among *rows* (ascending), which share a fault: a few per file, or one for all of them.
 
-        One cause is one finding: where a file has more than a few such rows, its first one stands for all.
+        One cause is one finding: where a file has more than a few such rows, the first one represents them all.
         """
         for same in np.split(rows, np.searchsorted(rows, self.starts[1:])) if len(rows) else ():
             if len(same) <= SINGLY:
@@ -166,17 +166,17 @@ class Labels:
                 yield FirstRow.of(same)
 
     def finding(self, rule: Rule, row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
-        """A finding of *rule* at *field* of table row *row*, and of all rows that this one stands for."""
+        """A finding of *rule* at *field* of table row *row*, and of all rows that it represents."""
         return self.reading.finding(rule, row, field, message, hint)
 
     def cell(self, row: int, name: str) -> Any:
-        """The value of a column in *row*, or of what is computed of columns."""
+        """The value of a column, or of a value computed from columns, in *row*."""
         value = self.column(name) if name in self.fields else getattr(self, name)
         return value[row] if isinstance(value, np.ndarray) else value
 
     @property
     def widest(self) -> int:
-        """The greatest azimuth that the layout has, degrees."""
+        """The largest azimuth of the layout, in degrees."""
         return 90 if self.dialect is not None and self.dialect.folded else 180
 
     @cached_property
@@ -185,7 +185,7 @@ class Labels:
         return np.sqrt(sum(self.column(axis) ** 2 for axis in "xyz"))
 
     def text(self, row: int, field: str) -> str:
-        """What stands in the file for *field* of *row*."""
+        """The text in the file for *field* of *row*."""
         part = self.reading.part_of(row)
         return clipped(part.place(row - part.first, field).value, 30)
 

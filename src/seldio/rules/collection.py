@@ -1,4 +1,4 @@
-"""A source as a whole: what its files are called, what they hold together, what was expected."""
+"""A source as a whole: the names of its files, their content taken together, and what was expected."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """What a submission is held against."""
+    """What a submission is checked against."""
 
-    path: str  # what the user named
-    #: the expected clips, each with its number of label frames where the reference tells it
+    path: str  # as the user passed it
+    #: the expected clips, each with its number of label frames where the reference has it
     clips: Mapping[str, int | None]
     #: of a reference of labels, the number of label frames of each clip up to its last label
     labelled: Mapping[str, int] = dataclasses.field(default_factory=dict)
@@ -29,14 +29,14 @@ class Reference:
 
 @dataclasses.dataclass(frozen=True)
 class Collection:
-    """What the rules for submissions, packages and trees look at."""
+    """What the rules for submissions, packages and trees check."""
 
-    path: str  # the source as the user named it
+    path: str  # the source as the user passed it
     kind: str  # file, folder, zip, tar, gzip or stdin
     entries: Sequence[Entry]  # all its files, labels or not, sorted by name
     readings: Sequence[LabelReading]  # the label tables read from them, one for each group of one format
-    reference: Reference | None = None  # what was expected, if the user said so
-    #: of an export the files as they lie there, where *entries* are those that it was made from
+    reference: Reference | None = None  # what is expected, if the user passed it
+    #: of an export, the stored files; *entries* are the files that it was made from
     stored: Sequence[Entry] = ()
 
     @staticmethod
@@ -61,7 +61,7 @@ class Collection:
         return self.reference.clips if self.reference is not None else {}
 
     def spot(self, places: Sequence[TreePlace]) -> str:
-        """The path of one file, or of the folder that several have in common; that of all where there is none."""
+        """The path of one file, or of the folder that several have in common; that of the source if there is none."""
         if not self.entries or not places:
             return self.path
         if len(places) == 1:
@@ -100,7 +100,7 @@ def grouped(things: Iterable[Thing], key: Callable[[Thing], Key | None]) -> dict
 
 
 def by_folder(things: Iterable[Thing], name: Callable[[Thing], str]) -> list[list[Thing]]:
-    """*things* by the folder of what they are called."""
+    """*things* by the folder of their names."""
     return [inside for _, inside in sorted(grouped(things, lambda one: name(one).rpartition("/")[0]).items())]
 
 

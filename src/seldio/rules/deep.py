@@ -1,6 +1,6 @@
-"""AUD3: labels against sound. Each rule names one cause, and only where the sound of many places speaks for it.
+"""AUD3: labels compared with the audio. Each rule reports one cause, and only with evidence from many positions.
 
-``docs/concepts/listening.md`` describes the method, with rates of detection and false alarms; what is heard comes from
+``docs/concepts/listening.md`` describes the method, with rates of detection and false alarms; the measurements come from
 :mod:`seldio.rules.deep_fit`.
 """
 
@@ -30,7 +30,7 @@ _Timing = TypeVar("_Timing", Shift, Other)
 
 
 def directions(kind: str, fits: Fits, found: Found) -> Iterator[Finding]:
-    """A finding for each file with a cause of this kind, and one for all clips together where they share it."""
+    """A finding for each file with a cause of this kind, and one for all clips together if they share it."""
     for fault in fits.faults:
         if fault.cause.kind == kind:
             what, hint = _explained(fault, "recording of the clip")
@@ -43,40 +43,40 @@ def directions(kind: str, fits: Fits, found: Found) -> Iterator[Finding]:
             counts = " and ".join(f"{count:,} {format.upper()}" for format, count in formats.items())
             places = [fit.labels_place if fault.agree is False else fit.place for fit in fault.fits]
             path = fits.collection.spot([place for place in places if place is not None])
-            yield found(path, f"all {counts} recordings together: {what} ({_evidence(fault.verdict)})", hint)
+            yield found(path, f"in all {counts} recordings together, {what} ({_evidence(fault.verdict)})", hint)
 
 
 def _explained(fault: BlamedCause, siblings: str) -> tuple[str, str]:
-    """What is wrong and what to do; *siblings* is what the other recordings of the clips are called here.
+    """What is wrong and what to do; *siblings* is the term for the other recordings of the clips here.
 
-    An inverted channel of FOA sounds like mirrored labels: only the other array tells.
+    An inverted channel of FOA looks like mirrored labels: only the other array can tell which it is.
     """
     cause, agree, formats = fault.verdict.cause, fault.agree, [fit.format for fit in fault.fits]
-    turned = f"channel {cause.channel} has the wrong sign"
-    undo = f"change the sign of channel {cause.channel}"
+    turned = f"channel {cause.channel} is inverted"
+    undo = f"flip the sign of channel {cause.channel}"
     if agree and cause.channel:
-        return f"{turned}, as the labels fit the other {siblings}", f"take the original, or {undo}"
+        return f"{turned}, since the labels fit the other {siblings}", f"use the original, or {undo}"
     if agree and cause.kind in IN_LABELS:
         these = f"{formats[0].upper()} recording{'s' if len(formats) > 1 else ''}"
-        return f"{cause.what}, but only in the {these}: the labels fit the other {siblings}", "take the original"
+        return f"{cause.what}, but only in the {these}: the labels fit the other {siblings}", "use the original"
     if agree is None and cause.channel and "mic" not in formats:
-        hint = f"{cause.hint}; or {undo}, if that is what went wrong"
-        return f"{cause.what}, or {turned}: FOA alone sounds the same", hint
+        hint = f"{cause.hint}; or, if the recording is at fault, {undo}"
+        return f"{cause.what}, or {turned}: FOA alone cannot tell", hint
     return fault.cause.what, fault.cause.hint
 
 
 def _evidence(verdict: Verdict) -> str:
-    rival = f"; this would explain it nearly as well: {verdict.rival.what}" if verdict.rival is not None else ""
+    rival = f"; nearly as likely: {verdict.rival.what}" if verdict.rival is not None else ""
     return (
-        f"{plural(verdict.events, 'event')} alone at {plural(verdict.places, 'place')} are {verdict.before:.0f}° off "
-        f"as labelled, {verdict.after:.0f}° once that is undone{rival}"
+        f"{plural(verdict.events, 'isolated event')} at {plural(verdict.places, 'position')} {verdict.before:.0f}° off "
+        f"as labelled, {verdict.after:.0f}° after correction{rival}"
     )
 
 
 def by_file(fits: Fits, kind: type[_Timing]) -> Iterator[tuple[Fit, _Timing, bool | None, str]]:
-    """Each file that another time or clip is the fault of, once, whatever recordings speak for it.
+    """Each file at fault for a wrong time or clip, once, whichever recordings show it.
 
-    With the clearest recording and what it says, whether its siblings agree with the labels (see
+    With the clearest recording and its verdict, whether its siblings agree with the labels (see
     :meth:`Fits.agree_in_time`; then it is at fault, else the labels), and the names of all.
     """
     shown = ((fit, one, fits.agree_in_time(fit, one)) for fit, one in fits.timings if isinstance(one, kind))
@@ -90,7 +90,7 @@ def _names(fits: list[Fit]) -> str:
     return " and ".join(f"{fit.file} as {fit.format.upper()}" for fit in fits)
 
 
-#: The kinds of causes that a rule is about by itself.
+#: The kinds of causes that have a rule of their own.
 _KINDS = (
     ("AUD301", "azimuths-mirrored", "mirrored"),
     ("AUD302", "elevations-upside-down", "flipped"),
@@ -104,17 +104,17 @@ for _code, _name, _kind in _KINDS:
 
 @rule("AUD306", ERROR)
 def channels_inverted(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Channels with the wrong sign.
+    """Channels with an inverted sign.
 
-    An inverted W turns all directions around; two inverted channels turn the room by half a circle. A capsule
-    of MIC with the wrong sign is heard without labels: at low frequencies all four capsules hear the same. (One
-    inverted channel of FOA looks like mirrored labels: AUD301 to AUD303.)
+    An inverted W reverses all directions; two inverted channels rotate the room by 180 degrees. An inverted
+    capsule of MIC can be detected without labels: at low frequencies all four capsules pick up the same signal.
+    (A single inverted FOA channel looks like mirrored labels: AUD301 to AUD303.)
 
     Example:
-        channel 3 of fold3_room4_mix001.wav has the other sign than the rest
+        channel 3 of fold3_room4_mix001.wav is inverted relative to the rest
 
     Fix:
-        Take the original, or change the sign of the channel.
+        Use the original, or flip the sign of the channel.
 
     Reference: coherence of capsules 7 cm apart, Elko 2001; active intensity, Pulkki 2007.
     """
@@ -122,115 +122,113 @@ def channels_inverted(fits: Fits, found: Found) -> Iterator[Finding]:
     for fit in fits.all:
         if fit.turned and fit.taken is None:
             numbers = listed([str(channel + 1) for channel in fit.turned])
-            what = f"channel {numbers} has" if len(fit.turned) == 1 else f"channels {numbers} have"
-            yield found(fit.recording, f"{fit.file}: {what} the other sign than the rest", "take the original")
+            what = f"channel {numbers} is" if len(fit.turned) == 1 else f"channels {numbers} are"
+            yield found(fit.recording, f"{fit.file}: {what} inverted relative to the rest", "use the original")
 
 
 @rule("AUD307", ERROR)
 def other_array(fits: Fits, found: Found) -> Iterator[Finding]:
-    """A recording of the other format: MIC in a folder for FOA, or FOA in one for MIC.
+    """Recording of the other format: MIC in an FOA folder, or FOA in a MIC folder.
 
-    Both have four channels at the same rate, and every loader reads them. Four capsules hear nearly the same
-    below 500 Hz; in FOA, W is as loud as Y, Z and X together, and those differ.
+    Both have four channels at the same rate, and every loader reads them. The four capsules of MIC pick up nearly
+    the same signal below 500 Hz; in FOA, W is as loud as Y, Z and X together, and those differ.
 
     Example:
-        foa_dev/dev-train-tau/fold3_room4_mix001.wav, whose four channels are equally loud and alike
+        foa_dev/dev-train-tau/fold3_room4_mix001.wav, whose four channels are equally loud and nearly identical
 
     Fix:
-        Take the recording from the folder of its format.
+        Use the recording from the folder of its format.
 
     Reference: DCASE 2023 Task 3, the array responses of both formats.
     """
     why = {
-        "mic": "its channels are equally loud, and alike at low frequencies",
-        "foa": "its first channel is as loud as the others together, and they differ at low frequencies",
+        "mic": "its channels are equally loud, and nearly identical at low frequencies",
+        "foa": "its first channel is as loud as the others together, and the channels differ at low frequencies",
     }
     for fit in fits.all:
         if fit.taken is not None:
             message = f"{fit.file} looks like {fit.taken.upper()}, not {fit.format.upper()}: {why[fit.taken]}"
-            yield found(fit.recording, message, f"take the {fit.format.upper()} recording")
+            yield found(fit.recording, message, f"use the {fit.format.upper()} recording")
 
 
 @rule("AUD308", ERROR)
 def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Labels that are early or late by the same time throughout.
+    """Labels that are early or late by a constant time.
 
-    Events begin, end and move in the sound before or after they do in the labels: a recording that was cut at
-    its beginning, silence put before it, a clock that was read wrongly. Said from 0.4 s up to 10 s. Where the
-    other recording of the clip (MIC, FOA) fits the labels as they are, the one that does not is reported.
+    Events begin, end and move earlier or later in the audio than in the labels: the recording was trimmed at its
+    beginning, silence was added before it, or a clock was misread. Reported for offsets from 0.4 s to 10 s. Where
+    the other recording of the clip (MIC, FOA) fits the labels, the one that does not is reported.
 
     Example:
-        labels look 2.0 s late: 31 % of what is heard alone fits as labelled, 88 % once they are moved
+        labels look 2.0 s late: 31 % of isolated label frames fit as labelled, 88 % after the shift
 
     Fix:
-        Move the labels, or take the recording that they were made for.
+        Shift the labels, or use the recording that they were made for.
 
     Reference: DCASE 2023 Task 3, frame 0 begins with the recording.
     """
     for fit, one, agree, names in by_file(fits, Shift):
         time = f"{float(abs(one.frames) * fit.hop):.1f} s"
         count, moved = plural(abs(one.frames) * fit.step, "label frame"), f"{-one.frames * fit.step:+d}"
-        fits_now = (
-            f"{100 * one.before:.0f} % of what is heard alone fits as labelled, {100 * one.after:.0f} % once they are"
-        )
+        fits_now = f"{100 * one.before:.0f} % of isolated label frames fit as labelled, {100 * one.after:.0f} % after"
         if agree:
             side = "early" if one.frames > 0 else "late"
             message = (
-                f"{fit.file} ({fit.format.upper()}) sounds {time} {side} ({count}) against the labels, which fit the "
-                f"other recording of the clip: {fits_now} moved"
+                f"{fit.file} ({fit.format.upper()}) sounds {time} {side} ({count}) relative to the labels, which fit "
+                f"the other recording of the clip: {fits_now} the shift"
             )
-            yield found(fit.recording, message, "take the original recording")
+            yield found(fit.recording, message, "use the original recording")
         else:
             side = "late" if one.frames > 0 else "early"
             hint = f"add {moved} to each frame number"
-            hint += "" if agree is False else ", or take the original recording, if that is what was cut or padded"
-            yield found(fit.labels, f"labels look {time} {side} ({count}): {fits_now} moved ({names})", hint)
+            hint += "" if agree is False else "; if the recording was trimmed or padded, use the original instead"
+            yield found(fit.labels, f"labels look {time} {side} ({count}): {fits_now} the shift ({names})", hint)
 
 
 @rule("AUD309", ERROR)
 def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Labels that fit the recording of another clip, and not their own.
+    """Labels that fit another clip's recording instead of their own.
 
-    File names that were exchanged, or a list of labels and one of recordings sorted differently. Only clips of
+    File names were swapped, or a list of labels and a list of recordings were sorted differently. Only clips in
     the same folder or archive are compared. Where the other recording of the clip (MIC, FOA) fits the labels, the
     one that does not is reported.
 
     Example:
-        fold3_room4_mix002.csv fits fold3_room4_mix001.wav: 91 % of what is heard alone, its own labels 8 %
+        fold3_room4_mix002.csv fits 91 % of isolated label frames of fold3_room4_mix001.wav, its own labels 8 %
 
     Fix:
-        Find out which name is right.
+        Check which name is right.
 
     Reference: DCASE 2023 Task 3, labels have the name of their recording.
     """
     for fit, one, agree, names in by_file(fits, Other):
-        share = f"{printable(one.clip)} fits {100 * one.after:.0f} % of what is heard alone"
+        share = f"{printable(one.clip)} fits {100 * one.after:.0f} % of isolated label frames"
         if agree:
             message = (
                 f"{fit.file} ({fit.format.upper()}) sounds like another clip: {share}; its own labels fit "
-                f"{100 * one.before:.0f} % of it, and the other recording of the clip"
+                f"{100 * one.before:.0f} %, but also the other recording of the clip"
             )
-            yield found(fit.recording, message, "take the recording that belongs to the labels")
+            yield found(fit.recording, message, "use the recording that belongs to the labels")
         else:
-            message = f"the labels look like those of another clip: {share}, these {100 * one.before:.0f} % ({names})"
-            yield found(fit.labels, message, "find out which name is right")
+            message = f"the labels seem to belong to another clip: {share}, these {100 * one.before:.0f} % ({names})"
+            yield found(fit.labels, message, "check which name is right")
 
 
 def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) -> None:
-    """Compare labels with the sound of their recordings; *lookup* finds those of labels that came without.
+    """Compare labels with the audio of their recordings; *lookup* finds recordings that are not in the source.
 
-    Compared are clips that have both labels and a recording with four channels, which is listened to as a whole.
+    Clips with labels and a recording of four channels are compared, which is read completely.
     """
     pairs = list(pairs_of(collection, tree, lookup))
-    fits = each(compared, pairs, what="comparing labels with the sound", size=attrgetter("size"),
+    fits = each(compared, pairs, what="comparing labels with the audio", size=attrgetter("size"),
                 key=attrgetter("stamp"))  # fmt: skip
     run(Fits(collection, (fit for fit in fits if fit is not None)), sink)
 
 
 def check_clip(reading: LabelReading, recordings: Sequence[tuple[Entry, Format | None]], sink: Sink) -> bool:
-    """Compare the labels of one clip with its recordings, one at least; their format is None where nothing tells it.
+    """Compare the labels of one clip with its recordings, at least one; their format is None if unknown.
 
-    Whether there was something to compare (directions, and four channels) is given back.
+    Returns whether there was anything to compare (directions, and four channels).
     """
     collection = Collection(recordings[0][0].path, "file", tuple(entry for entry, _ in recordings), (reading,))
     clip, found = reading.parts[0].origin.clip, [rows for rows in rows_of(collection).values() if len(rows.frame)]

@@ -1,11 +1,11 @@
-"""Ways in which directions of labels and sound come to differ, and which of them explains what is heard.
+"""Reasons why directions in labels and audio differ, and which of them explains the measurements.
 
-Channels in another order or with another sign, exchanged sides and quarter turns are the 48 ways to exchange the
-axes front, left and up and to turn them around; a constant rotation is any other turn about the vertical. (For MIC,
-24 of the 48 are the orders of the four capsules.)
+Reordered or inverted channels, swapped sides and quarter turns are the 48 ways to permute and invert the axes front,
+left and up; a constant rotation is any other turn about the vertical. (For MIC, 24 of the 48 are the orders of the four
+capsules.)
 
-Frames of one event depend on each other, and so do events at one place, which share their reflections. So frames
-are put together into pieces of events that sound alone, and pieces into places; chance is judged over places.
+Frames of one event are not independent, nor are events at one position, which share their reflections. So frames are
+grouped into pieces of isolated events, and pieces into positions; significance is judged over positions.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
-#: Label frames of a piece, at most; a moving source is in several places.
+#: Most label frames in a piece; a moving source is in several places.
 _PIECE = 20
-#: Label frames with a direction that make a piece, at least.
+#: Fewest label frames with a direction that make a piece.
 _LEAST = 3
-#: Directness below which a label frame tells nothing.
+#: Directness below which a label frame is ignored.
 _DIRECT = 0.03
-#: Labelled directions nearer to each other than this sound like one; pieces of this size are one place. Degrees.
+#: Labelled directions closer together than this count as one; pieces within this angle are one place. Degrees.
 _TOGETHER, _PLACE = 10.0, 20.0
-#: Directions measured are off like this: a share is off by anything, the rest by about 18 degrees.
+#: Errors of measured directions: a share is arbitrary, the rest about 18 degrees.
 _ASTRAY, _SHARPNESS = 0.15, 10.0
 
 
 @dataclasses.dataclass(frozen=True)
 class LabelFrames:
-    """What labels say of each label frame of a clip."""
+    """The labels of each label frame of a clip."""
 
-    active: Bools  # whether anything sounds, shape (label frames,)
-    alone: Bools  # whether what sounds comes from one direction
+    active: Bools  # whether any source is active, shape (label frames,)
+    alone: Bools  # whether all active sources are in one direction
     direction: Floats  # the unit vector to it (front, left, up), shape (label frames, 3); zeros where not alone
-    event: Ints  # a number of the class and source that sound there, -1 where not alone
+    event: Ints  # a number of the class and source there, -1 where not alone
 
     def __len__(self) -> int:
         return len(self.active)
 
 
 def label_frames(frame: Ints, azimuth: Floats, elevation: Floats, event: Ints, count: int) -> LabelFrames:
-    """What the rows of one clip say of its first *count* label frames; *event* is a number of the class and source.
+    """The first *count* label frames of the rows of one clip; *event* is a number of the class and source.
 
     Unknown azimuths and elevations are NaN.
     """
@@ -76,8 +76,8 @@ def label_frames(frame: Ints, azimuth: Floats, elevation: Floats, event: Ints, c
 class Pieces:
     """Pieces of events of one or more clips."""
 
-    #: of n pieces the mean of ``u vᵀ`` over its label frames, with the unit vectors u as labelled and v as heard,
-    #: weighted by directness: shape (n, 3, 3). The mean cosine between labels and what is heard, turned by Q, is
+    #: for n pieces, the mean of ``u vᵀ`` over its label frames, with unit vectors u as labelled and v as measured,
+    #: weighted by directness: shape (n, 3, 3). The mean cosine between labels and measurements, turned by Q, is
     #: ``(agreement * Q).sum()``.
     agreement: Floats
     place: Ints  # a number of the place (and clip) of each piece, shape (n,)
@@ -92,7 +92,7 @@ class Pieces:
         return len(np.unique(self.place))
 
     def cosines(self, turned: Floats) -> Floats:
-        """Mean cosines between labels and sound turned by each of q matrices (q, 3, 3): shape (q, pieces)."""
+        """Mean cosines between labels and audio turned by each of q matrices (q, 3, 3): shape (q, pieces)."""
         return np.asarray(np.tensordot(turned, self.agreement, axes=([1, 2], [1, 2])))
 
     def errors(self, turned: Floats) -> Floats:
@@ -100,9 +100,9 @@ class Pieces:
         return np.degrees(np.arccos(np.clip(self._by_place(self.cosines(turned)), -1.0, 1.0)))
 
     def evidence(self, turned: Floats) -> Floats:
-        """Log-likelihood of each place for each of q matrices, against any direction at all: shape (q, places).
+        """Log-likelihood of each place for each of q matrices, relative to a random direction: shape (q, places).
 
-        Many pieces at one place say little more than three.
+        Many pieces at one place prove little more than three.
         """
         _, counts = np.unique(self.place, return_counts=True)
         return self._by_place(likelihood(self.cosines(turned))) * np.minimum(counts, 3)
@@ -113,15 +113,15 @@ class Pieces:
 
 
 def likelihood(cosine: Floats) -> Floats:
-    """Log-likelihood of an angle between label and sound, against any direction being as likely."""
+    """Log-likelihood of an angle between label and audio, relative to a uniform distribution."""
     peak = 2 * _SHARPNESS / (1 - np.exp(-2 * _SHARPNESS))
     return np.asarray(np.log((1 - _ASTRAY) * peak * np.exp(_SHARPNESS * (cosine - 1)) + _ASTRAY))
 
 
 def pieces(labels: LabelFrames, sound: Mapping[int, Floats]) -> dict[int, Pieces]:
-    """Pieces of the events that sound alone, by the channel that is taken for W, each with the directions heard.
+    """Pieces of the isolated events, by the channel that is assumed to be W, each with the measured directions.
 
-    Directions of the sound, shape (label frames, 3), are as long as they are direct.
+    Directions of the audio, shape (label frames, 3), are as long as they are direct.
     """
     lengths = {reference: np.linalg.norm(directions, axis=1) for reference, directions in sound.items()}
     count = min(len(labels), *map(len, sound.values()))
@@ -148,7 +148,7 @@ def runs(frame: Ints, event: Ints) -> Ints:
 
 
 def _agreement(labelled: Floats, sound: Floats, piece: Ints) -> Floats:
-    """Mean of ``u vᵀ`` in each piece, weighted by the length of what is heard."""
+    """Mean of ``u vᵀ`` in each piece, weighted by the length of the measured directions."""
     total = np.zeros((int(piece.max(initial=-1)) + 1, 3, 3))
     np.add.at(total, piece, labelled[:, :, np.newaxis] * sound[:, np.newaxis])
     weight = np.bincount(piece, np.linalg.norm(sound, axis=1), len(total))
@@ -164,50 +164,50 @@ def places(direction: Floats) -> Ints:
 
 
 def joined(clips: list[Pieces]) -> Pieces:
-    """The pieces of several clips, whose places are their own."""
+    """The pieces of several clips, whose places are all distinct."""
     agreement = np.concatenate([one.agreement for one in clips])
     place = np.concatenate([one.place + 10_000 * number for number, one in enumerate(clips)])
     return Pieces(agreement, place, sum(one.events for one in clips))
 
 
-#: What is asked of a verdict. Places that were heard, and events, at least:
+#: Requirements of a verdict. Fewest places and events:
 PLACES, EVENTS = 4, 5
-#: log-likelihood by which the cause explains them better than the labels as they stand do, at least,
+#: smallest log-likelihood by which the cause explains them better than the unchanged labels do,
 MARGIN = 10.0
-#: and than the next cause does, if that one is not to be named as well;
+#: and better than the next cause, unless that one is reported as well;
 CLEAR = 3.0
-#: share of the places that fit within so many degrees once it is undone, at least;
+#: smallest share of the places that fit within this many degrees after correction;
 FIT, WITHIN = 0.7, 30.0
-#: degrees and factor by which the mean error (each capped) falls, at least.
+#: smallest degrees and factor by which the mean error (each capped) falls.
 GAIN, FACTOR, CAP = 6.0, 1.3, 90.0
-#: Smallest rotation that is told, degrees: rooms and people who label are off by less.
+#: Smallest rotation that is reported, in degrees: rooms and annotators cause smaller ones.
 SMALLEST = 12
 _DRAWS = 400
 
 
 @dataclasses.dataclass(frozen=True)
 class Cause:
-    """One way in which directions come to differ."""
+    """One reason why directions differ."""
 
     kind: str  # ``mirrored``, ``flipped``, ``reversed`` (front and back), ``inverted``, ``order`` or ``rotated``
-    what: str  # it, in a sentence about the sound; empty for labels that fit
+    what: str  # its description; empty for labels that fit
     hint: str  # what to do
-    turn: tuple[tuple[float, ...], ...]  # matrix that turns what is heard into what is labelled, shape (3, 3)
+    turn: tuple[tuple[float, ...], ...]  # matrix that turns measured into labelled directions, shape (3, 3)
     reference: int = 0  # the channel that holds W
-    penalty: float = 0.0  # how much less likely it is before anything is heard, as a log-likelihood
-    channel: str = ""  # the channel of FOA that explains the same if it is inverted; empty where there is none
+    penalty: float = 0.0  # how much less likely it is a priori, as a log-likelihood
+    channel: str = ""  # the channel of FOA that has the same effect if inverted; empty if there is none
 
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """The cause that explains what is heard, with its evidence."""
+    """The cause that explains the measurements, with its evidence."""
 
     cause: Cause  # the most likely one
-    rival: Cause | None  # another one that explains it nearly as well, if there is one
-    events: int  # events that were heard alone
+    rival: Cause | None  # another cause that is nearly as likely, if there is one
+    events: int  # isolated events
     places: int  # places that they come from
     before: float  # median error over places as labelled, degrees
-    after: float  # the same once the cause is undone
+    after: float  # the same after correction
 
 
 FITS = Cause("", "", "", ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
@@ -235,27 +235,27 @@ def _matrix(turn: Floats) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(row) for row in turn.tolist())
 
 
-#: What happens to labels as well as to channels, by the signs of front, left and up: kind, sentence, hint, and the
-#: channel of FOA that sounds the same if it is inverted.
+#: Causes in labels as well as in channels, by the signs of front, left and up: kind, sentence, hint, and the channel
+#: of FOA that has the same effect if it is inverted.
 _SIGNS: Mapping[tuple[float, ...], tuple[str, str, str, str]] = {
-    (1, -1, 1): ("mirrored", "azimuths look mirrored: left and right are exchanged",
-                 "change the sign of all azimuths (+90 is left)", "Y"),
-    (1, 1, -1): ("flipped", "elevations look upside down: up and down are exchanged",
-                 "change the sign of all elevations (up is positive)", "Z"),
-    (-1, 1, 1): ("reversed", "front and back look exchanged: azimuth a stands for 180 - a",
-                 "take 180 degrees minus each azimuth (0 is the front)", "X"),
-    (-1, -1, -1): ("inverted", "all directions look opposite, as when channel W has the wrong sign",
-                   "take the original, or change the sign of W", ""),
+    (1, -1, 1): ("mirrored", "azimuths look mirrored: left and right are swapped",
+                 "flip the sign of all azimuths (+90 is left)", "Y"),
+    (1, 1, -1): ("flipped", "elevations look upside down: up and down are swapped",
+                 "flip the sign of all elevations (up is positive)", "Z"),
+    (-1, 1, 1): ("reversed", "front and back look swapped: azimuth a means 180 - a",
+                 "replace each azimuth with 180 degrees minus its value (0 is the front)", "X"),
+    (-1, -1, -1): ("inverted", "all directions look reversed, as if channel W were inverted",
+                   "use the original, or flip the sign of W", ""),
 }  # fmt: skip
 
 
 def _exchange(turn: Floats, reference: int, format: Format) -> Cause:
-    """The cause behind one of the 48 matrices."""
+    """The cause of one of the 48 matrices."""
     known = _SIGNS.get(tuple(np.diag(turn).tolist()))
     if not reference and known is not None:
         kind, what, hint, channel = known
         if format == "mic" and kind == "inverted":
-            what, hint = "all directions look opposite", "turn all directions to the opposite side"
+            what, hint = "all directions look reversed", "reverse all directions"
         return Cause(kind, what, hint, _matrix(turn), channel=channel if format == "foa" else "")
     if not reference and turn[2, 2] == 1 and np.linalg.det(turn) > 0:
         return rotation(round(np.degrees(np.arctan2(turn[1, 0], turn[0, 0]))))
@@ -272,16 +272,16 @@ def _foa_order(turn: Floats, reference: int) -> Cause:
     straight = [name.removeprefix("-") for name in names] == ["W", "Y", "Z", "X"]
     if straight:
         what = f"channels {' and '.join(n[1:] for n in names if n.startswith('-'))} look inverted"
-        return Cause("inverted", what, "take the original, or change their signs", _matrix(turn), 0, 2.0)
+        return Cause("inverted", what, "use the original, or flip their signs", _matrix(turn), 0, 2.0)
     fuma = names == ["W", "X", "Y", "Z"]
     what = f"channels look as if in the order {shown}{' (FuMa)' if fuma else ''}, not W, Y, Z, X (ACN)"
     penalty = (0.0 if fuma else 1.0) + 4.0 * bool(signs) + 4.0 * bool(reference)
-    hint = "put them in the order W, Y, Z, X (SN3D)" + ("; FuMa has W 3 dB lower as well" if fuma else "")
+    hint = "put them in the order W, Y, Z, X (SN3D)" + ("; FuMa also has W 3 dB lower" if fuma else "")
     return Cause("order", what, hint, _matrix(turn), reference, penalty)
 
 
 def _mic_order(turn: Floats) -> Cause:
-    """An order of the capsules, or what no order of them makes."""
+    """An order of the capsules, or a turn that no order of them produces."""
     sides, moved = SIDES.tolist(), (SIDES @ turn.T).tolist()
     if any(side not in sides for side in moved):
         return _axes(turn)
@@ -293,29 +293,29 @@ def _mic_order(turn: Floats) -> Cause:
 
 
 def _axes(turn: Floats) -> Cause:
-    """What no order of channels makes, or what two recordings of a clip share: then it is in the labels."""
+    """A turn that no order of channels produces, or that two recordings of a clip share: it is in the labels."""
     words = ", ".join(("-" if row.sum() < 0 else "") + "xyz"[int(np.abs(row).argmax())] for row in turn)
     what = f"directions look as if their axes x, y, z (front, left, up) were {words}"
-    return Cause("order", what, "find out how the directions were computed", _matrix(turn), 0, 5.0)
+    return Cause("order", what, "check how the directions were computed", _matrix(turn), 0, 5.0)
 
 
 def in_labels(cause: Cause) -> Cause:
-    """The same turn as a fault of labels, for causes whose words are about the channels of a recording."""
+    """The same turn as a fault of labels, for causes that are described in terms of channels."""
     if cause.kind == "inverted" and cause.turn == _matrix(-np.eye(3)):
         return _exchange(-np.eye(3), 0, "mic")
     return _axes(np.array(cause.turn)) if cause.kind in ("order", "inverted") else cause
 
 
 def rotation(degrees: int, mirrored: bool = False) -> Cause:
-    """All azimuths off by the same angle, and perhaps with the other sign as well."""
+    """All azimuths off by the same angle, and perhaps with the opposite sign as well."""
     angle = np.radians(degrees)
     turn = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
     if mirrored:
-        what = f"azimuths look mirrored and rotated: azimuth a stands for {degrees} - a"
-        hint = f"take {degrees} degrees minus each azimuth"
+        what = f"azimuths look mirrored and rotated: azimuth a means {degrees} - a"
+        hint = f"replace each azimuth with {degrees} degrees minus its value"
         return Cause("mirrored", what, hint, _matrix(turn @ np.diag([1.0, -1, 1])), 0, 6.0)
     what = f"azimuths look rotated by {degrees:+d} degrees"
-    hint = f"add {-degrees:+d} degrees to each azimuth, or find out where the front is"
+    hint = f"add {-degrees:+d} degrees to each azimuth, or check where the front is"
     return Cause("rotated", what, hint, _matrix(np.round(turn, 15)), 0, 3.0 if degrees % 90 else 0.0)
 
 
@@ -323,7 +323,7 @@ def rotation(degrees: int, mirrored: bool = False) -> Cause:
 
 
 def judge(by_reference: Mapping[int, Pieces], format: Format) -> Verdict | None:
-    """The cause that explains the pieces, by the channel that is taken for W; None where none is clear."""
+    """The cause that explains the pieces, by the channel that is assumed to be W; None if none is clear."""
     plain = by_reference[0]
     if plain.places < PLACES or plain.events < EVENTS:
         return None
@@ -333,7 +333,7 @@ def judge(by_reference: Mapping[int, Pieces], format: Format) -> Verdict | None:
     if best is FITS or gain.sum() - best.penalty < MARGIN:
         return None
     draws = np.random.default_rng(0).integers(0, len(gain), (_DRAWS, len(gain)))
-    if np.quantile(gain[draws].sum(axis=1), 0.01) <= best.penalty:  # it has to be large whatever places had been heard
+    if np.quantile(gain[draws].sum(axis=1), 0.01) <= best.penalty:  # it must be large whichever places were sampled
         return None
     turn = np.stack((np.eye(3), np.array(best.turn)))
     before = plain.errors(turn[:1])[0]
@@ -367,7 +367,7 @@ def _best(by_reference: Mapping[int, Pieces], format: Format) -> tuple[Cause, Ca
 
 
 def _refined(cause: Cause, pieces: Pieces) -> tuple[Cause, Floats]:
-    """The rotation to the degree; labels that fit, where it is small."""
+    """The rotation to the degree; labels that fit, if it is small."""
     turn = np.array(cause.turn)
     mirrored = bool(np.linalg.det(turn) < 0)
     middle = round(float(np.degrees(np.arctan2(turn[1, 0], turn[0, 0]))))

@@ -1,4 +1,4 @@
-"""Clips with labels and recordings, each listened to once: does the sound come from where the labels say?"""
+"""Clips with labels and recordings, each read once: does the sound come from the labelled directions?"""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SUFFIXES = [suffix for suffix, kind in TYPES.items() if kind == "audio"]
 class LabelledClip:
     """The label rows of a clip: label frames, directions (degrees, NaN where unknown), numbers of class and source.
 
-    A frame may be *step* label frames of the file, see :meth:`coarse`; *place* is where the file stands in a tree.
+    A frame may be *step* label frames of the file, see :meth:`coarse`; *place* is the place of the file in a tree.
     """
 
     path: str
@@ -48,7 +48,7 @@ class LabelledClip:
     place: TreePlace | None = None
 
     def coarse(self) -> LabelledClip:
-        """The same in frames of 0.1 s, if they are finer: what is asked of the sound is asked of so many frames."""
+        """The same in frames of 0.1 s, if they are finer: thresholds are numbers of such frames."""
         step = int(clock.HOP / self.hop)
         if step < 2:
             return self
@@ -56,13 +56,13 @@ class LabelledClip:
 
     @property
     def stamp(self) -> tuple[object, ...]:
-        """What changes when the labels do."""
+        """A key that changes when the labels do."""
         columns = (self.frame, self.azimuth, self.elevation, self.event)
         data = b"".join(np.ascontiguousarray(column).tobytes() for column in columns)
         return self.path, hashlib.sha256(data).hexdigest(), self.hop, self.step
 
     def label_frames(self, count: int) -> LabelFrames:
-        """What they say of the first *count* label frames."""
+        """The first *count* label frames."""
         return label_frames(self.frame, self.azimuth, self.elevation, self.event, count)
 
 
@@ -83,7 +83,7 @@ def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pai
 
 
 def _on_disk(tree: Tree, labels: TreePlace, lookup: Lookup) -> Iterator[tuple[Entry, Format | None]]:
-    """Recordings that are not in the source, but on disk where they belong; no format where no folder tells it."""
+    """Recordings that are not in the source, but in their place on disk; no format if no folder implies it."""
     below = "/".join((*labels.below, labels.stem))
     tops = {name: top for name, top in tree.row.tops.items() if top.set == labels.set or top.set is None}
     wanted: dict[Format | None, list[str]] = {}
@@ -100,7 +100,7 @@ def _on_disk(tree: Tree, labels: TreePlace, lookup: Lookup) -> Iterator[tuple[En
 
 
 def rows_of(collection: Collection) -> dict[str, LabelledClip]:
-    """The rows of each label file by its name; a system's results are left out."""
+    """The rows of each label file by its name; results of systems are left out."""
     found = {}
     for reading in collection.readings:
         labels = Labels(reading)
@@ -123,7 +123,7 @@ def rows_of(collection: Collection) -> dict[str, LabelledClip]:
 
 
 class Pair(NamedTuple):
-    """The labels of a clip and a recording of it; the format is None where no folder tells it."""
+    """The labels of a clip and a recording of it; the format is None if no folder implies it."""
 
     clip: str
     rows: LabelledClip
@@ -137,22 +137,22 @@ class Pair(NamedTuple):
         return max(0, self.entry.size)
 
     def portable(self) -> Pair:
-        """The same as it can go to another process."""
+        """The same, ready to be sent to another process."""
         return self._replace(entry=self.entry.portable())
 
     @property
     def stamp(self) -> tuple[object, ...]:
-        """What changes when the recording or the labels do."""
+        """A key that changes when the recording or the labels do."""
         return self.clip, self.entry.path, self.entry.stamp, self.place, self.format, self.rows.stamp
 
 
-#: Lowest and highest rate that is listened to: the bands end at 3.3 kHz.
+#: Lowest and highest rate that is analysed: the bands end at 3.3 kHz.
 _RATES = (8_000, 192_000)
 #: Causes that are most often in the labels; the others are in the recording.
 IN_LABELS = frozenset({"mirrored", "flipped", "reversed", "rotated"})
-#: From so many clips on, what they share is a finding of its own.
+#: From this many clips on, a fault that they share is a separate finding.
 MANY = 4
-#: Log-likelihood by which the other recording of a clip speaks for its labels, or against them, at least.
+#: Smallest log-likelihood by which the other recording of a clip supports its labels, or contradicts them.
 _CLEAR = 3.0
 
 
@@ -163,21 +163,21 @@ class Fit:
     clip: str  # its name
     labels: str  # the path of its labels
     recording: str  # the path of the recording
-    place: TreePlace | None  # where that stands in the tree
-    labels_place: TreePlace | None  # where the labels stand in it
+    place: TreePlace | None  # its place in the tree
+    labels_place: TreePlace | None  # that of the labels
     hop: Fraction  # seconds of a frame
-    step: int  # label frames of the file in one of these
-    format: Format  # of the recording, as its folder says
-    taken: Format | None  # the other format, where the channels look like that; None where they look as they should
-    turned: tuple[int, ...]  # channels whose sign is the wrong one (from 0), where that can be told without labels
-    label_frames: LabelFrames  # what the labels say
-    sound_frames: AudibleFrames  # what is heard
-    pieces: Mapping[int, Pieces]  # both together, by the channel that is taken for W
+    step: int  # label frames of the file in one such frame
+    format: Format  # of the recording, according to its folder
+    taken: Format | None  # the other format, if the channels look like that; None if they look right
+    turned: tuple[int, ...]  # inverted channels (from 0), where that can be detected without labels
+    label_frames: LabelFrames  # the labels
+    sound_frames: AudibleFrames  # the measurements
+    pieces: Mapping[int, Pieces]  # both together, by the channel that is assumed to be W
     verdict: Verdict | None  # why directions differ
 
     @property
     def kind(self) -> str:
-        """That of its cause; empty without one."""
+        """The kind of its cause; empty without one."""
         return self.verdict.cause.kind if self.verdict is not None else ""
 
     @property
@@ -187,7 +187,7 @@ class Fit:
 
     @property
     def intact(self) -> bool:
-        """Whether the four channels are what they should be, as far as that is heard without labels."""
+        """Whether the four channels look right, as far as that can be detected without labels."""
         return self.taken is None and not self.turned
 
 
@@ -202,7 +202,7 @@ def timing(fit: Fit, every: Mapping[str, LabelFrames]) -> Shift | Other | None:
 
 @dataclasses.dataclass(frozen=True)
 class BlamedCause:
-    """A cause that recordings show, and whose fault it is."""
+    """A cause that recordings show, and which file is at fault."""
 
     fits: list[Fit]  # the recordings
     verdict: Verdict  # that of the first, or of all together
@@ -215,7 +215,7 @@ class BlamedCause:
 
     @property
     def in_labels(self) -> bool:
-        """Whether the labels are at fault: two recordings say so, or one does and most often it is so."""
+        """Whether the labels are at fault: two recordings show it, or one does and this cause is usually in labels."""
         return self.agree is False or (self.agree is None and self.cause.kind in IN_LABELS)
 
 
@@ -226,20 +226,20 @@ class Fits:
         self.collection, self.all = collection, list(fits)
 
     def siblings(self, fit: Fit) -> list[Fit]:
-        """The other recordings of the same clip, as far as they are what their folders say."""
+        """The other recordings of the same clip whose channels look right."""
         return [one for one in self.all if one.labels == fit.labels and one is not fit and one.intact]
 
     def agree(self, fits: Iterable[Fit], cause: Cause) -> bool | None:
-        """Whether the siblings of *fits* agree with the labels where those show *cause*; None where nothing tells.
+        """Whether the siblings of *fits*, which show *cause*, agree with the labels; None if unknown.
 
-        They do not where they show the same cause: then the labels are wrong.
+        They disagree if they show the same cause: then the labels are wrong.
         """
         turns = np.stack((np.eye(3), np.array(cause.turn)))
         evidences = [one.pieces[0].evidence(turns).sum(axis=1) for fit in fits for one in self.siblings(fit)]
         return _better(*np.sum(evidences, axis=0)) if evidences and not cause.reference else None
 
     def agree_in_time(self, fit: Fit, shown: Shift | Other) -> bool | None:
-        """The same where *fit* shows another time or clip."""
+        """The same, where *fit* shows another time or clip."""
         labels, late = (
             (fit.label_frames, shown.frames) if isinstance(shown, Shift) else (self.label_frames[shown.clip], 0)
         )
@@ -251,12 +251,12 @@ class Fits:
 
     @cached_property
     def label_frames(self) -> dict[str, LabelFrames]:
-        """What the labels of each clip say, by their path."""
+        """The label frames of each clip, by the path of its labels."""
         return {fit.labels: fit.label_frames for fit in self.all}
 
     @cached_property
     def faults(self) -> list[BlamedCause]:
-        """The causes that single recordings show; those that tell the same of one file are together."""
+        """The causes that single recordings show; the same causes of one file are combined."""
         shown = (
             BlamedCause([fit], fit.verdict, self.agree([fit], fit.verdict.cause))
             for fit in self.all if fit.verdict is not None
@@ -270,7 +270,7 @@ class Fits:
 
     @cached_property
     def shared(self) -> list[BlamedCause]:
-        """What all recordings of a format share, from the places of all of them; of both formats, if they agree."""
+        """Causes that all recordings of a format share, from the places of all of them; combined if both agree."""
         shown = []
         for format in FORMATS:
             fits = [fit for fit in self.all if fit.format == format and fit.intact and len(fit.pieces[0])]
@@ -294,18 +294,18 @@ class Fits:
 
 
 def _together(same: list[BlamedCause]) -> BlamedCause:
-    """One cause for the recordings of several that tell the same."""
+    """One cause, with the recordings of several equal ones."""
     return dataclasses.replace(same[0], fits=[fit for fault in same for fit in fault.fits])
 
 
 def _better(labelled: float, changed: float) -> bool | None:
-    """Whether labels explain what is heard better as they are (log-likelihoods); None where neither does clearly."""
+    """Whether unchanged labels explain the measurements better (log-likelihoods); None if neither clearly does."""
     clear = max(labelled, changed) > 0 and abs(labelled - changed) > _CLEAR
     return bool(labelled > changed) if clear else None
 
 
 def compared(pair: Pair) -> Fit | None:
-    """A recording compared with labels; None where it cannot be listened to, which other rules tell."""
+    """A recording compared with labels; None if it cannot be read, which other rules report."""
     from seldio.media.intensity import array_of, inverted, listen
     from seldio.media.recording import Recording
 
@@ -331,7 +331,7 @@ def judged(
     clip: str, rows: LabelledClip, recording: str, place: TreePlace | None, format: Format, taken: Format | None,
     turned: tuple[int, ...], field: SoundField,
 ) -> Fit:  # fmt: skip
-    """What :class:`Fit` tells, from the sound field of a recording."""
+    """The :class:`Fit` of a recording, from its sound field."""
     labels = rows.label_frames(len(field) + FURTHEST)
     directions = {reference: field.directions(reference) for reference in (range(4) if format == "foa" else (0,))}
     by_reference = pieces(labels, directions)

@@ -1,4 +1,4 @@
-"""Labels that are early or late, and labels that belong to another clip: where and when sound is, against labels."""
+"""Labels that are early or late, and labels that belong to another clip: timing and directions of the audio."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ import numpy as np
 
 from seldio.rules.deep_causes import Bools, Floats, Ints, LabelFrames, likelihood, places, runs
 
-#: Label frames by which labels are moved, at most.
+#: Most label frames by which labels are shifted.
 FURTHEST = 100
-#: Smallest shift that is told, in label frames: reverberation and people who label are off by less.
+#: Smallest shift that is reported, in label frames: reverberation and annotators cause smaller ones.
 SMALLEST = 4
-#: Label frames of a block; what is in one depends on itself.
+#: Label frames of a block; frames within one are not independent.
 _BLOCK = 20
-#: How much of its evidence a label frame has of its own: sound does not change much in 100 ms.
+#: How much of the evidence of a label frame is its own: sound does not change much in 100 ms.
 _OWN = 0.25
-#: Log-likelihood by which another time, or another clip, is better, at least; and its part from when there is sound.
+#: Smallest log-likelihood by which another time or clip must be better; and its part from timing.
 MARGIN, _WHEN = 6.0, 0.3
 #: That for the labels of another clip, of which there may be hundreds.
 _CLIP = 12.0
 #: The same in standard errors.
 _SURE = 1.7
-#: Label frames by which another shift differs from the best one, at least, to be a rival of it.
+#: Fewest label frames by which another shift must differ from the best one to be its rival.
 _APART = 20
-#: Share of the label frames that fit within 30 degrees once the cause is undone, at least.
+#: Smallest share of the label frames that fit within 30 degrees after correction.
 FIT = 0.55
 #: That for shifts of more label frames than this.
 _FAR, _FIT_FAR = 30, 0.7
-#: Places at which sound is heard where labels say, at least, each in so many label frames of some directness.
+#: Fewest places where the audio agrees with the labels, each in this many label frames of some directness.
 PLACES, _FRAMES, _HEARD = 3, 3, 0.1
-#: Events of which that is so, at least, where labels are said to be early or late.
+#: Fewest events of which that is true, before labels are reported as early or late.
 EVENTS = 5
 
 
 @dataclasses.dataclass(frozen=True)
 class AudibleFrames:
-    """What is heard in each label frame of a recording."""
+    """The measurements for each label frame of a recording."""
 
     direction: Floats  # unit vectors (front, left, up), shape (label frames, 3)
     weight: Floats  # how direct the sound is, 0 to 1, 0 where there is no direction
@@ -48,7 +48,7 @@ class AudibleFrames:
 
 
 def sound_frames(directions: Floats, activity: Floats) -> AudibleFrames:
-    """Directions (label frames, 3) whose lengths tell how direct they are, and activity, made comparable."""
+    """Directions (label frames, 3) whose lengths are their directness, and activity, made comparable."""
     length = np.linalg.norm(directions, axis=1)
     unit = directions / np.maximum(length, 1e-9)[:, np.newaxis]
     low, high = np.quantile(activity, (0.1, 0.9)) if len(activity) else (0.0, 0.0)
@@ -63,14 +63,14 @@ class Shift:
 
     frames: int  # label frames by which they are late (early, if negative)
     before: float  # share of the label frames alone that fit within 30 degrees, as labelled
-    after: float  # the same once they are moved
-    likelihood: float  # its logarithm, once they are moved
+    after: float  # the same after the shift
+    likelihood: float  # its logarithm, after the shift
 
 
 def evidence(labels: LabelFrames, sound: AudibleFrames, late: int = 0) -> tuple[Floats, Floats]:
     """How well labels that are *late* by some label frames fit: log-likelihood of each label frame of the sound.
 
-    First that of directions, then that of when something sounds.
+    First that of directions, then that of timing.
     """
     place, inside, cosine = _moved(labels, sound, late)
     where, active = np.zeros((2, len(sound)))
@@ -80,7 +80,7 @@ def evidence(labels: LabelFrames, sound: AudibleFrames, late: int = 0) -> tuple[
 
 
 def shift(labels: LabelFrames, sound: AudibleFrames) -> Shift | None:
-    """The shift that makes labels fit the sound; None where there is none, or where the sound cannot tell."""
+    """The shift that makes labels fit the audio; None if there is none, or if the audio cannot decide."""
     far = min(FURTHEST, len(sound) // 4)
     if far <= _APART:
         return None
@@ -96,7 +96,7 @@ def shift(labels: LabelFrames, sound: AudibleFrames) -> Shift | None:
     before, after = fitting(labels, sound), fitting(labels, sound, late)
     clear = (
         bool(when.sum() > _WHEN and where.sum() > -1)
-        and after >= max(FIT if abs(late) <= _FAR else _FIT_FAR, before)  # there was more to choose from
+        and after >= max(FIT if abs(late) <= _FAR else _FIT_FAR, before)  # there are more candidates
         and _various(labels, sound, late, EVENTS)
     )
     sure = _sure(where + when) and _sure(np.sum(rows[best], axis=0) - np.sum(rows[rival], axis=0))
@@ -104,13 +104,13 @@ def shift(labels: LabelFrames, sound: AudibleFrames) -> Shift | None:
 
 
 def _sure(gain: Floats, margin: float = MARGIN) -> bool:
-    """Whether the gain of label frames is large, and far from what chance makes of it in blocks."""
+    """Whether the gain of label frames is large, and significant over blocks."""
     blocks = np.add.reduceat(gain, np.arange(0, len(gain), _BLOCK))
     return bool(gain.sum() > margin and gain.sum() > _SURE * np.sqrt((blocks**2).sum()))
 
 
 def _various(labels: LabelFrames, sound: AudibleFrames, late: int = 0, events: int = 1) -> bool:
-    """Whether sound is heard where labels say at several places, and in *events*: for one, chance is enough."""
+    """Whether the audio agrees with the labels at several places and in *events*: one may be a coincidence."""
     place, inside, cosine = _moved(labels, sound, late)
     fits = labels.alone[place] & (sound.weight[inside] > _HEARD) & (cosine > np.cos(np.radians(30)))
     frame = place[fits]
@@ -120,7 +120,7 @@ def _various(labels: LabelFrames, sound: AudibleFrames, late: int = 0, events: i
 
 
 def _moved(labels: LabelFrames, sound: AudibleFrames, late: int) -> tuple[Ints, Bools, Floats]:
-    """The label frames of labels that are *late*, those of the sound that they stand for, and cosines between both."""
+    """The label frames of labels that are *late*, the matching ones of the audio, and cosines between both."""
     place = np.arange(len(sound)) + late
     inside = (place >= 0) & (place < len(labels))
     place = place[inside]
@@ -128,7 +128,7 @@ def _moved(labels: LabelFrames, sound: AudibleFrames, late: int) -> tuple[Ints, 
 
 
 def fitting(labels: LabelFrames, sound: AudibleFrames, late: int = 0) -> float:
-    """The share of label frames with one direction in which that is heard within 30 degrees, weighted by directness."""
+    """The share of label frames with one direction that the audio matches within 30 degrees, weighted by directness."""
     place, inside, cosine = _moved(labels, sound, late)
     weight = sound.weight[inside] * labels.alone[place]
     return float(weight[cosine > np.cos(np.radians(30))].sum() / weight.sum()) if weight.any() else 0.0
@@ -136,7 +136,7 @@ def fitting(labels: LabelFrames, sound: AudibleFrames, late: int = 0) -> float:
 
 @dataclasses.dataclass(frozen=True)
 class Other:
-    """The labels of another clip that fit the sound."""
+    """The labels of another clip that fit the audio."""
 
     clip: str  # the other clip
     before: float  # share of the label frames alone that fit within 30 degrees, as labelled
@@ -145,7 +145,7 @@ class Other:
 
 
 def other(own: str, labels: Mapping[str, LabelFrames], sound: AudibleFrames) -> Other | None:
-    """The clip whose labels fit the sound far better than its own; None where there is none."""
+    """The clip whose labels fit the audio far better than its own; None if there is none."""
     here = np.sum(evidence(labels[own], sound), axis=0)
     before = fitting(labels[own], sound)
     found = {name: np.sum(evidence(frames, sound), axis=0) for name, frames in labels.items() if name != own}

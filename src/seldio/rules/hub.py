@@ -1,6 +1,6 @@
-"""HUB: what the Hugging Face Hub refuses or cannot show, found before anything goes up.
+"""HUB: what the Hugging Face Hub rejects or cannot show, found before anything is uploaded.
 
-Files, tables (HUB2), splits and configurations as the card lays them out (HUB3), folders of recordings with a
+Files, tables (HUB2), splits and configurations as defined by the card (HUB3), folders of recordings with a
 metadata file (HUB4), and the YAML values at the top of the card (HUB6).
 """
 
@@ -27,12 +27,12 @@ from seldio.text import clipped, listed, plural, printable
 ROW_GROUP_BYTES = 300_000_000
 
 
-#: What is counted, by name: of each folder, file, table or configuration its path as shown, its name, and how many.
+#: Amounts to compare with a limit: the path as shown, the name and the amount of each folder, file, table or so.
 Amounts = Callable[[HubFolder], Iterable[tuple[str, str, float]]]
 
 
 class Limit(NamedTuple):
-    """Something that the Hub takes no more than *most* of; from *worse* on it is another rule's."""
+    """An amount of which the Hub accepts at most *most*; above *worse* another rule applies."""
 
     code: str
     name: str
@@ -63,26 +63,26 @@ def _configs(folder: HubFolder) -> list[tuple[str, str, float]]:
     return [(folder.card_path, "", len(folder.configs))]
 
 
-_ONE_COLUMN = "make what tells them apart a column"
+_ONE_COLUMN = "turn what distinguishes them into a column"
 LIMITS = (
     Limit("HUB101", "hub-folder-files", ERROR, _files_by_folder, 10_000,
-          "{amount:,} files in {name}; the Hub takes 10,000 a folder", "spread them over sub folders, or --as parquet"),
+          "{amount:,} files in {name}; the Hub allows 10,000 per folder", "use subfolders, or --as parquet"),
     Limit("HUB102", "hub-repository-files", WARNING, lambda folder: [(folder.path, "", len(folder.files))], 100_000,
-          "{amount:,} files; the Hub asks for less than 100,000", "--as parquet embeds them in a few large files"),
+          "{amount:,} files; the Hub recommends fewer than 100,000", "--as parquet embeds them in a few large files"),
     Limit("HUB103", "hub-file-too-large", ERROR, _gigabytes, 500,
-          "{amount:,.0f} GB; the Hub stores files of up to 500 GB", "cut it up"),
+          "{amount:,.0f} GB; the Hub stores files of up to 500 GB", "split it into shards"),
     Limit("HUB104", "hub-large-file", WARNING, _gigabytes, 200,
-          "{amount:,.0f} GB; the Hub asks for less than 200 GB", "cut it up", worse=500),
+          "{amount:,.0f} GB; the Hub recommends less than 200 GB", "split it into shards", worse=500),
     Limit("HUB202", "hub-columns", ERROR,
           lambda folder: ((path, "", len(schema)) for path, _, schema in folder.tables), 1_000,
           "{amount:,} columns; the viewer shows up to 1,000", "use lists of structs"),
     Limit("HUB203", "hub-column-name", ERROR,
           lambda folder: ((path, clipped(name, 30), len(name)) for path, _, s in folder.tables for name in s.names),
-          500, "The column {name} has a name of over 500 characters", "give it a short name"),
+          500, "column {name} has a name of more than 500 characters", "give it a short name"),
     Limit("HUB301", "hub-splits", ERROR,
           lambda folder: ((folder.card_path, printable(one.name), len(one.splits)) for one in folder.configs), 30,
-          "Configuration {name} has {amount:,} splits; the viewer shows up to 30",
-          "make them configurations, or a column"),
+          "configuration {name} has {amount:,} splits; the viewer shows up to 30",
+          "turn them into configurations, or a column"),
     Limit("HUB302", "hub-configs", ERROR, _configs, 4_000,
           "{amount:,} configurations; the viewer shows up to 4,000", _ONE_COLUMN),
     Limit("HUB303", "hub-croissant-configs", WARNING, _configs, 100,
@@ -97,10 +97,10 @@ for _limit in LIMITS:
 
 @rule("HUB201", ERROR)
 def hub_parquet_unreadable(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """A Parquet file that cannot be opened.
+    """Parquet file that cannot be opened.
 
-    It is cut off, empty, or something else with that suffix. The viewer and ``load_dataset`` stop at the
-    first such file, for the whole data set.
+    It is truncated, empty, or a different type of file with that suffix. The viewer and ``load_dataset`` fail at
+    the first such file, for the whole dataset.
 
     Example:
         data/train-00000-of-00002.parquet, 0 bytes
@@ -112,15 +112,15 @@ def hub_parquet_unreadable(folder: HubFolder, found: Found) -> Iterator[Finding]
     """
     for entry in folder.files:
         if isinstance(fault := folder.footers.get(entry.name), str):
-            yield found(entry.path, f"Cannot be opened as Parquet: {clipped(fault, 120)}", "write it again")
+            yield found(entry.path, f"cannot be opened as Parquet: {clipped(fault, 120)}", "write it again")
 
 
 @rule("HUB204", WARNING)
 def hub_row_group(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """A row group of more than 300 MB without a page index.
+    """Row group of more than 300 MB without a page index.
 
-    The viewer reads a whole row group to show one page of rows; over 300 MB it shows none
-    (TooBigRowGroups). A page index lets it read less.
+    The viewer reads a whole row group to show one page of rows; above 300 MB it shows none (TooBigRowGroups). A
+    page index lets it read less.
 
     Example:
         20,000 embedded recordings in one row group
@@ -136,7 +136,7 @@ def hub_row_group(folder: HubFolder, found: Found) -> Iterator[Finding]:
             indexed = all(group.column(column).has_offset_index for column in range(group.num_columns))
             if group.total_byte_size > ROW_GROUP_BYTES and not indexed:
                 size = f"{group.total_byte_size / 1e6:,.0f} MB"
-                yield found(path, f"Row group {number} holds {size} without a page index",
+                yield found(path, f"row group {number} holds {size} without a page index",
                             "write smaller row groups, or a page index")  # fmt: skip
 
 
@@ -144,8 +144,8 @@ def hub_row_group(folder: HubFolder, found: Found) -> Iterator[Finding]:
 def hub_split_schema(folder: HubFolder, found: Found) -> Iterator[Finding]:
     """Files of one split with different columns or types.
 
-    All shards of a split are read as one table. With another schema in one of them, ``load_dataset``
-    and the viewer stop there (SplitParquetSchemaMismatch), often after hours.
+    All shards of a split are read as one table. If the schema of one shard differs, ``load_dataset`` and the
+    viewer fail there (SplitParquetSchemaMismatch), often after hours.
 
     Example:
         distance as int64 in train-00000 and as double in train-00001
@@ -163,20 +163,20 @@ def hub_split_schema(folder: HubFolder, found: Found) -> Iterator[Finding]:
             for path in others:
                 if not schemas[path].equals(schemas[first]):
                     what = _difference(schemas[first], schemas[path])
-                    yield found(path, f"Differs from {printable(first)} in split {printable(split)}: {what}",
+                    yield found(path, f"differs from {printable(first)} in split {printable(split)}: {what}",
                                 "write all files of a split with one schema")  # fmt: skip
 
 
 def _difference(first: pa.Schema, other: pa.Schema) -> str:
     """The first few columns that two schemas do not share, as text."""
     if first.names != other.names and set(first.names) == set(other.names):
-        return "the columns stand in another order"
+        return "the columns are in a different order"
     names = dict.fromkeys([*first.names, *other.names])
     kinds = {name: [str(s.field(name).type) if name in s.names else "absent" for s in (first, other)] for name in names}
     return listed([f"{name} is {b}, not {a}" for name, (a, b) in kinds.items() if a != b], 3) or "nullability"
 
 
-#: What the Hub knows, as of its documentation of 2026.
+#: The values that the Hub lists, as of its documentation of 2026.
 LICENSES = frozenset(
     """
     apache-2.0 mit openrail bigscience-openrail-m creativeml-openrail-m bigscience-bloom-rail-1.0
@@ -214,35 +214,35 @@ _LISTS = {"license": LICENSES, "task_categories": TASKS, "size_categories": froz
 
 @rule("HUB601", ERROR)
 def hub_card_unreadable(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """A card whose YAML cannot be read.
+    """Dataset card whose YAML cannot be read.
 
-    The values stand at the top of README.md between two lines of three dashes. The Hub refuses a
-    commit with a card that it cannot read; the syntax errors themselves are reported beside this.
+    The YAML values are at the top of README.md between two lines of three dashes. The Hub rejects a commit with a
+    card that it cannot read; the syntax errors themselves are reported separately.
 
     Example:
         license: [mit
 
     Fix:
-        Correct the YAML, or remove it: seldio then writes it anew.
+        Correct the YAML, or remove it: seldio then writes it again.
 
     Reference: hub-docs, datasets-cards.
     """
     if folder.card is None:
-        yield found(folder.card_path, "The YAML at the top is not a mapping that can be read", "correct or remove it")
+        yield found(folder.card_path, "the YAML at the top is not a readable mapping", "correct or remove it")
 
 
 @rule("HUB602", WARNING)
 def hub_card_value(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """A licence, task or size that the Hub does not list.
+    """Licence, task or size that the Hub does not list.
 
-    The Hub accepts values of its lists only: nobody finds the data set by another, or the commit is
-    refused.
+    The Hub accepts only values from its lists. With any other value the dataset cannot be found by it, or the
+    commit is rejected.
 
     Example:
         license: CC BY 4.0
 
     Fix:
-        Take one of the list: ``cc-by-4.0``. For a licence of your own write ``license: other`` with
+        Use a value from the list, such as ``cc-by-4.0``. For your own licence write ``license: other`` with
         ``license_name`` and ``license_link``.
 
     Reference: hub-docs, repositories-licenses and datasetcard.md.
@@ -252,33 +252,34 @@ def hub_card_value(folder: HubFolder, found: Found) -> Iterator[Finding]:
         for value in values if isinstance(values, list) else [values]:
             if value is not None and value not in known:
                 near = str(value).lower().replace(" ", "-")
-                yield found(folder.card_path, f"The Hub does not list {key} {clipped(str(value), 40)}",
-                            f"did you mean {near}?" if near in known else "take a value of its list")  # fmt: skip
+                yield found(folder.card_path, f"the Hub does not list {key} {clipped(str(value), 40)}",
+                            f"did you mean {near}?" if near in known else "use a value from its list")  # fmt: skip
 
 
 @rule("HUB603", WARNING)
 def hub_no_license(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """A card without a licence.
+    """Dataset card without a licence.
 
-    Without one nobody is allowed to use the data, whoever can download it.
+    Without one, nobody is allowed to use the data, even though anyone can download it.
 
     Example:
         a card with pretty_name and tags only
 
     Fix:
-        ``--license cc-by-4.0``, or ``license:`` in the card. Data made from other data keeps their terms.
+        Use ``--license cc-by-4.0``, or write ``license:`` in the card. Data derived from other data keeps its
+        terms.
 
     Reference: hub-docs, repositories-licenses.
     """
     if folder.card is not None and not folder.card.get("license"):
-        yield found(folder.card_path, "Names no licence: nobody may use the data", "--license cc-by-4.0, for example")
+        yield found(folder.card_path, "no licence: nobody may use the data", "use --license cc-by-4.0, for example")
 
 
 @rule("HUB304", ERROR)
 def hub_mixed_formats(folder: HubFolder, found: Found) -> Iterator[Finding]:
     """Different formats in one configuration.
 
-    ``load_dataset`` takes one reader for a configuration; splits in csv and in Parquet do not load
+    ``load_dataset`` uses one reader per configuration; splits in CSV and in Parquet do not load
     (FileFormatMismatchBetweenSplitsError).
 
     Example:
@@ -292,24 +293,24 @@ def hub_mixed_formats(folder: HubFolder, found: Found) -> Iterator[Finding]:
     for config in folder.configs:
         every = (pattern for patterns in config.splits.values() for pattern in patterns)
         names = (entry.name for pattern in every for entry in folder.matching(pattern))
-        # a metadata file tells about the media files around it
+        # a metadata file describes the media files around it
         kinds = dict.fromkeys(kind_of(name) for name in names if not name.rpartition("/")[2].startswith("metadata."))
         if len(kinds) > 1:
-            yield found(folder.card_path, f"Configuration {printable(config.name)} mixes {listed(list(kinds))}",
+            yield found(folder.card_path, f"configuration {printable(config.name)} mixes {listed(list(kinds))}",
                         "write all splits in one format, or make two configurations")  # fmt: skip
 
 
 @rule("HUB305", ERROR)
 def hub_pattern_without_files(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """A split of the card without a file.
+    """Split of the card without a file.
 
-    ``load_dataset`` stops (EmptyDatasetError, DataFilesNotFoundError) for the whole configuration.
+    ``load_dataset`` fails for the whole configuration (EmptyDatasetError, DataFilesNotFoundError).
 
     Example:
-        path: data/validation-*.parquet, and no such file goes up
+        path: data/validation-*.parquet, and no such file is uploaded
 
     Fix:
-        Correct the pattern in the card, or take the split out.
+        Correct the pattern in the card, or remove the split.
 
     Reference: hub-docs, datasets-manual-configuration.
     """
@@ -320,15 +321,15 @@ def hub_pattern_without_files(folder: HubFolder, found: Found) -> Iterator[Findi
     lost = grouped((one for one in patterns if not folder.matching(one[2])), lambda one: one[:2])
     for (name, split), missing in lost.items():
         what = f"{plural(len(missing), 'pattern')} of configuration {printable(name)}, split {printable(split)}"
-        fits = f"No file fits {what}: {listed([pattern for *_, pattern in missing])}"
-        yield found(folder.card_path, fits, "correct the pattern, or take it out")
+        fits = f"no file matches {what}: {listed([pattern for *_, pattern in missing])}"
+        yield found(folder.card_path, fits, "correct the pattern, or remove it")
 
 
 _NAMES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
 
 
 def _listings(folder: HubFolder) -> Iterator[tuple[Entry, str, list[Any]]]:
-    """Each metadata file that names files, with one of its columns that do, and what stands in it."""
+    """Each metadata file that refers to files, with one of the columns that do, and its values."""
     for entry in folder.files:
         table = _table(folder, entry) if entry.name.rpartition("/")[2] in _NAMES else None
         for column in table.column_names if table is not None else ():
@@ -341,7 +342,7 @@ def _names_files(column: str) -> bool:
 
 
 def _table(folder: HubFolder, entry: Entry) -> pa.Table | None:
-    """A metadata file as a table; None where it cannot be read, which other rules report."""
+    """A metadata file as a table; None if it cannot be read, which other rules report."""
     try:
         if suffix_of(entry.name) == "parquet":
             footer = folder.footers[entry.name]
@@ -368,16 +369,16 @@ def _climbs(name: str) -> bool:
 
 @rule("HUB401", ERROR)
 def hub_file_name_missing(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """A ``file_name`` of a metadata file that is not among the files.
+    """Missing file for a file_name in a metadata file.
 
-    AudioFolder and VideoFolder look each file up beside the metadata file. One that is missing stops
-    ``load_dataset``; it often was left out of the upload, or is called .WAV.
+    AudioFolder and VideoFolder look up each file next to the metadata file. A missing one makes ``load_dataset``
+    fail; often it was left out of the upload, or its suffix is .WAV.
 
     Example:
         {"file_name": "clips/mix001.wav"}, and there is no clips/mix001.wav
 
     Fix:
-        Add the file, or correct the name; paths count from the folder of the metadata file.
+        Add the file, or correct the name; paths are relative to the folder of the metadata file.
 
     Reference: datasets, folder_based_builder.py.
     """
@@ -386,24 +387,24 @@ def hub_file_name_missing(folder: HubFolder, found: Found) -> Iterator[Finding]:
         for row, name in enumerate(values):
             if isinstance(name, str) and not _climbs(name):
                 if posixpath.normpath(posixpath.join(above, name)) not in folder.names:
-                    yield found(entry.path, f"{column} {printable(name)} is not among the files that go up",
+                    yield found(entry.path, f"{column} {printable(name)} is not among the files to upload",
                                 "add it, or correct the name", line=_line(entry, row))  # fmt: skip
             elif name is None and column == "file_name":
-                yield found(entry.path, "A row without file_name", "name its file", line=_line(entry, row))
+                yield found(entry.path, "row without file_name", "add its file name", line=_line(entry, row))
 
 
 @rule("HUB402", ERROR)
 def hub_file_name_climbs(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """A ``file_name`` that is absolute or climbs with ``..``.
+    """Path in file_name that is absolute or climbs with "..".
 
-    Paths count from the folder of the metadata file, and nothing above it is looked at: the metadata
-    file stands in the folder of its media or above, never in a folder beside or below.
+    Paths are relative to the folder of the metadata file, and nothing above it is read: the metadata file must be
+    in the folder of its media or above, never in a sibling folder or below.
 
     Example:
         labels/metadata.jsonl: {"file_name": "../audio/mix001.wav"}
 
     Fix:
-        Move the metadata file to the folder that holds all its media, and name them from there.
+        Move the metadata file to the folder that contains all its media, and write paths relative to it.
 
     Reference: hub-docs, datasets-audio: "metadata file … in the same directory or a parent".
     """
@@ -418,10 +419,10 @@ def hub_file_name_climbs(folder: HubFolder, found: Found) -> Iterator[Finding]:
 def hub_media_without_row(folder: HubFolder, found: Found) -> Iterator[Finding]:
     """Recordings below a metadata file that has no row for them.
 
-    They go up, but nobody who loads the data set sees them.
+    They are uploaded, but nobody who loads the dataset sees them.
 
     Example:
-        mix002.wav beside a metadata.jsonl that names mix001.wav only
+        mix002.wav next to a metadata.jsonl that lists only mix001.wav
 
     Fix:
         Add their rows, or leave the files out.
@@ -437,4 +438,4 @@ def hub_media_without_row(folder: HubFolder, found: Found) -> Iterator[Finding]:
     for path, (above, _) in named.items():
         media = {name for name in folder.names if name.startswith(above) and kind_of(name) in ("wav", "mp4")}
         if lost := sorted(media - every):
-            yield found(path, f"No row for {plural(len(lost), 'recording')}: {listed(lost)}", "add them")
+            yield found(path, f"no row for {plural(len(lost), 'recording')}: {listed(lost)}", "add the rows")

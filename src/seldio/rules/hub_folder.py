@@ -1,4 +1,4 @@
-"""What is about to go to the Hub, as the HUB rules see it: files, the card, and which files each split is made of."""
+"""A folder to be uploaded, as the HUB rules see it: its files, the card, and the files of each split."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from seldio.errors import InvalidData
 from seldio.files import Entry
 
-#: What counts as one format to the Hub: its first suffix is its name.
+#: Suffixes that are one format to the Hub; the first one is its name.
 KINDS = (
     ("parquet",), ("csv", "tsv"), ("json", "jsonl", "ndjson"), ("txt",), ("arrow",), ("tar",),
     ("wav", "flac", "mp3", "ogg", "opus", "m4a"), ("mp4", "mkv", "mov", "avi", "webm"),
@@ -23,7 +23,7 @@ _KIND_OF = {suffix: kind[0] for kind in KINDS for suffix in kind}
 
 
 def suffix_of(name: str) -> str:
-    """The last suffix of a file name in small letters, without its dot; empty if it has none."""
+    """The last suffix of a file name in lower case, without its dot; empty if it has none."""
     stem, dot, suffix = name.rpartition("/")[2].rpartition(".")
     return suffix.lower() if dot and stem else ""
 
@@ -35,7 +35,7 @@ def kind_of(name: str) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    """One configuration of a card: for each split the patterns of its files."""
+    """One configuration of a card: the file patterns of each split."""
 
     name: str
     splits: Mapping[str, tuple[str, ...]]
@@ -43,11 +43,11 @@ class Config:
 
 @dataclasses.dataclass(frozen=True)
 class HubFolder:
-    """The files that are about to go up."""
+    """The files to be uploaded."""
 
-    path: str  # the source as the user named it
+    path: str  # the source as the user passed it
     files: Sequence[Entry]  # all files of the repository as it will be, card and Croissant included, sorted by name
-    card: Mapping[str, Any] | None  # the YAML values at the top of ``README.md``; None where they cannot be read
+    card: Mapping[str, Any] | None  # the YAML values at the top of ``README.md``; None if they cannot be read
 
     @cached_property
     def names(self) -> dict[str, Entry]:
@@ -56,7 +56,7 @@ class HubFolder:
 
     @cached_property
     def configs(self) -> tuple[Config, ...]:
-        """The configurations of the card, whichever of the allowed ways of writing ``data_files`` they use."""
+        """The configurations of the card, in any of the allowed notations of ``data_files``."""
         configs = (self.card or {}).get("configs")
         found = [item for item in configs if isinstance(item, dict)] if isinstance(configs, list) else []
         return tuple(
@@ -65,7 +65,7 @@ class HubFolder:
         )
 
     def matching(self, pattern: str) -> list[Entry]:
-        """The files that a pattern of the card stands for, but for the card and its like."""
+        """The files that match a pattern of the card, except for the card and similar files."""
         if pattern in self.names:
             return [self.names[pattern]]
         fits = glob_pattern(pattern)
@@ -73,7 +73,7 @@ class HubFolder:
 
     @cached_property
     def footers(self) -> dict[str, pq.FileMetaData | str]:
-        """The footer of each Parquet file, or what is wrong with it."""
+        """The footer of each Parquet file, or why it cannot be read."""
         return {entry.name: _footer(entry) for entry in self.files if suffix_of(entry.name) == "parquet"}
 
     @cached_property
@@ -88,7 +88,7 @@ class HubFolder:
         return next((entry.path for entry in self.files if entry.name == "README.md"), self.path)
 
 
-#: Files about the data set, never part of a split.
+#: Files about the dataset, never part of a split.
 ASIDE = frozenset({"README.md", "croissant.json", ".gitattributes"})
 
 
@@ -119,7 +119,7 @@ def _splits(data_files: Any, data_dir: Any) -> Iterator[tuple[str, tuple[str, ..
 
 @cache
 def glob_pattern(pattern: str) -> re.Pattern[str]:
-    """A pattern as the Hub reads it: ``*`` stays in a folder, ``**`` does not."""
+    """A pattern as the Hub reads it: ``*`` stays within a folder, ``**`` does not."""
     parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]+\])", pattern)
     known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     return re.compile("".join(known.get(part) or (part if part[:1] == "[" else re.escape(part)) for part in parts))

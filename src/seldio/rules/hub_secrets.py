@@ -1,4 +1,4 @@
-"""HUB5: what must not become public: keys and tokens, private files, names of people in paths."""
+"""HUB5: what must not become public: keys and tokens, private files, people's names in paths."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from seldio.rules.hub_folder import HubFolder, kind_of, suffix_of
 from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import plural, printable
 
-#: What a secret looks like, by what it opens. RE2 has to understand them too, for the columns of Parquet.
+#: Patterns of secrets, by kind. They must also be valid in RE2, for the columns of Parquet files.
 SECRETS = {
     "a Hugging Face token": r"\bhf_[A-Za-z0-9]{30,}",
     "an OpenAI or Anthropic key": r"\bsk-[A-Za-z0-9_-]{20,}",
@@ -27,7 +27,7 @@ SECRETS = {
     "a Google key": r"\bAIza[0-9A-Za-z_-]{35}",
     "a Slack token": r"\bxox[abprs]-[A-Za-z0-9-]{10,}",
     "a private key": r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY",
-    "a password in a web address": r"\bhttps?://[^\s/:@\"']{1,60}:[^\s/:@\"']{3,100}@[A-Za-z0-9]",
+    "a password in a URL": r"\bhttps?://[^\s/:@\"']{1,60}:[^\s/:@\"']{3,100}@[A-Za-z0-9]",
 }
 _ANY = "|".join(f"(?:{pattern})" for pattern in SECRETS.values())
 _SECRET = re.compile(_ANY.encode())
@@ -36,7 +36,7 @@ _PRIVATE = re.compile(
     r"(?:.*/)?(?:\.env(?:\..+)?|\.netrc|\.npmrc|\.pypirc|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)|credentials|"
     r"[^/]+\.(?:pem|key|p12|pfx|keystore|kdbx))|(?:.*/)?(?:\.git|\.ssh|\.aws|\.gnupg|\.huggingface)/.+"
 )
-#: Bytes looked at once, and how far a piece reaches back into the one before.
+#: Bytes searched at once, and how far a piece reaches back into the previous one.
 _PIECE, _OVERLAP = 2**22, 2**10
 
 
@@ -61,36 +61,36 @@ def _is_text(entry: Entry) -> bool:
 
 
 def _described(secret: str) -> str:
-    """What it is, with its first characters: enough to know it by, too few to use it."""
+    """The kind of secret with its first characters: enough to identify it, too few to use it."""
     kind = next(kind for kind, pattern in SECRETS.items() if re.search(pattern, secret))
     return f"{kind} ({printable(secret[:4])}…)"
 
 
 @rule("HUB501", ERROR)
 def hub_secret(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """A key, token or password in a file.
+    """Key, token or password in a file.
 
-    What is once on the Hub has been copied within minutes by those who look for keys, and stays in the
-    history after it is deleted. Text files of any size and the text columns of Parquet are looked at;
-    the report shows no more than four characters.
+    Secrets on the Hub are copied within minutes by bots that look for them, and stay in the history after they
+    are deleted. Text files of any size and the text columns of Parquet files are searched; the report shows at
+    most four characters.
 
     Example:
         config.yaml:12: token: hf_AbCd…
 
     Fix:
-        Make the key invalid where it was issued, and take it out of the file.
+        Revoke the key where it was issued, and remove it from the file.
 
     Reference: CWE-798; hub-docs, security-secrets.
     """
     for entry in folder.files:
         if _is_text(entry):
             for line, match in _matches(entry, _SECRET):
-                what = f"Holds {_described(match.decode('ascii', 'replace'))}"
-                yield found(entry.path, what, "make it invalid where it was issued, and take it out", line=line)
+                what = f"contains {_described(match.decode('ascii', 'replace'))}"
+                yield found(entry.path, what, "revoke it where it was issued, and remove it", line=line)
         elif not isinstance(folder.footers.get(entry.name, ""), str):
             for row, column, text in _in_table(entry):
-                what = f"Row {row:,} of column {printable(column)} holds {_described(text)}"
-                yield found(entry.path, what, "make it invalid, and take it out")
+                what = f"row {row:,} of column {printable(column)} contains {_described(text)}"
+                yield found(entry.path, what, "revoke it, and remove it")
 
 
 def _in_table(entry: Entry) -> Iterator[tuple[int, str, str]]:
@@ -110,10 +110,10 @@ def _in_table(entry: Entry) -> Iterator[tuple[int, str, str]]:
 
 @rule("HUB502", ERROR)
 def hub_private_file(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """A file that is private by its name.
+    """File whose name suggests private content.
 
-    Settings with passwords (.env, .netrc), private keys, and what git and ssh keep for themselves
-    have no place in a data set.
+    Settings with passwords (.env, .netrc), private keys, and the internal files of git and ssh do not belong in a
+    dataset.
 
     Example:
         .env; id_rsa; .git/config
@@ -125,21 +125,21 @@ def hub_private_file(folder: HubFolder, found: Found) -> Iterator[Finding]:
     """
     for entry in folder.files:
         if _PRIVATE.fullmatch(entry.name):
-            yield found(entry.path, f"{printable(entry.name)} is a private file by its name", "leave it out")
+            yield found(entry.path, f"{printable(entry.name)} is probably private, judging by its name", "leave it out")
 
 
 @rule("HUB503", WARNING)
 def hub_home_path(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """A path into somebody's home folder.
+    """Path into someone's home folder.
 
-    It tells who made the data, works on no other machine, and shows where a script wrote its own
-    paths into the data.
+    It reveals who made the data, works on no other machine, and shows where a script wrote its own paths into the
+    data.
 
     Example:
         {"audio": "/home/anna/starss23/foa_dev/fold3_room4_mix001.wav"}
 
     Fix:
-        Write paths relative to the data set.
+        Write paths relative to the dataset.
 
     Reference: CWE-200.
     """
@@ -149,4 +149,4 @@ def hub_home_path(folder: HubFolder, found: Found) -> Iterator[Finding]:
             if places:
                 line, text = places[0]
                 what = f"{plural(len(places), 'path')} into a home folder, the first {printable(text)}"
-                yield found(entry.path, what, "write paths relative to the data set", line=line)
+                yield found(entry.path, what, "write paths relative to the dataset", line=line)

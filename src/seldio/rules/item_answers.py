@@ -1,8 +1,8 @@
-"""QAI: whether what a question of SO-Bench says of itself agrees, task by task.
+"""QAI: whether the parts of an SO-Bench question agree with each other, task by task.
 
-What an answer in words says is read as the scorer reads a prediction without a judge
-(:mod:`seldio.answers.extract`): what a text does not say for sure is left alone. Nearly all answers agree, so the
-usual sentences are seen to agree first, and only the others are read whole.
+An answer in words is read as the scorer reads a prediction without a judge (:mod:`seldio.answers.extract`): whatever
+a text does not state for certain is left alone. Nearly all answers agree, so the usual sentences are recognised first,
+and only the others are read in full.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from seldio.text import clipped, listed
 if TYPE_CHECKING:
     from seldio.answers.names import Names
 
-#: The key of ``answer_meta`` that a task is scored by, and where a judgement has the same of a prediction.
+#: The key of ``answer_meta`` that a task is scored by, and the field of a judgement with the same of a prediction.
 TRUTHS = {task.name: (task.truth, task.field) for task in KNOWN.values() if task.truth and task.field}
 #: The keys of a single number, the first of which counts.
 _SINGLE = ("azimuth_deg", "elevation_deg", "distance_m", "onset_time", "active_count")
 _DECIMALS = re.compile(r"\d\.(\d+)")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-#: Words that may turn the sign of a number.
+#: Words that may change the sign of a number.
 _TURNED = r"(?i)left|right|clockwise|minus|negative|below|beneath|under|down|lower"
 
 
@@ -43,14 +43,14 @@ def _numbers(text: str | None) -> list[float]:
 
 
 def _metas(table: ItemTable) -> list[list[float]]:
-    """By row: the numbers of the meta, an interval before others; none where it has none."""
+    """By row: the numbers of the meta, an interval before others; empty where it has none."""
     single = pc.coalesce(*(table.column(f"answer_meta.{key}").cast(pa.float64()) for key in _SINGLE))
     spans = table.column("answer_meta.time_span").to_pylist()
     return [span or (_NOTHING if one is None else [one]) for span, one in zip(spans, single.to_pylist(), strict=True)]
 
 
 def _truths(table: ItemTable) -> list[list[float]]:
-    """By row: the numbers that its task is scored by; none where it has none, or they are missing."""
+    """By row: the numbers that its task is scored by; empty where it has none, or they are missing."""
     truths: list[list[float]] = [_NOTHING] * len(table)
     for key in {key for key, _ in TRUTHS.values()}:
         tasks = pa.array([task for task, (other, _) in TRUTHS.items() if other == key])
@@ -64,16 +64,16 @@ def _truths(table: ItemTable) -> list[list[float]]:
 
 @rule("QAI106", ERROR)
 def meta_contradicts_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Numbers in the meta that are not those of the canonical answer.
+    """Numbers in the meta that differ from the canonical answer.
 
-    The scorer compares with the meta, people and judges read the answer: a prediction that is right by
-    one is wrong by the other.
+    The scorer compares with the meta, while people and judges read the answer: a prediction that is right by one
+    is wrong by the other.
 
     Example:
         "canonical_answer": "18.5s to 20.0s", "answer_meta": {"time_span": [18.0, 20.0]}
 
     Fix:
-        Write both from one source.
+        Write both from the same value.
 
     Reference: SO-Bench, answer_meta.
     """
@@ -82,8 +82,8 @@ def meta_contradicts_answer(table: ItemTable, found: Found) -> Iterator[Finding]
     for row in rows:
         if _contradicted(canonicals[row], metas[row]):
             shown = ", ".join(f"{value:g}" for value in metas[row])
-            message = f"the canonical answer says {clipped(canonicals[row])}, the meta {shown}"
-            yield found(row, "canonical_answer", message, "write both from one source")
+            message = f"the canonical answer is {clipped(canonicals[row])}, but the meta has {shown}"
+            yield found(row, "canonical_answer", message, "write both from the same value")
 
 
 def _contradicted(canonical: str | None, meta: list[float]) -> bool:
@@ -102,18 +102,18 @@ def _published(table: ItemTable) -> Iterator[tuple[int, str]]:
 
 @rule("QAI114", ERROR)
 def missing_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """A question whose task is scored by a number, and whose meta does not have it.
+    """Question without the number that its task is scored by.
 
-    Azimuths, elevations, distances, times and counts are compared with ``answer_meta`` alone. Without its number
+    Azimuths, elevations, distances, times and counts are compared with ``answer_meta`` alone. Without the number
     no prediction can be right, and nobody is told.
 
     Example:
         "task_name": "detect_time", "answer_meta": {}
 
     Fix:
-        azimuth_deg for estimate_azimuth, elevation_deg for estimate_elevation, distance_m for estimate_distance,
-        time_span for detect_time and spatial_temporal, onset_time for onset_from_location, active_count for
-        count_sources.
+        Add azimuth_deg for estimate_azimuth, elevation_deg for estimate_elevation, distance_m for
+        estimate_distance, time_span for detect_time and spatial_temporal, onset_time for onset_from_location, or
+        active_count for count_sources.
 
     Reference: the dataset card of SO-Bench, answer_meta.
     """
@@ -125,22 +125,22 @@ def missing_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
             keys += [key for key, value in other.items() if value is not None] if isinstance(other, dict) else []
             has = f"has {listed(keys)}" if keys else "is empty" if meta is not None else "is missing"
             key = TRUTHS[task][0]
-            yield found(row, "answer_meta", f"{task} needs {key}, and answer_meta {has}", f"write {key}")
+            yield found(row, "answer_meta", f"{task} needs {key}, but answer_meta {has}", f"add {key}")
 
 
 @rule("QAI115", ERROR)
 def impossible_canonical_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """A canonical answer that its task cannot have.
+    """Canonical answer that is impossible for its task.
 
     Motions are stationary, moving, approaching or receding; relative_left_right says left or right;
     spatial_temporal ends with a direction; angles, distances, times and counts are numbers. No prediction agrees
-    with anything else, whatever the judge makes of it.
+    with anything else, whatever the judge says.
 
     Example:
         "task_name": "classify_motion", "canonical_answer": "loud"
 
     Fix:
-        Write one of the words, or the number with its unit. Often answers were exchanged between tasks.
+        Write one of these words, or the number with its unit. Often answers were swapped between tasks.
 
     Reference: SO-Bench scorer, motion_label, left_right and the other fields of a judgement.
     """
@@ -149,16 +149,16 @@ def impossible_canonical_answer(table: ItemTable, found: Found) -> Iterator[Find
         canonical = canonicals[row]
         if canonical is not None and (must := _lacking(task, canonical)):
             shown = clipped(canonical) if canonical.strip() else "empty"
-            yield found(row, "canonical_answer", f"the canonical answer of {task} is {shown}", f"it {must}")
+            yield found(row, "canonical_answer", f"the canonical answer of {task} is {shown}", f"it must {must}")
 
 
 def _lacking(task: str, text: str) -> str | None:
-    """What a canonical answer must be and is not; None where it may be right."""
+    """What a canonical answer must do but does not; None where it may be right."""
     if not text.strip():
-        return "must not be empty"
+        return "not be empty"
     needed = 0 if task not in TRUTHS or task == "spatial_temporal" else 2 if task == "detect_time" else 1
     if len(_NUMBER.findall(text)) < needed and len(_NUMBER.findall(_plainly(text))) < needed:
-        return "is a number" if needed == 1 else "is a start and an end in seconds"
+        return "be a number" if needed == 1 else "be a start and an end in seconds"
     if task not in _MUST_SAY or (task == "relative_left_right" and _SIDE.fullmatch(text)):
         return None
     end = text.rpartition(" from ")[2] if task == "spatial_temporal" else text  # enough where it has a direction
@@ -167,9 +167,9 @@ def _lacking(task: str, text: str) -> str | None:
 
 _SIDE = re.compile(r"[^:\\<]+ (?:is|are) to the (?:left|right) of [^:\\<]+")
 _MUST_SAY = {
-    "classify_motion": "is stationary, moving, approaching or receding",
-    "relative_left_right": "says left or right",
-    "spatial_temporal": "is a source from a direction, as bell from left",
+    "classify_motion": "be stationary, moving, approaching or receding",
+    "relative_left_right": "say left or right",
+    "spatial_temporal": "be a source and a direction, such as bell from left",
 }
 
 
@@ -193,16 +193,17 @@ def _plainly(text: str) -> str:
 
 @rule("QAI116", ERROR)
 def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """An answer in words that says something else than the canonical answer or the meta.
+    """Answer in words that contradicts the canonical answer or the meta.
 
-    Models learn from the one and are scored by the other, and the judge is shown both. Only what is sure is told:
-    a number, time, motion, side, direction or name that the text gives plainly. Numbers may be rounded.
+    Models learn from one and are scored by the other, and the judge sees both. Only certain contradictions are
+    reported: a number, time, motion, side, direction or name that the text states plainly. Numbers may be
+    rounded.
 
     Example:
         "answer": "The gong is audible from 18.5s to 21.0s.", "answer_meta": {"time_span": [18.5, 20.0]}
 
     Fix:
-        Write both from one source.
+        Write both from the same value.
 
     Reference: SO-Bench, answer, canonical_answer and answer_meta.
     """
@@ -221,12 +222,12 @@ def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding
         said = (questions[row], answers[row], canonicals[row])
         truth = words.contradicted(task, *said, truths[row], metas[row], turned[row], odd[row])
         if truth is not None:
-            message = f"the answer says {clipped(answers[row], 90)}, {truth}"
-            yield found(row, "answer", message, "write both from one source")
+            message = f"the answer says {clipped(answers[row], 90)}, but {truth}"
+            yield found(row, "answer", message, "write both from the same value")
 
 
 class _AnswersInWords:
-    """What answers in words say otherwise than their questions have it; *names* are those of the right answers."""
+    """Answers in words that contradict their questions; *names* are those of the right answers."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
@@ -237,7 +238,7 @@ class _AnswersInWords:
         self, task: str, question: str, answer: str, canonical: str | None, truth: list[float], meta: list[float],
         turned: bool, odd: bool,
     ) -> str | None:  # fmt: skip
-        """What is true where the answer in words says something else for sure; None where it does not."""
+        """The truth, where the answer in words certainly says something else; None where it does not."""
         if task == "speech_content":
             return _right(canonical) if _transcribed_otherwise(canonical, answer) else None
         if task in TRUTHS and task != "spatial_temporal":
@@ -260,7 +261,7 @@ class _AnswersInWords:
             return None
         said = verdict["prediction"][TRUTHS[task][1]] if truth and not _contradicted(canonical, meta) else None
         if said is not None and _is_other(task, answer, truth, said):
-            return f"the meta {', '.join(f'{value:g}' for value in truth)}"
+            return f"the meta has {', '.join(f'{value:g}' for value in truth)}"
         semantic = verdict["semantic"]
         wrong = semantic["source_match_level"] == "wrong" or any(
             semantic[name] is False for name in ("relation_match", "direction_match", "motion_match")
@@ -274,7 +275,7 @@ class _AnswersInWords:
         return extract(AnsweredQuestion("", task, question, answer, canonical, {}, answer), self.names)
 
     def _as_written(self, task: str, frame: str) -> bool:
-        """Whether numbers in the places of ``#`` are read as they stand: then all are, in the same words."""
+        """Whether numbers in the places of ``#`` are read as written: then all are, in the same words."""
         if (task, frame) not in self._plain:
             values = [7 + place + len(mask) / 4 for place, mask in enumerate(_MASK.findall(frame))]
             texts = iter(f"{value:g}" for value in values)
@@ -283,7 +284,7 @@ class _AnswersInWords:
             self._plain[task, frame] = (said if isinstance(said, list) else [said]) == values
         return self._plain[task, frame]
 
-    # --- the usual sentences, in which no number, name or word can be meant otherwise
+    # --- the usual sentences, in which no number, name or word can mean anything else
 
     def _agrees(self, task: str, question: str, answer: str, canonical: str, truth: list[float]) -> bool:
         """Whether an answer is one of the usual sentences and says what the canonical answer says."""
@@ -309,7 +310,7 @@ class _AnswersInWords:
         return False
 
     def _names(self, answer: str, name: str) -> bool:
-        """Whether an answer has a name in it for sure, and not as a part of another name."""
+        """Whether an answer certainly contains a name, and not as a part of another name."""
         low, wanted = answer.lower(), name.lower()
         start = low.find(wanted)
         before, after = low[:start].rstrip(_BETWEEN), low[start + len(wanted) :].lstrip(_BETWEEN)
@@ -322,7 +323,7 @@ class _AnswersInWords:
 
 
 def _right(canonical: str | None) -> str:
-    return f"the canonical answer {clipped(str(canonical))}"
+    return f"the canonical answer is {clipped(str(canonical))}"
 
 
 def _transcribed_otherwise(canonical: str | None, answer: str) -> bool:
@@ -335,7 +336,7 @@ def _transcribed_otherwise(canonical: str | None, answer: str) -> bool:
 
 
 def _is_other(task: str, answer: str, truth: list[float], read: Any) -> bool:
-    """Whether numbers *read* out of an answer are other than the *truth*, and no other rule tells of those already."""
+    """Whether numbers *read* from an answer differ from the *truth*, and no other rule reports them."""
     numbers = read if isinstance(read, list) else [read]
     if None in numbers or truth != sorted(truth):
         return False
@@ -349,7 +350,7 @@ def _is_other(task: str, answer: str, truth: list[float], read: Any) -> bool:
 _MASK = re.compile(r"#((?:\.#)?)")
 
 
-#: What makes a sentence no usual one: signs and words by which something may be meant otherwise.
+#: What makes a sentence unusual: signs and words that may change its meaning.
 _ODD = r"(?i)[^a-z0-9 ,.\"-]|not|think|answer|boxed|rather|instead|neither|never|without|except|whether|opposite"
 _POLES = ("compare_elevation", "compare_distance")
 _COMPARED = re.compile(
@@ -360,5 +361,5 @@ _HEARD = re.compile(
     r"The \"?(?P<x>[^\"]+?)\"? from (?:the )?(?P<side>[a-z -]+?) (?:is|are) active from (?P<start>[\d.]+)s to "
     r"(?P<end>[\d.]+)s\.?"
 )
-#: What stands between words, in sentences that are not odd.
+#: What separates words, in sentences that are not odd.
 _BETWEEN = ' ,."-'

@@ -1,6 +1,6 @@
-"""QAI3: the recordings that questions are about, as far as their headers tell.
+"""QAI3: the recordings that questions are about, judged by their headers.
 
-Each recording is looked at once, and at nothing but its header. What each benchmark expects of
+Each recording is opened once, and only its header is read. What each benchmark expects of
 its recordings is data: :data:`EXPECTED`.
 """
 
@@ -31,34 +31,34 @@ Find = Callable[[str], "Entry | None"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Expected:
-    """What a benchmark's recordings have in common; None where nothing is known."""
+    """What a benchmark's recordings have in common; None where it is unknown."""
 
-    rate: int | None = None  # frames a second
+    rate: int | None = None  # Hz
     channels: int | None = None  # how many
     seconds: float | None = None  # the longest that models hear
     #: the rates of recordings that were published with another one, by path
     known: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    #: whether further keys ``start`` and ``end`` tell the part of the recording that is meant, as in questions that
+    #: whether the extra keys ``start`` and ``end`` give the part of the recording that is meant, as in questions that
     #: seldio made without cutting the audio
     aside: bool = False
 
 
-#: By item format. SO-Bench's loader stops at other rates and channel counts, and uses the first 20 s. Of the
-#: 606 recordings of ruEnvAQA one is known (44,100 Hz, mono) and MERA's tasks differ, so nothing is expected there.
+#: By item format. SO-Bench's loader rejects other rates and channel counts, and uses the first 20 s. Only one of the
+#: 606 recordings of ruEnvAQA is known (44,100 Hz, mono) and MERA's tasks differ, so nothing is expected there.
 EXPECTED: dict[str, Expected] = {
     "so-bench": Expected(rate=16_000, channels=4, seconds=20.0, aside=True),
     "so-dataset-qa": Expected(rate=16_000, channels=4, seconds=20.0),
     "jasco": Expected(rate=16_000, channels=1, known={"dataset/v0/47.wav": 48_000}),
 }
-#: Seconds that a time may lie behind the end: the last label frame need not be full.
+#: Seconds by which a time may be past the end: the last label frame may be partial.
 SLACK = 0.1
 
 
 class NamedRecording(NamedTuple):
-    """A recording and where it is first named."""
+    """A recording and where it is first mentioned."""
 
     path: str  # as the first item has it, without ``./``
-    row: int  # number of the first item that names it
+    row: int  # number of the first item that mentions it
     number: int  # its place among the recordings of that item
     probe: Probe | None = None  # its header; None where it cannot be read
     fault: str | None = None  # why it cannot
@@ -73,7 +73,7 @@ _ABSENT = pa.schema({"path": pa.string(), "row": pa.int64(), "number": pa.int64(
 
 
 class Late(NamedTuple):
-    """A time (s) of an item's field behind the end of its recording, or of the part of it that is the *clip*."""
+    """A time (s) in an item's field after the end of its recording, or of the part of it that is the *clip*."""
 
     what: str
     field: str
@@ -85,16 +85,16 @@ class Late(NamedTuple):
 
 @dataclasses.dataclass
 class Audio:
-    """The recordings that questions name, as a part of a file tells of them, or the sum of what its parts tell."""
+    """The recordings that questions refer to, in a part of a file or in all of its parts together."""
 
-    recordings: dict[str, NamedRecording]  # those that are there, by path
-    missing: pa.Table  # path, row and number of those that are not: most often all, and many; some more than once
-    late: list[tuple[int, str, Late]]  # times behind the end of a recording, by row and path
+    recordings: dict[str, NamedRecording]  # those that exist, by path
+    missing: pa.Table  # path, row and number of the missing ones: most often all, and many; some more than once
+    late: list[tuple[int, str, Late]]  # times after the end of a recording, by row and path
     file: ItemFile | None = None  # of a sum, the questions
 
     @classmethod
     def of(cls, table: ItemTable, find: Find) -> Audio:
-        """What the headers of the recordings tell that the questions of a part name; nothing of predictions."""
+        """The headers of the recordings that the questions of a part refer to; nothing for predictions."""
         recordings: dict[str, NamedRecording] = {}
         absent: dict[str, tuple[int, int]] = {}
         paths = table.paths
@@ -102,7 +102,7 @@ class Audio:
         known: set[int] = set()
         usual = table.shared(usual_paths).tolist()
         for name, row, number in mentions if table.asks else ():
-            if name not in known and (usual[name] or not unsafe(paths.names[name])):  # what is unsafe is QAI108
+            if name not in known and (usual[name] or not unsafe(paths.names[name])):  # unsafe paths are QAI108
                 path = plain(paths.names[name])
                 if path not in recordings and path not in absent:
                     entry = find(path)
@@ -118,7 +118,7 @@ class Audio:
 
     @classmethod
     def sum(cls, file: ItemFile, parts: Sequence[Audio]) -> Audio:
-        """What all parts of a file tell."""
+        """All parts of a file together."""
         recordings: dict[str, NamedRecording] = {}
         late, missing = list[tuple[int, str, Late]](), [_ABSENT.empty_table()]
         for part, first in zip(parts, file.starts.tolist(), strict=False):
@@ -137,19 +137,19 @@ class Audio:
         self, rule: Rule, recording: NamedRecording | None, message: str, hint: str,
         row: int | None = None, field: str = "audio", number: int | None = None,
     ) -> Finding:  # fmt: skip
-        """A finding about a recording, at the first item that names it unless a *row* is given."""
+        """A finding about a recording, at the first item that mentions it unless a *row* is given."""
         assert self.file is not None
         if recording is not None and row is None:
             row, number = recording.row, recording.number
         return self.file.finding(rule, row, field, message, hint, number)
 
     def __len__(self) -> int:
-        """How many there are, here or not."""
+        """How many there are, present or missing."""
         return len(self.recordings) + int(pc.count_distinct(self.missing["path"]).as_py())
 
     @property
     def absent(self) -> Iterator[NamedRecording]:
-        """Those that are not there."""
+        """Those that are missing."""
         first: dict[str, NamedRecording] = {}
         for path, row, number in zip(*(column.to_pylist() for column in self.missing.columns), strict=True):
             first.setdefault(path, NamedRecording(path, row, number))
@@ -172,7 +172,7 @@ _TIMES = ("start", "end", "answer_meta.time_span", "answer_meta.onset_time", "ev
 
 
 def _behind(table: ItemTable, lengths: Mapping[str, float]) -> Iterator[tuple[int, str, Late]]:
-    """The times that lie behind the end of their recording, or of the part of it that is meant."""
+    """The times after the end of their recording, or of the part of it that is meant."""
     aside = EXPECTED.get(table.format, Expected()).aside
     columns = [table.values(field) for field in _TIMES] if lengths else []
     for row, audio in enumerate(table.values("audio") if lengths else ()):
@@ -183,7 +183,7 @@ def _behind(table: ItemTable, lengths: Mapping[str, float]) -> Iterator[tuple[in
             more = table.extra(row) if aside and extra and ('"start"' in extra or '"end"' in extra) else {}
             start = _seconds(more.get("start")) if start is None else start
             end = _seconds(more.get("end")) if end is None else end
-            # what an item with both says of its span is QAI105, without a recording
+            # the span of an item with both is QAI105, which needs no recording
             times = _times(None if known else span, onset, events)
             for late in _late(start, end, seconds, times):
                 yield row, plain(audio[0]), late
@@ -196,9 +196,9 @@ def _seconds(value: object) -> float | None:
 def _late(
     start: float | None, end: float | None, seconds: float, times: Iterable[tuple[str, str, int | None, float]]
 ) -> Iterator[Late]:
-    """The times of an item that lie behind the end of its recording, *seconds* long, or of its part of it."""
+    """The times of an item after the end of its recording, *seconds* long, or of its part of it."""
     if start is not None and end is not None and end < start:
-        return  # that is QAI105, and nobody knows how long the part is
+        return  # that is QAI105, and the length of the part is unknown
     if start is not None and start >= seconds:
         yield Late("start", "start", None, start, seconds, False)
     elif end is not None and end > seconds + SLACK:
@@ -213,7 +213,7 @@ def _late(
 def _times(
     span: list[float] | None, onset: float | None, events: list[dict[str, Any]] | None
 ) -> Iterator[tuple[str, str, int | None, float]]:
-    """The times that an item names, each with its field, counted from the start of its clip."""
+    """The times in an item, each with its field, counted from the start of its clip."""
     if span is not None:
         yield "time_span", "answer_meta", None, max(span)
     if onset is not None:
@@ -224,36 +224,36 @@ def _times(
             yield f"the end of {clipped(event['class_name'], 30)}", "events", number, last
 
 
-#: From so many recordings on, what all of them share is one finding.
+#: From this many recordings on, a fault that all of them share is one finding.
 MANY = 4
 
 
 @rule("QAI301", ERROR)
 def audio_missing(audio: Audio, found: Found) -> Iterator[Finding]:
-    """A question whose recording is not there, though others are.
+    """Missing recording of a question, although others exist.
 
-    Whoever runs a model on these questions stops at this one, or leaves it out, and scores are no longer
-    over the same questions. Paths count from the folder of the questions or from one above it; links that
-    lead out of there are not followed.
+    A model run on these questions fails here, or leaves the question out, so the scores no longer cover the same
+    questions. Paths are relative to the folder of the questions or a folder above it; links that lead outside are
+    not followed.
 
     Example:
-        "audio_path": "audio/test/foa_413d6010b124f7adcc0b.wav", and there is no such file
+        "audio_path": "audio/test/foa_413d6010b124f7adcc0b.wav", and the file does not exist
 
     Fix:
         Download the recording, or correct the path.
 
-    Reference: SO-Bench: audio_path is relative to the root of the data set.
+    Reference: SO-Bench: audio_path is relative to the root of the dataset.
     """
     for one in audio.absent if audio.recordings else ():
-        yield found(one, f"the recording {one.shown} is not there", "download it, or correct the path")
+        yield found(one, f"the recording {one.shown} is missing", "download it, or correct the path")
 
 
 @rule("QAI302", ERROR)
 def audio_unreadable(audio: Audio, found: Found) -> Iterator[Finding]:
-    """A recording that is no sound, or has none.
+    """Recording that is not audio, or has no samples.
 
-    Web pages and texts saved under the name of a recording, files of 0 bytes, headers without samples: a
-    loader stops at them, or hands silence to the model. AIR-Bench has had empty recordings.
+    Web pages and texts saved under the name of a recording, files of 0 bytes, headers without samples: a loader
+    fails, or passes silence to the model. AIR-Bench once had empty recordings.
 
     Example:
         a file foa_413d6010b124f7adcc0b.wav that begins with <!DOCTYPE html>
@@ -267,23 +267,23 @@ def audio_unreadable(audio: Audio, found: Found) -> Iterator[Finding]:
         if one.fault is not None:
             yield found(one, f"{one.shown} cannot be read as audio: {printable(one.fault)}", "download it again")
         elif one.probe is not None and not one.probe.frames:
-            yield found(one, f"{one.shown} holds no samples", "download it again")
+            yield found(one, f"{one.shown} has no samples", "download it again")
 
 
 @rule("QAI303", ERROR)
 def audio_cut_off(audio: Audio, found: Found) -> Iterator[Finding]:
-    """A WAV file with less sound than its header promises.
+    """WAV file shorter than its header says.
 
-    Downloads break off. Most libraries read such a file in silence, as if it ended there, and the answer
-    may lie in what is missing.
+    Downloads get interrupted. Most libraries read such a file silently, as if it ended there, and the answer may
+    be in the missing part.
 
     Example:
-        a header for 320,000 frames, and 98,304 of them in the file
+        a header for 320,000 samples, and only 98,304 in the file
 
     Fix:
         Download the recording again.
 
-    Reference: RIFF, the size of the data chunk; libsndfile and FFmpeg read what is there without a word.
+    Reference: RIFF, the size of the data chunk; libsndfile and FFmpeg silently read the part that exists.
     """
     for one, probe in audio.readable:
         if probe.cut_off:
@@ -293,16 +293,16 @@ def audio_cut_off(audio: Audio, found: Found) -> Iterator[Finding]:
 
 @rule("QAI304", ERROR)
 def audio_rate(audio: Audio, found: Found) -> Iterator[Finding]:
-    """A recording with another sampling rate than the benchmark's.
+    """Recording whose sampling rate differs from the benchmark's.
 
-    The loader of SO-Bench stops at it. Others take its samples for those of 16 kHz, and everything sounds
-    too low and too slow, or the other way round.
+    SO-Bench's loader rejects it. Others treat its samples as 16 kHz audio, so everything sounds too low and too
+    slow, or too high and too fast.
 
     Example:
         a recording of 24,000 Hz in SO-Bench, where all have 16,000
 
     Fix:
-        Resample the recording. For questions made from labels, seldio convert LABELS --to so-bench --audio
+        Resample the recording. For questions made from labels, ``seldio convert LABELS --to so-bench --audio``
         cuts the clips out of their recordings and resamples them.
 
     Reference: Spatial-Omni, so_dataset.py: a wrong rate raises ValueError; JASCO, dataset/v0.
@@ -310,44 +310,50 @@ def audio_rate(audio: Audio, found: Found) -> Iterator[Finding]:
     wanted = audio.expected.rate
     if wanted is not None:
         known = audio.expected.known
-        wrong = [(one, f"{p.rate:,} Hz") for one, p in audio.readable if p.rate not in (wanted, known.get(one.path))]
-        yield from _shared(audio, wrong, f"the benchmark's recordings have {wanted:,} Hz", "resample {them}", found)
+        wrong = [
+            (one, f"a rate of {p.rate:,} Hz")
+            for one, p in audio.readable
+            if p.rate not in (wanted, known.get(one.path))
+        ]
+        yield from _shared(
+            audio, wrong, f"but the benchmark's recordings are at {wanted:,} Hz", "resample {them}", found
+        )
 
 
 @rule("QAI305", ERROR)
 def audio_channels(audio: Audio, found: Found) -> Iterator[Finding]:
-    """A recording with another number of channels than the benchmark's.
+    """Recording with the wrong number of channels for the benchmark.
 
-    Four channels of first-order ambisonics hold the directions that SO-Bench asks about; mono and stereo
-    do not, and its loader stops at them. The recordings of JASCO are mono.
+    The four channels of first-order ambisonics hold the directions that SO-Bench asks about; mono and stereo do
+    not, and its loader rejects them. The recordings of JASCO are mono.
 
     Example:
         a recording with 2 channels in SO-Bench, where all have 4
 
     Fix:
-        Take the recordings of the benchmark, unmixed.
+        Use the original recordings of the benchmark, without downmixing.
 
     Reference: Spatial-Omni, so_dataset.py: a wrong number of channels raises ValueError; JASCO, dataset/v0.
     """
     wanted = audio.expected.channels
     if wanted is not None:
         wrong = [(one, plural(p.channels, "channel")) for one, p in audio.readable if p.channels != wanted]
-        text = f"the benchmark's recordings have {plural(wanted, 'channel')}"
-        yield from _shared(audio, wrong, text, "take the original of {them}", found)
+        text = f"but the benchmark's recordings have {plural(wanted, 'channel')}"
+        yield from _shared(audio, wrong, text, "use the original of {them}", found)
 
 
 @rule("QAI306", WARNING)
 def audio_too_long(audio: Audio, found: Found) -> Iterator[Finding]:
-    """A recording that is longer than what models hear of it.
+    """Recording longer than what models hear of it.
 
-    Models of SO-Bench are given the first 20 s. What a question asks about later cannot be heard.
+    SO-Bench models get the first 20 s. What a question asks about later than that cannot be heard.
 
     Example:
         a recording of 60 s in SO-Bench
 
     Fix:
         Cut the recording into clips, and count times from the start of each. For questions made from labels,
-        seldio convert LABELS --to so-bench --audio does so.
+        ``seldio convert LABELS --to so-bench --audio`` does this.
 
     Reference: Spatial-Omni, so_dataset.py: the first 20 s are used.
     """
@@ -355,16 +361,16 @@ def audio_too_long(audio: Audio, found: Found) -> Iterator[Finding]:
     if most is not None:
         for one, probe in audio.readable:
             if probe.seconds > most:
-                message = f"{one.shown} has {probe.seconds:.1f} s, and models hear the first {most:g} s"
+                message = f"{one.shown} lasts {probe.seconds:.1f} s, but models hear only the first {most:g} s"
                 yield found(one, message, "cut it into clips")
 
 
 @rule("QAI307", ERROR)
 def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
-    """A time that lies behind the end of the recording.
+    """Time after the end of the recording.
 
-    A question about it cannot be answered by listening. Often times count from the start of a longer
-    recording that the clip was cut from, or are in other units.
+    A question about it cannot be answered by listening. Often times count from the start of a longer recording
+    that the clip was cut from, or are in different units.
 
     Example:
         "answer_meta": {"time_span": [40.0, 41.5]}, and the recording has 20 s
@@ -376,20 +382,19 @@ def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
     """
     for row, path, time in audio.late:
         end = f"the {'clip' if time.clip else 'recording'} ends at {time.end:.3f} s"
-        hint = "times count in seconds from its start"
-        message = f"{time.what}: {time.time:g} s, and {end}"
+        hint = "write times in seconds from its start"
+        message = f"{time.what} is {time.time:g} s, but {end}"
         yield found(audio.recordings[path], message, hint, row, time.field, time.number)
 
 
 @rule("QAI308", INFO)
 def audio_known_oddity(audio: Audio, found: Found) -> Iterator[Finding]:
-    """A recording that was published with another sampling rate than the rest.
+    """Recording published with a sampling rate that differs from the rest.
 
-    It is as it should be, and a loader that takes all recordings for 16 kHz plays it at a third of its
-    speed.
+    This is the published file, but a loader that assumes 16 kHz plays it at a third of its speed.
 
     Example:
-        dataset/v0/47.wav of JASCO has 48,000 Hz, the other 79 recordings have 16,000
+        dataset/v0/47.wav of JASCO is at 48,000 Hz, the other 79 recordings at 16,000 Hz
 
     Fix:
         Read the rate from the header and resample when loading; leave the file as it is.
@@ -398,28 +403,28 @@ def audio_known_oddity(audio: Audio, found: Found) -> Iterator[Finding]:
     """
     for one, probe in audio.readable:
         if probe.rate != audio.expected.rate and audio.expected.known.get(one.path) == probe.rate:
-            message = f"{one.shown} has {probe.rate:,} Hz, as published; the others have {audio.expected.rate:,} Hz"
+            message = f"{one.shown} is at {probe.rate:,} Hz, as published; the others are at {audio.expected.rate:,} Hz"
             yield found(one, message, "resample it when loading")
 
 
 @rule("QAI309", INFO)
 def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
-    """A file of questions without any of its recordings.
+    """File of questions without any of its recordings.
 
-    The questions alone are checked. Nothing is known of the recordings: whether they are whole, and have
-    the rate, the channels and the length that the questions speak of.
+    Only the questions are checked. Nothing is known about the recordings: whether they are complete, or have the
+    sampling rate, channels and length that the questions assume.
 
     Example:
         qa/test.jsonl without audio/test
 
     Fix:
-        Put the recordings where the paths say, from the folder of the questions or one above it.
+        Put the recordings where the paths point, relative to the folder of the questions or a folder above it.
 
     Reference: SO-Bench, audio_path.
     """
     if not audio.recordings and len(audio):
-        hint = "put them where the paths say, from this file's folder or one above it"
-        yield found(None, f"none of {plural(len(audio), 'recording')} is here: not checked", hint)
+        hint = "put them where the paths point, relative to this file's folder or one above it"
+        yield found(None, f"none of {plural(len(audio), 'recording')} found: not checked", hint)
 
 
 # --- what rules share --------------------------------------------------------------------------------------
@@ -444,7 +449,7 @@ def _shared(
 def check_file(
     parts: Sequence[tuple[ItemTable, int]], recordings: Sequence[Audio], source: Callable[[int], ItemReading]
 ) -> Iterator[Finding]:
-    """What is wrong in a file as a whole, see :class:`ItemFile`, and with its recordings, of which each part tells."""
+    """The findings about a file as a whole, see :class:`ItemFile`, and about the recordings of all its parts."""
     file = ItemFile(parts, source)
     yield from findings(file)
     yield from findings(Audio.sum(file, recordings))

@@ -1,4 +1,4 @@
-"""Questions or predictions by columns, as their rules look at them: a part of a file, and the sum of its parts."""
+"""Questions or predictions by columns, as their rules see them: a part of a file, and the sum of its parts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PLACE = re.compile(r"\bline ([\d,]+), column\b")
 
 
 class Paths(NamedTuple):
-    """The recordings that rows name: the different paths, and of each mention its path, row and place in that row."""
+    """The recordings that rows refer to: the distinct paths, and each mention with its path, row and place there."""
 
     names: list[str]
     name: Ints
@@ -37,9 +37,9 @@ class Paths(NamedTuple):
 
 
 class ItemTable:
-    """The columns of the rows of a file, or of a part of it, and what several rules ask of them, computed once.
+    """The columns of a file, or of a part of it, and values that several rules need, computed once.
 
-    *home* is the format that the rows come from, *reading* None where no findings are made.
+    *home* is the format that the rows come from; *reading* is None where no findings are created.
     """
 
     def __init__(
@@ -56,13 +56,13 @@ class ItemTable:
         return cls(reading.table, reading.home, reading.format.name, reading.path, reading)
 
     def slim(self) -> ItemTable:
-        """What rules about the whole file need: the columns ``WHOLE``, and further keys that may hold outputs."""
+        """The columns that rules about the whole file need: ``WHOLE``, and further keys that may hold outputs."""
         names = (*WHOLE, "extra") if self.home in OUTPUTS else WHOLE
         kept = self.table.select([name for name in names if name in self.table.column_names])
         return ItemTable(kept, self.home, self.format, self.path)
 
     def _at(self, row: int) -> tuple[ItemReading, int, int]:
-        """The reading that a row is in, the number of the row in it, and how many lines of the file stand before it."""
+        """The reading of a row, the number of the row in it, and how many lines of the file precede it."""
         assert self.reading is not None
         return self.reading, row, 0
 
@@ -70,7 +70,7 @@ class ItemTable:
         self, rule: Rule, row: int | None, field: str | None, message: str, hint: str | None = None,
         number: int | None = None,
     ) -> Finding:  # fmt: skip
-        """A finding of *rule* at *field* of a row, with its true place; with None about the file."""
+        """A finding of *rule* at *field* of a row, with its true place; about the file if *row* is None."""
         if row is None:
             return rule.at(self.path, message, hint)
         reading, row, lines = self._at(row)
@@ -101,7 +101,7 @@ class ItemTable:
         return json.loads(text) if text else {}
 
     def shared(self, make: Callable[[ItemTable], Any]) -> Any:
-        """What *make* makes of the table, made once for all rules."""
+        """The result of *make* for the table, computed once for all rules."""
         if make.__name__ not in self._values:
             self._values[make.__name__] = make(self)
         return self._values[make.__name__]
@@ -111,11 +111,11 @@ class ItemTable:
         return np.asarray(self.column(field).is_valid().to_numpy(zero_copy_only=False))
 
     def blank(self, field: str) -> pa.BooleanArray:
-        """The rows without a text in *field* that is more than white space."""
+        """The rows whose text in *field* is empty or whitespace."""
         return pc.equal(pc.utf8_trim_whitespace(pc.fill_null(self.column(field), "")), "")
 
     def where(self, field: str, mask: Bools | pa.BooleanArray | None) -> list[int]:  # noqa: ARG002
-        """The rows that a mask has; none without a mask."""
+        """The rows that a mask selects; none without a mask."""
         return [] if mask is None else rows_where(mask)
 
     def cell(self, row: int, name: str) -> str:
@@ -132,7 +132,7 @@ class ItemTable:
 
     @cached_property
     def paths(self) -> Paths:
-        """The recordings that rows name, in order."""
+        """The recordings that rows refer to, in order."""
         lists = self.column("audio")
         found = pc.list_flatten(lists).dictionary_encode()
         row = pc.list_parent_indices(lists).to_numpy()
@@ -140,7 +140,7 @@ class ItemTable:
         return Paths(found.dictionary.to_pylist(), found.indices.to_numpy(), row, np.arange(len(row)) - first)
 
     def repeated(self, *fields: str) -> list[tuple[int, int]]:
-        """The rows whose *fields* stand before, each with the first such row; a row without the first field is none."""
+        """The rows whose *fields* appear before, each with the first such row; none without the first field."""
         key = np.zeros(len(self), np.int64)
         for field in fields:
             found = self.column(field).dictionary_encode("encode")
@@ -152,7 +152,7 @@ class ItemTable:
         return list(zip(rows, first[rows].tolist(), strict=True))
 
     def line(self, row: int) -> int:
-        """The line in which the id of a row stands."""
+        """The line of the id of a row."""
         reading, row, lines = self._at(row)
         return reading.place(row, "id").line + lines
 
@@ -177,7 +177,7 @@ class ItemFile(ItemTable):
 
 
 def moved(finding: Finding, lines: int) -> Finding:
-    """A finding in a run of lines as one in the file, *lines* of which stand before it."""
+    """A finding in a run of lines as one in the file, of which *lines* precede it."""
     if finding.line is None or not lines:
         return finding
     message = _PLACE.sub(lambda found: f"line {int(found[1].replace(',', '')) + lines:,}, column", finding.message)
@@ -186,7 +186,7 @@ def moved(finding: Finding, lines: int) -> Finding:
 
 
 def rows_where(mask: Bools | pa.BooleanArray) -> list[int]:
-    """The numbers of the rows that a mask has; those for which it is null are not among them."""
+    """The numbers of the rows that a mask selects; null does not select."""
     if isinstance(mask, pa.Array):
         mask = pc.fill_null(mask, False).to_numpy(zero_copy_only=False)
     return np.flatnonzero(mask).tolist()

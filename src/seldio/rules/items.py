@@ -1,4 +1,4 @@
-"""QAI and PRD: questions, their answers, and predictions of them, each file by itself."""
+"""QAI and PRD: questions, their answers and predictions, one file at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
 from seldio.tasks.english import COUNTS, KNOWN
 from seldio.text import clipped, printable
 
-#: Letters that look Latin and are not: Cyrillic and Greek capitals.
+#: Letters that look Latin but are not: Cyrillic and Greek capitals.
 HOMOGLYPHS = dict(zip("АВЕКМНОРСТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXABEZHIKMNOPTYX", strict=True))
 #: The benchmarks whose answers are public.
 PUBLIC = ("so-bench", "so-dataset-qa")
@@ -27,29 +27,29 @@ PUBLIC = ("so-bench", "so-dataset-qa")
 
 @rule("QAI101", ERROR)
 def repeated_id(table: ItemFile, found: Found) -> Iterator[Finding]:
-    """An id that stands twice.
+    """Duplicate question id.
 
-    Predictions are joined to questions by id. With a repeated id one of the two answers is taken for
-    both questions, or the scorer stops.
+    Predictions are joined to questions by id. With a duplicate id, one answer is used for both questions, or the
+    scorer fails.
 
     Example:
         two lines with "qa_id": "qa_4e31e78e5a6f7579fe52"
 
     Fix:
-        Give each question an id of its own.
+        Give each question its own id.
 
     Reference: SO-Bench scorer, prepare_records: a repeated id raises ValueError for the second prediction.
     """
     for row, first in table.repeated("id") if table.asks else ():
-        message = f"the id {clipped(table.values('id')[row])} stands in line {table.line(first)} already"
-        yield found(row, "id", message, "each question needs an id of its own")
+        message = f"the id {clipped(table.values('id')[row])} already appears in line {table.line(first)}"
+        yield found(row, "id", message, "give each question its own id")
 
 
 @rule("QAI102", ERROR)
 def answer_not_among_options(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """An answer that is not among the options.
+    """Answer that is not among the options.
 
-    No model can be right then. MMAU has had 143 such questions.
+    No model can be right. MMAU once had 143 such questions.
 
     Example:
         "choices": ["Man", "Woman"], "answer": "Child"
@@ -62,8 +62,8 @@ def answer_not_among_options(table: ItemTable, found: Found) -> Iterator[Finding
     for row, answer, options in _choices(table):
         letters = [chr(ord("A") + index) for index in range(len(options))]
         if answer and answer not in options and HOMOGLYPHS.get(answer, answer) not in letters:
-            yield found(row, "answer", f"the answer {clipped(answer)} is none of the {len(options)} options",
-                        "the answer is an option's text, or its letter")  # fmt: skip
+            yield found(row, "answer", f"the answer {clipped(answer)} is not one of the {len(options)} options",
+                        "the answer must be the text or the letter of an option")  # fmt: skip
 
 
 def _choices(table: ItemTable) -> Iterator[tuple[int, str | None, list[str]]]:
@@ -76,10 +76,10 @@ def _choices(table: ItemTable) -> Iterator[tuple[int, str | None, list[str]]]:
 
 @rule("QAI103", WARNING)
 def repeated_option(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """An option that stands twice.
+    """Duplicate option.
 
-    A model that chooses the second of two equal options is right by its text and wrong by its letter.
-    27 questions of MMAU's test-mini repeat a choice; in 16 it is the right one.
+    A model that chooses the second of two equal options is right by its text and wrong by its letter. 27
+    questions of MMAU's test-mini repeat a choice; in 16 it is the right one.
 
     Example:
         "choices": ["Guitar", "Piano", "Guitar"]
@@ -92,17 +92,16 @@ def repeated_option(table: ItemTable, found: Found) -> Iterator[Finding]:
     for row, _, options in _choices(table):
         for place, option in enumerate(options):
             if option in options[:place]:
-                yield found(row, "options", f"the option {clipped(option)} stands twice",
+                yield found(row, "options", f'option "{clipped(option)}" appears twice',
                             "replace one of them", number=place)  # fmt: skip
 
 
 @rule("QAI104", WARNING)
 def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """A letter that only looks Latin, in an answer or an instruction's list of options.
+    """Letter that only looks Latin, in an answer or in an instruction's list of options.
 
-    Cyrillic А and Latin A are two letters: an answer in one never equals a gold answer in the other.
-    Seven of ruEnvAQA's ten instructions name the first option with a Cyrillic А, and its answers are
-    Latin.
+    Cyrillic А and Latin A are different letters: an answer in one never equals a gold answer in the other. Seven
+    of ruEnvAQA's ten instructions label the first option with a Cyrillic А, while its answers are Latin.
 
     Example:
         А. {option_a}  B. {option_b}
@@ -116,30 +115,30 @@ def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
         return
     for row in rows_where(pc.is_in(table.column("answer"), value_set=pa.array(list(HOMOGLYPHS)))):
         answer = table.values("answer")[row]
-        name = unicodedata.name(answer, "").title()
-        yield found(row, "answer", f"the answer {answer} is a {name}", f"write {HOMOGLYPHS[answer]}")
+        name = f"a {unicodedata.name(answer, '').title()}"
+        yield found(row, "answer", f"the answer {answer} is {name}", f"write {HOMOGLYPHS[answer]}")
     instructions = table.column("instruction").dictionary_encode()
     for number, instruction in enumerate(instructions.dictionary.to_pylist()):
         letters = re.findall(r"(?m)^\s*(\w)[.)]\s", instruction)
         if letter := next((each for each in letters if each in HOMOGLYPHS), None):
-            name = unicodedata.name(letter, "").title()
+            name = f"a {unicodedata.name(letter, '').title()}"
             for row in rows_where(pc.equal(instructions.indices, number)):
-                yield found(row, "instruction", f"an option's letter in the instruction is a {name}",
+                yield found(row, "instruction", f"the instruction labels an option with {name}",
                             f"write {HOMOGLYPHS[letter]}: the answers are Latin letters")  # fmt: skip
 
 
 @rule("QAI105", ERROR)
 def times_of_item(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Times that cannot be, with an end before the start or outside the audio.
+    """Impossible times: an end before the start, or outside the audio.
 
-    Scorers of intervals swap a reversed span or give it no length, each in its own way; a time outside
-    the clip asks about what nobody can hear.
+    Scorers of intervals swap a reversed span or treat it as empty, each in its own way; a time outside the clip
+    asks about something that cannot be heard.
 
     Example:
         "answer_meta": {"time_span": [20.0, 18.5]}
 
     Fix:
-        Start before end, in seconds from the beginning of the audio.
+        Write the start before the end, in seconds from the start of the audio.
 
     Reference: SO-Bench, answer_meta.
     """
@@ -148,25 +147,25 @@ def times_of_item(table: ItemTable, found: Found) -> Iterator[Finding]:
     start, end = table.numbers("start"), table.numbers("end")
     first, last = table.spans
     reversed_ = end < start
-    late = (last > end - start + 0.05) & ~reversed_  # where it is, nobody knows how long the clip is
+    late = (last > end - start + 0.05) & ~reversed_  # where it is, the length of the clip is unknown
     for row in rows_where(reversed_ | (last < first) | late):
         if reversed_[row]:
             yield found(row, "end", f"the end, {end[row]:g} s, is before the start, {start[row]:g} s",
-                        "the start comes first")  # fmt: skip
+                        "write the start first")  # fmt: skip
         if last[row] < first[row]:
             yield found(row, "answer_meta", f"time_span: {last[row]:g} s is before {first[row]:g} s",
-                        "the start comes first")  # fmt: skip
+                        "write the start first")  # fmt: skip
         elif late[row]:
-            message = f"time_span ends at {last[row]:g} s, the clip at {end[row] - start[row]:g} s"
+            message = f"time_span ends at {last[row]:g} s, but the clip at {end[row] - start[row]:g} s"
             yield found(row, "answer_meta", message, "times count from the start of the clip")
 
 
 @rule("QAI107", WARNING)
 def task_counts(table: ItemFile, found: Found) -> Iterator[Finding]:
-    """A file that looks like all of SO-Bench and has other counts of tasks.
+    """File that looks like all of SO-Bench but has different task counts.
 
-    SO-Bench has 7,877 questions in 16 tasks with fixed counts. A score over another set is no SO-Bench
-    score; SO-Dataset's own test split looks alike and is no substitute.
+    SO-Bench has 7,877 questions in 16 tasks with fixed counts. A score on a different set is not an SO-Bench
+    score; SO-Dataset's own test split looks similar but does not replace it.
 
     Example:
         7,877 questions, 660 of them detect_time where SO-Bench has 667
@@ -179,9 +178,11 @@ def task_counts(table: ItemFile, found: Found) -> Iterator[Finding]:
     counts = _by_task(table)
     total = sum(counts.values())
     if table.format == "so-bench" and abs(total - sum(COUNTS.values())) < 80 and counts != COUNTS:
-        other = [f"{task}: {counts.get(task, 0)} for {n}" for task, n in COUNTS.items() if counts.get(task, 0) != n]
-        more = [f"{printable(str(task))} is no task of it" for task in counts if task not in COUNTS]
-        yield found(0, "task", f"the counts of tasks are not SO-Bench's: {'; '.join([*other, *more][:4])}",
+        other = [
+            f"{task}: {counts.get(task, 0)} instead of {n}" for task, n in COUNTS.items() if counts.get(task, 0) != n
+        ]
+        more = [f"{printable(str(task))} is not one of its tasks" for task in counts if task not in COUNTS]
+        yield found(0, "task", f"the task counts are not those of SO-Bench: {'; '.join([*other, *more][:4])}",
                     "download the benchmark again")  # fmt: skip
 
 
@@ -193,18 +194,17 @@ def _by_task(table: ItemTable) -> dict[str | None, int]:
 
 @rule("QAI108", ERROR)
 def unsafe_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """A path of the audio that leads out of the data set, or is no path at all.
+    """Audio path that leads out of the dataset, or is not a path.
 
-    FFmpeg opens URLs and protocols (``http:``, ``concat:``, ``pipe:``), libsndfile takes ``-`` for
-    standard input, and ``..`` or a leading slash reach any file of the machine: whoever opens the data
-    set opens them. In predictions absolute paths are let through: SO-Bench's own tools write them, and no
-    scorer opens them.
+    FFmpeg opens URLs and protocols (``http:``, ``concat:``, ``pipe:``), libsndfile reads ``-`` as standard input,
+    and ``..`` or a leading slash reach any file on the machine: whoever opens the dataset opens them. Absolute
+    paths are accepted in predictions, since SO-Bench's own tools write them and no scorer opens them.
 
     Example:
         "audio_path": "../../etc/passwd"
 
     Fix:
-        Write paths relative to the data set's root, with forward slashes.
+        Write paths relative to the root of the dataset, with forward slashes.
 
     Reference: probed with soundfile and PyAV; CWE-22.
     """
@@ -216,11 +216,11 @@ def unsafe_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
     for mention in rows_where(wrong[paths.name]):
         name = paths.name[mention]
         yield found(int(paths.row[mention]), "audio", f"the audio path {clipped(paths.names[name])} {whys[name]}",
-                    "paths are relative to the data set's root", number=int(paths.place[mention]))  # fmt: skip
+                    "write paths relative to the root of the dataset", number=int(paths.place[mention]))  # fmt: skip
 
 
 def usual_paths(table: ItemTable) -> Bools:
-    """Which of the paths that a table names are right on every system, by their letters alone: most."""
+    """Which of a table's paths are valid on every system, judged by their characters alone: most are."""
     return np.asarray(_are_usual(pa.array(table.paths.names, pa.string())).to_numpy(zero_copy_only=False))
 
 
@@ -228,20 +228,20 @@ def _are_usual(paths: pa.Array) -> pa.BooleanArray:
     return pc.and_not(pc.match_substring_regex(paths, _USUAL), pc.match_substring_regex(paths, _UNUSUAL))
 
 
-#: Folders and a name of plain letters, none of them longer than anywhere allowed.
+#: Folders and a name of plain letters, none of them longer than any system allows.
 _USUAL = r"^(?:\w[\w.-]{0,99}/){0,5}\w[\w.-]{0,99}$"
-#: What is wrong with such names: those of devices on Windows, and a dot at an end.
+#: Faults of such names: names of devices on Windows, and a trailing dot.
 _UNUSUAL = r"(?i)(?:^|/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)|\.(?:/|$)"
 _ABSOLUTE = "is absolute"
 _PROTOCOL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(:|,,)")
 
 
 def unsafe(path: str) -> str | None:
-    """Why a path of the audio must not be opened; None where it may."""
+    """Why an audio path must not be opened; None if it may be."""
     if path == "-":
-        return "is standard input to libsndfile"
+        return "means standard input to libsndfile"
     if _PROTOCOL.match(path):
-        return "is an address or a protocol, not a path"
+        return "is a URL or a protocol, not a path"
     if path.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", path):
         return _ABSOLUTE
     return "climbs out of its folder" if ".." in path and ".." in re.split(r"[/\\]", path) else None
@@ -249,17 +249,17 @@ def unsafe(path: str) -> str | None:
 
 @rule("QAI109", WARNING)
 def awkward_audio_path(table: ItemFile, found: Found) -> Iterator[Finding]:
-    """A path of the audio that other systems refuse or mix up.
+    """Audio path that other systems reject or confuse.
 
-    Names over 255 bytes, names kept for devices on Windows, dots or spaces at the end, and two paths
-    that differ only in case or in the composition of their accents: on another system the file is not
-    found, or is another one.
+    Names over 255 bytes, names that Windows reserves for devices, trailing dots or spaces, and pairs of paths
+    that differ only in case or in the composition of their accents: on another system the file is not found, or a
+    different file is.
 
     Example:
         "audio_path": "A.WAV" and "audio_path": "a.wav"
 
     Fix:
-        Rename the recordings: letters, digits, ``_``, ``-`` and one dot work everywhere.
+        Rename the recordings: letters, digits, ``_``, ``-`` and a single dot work everywhere.
 
     Reference: the file systems of Windows and macOS.
     """
@@ -287,31 +287,29 @@ def awkward_audio_path(table: ItemFile, found: Found) -> Iterator[Finding]:
         yield found(int(paths.row[mention]), "audio", message, "rename the recording", number=int(paths.place[mention]))
 
 
-@row_rule(
-    "QAI110", ERROR, field="options", message="the question has no options to choose from", hint="list the options"
-)
+@row_rule("QAI110", ERROR, field="options", message="the list of options is empty", hint="add the options")
 def no_options(table: ItemTable) -> Marked:
-    """A list of options without any.
+    """Empty list of options.
 
-    A multiple-choice question with nothing to choose from cannot be answered; harnesses stop at it, or
-    draw an answer at random.
+    A multiple-choice question with nothing to choose from cannot be answered; harnesses fail, or pick an answer
+    at random.
 
     Example:
         "choices": []
 
     Fix:
-        Give the options, or leave the key away where the question is open.
+        Add the options, or omit the key if the question is open-ended.
 
-    Reference: lmms-eval, the MMAU task draws at random where it finds no letter.
+    Reference: lmms-eval, the MMAU task picks at random where it finds no letter.
     """
     return pc.equal(pc.list_value_length(table.column("options")), 0) if table.asks else None
 
 
 @row_rule("QAI111", ERROR, field="question", message="the question {id} is empty", hint="write the question")
 def empty_question(table: ItemTable) -> Marked:
-    """A question without a word.
+    """Empty question.
 
-    Whatever a model answers is a guess, and it is scored like an answer.
+    Whatever a model answers is a guess, but it is scored like an answer.
 
     Example:
         "question": ""
@@ -326,10 +324,10 @@ def empty_question(table: ItemTable) -> Marked:
 
 @row_rule("QAI112", ERROR, field="answer", message="the question {id} has no answer", hint="write the answer")
 def no_answer(table: ItemTable) -> Marked:
-    """A question without an answer, in a benchmark whose answers are public.
+    """Question without an answer, in a benchmark whose answers are public.
 
-    The judge is shown the right answer beside the prediction, and here would be shown none. Benchmarks that
-    keep their answers secret (MMAU, MERA) have empty ones on purpose; those are not meant.
+    The judge is shown the right answer next to the prediction, and here would be shown none. Benchmarks that keep
+    their answers secret (MMAU, MERA) leave them empty on purpose and are not reported.
 
     Example:
         "answer": null
@@ -344,17 +342,17 @@ def no_answer(table: ItemTable) -> Marked:
 
 @rule("QAI113", WARNING)
 def unknown_task(table: ItemFile, found: Found) -> Iterator[Finding]:
-    """A task that SO-Bench does not have.
+    """Task that SO-Bench does not have.
 
-    The scorer knows sixteen tasks by name, capitals included. An answer of any other is right only if it is
-    the reference letter by letter, but for case and spaces. Questions of other benchmarks that were converted
-    have such tasks; their scores are no SO-Bench scores.
+    The scorer knows sixteen tasks by their exact names. An answer of any other task counts as right only if it
+    equals the reference, ignoring case and spaces. Questions converted from other benchmarks have such tasks;
+    their scores are not SO-Bench scores.
 
     Example:
         "task_name": "Detect_Time"
 
     Fix:
-        Name one of the sixteen tasks, or score the questions by the rules of their own benchmark.
+        Use one of the sixteen task names, or score the questions by the rules of their own benchmark.
 
     Reference: SO-Bench scorer, normalized_exact_match.
     """
@@ -364,21 +362,21 @@ def unknown_task(table: ItemFile, found: Found) -> Iterator[Finding]:
     counts: dict[str, int] = {}
     for task, count in _by_task(table).items():
         if task not in KNOWN:
-            counts[task or ""] = counts.get(task or "", 0) + count  # no task, and an empty one, are alike
+            counts[task or ""] = counts.get(task or "", 0) + count  # no task, and an empty one, count as the same
     for task, count in counts.items():
         many = f", in {count:,} questions" if count > 1 else ""
         meant = plain.get(re.sub(r"[\W_]", "", task.lower()))
-        hint = f"write {meant}" if meant else f"the tasks are {', '.join(KNOWN)}"
-        named = f"the task {clipped(task)} is none of SO-Bench" if task.strip() else "the question has no task"
+        hint = f"write {meant}" if meant else f"choose from {', '.join(KNOWN)}"
+        named = f"{clipped(task)} is not an SO-Bench task" if task.strip() else "the question has no task"
         first = pc.index(pc.fill_null(table.column("task"), ""), task).as_py()
         yield found(first, "task", f"{named}{many}", hint)
 
 
 @rule("QAI117", ERROR)
 def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """An audio_id that is not the name of the recording.
+    """Question whose audio_id does not match its recording.
 
-    Both name one recording, and here they name two: one of them is wrong, and with it the answer, if it was
+    Both identify one recording, but here they name two: one of them is wrong, and so is the answer if it was
     joined by the wrong one. Questions that seldio made without cutting the audio have ``start`` and ``end``, and
     their audio_id is that of the clip in between.
 
@@ -386,7 +384,7 @@ def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
         "audio_id": "foa_413d6010b124f7adcc0b", "audio_path": "audio/test/foa_929c83b9bf22369f8eb9.wav"
 
     Fix:
-        Find out where ids and paths were joined: usually one list was sorted or filtered alone.
+        Check where ids and paths were joined: usually one list was sorted or filtered without the other.
 
     Reference: the dataset card of SO-Bench, audio_id and audio_path.
     """
@@ -401,37 +399,37 @@ def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
             continue  # nearly all
         name = table.extra(row).get("audio_id")
         if isinstance(name, str) and stem and stem != name:
-            message = f"the audio_id is {clipped(name)}, the recording {clipped(audio[0])}"
-            yield found(row, "audio_id", message, "find out where ids and paths were joined")
+            message = f"the audio_id is {clipped(name)}, but the recording is {clipped(audio[0])}"
+            yield found(row, "audio_id", message, "check where ids and paths were joined")
 
 
 @rule("PRD101", ERROR)
 def repeated_prediction(table: ItemFile, found: Found) -> Iterator[Finding]:
     """Two predictions for one question.
 
-    The SO-Bench scorer attaches the second one to another question that stands in the same line of the
-    reference, if audio and task agree: a wrong join without a word. MERA takes the last one.
+    The SO-Bench scorer joins the second one to the question in the same line of the reference if audio and task
+    agree: silently a wrong match. MERA uses the last one.
 
     Example:
         two lines with the same qa_id
 
     Fix:
-        Keep one.
+        Keep one of them.
 
     Reference: SO-Bench scorer, prepare_records.
     """
     for row, first in () if table.asks else table.repeated("id", "prompt"):
         id = clipped(table.values("id")[row])
         message = f"a second prediction for {id}; the first is in line {table.line(first)}"
-        hint = "keep one: MERA takes the last, SO-Bench's scorer may join the second to another question"
+        hint = "keep one: MERA uses the last, SO-Bench's scorer may join the second to another question"
         yield found(row, "id", message, hint)
 
 
 @row_rule("PRD102", WARNING, field="prediction", message="no prediction for {id}", hint="it counts as wrong")
 def empty_prediction(table: ItemTable) -> Marked:
-    """A question without an answer of the model.
+    """Empty prediction.
 
-    It counts as wrong. An empty text often is a crash, a time-out or a refusal that was filtered out.
+    It counts as wrong. An empty prediction is often a crash, a time-out or a refusal that was filtered out.
 
     Example:
         "prediction": ""

@@ -1,4 +1,4 @@
-"""LAY: the names and splits of a data set tree, where its files are, and what kind of files they are."""
+"""LAY: names and splits of a dataset tree, where its files are, and what types of files they are."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ def file_names(places: Sequence[TreePlace]) -> str:
 
 
 def wanted_types(place: TreePlace) -> tuple[str, ...]:
-    """The suffixes that have a place in its folder."""
+    """The suffixes that belong in its folder."""
     if place.top is None:
         return ("csv", "wav", "mp4")
     return ({"metadata": "csv", "video": "mp4"}.get(place.top.field, "wav"),)
 
 
 _EVALUATION = {
-    "none": "the official code reads {top} itself: move them up",
-    "any": "the official code lists sub folders: put them in one below {top}, such as {top}/eval/",
-    "eval": "the official code reads {top}/eval/",
+    "none": "the official code reads {top}/ itself: move them up",
+    "any": "the official code lists subfolders: move them to one below {top}, such as {top}/eval/",
+    "eval": "the official code reads {top}/eval/: move them there",
 }
 
 
 @rule("LAY110", INFO)
 def evaluation_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """The evaluation recordings are not where the official code looks for them.
+    """Evaluation recordings that are not where the official code looks for them.
 
-    The archives of STARSS22 and STARSS23 hold the evaluation recordings flat (foa_eval/mix001.wav), but
-    the baselines of 2021 to 2024 list the sub folders of foa_eval and stop with a NotADirectoryError.
-    The 2025 baseline wants stereo_eval/eval/, those of 2019 and 2020 no sub folder. Seldio reads all.
+    The archives of STARSS22 and STARSS23 store the evaluation recordings flat (foa_eval/mix001.wav), but the
+    baselines of 2021 to 2024 list the subfolders of foa_eval and fail with a NotADirectoryError. The 2025
+    baseline expects stereo_eval/eval/, those of 2019 and 2020 no subfolder. seldio reads all of these.
 
     Example:
         foa_eval/mix001.wav
@@ -48,8 +48,8 @@ def evaluation_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Findin
     Fix:
         For the baselines of 2021 to 2024: ``mkdir foa_eval/eval && mv foa_eval/*.wav foa_eval/eval/``.
 
-    Reference: seld-dcase2023, cls_feature_class.py, ``os.listdir`` of every sub folder;
-    DCASE2025_seld_baseline, extract_features.py.
+    Reference: seld-dcase2023, cls_feature_class.py, ``os.listdir`` of every subfolder; DCASE2025_seld_baseline,
+    extract_features.py.
     """
     wanted = tree.row.below_eval
     fits = {"none": (), "eval": ("eval",)}
@@ -68,14 +68,14 @@ def evaluation_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Findin
 def evaluation_labels(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """Labels of an evaluation set whose labels were never published.
 
-    They are a system's output, or somebody's own annotation, which the task rules forbid to
-    participants. A score against them says how well two systems agree, not how good one is.
+    They are the output of a system, or someone's own annotation, which the task rules forbid for participants. A
+    score against them shows how well two systems agree, not how good either one is.
 
     Example:
         metadata_eval/mix001.csv in a STARSS23 tree
 
     Fix:
-        Keep predictions outside of the data set. Organisers may ignore this (``--ignore LAY111``).
+        Keep predictions outside the dataset. Organisers can ignore this rule (``--ignore LAY111``).
 
     Reference: DCASE 2023 Task 3, "That dataset consists of only audio and video recordings without any
     metadata/labels".
@@ -84,22 +84,24 @@ def evaluation_labels(_: Collection, tree: Tree, found: Found) -> Iterator[Findi
     labels = [place for place in labels if tree.row.secret and place.field == "metadata"]
     if labels:
         message = f"{plural(len(labels), 'label file')} for the evaluation set: {file_names(labels)}"
-        yield found(labels, message, f"the evaluation labels of {tree.row.title} are not public: whose are these?")
+        yield found(
+            labels, message, f"the evaluation labels of {tree.row.title} are not public: keep predictions elsewhere"
+        )
 
 
 @rule("LAY112", WARNING)
 def file_type(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """A file of a type that has no place in its folder.
+    """File of a type that does not belong in its folder.
 
-    The official code takes every name in the folder, cuts it at the first dot and puts .wav behind it:
-    fold3_room4_mix001.csv.txt, fold3_room4_mix001.WAV and README.md all stop it or are read as
-    something else. On Windows hidden suffixes make such names easily.
+    The official code reads every name in the folder, cuts it at the first dot and appends .wav:
+    fold3_room4_mix001.csv.txt, fold3_room4_mix001.WAV and README.md all make it fail, or are read as something
+    else. On Windows, hidden suffixes produce such names easily.
 
     Example:
         metadata_dev/dev-train-tau/fold3_room4_mix001.csv.txt
 
     Fix:
-        Rename it to the lower-case suffix (.wav, .csv, .mp4), convert it, or move it elsewhere.
+        Rename it with a lower-case suffix (.wav, .csv, .mp4), convert it, or move it elsewhere.
 
     Reference: seld-dcase2023, cls_feature_class.py, ``file_name.split('.')[0]``.
     """
@@ -111,26 +113,26 @@ def file_type(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
         only = " and ".join(f".{suffix}" for suffix in wanted_types(places[0]))
         yield found(
             places,
-            f"{plural(len(places), 'file')} of another type ({types}) in {folder or 'a folder'}, "
-            f"which holds {only} only: {file_names(places)}",
-            "names end in lower-case .wav, .csv or .mp4, and in nothing else",
+            f"{plural(len(places), 'file')} of the wrong type ({types}) in {folder or 'a folder'}, "
+            f"which should hold only {only}: {file_names(places)}",
+            "use only the suffixes .wav, .csv or .mp4, in lower case",
         )
 
 
 @rule("LAY113", ERROR)
 def empty_media(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """An audio or video file of 0 bytes.
+    """Empty audio or video file (0 bytes).
 
-    An empty label file says that nothing is heard; an empty recording says nothing but that a download
-    or a disk gave out.
+    An empty label file means that no event occurs; an empty recording only means that a download or a disk
+    failed.
 
     Example:
         foa_dev/dev-train-tau/fold3_room4_mix001.wav, 0 bytes
 
     Fix:
-        Fetch or unpack it again.
+        Download or unpack it again.
 
-    Reference: no data set has one.
+    Reference: no dataset has one.
     """
     empty = {
         entry.name for entry in collection.entries
@@ -142,7 +144,7 @@ def empty_media(collection: Collection, tree: Tree, found: Found) -> Iterator[Fi
             places,
             f"{plural(len(places), 'recording or video', 'recordings or videos')} {verb} empty (0 bytes): "
             f"{file_names(places)}",
-            "fetch or unpack again",
+            "download or unpack again",
         )
 
 
@@ -150,9 +152,9 @@ def empty_media(collection: Collection, tree: Tree, found: Found) -> Iterator[Fi
 def split_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """Development files that are not directly in a split folder.
 
-    The official code since 2021 looks exactly one folder below foa_dev, metadata_dev and video_dev: files
-    above that stop it (NotADirectoryError), files below it are not seen. Those of 2019 and 2020 know
-    no split folders.
+    The official code since 2021 looks exactly one folder below foa_dev, metadata_dev and video_dev: files above
+    that level make it fail (NotADirectoryError), files below it are not seen. The code of 2019 and 2020 has no
+    split folders.
 
     Example:
         metadata_dev/fold3_room4_mix001.csv
@@ -160,7 +162,7 @@ def split_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     Fix:
         Move them to their split: metadata_dev/dev-train-tau/fold3_room4_mix001.csv.
 
-    Reference: seld-dcase2023, cls_feature_class.py, ``os.listdir`` of every sub folder.
+    Reference: seld-dcase2023, cls_feature_class.py, ``os.listdir`` of every subfolder.
     """
 
     def away(place: TreePlace) -> tuple[str, bool] | None:
@@ -170,7 +172,7 @@ def split_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
         return top, len(place.below) > tree.row.depth
 
     for (top, deep), places in sorted(grouped(tree.places, away).items()):
-        what = "too deep in" if deep else "outside of a split folder, in"
+        what = "too deep in" if deep else "outside any split folder, in"
         yield found(
             places,
             f"{plural(len(places), 'file')} {what} {top}: {file_names(places)}",
@@ -188,7 +190,7 @@ def _files(holdings: Sequence[Holding], split: str) -> list[TreePlace]:
 
 
 def _split(holding: Holding) -> str | None:
-    """The split that a clip stands in; None where it stands in none, or in several."""
+    """The split that a clip is in; None if it is in none, or in several."""
     return next(iter(holding.splits)) if len(holding.splits) == 1 else None
 
 
@@ -198,17 +200,17 @@ def _held(tree: Tree, set: Set) -> list[Holding]:
 
 @rule("LAY101", WARNING)
 def clip_name(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """A file of a data set tree is not named like its clips.
+    """File of a dataset tree that is not named like its clips.
 
-    The official code goes by the name alone: the fifth character is the fold, and so decides between
-    training and testing; labels and video are found by the recording's name. A copy, a backup or a
-    misspelt name is one more clip, or none.
+    The official code goes by the name alone: the fifth character is the fold, and so decides between training and
+    testing; labels and video are found by the recording's name. A copy, a backup or a misspelt name becomes an
+    extra clip, or is not found.
 
     Example:
         metadata_dev/dev-train-tau/fold3_room4_mix1.csv
 
     Fix:
-        Rename it as the data set does (fold3_room4_mix001.csv), or move it elsewhere.
+        Rename it like the files of the dataset (fold3_room4_mix001.csv), or move it elsewhere.
 
     Reference: DCASE 2023 Task 3, "naming convention"; seld-dcase2023, cls_data_generator.py,
     ``int(filename[4])``; seld-dcase2020, cls_feature_class.py, keeps names of 26 characters only.
@@ -218,7 +220,7 @@ def clip_name(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     for places in by_folder(ruled, _name):
         near = places[0].named
         example = "mix001" if places[0].set == "eval" else tree.row.example
-        hint = f"is {near.clip} meant?" if near else f"clips are named like {example}"
+        hint = f"did you mean {near.clip}?" if near else f"clips are named like {example}"
         verb = "is" if len(places) == 1 else "are"
         yield found(
             places,
@@ -229,20 +231,19 @@ def clip_name(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
 
 @rule("LAY106", ERROR)
 def wrong_split(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """A clip stands in the folder of another split.
+    """Clip in the folder of the wrong split.
 
-    Programs that go by folder train on what others test on: the score comes out too high, and nobody
-    sees why. Programs that go by the fold in the name (the baselines) do the opposite of what the
-    folders say.
+    Programs that go by folder train on recordings that others test on: the score comes out too high, and nobody
+    sees why. Programs that go by the fold in the name (the baselines) do the opposite of what the folders say.
 
     Example:
         foa_dev/dev-train-sony/fold4_room23_mix001.wav: fold 4 belongs to dev-test
 
     Fix:
-        Move it back; unpack the archive again if in doubt.
+        Move it back; if in doubt, unpack the archive again.
 
-    Reference: DCASE 2023 Task 3, "Manipulation of the provided training-test split in the development
-    dataset is not allowed"; folds: seld-dcase2022, issue 3.
+    Reference: DCASE 2023 Task 3, "Manipulation of the provided training-test split in the development dataset is
+    not allowed"; folds: seld-dcase2022, issue 3.
     """
 
     def wrong(holding: Holding) -> tuple[str, str] | None:
@@ -252,15 +253,15 @@ def wrong_split(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
 
     for (split, why), holdings in sorted(grouped(_held(tree, "dev"), wrong).items()):
         message = f"{plural(len(holdings), 'clip')} in {printable(split)}, but {why}: {_clips(holdings)}"
-        yield found(_files(holdings, split), message, "move it back: test recordings must not be trained on")
+        yield found(_files(holdings, split), message, "move them back: do not train on test recordings")
 
 
 @rule("LAY107", ERROR)
 def clip_in_two_splits(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """One clip stands in two splits.
+    """Clip in two splits.
 
-    Whoever trains on one split and tests on the other tests on what was trained on. The baselines
-    write features by clip name into one folder: one of the two overwrites the other.
+    Training on one split and testing on the other then means testing on training data. The baselines write
+    features by clip name into one folder, so one of the two overwrites the other.
 
     Example:
         foa_dev/dev-train-tau/fold4_room2_mix001.wav and foa_dev/dev-test-tau/fold4_room2_mix001.wav
@@ -284,16 +285,16 @@ def clip_in_two_splits(_: Collection, tree: Tree, found: Found) -> Iterator[Find
 
 @rule("LAY109", WARNING)
 def unknown_clip(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """A clip that the data set does not have.
+    """Clip that the dataset does not have.
 
-    It may be a recording of your own; then results are not those on the data set. It may also be a
-    recording that was renamed.
+    If it is one of your own recordings, results on it are not results on the dataset. It may also be a recording
+    that was renamed.
 
     Example:
         metadata_dev/dev-test-tau/fold4_room2_mix099.csv: room 2 of STARSS23 ends with mix006
 
     Fix:
-        Put recordings of your own in a folder of their own, such as dev-train-synth, with fold 1 or 2.
+        Put your own recordings in a separate folder, such as dev-train-synth, with fold 1 or 2.
 
     Reference: the lists in Sony's audio-visual-seld-dcase2023, data_dcase2023_task3/list_dataset.
     """
@@ -311,22 +312,22 @@ def unknown_clip(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
         yield found(
             _files(holdings, split),
             f"{plural(len(holdings), 'clip')} in {split} that {row.title} does not have: {_clips(holdings)}",
-            "put recordings of your own in a folder of their own, such as dev-train-synth",
+            "put your own recordings in a separate folder, such as dev-train-synth",
         )
 
 
 @rule("LAY117", INFO)
 def clip_twice(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """One clip is there twice, in two trees below one root.
+    """Clip that appears twice, in two trees below one root.
 
-    All of it is checked as one data set. If the two are STARSS22 and STARSS23, half of the clips are
-    the same, and their labels differ in the distance column.
+    All of it is checked as one dataset. If the two are STARSS22 and STARSS23, half of the clips are the same, and
+    their labels differ in the distance column.
 
     Example:
         STARSS22/metadata_dev/…/fold3_room4_mix001.csv and STARSS23/metadata_dev/…/fold3_room4_mix001.csv
 
     Fix:
-        Validate the two one by one.
+        Validate the two separately.
 
     Reference: STARSS23 "maintains all the recordings of STARSS22".
     """
@@ -335,4 +336,4 @@ def clip_twice(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     homes = grouped(same.values(), lambda places: tuple(sorted({place.home for place in places})))
     for twins in [twins for names, twins in sorted(homes.items()) if len(names) > 1]:
         message = f"{plural(len(twins), 'file')} more than once: {listed([place.name for place in twins[0]])}"
-        yield found([place for places in twins for place in places], message, "validate the trees one by one")
+        yield found([place for places in twins for place in places], message, "validate the trees separately")

@@ -33,7 +33,7 @@ def _instructed(table: ItemTable) -> Iterator[tuple[int, str]]:
 
 
 def _fields(instruction: str) -> list[str] | None:
-    """The placeholders of an instruction; None where Python cannot format it."""
+    """The placeholders of an instruction; None if Python cannot format it."""
     try:
         return [name for _, name, _, _ in string.Formatter().parse(instruction) if name is not None]
     except ValueError:
@@ -42,38 +42,40 @@ def _fields(instruction: str) -> list[str] | None:
 
 @rule("QAI201", WARNING)
 def cyrillic_option_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """An instruction that calls an option by a Cyrillic letter.
+    """Instruction that labels an option with a Cyrillic letter.
 
-    The right answers are Latin letters. A model that does as it is told and answers with a Cyrillic А is
-    scored 0. Seven of the benchmark's ten instructions are of this kind.
+    The right answers are Latin letters. A model that follows the instruction and answers with a Cyrillic А is
+    scored 0. Seven of the benchmark's ten instructions are like this.
 
     Example:
         первому из предложенных вариантов ответа присваивается литера А, второму литера B
 
     Fix:
-        Type the letter on a Latin keyboard; where the benchmark must stay as it is, know of it.
+        Type the letter on a Latin keyboard. If the benchmark must stay as published, account for it when scoring.
 
     Reference: MERA_MULTIMODAL, ruEnvAQA; exact_match compares code points.
     """
     for number, instruction in _instructed(table):
         if match := _NAMED.search(instruction):
             letter = match[1] or match[2]
-            message = f"the instruction calls an option by {unicodedata.name(letter).lower()}, the answers are Latin"
+            message = (
+                f"the instruction labels an option with a {unicodedata.name(letter).title()}, but answers are Latin"
+            )
             yield found(number, "instruction", message, f"write the Latin {CYRILLIC[letter]}")
 
 
 @rule("QAI202", ERROR)
 def options_of_instruction(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """An instruction for another number of options than the question has.
+    """Instruction for a different number of options than the question has.
 
-    With too few options the prompt cannot be made (KeyError), or on the Hub says ``C. None``. With too many
+    With too few options the prompt cannot be built (KeyError), or on the Hub reads ``C. None``. With too many,
     the model never sees the last ones.
 
     Example:
         "A. {option_a} … D. {option_d}" and a question with option_a and option_b
 
     Fix:
-        Take an instruction for as many options as there are.
+        Use an instruction for as many options as the question has.
 
     Reference: MERA_MULTIMODAL, ruenvaqa/utils.py: instruction.format(**inputs).
     """
@@ -82,16 +84,16 @@ def options_of_instruction(table: ItemTable, found: Found) -> Iterator[Finding]:
         asked = {name for name in _fields(instruction) or () if _OPTION.fullmatch(name)}
         given = {f"option_{letter}" for letter in string.ascii_lowercase[: len(options or ())]}
         if asked != given and (asked or options):
-            message = f"the instruction is for {plural(len(asked), 'option')}, the question has {len(given)}"
-            yield found(number, "instruction", message, "take an instruction for as many options as there are")
+            message = f"the instruction is for {plural(len(asked), 'option')}, but the question has {len(given)}"
+            yield found(number, "instruction", message, "use an instruction for as many options as there are")
 
 
 @rule("QAI203", ERROR)
 def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """A placeholder that nothing fills, or a part of the question without a placeholder.
+    """Placeholder that nothing fills, or a part of the question without a placeholder.
 
-    The prompt is made by Python's ``format`` from the inputs: an unknown name stops it with a KeyError.
-    Without ``{question}`` the model is not told what is asked, without ``<audio>`` the recording has no place.
+    The prompt is built from the inputs by Python's ``format``: an unknown name fails with a KeyError. Without
+    ``{question}`` the model is not told what is asked; without ``<audio>`` there is no place for the recording.
 
     Example:
         Вопрос: {query}
@@ -109,20 +111,20 @@ def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding
         for name in fields or ():
             if name not in known and not _OPTION.fullmatch(name) and name.isidentifier():
                 yield found(number, "instruction", f"nothing fills the placeholder {clipped(name)}",
-                            "the inputs are question, audio and the options")  # fmt: skip
+                            "use question, audio and the options")  # fmt: skip
         lacking = [] if fields is None or "question" in fields else ["{question}"]
         lacking += [] if "<audio" in instruction or "audio" in (fields or ()) else ["<audio>"]
         if lacking:
-            message = f"the instruction has no place for {' and '.join(lacking)}"
+            message = f"the instruction has no placeholder for {' and '.join(lacking)}"
             yield found(number, "instruction", message, "add it")
 
 
 @rule("QAI204", ERROR)
 def literal_braces(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Braces in an instruction that are no placeholder.
+    """Braces in an instruction that are not a placeholder.
 
-    Python's ``format`` takes every brace for one and stops with an error. Braces in questions and options do
-    no harm.
+    Python's ``format`` reads every brace as a placeholder and fails with an error. Braces in questions and
+    options are harmless.
 
     Example:
         Ответьте в виде {"answer": "A"}
@@ -135,25 +137,27 @@ def literal_braces(table: ItemTable, found: Found) -> Iterator[Finding]:
     for number, instruction in _instructed(table):
         fields = _fields(instruction)
         if fields is None or any(not name.isidentifier() for name in fields):
-            yield found(number, "instruction", "braces in the instruction that are no placeholder", "write {{ and }}")
+            yield found(
+                number, "instruction", "braces in the instruction that are not a placeholder", "write {{ and }}"
+            )
 
 
 # --- the answers of a submission -------------------------------------------------------------------
 
 
 class Answers:
-    """The answers of a submission, and the questions by id where those are known."""
+    """The answers of a submission, and the questions by id if known."""
 
     def __init__(self, reading: ItemReading, gold: Mapping[str, Item] | None = None) -> None:
         self.gold, self.table = gold, ItemTable.of(reading)
         self.left_out, self.finding = reading.origin.get("left_out"), reading.finding
 
     def letters(self) -> Iterator[tuple[int, str, str]]:
-        """Row and text of answers that are not empty, and the text as MERA compares it."""
+        """Row and text of non-empty answers, and the text as MERA compares it."""
         return ((row, text, normalised(text)) for row, text in enumerate(self.table.values("prediction")) if text)
 
     def options(self, row: int) -> int:
-        """How many options the question of *row* has; four where that is not known."""
+        """How many options the question of *row* has; four if unknown."""
         item = (self.gold or {}).get(self.table.values("id")[row] or "")
         return len(item.options) if item is not None and item.options else 4
 
@@ -164,16 +168,16 @@ def _latin(text: str) -> bool:
 
 @rule("PRD131", ERROR)
 def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
-    """A question without an answer.
+    """Question without an answer.
 
-    MERA's validator calls this ``no_id``; one question without an answer and the whole task scores 0. An id in
-    quotes is another than the number: an answer to "1" is none to question 1.
+    MERA's validator calls this ``no_id``; one unanswered question makes the whole task score 0. An id in quotes
+    is not the number: an answer to "1" does not answer question 1.
 
     Example:
         596 questions, 595 answers
 
     Fix:
-        Answer every question; an empty text is an answer. Write ids without quotes.
+        Answer every question; an empty string is an answer. Write ids without quotes.
 
     Reference: MERA, modules/scoring/src/tasks/task.py.
     """
@@ -181,8 +185,8 @@ def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
     given = {*ids, *(left_out if isinstance(left_out, list) else ())}
     for name in answers.gold or ():
         if name not in given:
-            yield found(None, None, f"there is no answer to question {clipped(name)}",
-                        "one question without an answer, and the whole task scores 0")  # fmt: skip
+            yield found(None, None, f"no answer to question {clipped(name)}",
+                        "one unanswered question makes the whole task score 0")  # fmt: skip
     for number, id in enumerate(ids):
         item = (answers.gold or {}).get(id or "")
         if (
@@ -190,7 +194,7 @@ def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
             and _quoted(answers.table.extra(number))
             and not (item is not None and _quoted(item.extra))
         ):
-            yield found(number, "id", f"the id is the text {json.dumps(id)}: no answer to question {id}",
+            yield found(number, "id", f"the id is the string {json.dumps(id)}, which does not answer question {id}",
                         "write the number without quotes: MERA compares types as well")  # fmt: skip
 
 
@@ -203,9 +207,10 @@ def _quoted(extra: Mapping[str, Any] | None) -> bool:
 
 @rule("PRD132", WARNING)
 def surplus_answer(answers: Answers, found: Found) -> Iterator[Finding]:
-    """An answer to a question that the benchmark does not have.
+    """Answer to a question that the benchmark does not have.
 
-    MERA ignores it. Ids of test and shots run on: answers to the examples often are the surplus.
+    MERA ignores it. Ids of test and shots form one sequence, so the extra answers are often those to the
+    examples.
 
     Example:
         "meta": {"id": 9999}
@@ -217,35 +222,37 @@ def surplus_answer(answers: Answers, found: Found) -> Iterator[Finding]:
     """
     for number, id in enumerate(answers.table.values("id") if answers.gold is not None else ()):
         if id not in (answers.gold or ()):
-            yield found(number, "id", f"there is no question {clipped(id or '')}", "it is ignored: correct its id")
+            yield found(
+                number, "id", f"no question {clipped(id or '')} in the benchmark", "it is ignored: correct its id"
+            )
 
 
 @rule("PRD133", ERROR)
 def letter_outside_options(answers: Answers, found: Found) -> Iterator[Finding]:
-    """A letter that no option of the question has.
+    """Letter that matches no option of the question.
 
-    It scores 0 whatever the right answer is. Where the questions are not known, four options are assumed.
+    It scores 0 whatever the right answer is. If the questions are unknown, four options are assumed.
 
     Example:
         "outputs": "C" to a question with two options
 
     Fix:
-        Look at how letters are taken from the model's output.
+        Check how letters are extracted from the model's output.
 
     Reference: MERA_MULTIMODAL, ruenvaqa.yaml: exact_match.
     """
     for number, _, letter in answers.letters():
         count = answers.options(number)
         if _latin(letter) and letter not in string.ascii_lowercase[:count]:
-            message = f"{letter.upper()} is none of the {count} options"
-            yield found(number, "prediction", message, f"the options are A to {string.ascii_uppercase[count - 1]}")
+            message = f"{letter.upper()} is not one of the {count} options"
+            yield found(number, "prediction", message, f"choose from A to {string.ascii_uppercase[count - 1]}")
 
 
 @rule("PRD134", ERROR)
 def homoglyph_answer(answers: Answers, found: Found) -> Iterator[Finding]:
-    """A Cyrillic letter as an answer.
+    """Cyrillic letter as an answer.
 
-    It looks like the Latin one and never equals it: scored 0.
+    It looks like the Latin letter but never equals it: scored 0.
 
     Example:
         "outputs": "В", the third letter of the Russian alphabet
@@ -265,31 +272,31 @@ def homoglyph_answer(answers: Answers, found: Found) -> Iterator[Finding]:
 def text_around_letter(answers: Answers, found: Found) -> Iterator[Finding]:
     """More than a letter as an answer.
 
-    Exact match scores it 0, however right the letter is: a space, a line end or a word is enough. MERA's site
-    also looks at what stands behind the word ОТВЕТ; the published harness does not.
+    Exact match scores it 0, even if the letter is right: a space, a line break or a word is enough. MERA's site
+    also reads what follows the word ОТВЕТ; the published harness does not.
 
     Example:
         "outputs": "ОТВЕТ B"
 
     Fix:
-        Write the letter alone.
+        Write only the letter.
 
     Reference: MERA_MULTIMODAL, ruenvaqa.yaml: no filter is applied before exact_match.
     """
     for number, text, letter in answers.letters():
         if not _latin(letter) and letter not in CYRILLIC:
             letters = {CYRILLIC.get(one, one).upper() for one in _LETTER.findall(text)}
-            hint = f"write {letters.pop()} alone" if len(letters) == 1 else "write the letter of an option"
-            # in quotes where it begins or ends with what cannot be seen
+            hint = f"write only {letters.pop()}" if len(letters) == 1 else "write the letter of an option"
+            # in quotes where it begins or ends with invisible characters
             shown = text if text == text.strip() else json.dumps(text, ensure_ascii=False)
-            yield found(number, "prediction", f"{clipped(shown, 30)} is no letter alone: scored 0", hint)
+            yield found(number, "prediction", f"{clipped(shown, 30)} is more than a letter: scored 0", hint)
 
 
 @rule("PRD136", INFO)
 def decorated_letter(answers: Answers, found: Found) -> Iterator[Finding]:
-    """A letter in lower case or with punctuation around it.
+    """Letter in lower case or with punctuation around it.
 
-    Exact match ignores case and ASCII punctuation: it counts like the letter. Other scorers may not.
+    Exact match ignores case and ASCII punctuation, so it counts like the letter. Other scorers may not.
 
     Example:
         "outputs": "(b)"
@@ -310,9 +317,9 @@ LETTER_RULES = frozenset({"PRD133", "PRD134", "PRD135", "PRD136"})
 
 
 def check_answers(reading: ItemReading, gold: Sequence[Item] | None = None, letters: bool = True) -> Iterator[Finding]:
-    """What is wrong with the answers of a ``ruenvaqa-submission`` to the questions *gold*, where these are known.
+    """The findings about the answers of a ``ruenvaqa-submission`` to the questions *gold*, if these are known.
 
-    Without *letters* they may be anything, as those of MERA's other tasks.
+    Without *letters* answers may be any text, as in MERA's other tasks.
     """
     answers = Answers(reading, None if gold is None else {item.id: item for item in gold})
     return findings(answers, skip=() if letters else LETTER_RULES)

@@ -1,8 +1,8 @@
-"""PRD12: the archive of a submission to MERA, and what its validator says about it, error for error.
+"""PRD12: the archive of a submission to MERA, and the verdict of its validator, error for error.
 
 Its quirks are kept: a task's file is found by its name without suffix, anywhere in the archive; of two
-answers with one id the last counts and nobody is told; ids that no question has are ignored; any error
-makes the whole task score 0. What its server does beyond that (the scores) needs the hidden answers.
+answers with the same id the last one silently counts; ids that no question has are ignored; any error
+makes the whole task score 0. The scores that its server computes beyond that need the hidden answers.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from seldio.rules.registry import ERROR, rule
 from seldio.text import clipped, printable
 
 Json = dict[str, Any]
-#: The right output of each question of a task, by id; None where that is not known: nothing is compared then.
+#: The right output of each question of a task, by id; None if unknown: nothing is compared then.
 Gold = Mapping[Any, Any] | None
-#: A metric of a task, as ``metric(right, given)``; what it raises is a ``doc_parse_output_error``.
+#: A metric of a task, as ``metric(right, given)``; an exception is a ``doc_parse_output_error``.
 Metric = Callable[[Any, Any], object]
 
-#: The 14 errors by their names, with what the server tells people about them.
+#: The 14 errors by their names, with the server's messages about them.
 ERRORS = {
     "unreadable_zip": "Нечитаемый zip архив.",
     "s3_error": "Невозможно скачать файл из s3.",
@@ -51,7 +51,7 @@ _LOOKUP = (TypeError, KeyError, IndexError)
 def mera_verdict(
     members: Mapping[str, bytes] | None, gold: Mapping[str, Gold], metric: Metric | None = None
 ) -> list[Json]:
-    """The errors of a submission in the order of the tasks of *gold*: ``task``, ``type`` and what the type needs.
+    """The errors of a submission in the order of the tasks of *gold*: ``task``, ``type`` and details of the type.
 
     *members* are the files of the archive by name, None where it cannot be opened; *metric* is tried on every answer.
     """
@@ -91,7 +91,7 @@ def mera_response(verdict: list[Json]) -> Json:
 def gold_of(data: bytes) -> dict[Any, Any] | None:
     """The outputs of a task's questions by id, from its file: records under data, or under a split of it.
 
-    None where it is no such file.
+    None if it is not such a file.
     """
     try:
         records = json.loads(data.decode("utf-8-sig"))
@@ -148,7 +148,7 @@ def _lacking(example: Any) -> list[str]:
 
 
 def _compared(examples: Json, gold: Mapping[Any, Any], metric: Metric | None) -> Iterator[Json]:
-    """What the right outputs tell about the answers."""
+    """The errors of answers compared with the right outputs."""
     for number, right in gold.items():
         if number not in examples:
             yield _error("no_id", doc_id=number)
@@ -169,13 +169,13 @@ class MeraPackage:
     """The archive of a submission."""
 
     path: str  # as shown to people
-    members: Mapping[str, bytes] | None  # its files; None where it cannot be opened
-    tasks: Sequence[str] = ("ruEnvAQA",)  # what is asked for
+    members: Mapping[str, bytes] | None  # its files; None if it cannot be opened
+    tasks: Sequence[str] = ("ruEnvAQA",)  # the expected tasks
     #: of the files as shown to people, by name; below *path* where that does not say
     paths: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def errors(self, kind: str) -> Iterator[tuple[str, str, dict[str, str]]]:
-        """The validator's errors of one type: the task, the path of its file, and what the error tells."""
+        """The validator's errors of one type: the task, the path of its file, and the error itself."""
         gold = dict.fromkeys(self.tasks)
         files = {member.rsplit("/", 1)[-1].rsplit(".", 1)[0]: member for member in self.members or ()}
         for error in mera_verdict(self.members, gold):
@@ -187,7 +187,7 @@ class MeraPackage:
 
 @rule("PRD121", ERROR)
 def unreadable_submission(package: MeraPackage, found: Found) -> Iterator[Finding]:
-    """A submission that is no zip, or a broken one.
+    """Submission that is not a valid zip archive.
 
     MERA's validator calls this ``unreadable_zip``; nothing is scored.
 
@@ -200,12 +200,12 @@ def unreadable_submission(package: MeraPackage, found: Found) -> Iterator[Findin
     Reference: MERA, modules/scoring/src/worker.py.
     """
     for _, path, _ in package.errors("unreadable_zip"):
-        yield found(path, "the archive cannot be opened as a zip", "pack the files with zip")
+        yield found(path, "the archive cannot be opened as a zip", "compress the files with zip")
 
 
 @rule("PRD122", ERROR)
 def unreadable_task(package: MeraPackage, found: Found) -> Iterator[Finding]:
-    """A task's file that is not JSON in UTF-8.
+    """Task file that is not JSON in UTF-8.
 
     MERA's validator calls this ``unreadable_file``; the task scores 0.
 
@@ -213,7 +213,7 @@ def unreadable_task(package: MeraPackage, found: Found) -> Iterator[Finding]:
         {"data": {"test": [
 
     Fix:
-        Write the file again; seldio validate on the file itself says where it breaks.
+        Write the file again; ``seldio validate`` on the file itself shows where parsing fails.
 
     Reference: MERA, modules/scoring/src/tasks/task.py.
     """
@@ -223,39 +223,39 @@ def unreadable_task(package: MeraPackage, found: Found) -> Iterator[Finding]:
 
 @rule("PRD123", ERROR)
 def wrong_extension(package: MeraPackage, found: Found) -> Iterator[Finding]:
-    """A task's file with another suffix than .json.
+    """Task file without the suffix .json.
 
-    MERA's validator calls this ``extension``; the task scores 0. JSON lines are not read either.
+    MERA's validator calls this ``extension``; the task scores 0. JSON Lines files are not read either.
 
     Example:
         ruEnvAQA.jsonl
 
     Fix:
-        Call the file ruEnvAQA.json.
+        Name the file ruEnvAQA.json.
 
     Reference: MERA, modules/scoring/src/tasks/task.py.
     """
     for task, path, error in package.errors("extension"):
-        message = f"the suffix is {clipped(error['extension'] or 'none', 20)}, not .json"
-        yield found(path, message, f"call it {printable(task)}.json")
+        message = f"the suffix is {clipped(error['extension'] or 'empty', 20)}, not .json"
+        yield found(path, message, f"name it {printable(task)}.json")
 
 
 @rule("PRD124", ERROR)
 def task_missing(package: MeraPackage, found: Found) -> Iterator[Finding]:
-    """A submission without the file of a task.
+    """Submission without the file of a task.
 
-    Files are found by their name, capitals included, in any folder of the archive. MERA's validator calls
+    Files are found by their exact name, capitals included, in any folder of the archive. MERA's validator calls
     this ``no_task``; the task scores 0.
 
     Example:
-        ruenvaqa.json in place of ruEnvAQA.json
+        ruenvaqa.json instead of ruEnvAQA.json
 
     Fix:
-        Add the file, or give it the name of the task.
+        Add the file, or rename it to the name of the task.
 
     Reference: MERA, modules/scoring/src/worker.py.
     """
     for task, path, _ in package.errors("no_task") if package.members is not None else ():
         alike = [name for name in package.members or () if task.lower() in name.lower()]
         hint = f"rename {printable(alike[0])}" if alike else "add it"
-        yield found(path, f"there is no {printable(task)}.json", hint)
+        yield found(path, f"{printable(task)}.json is missing", hint)

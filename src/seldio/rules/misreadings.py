@@ -1,6 +1,6 @@
-"""LAB3: files that are well formed and mean something else, found from all files of a data set together.
+"""LAB3: well-formed files that mean something else, detected from all files of a dataset together.
 
-Where a misreading accounts for a column, rules for single rows say nothing more about it.
+Where a misreading explains the values of a column, rules for single rows do not report them again.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
 
-#: Fewer rows than this prove nothing about a whole file.
+#: Fewer rows than this prove nothing about a file as a whole.
 ENOUGH = 10
-#: By so many points the content must speak against the layout that the user named.
+#: Points by which the content must contradict the layout that the user chose.
 CONTRADICTED = 4.0
-#: The columns whose values show that they are others.
+#: The columns whose values show that a layout is wrong.
 _STRAYS = ("source", "elevation", "distance", "x")
-#: The longest STARSS recording has 9 minutes (5,400 frames); baselines pad beyond it, up to 6,400 in real outputs.
+#: The longest STARSS recording lasts 9 minutes (5,400 frames); baselines pad to more, up to 6,400 in real outputs.
 LONGEST = 8000
 
 
 @rule("LAB309", ERROR)
 def label_as_submission(files: Profile, found: Found) -> Iterator[Finding]:
-    """A label file given as a submission.
+    """Label file read as a submission.
 
-    Labels have a source (and a distance); submissions of 2022 and 2023 do not. The official loader
-    of 2023 takes five and six columns for labels, and passes them through a conversion for Cartesian
-    outputs that stops with an IndexError.
+    Labels have a source (and a distance); submissions of 2022 and 2023 do not. The official 2023 loader reads
+    files with five or six columns as labels and passes them through a conversion for Cartesian outputs, which
+    fails with an IndexError.
 
     Example:
         10,1,1,-50,30,181  (given as dcase2023-submission)
@@ -51,29 +51,29 @@ def label_as_submission(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB312", ERROR)
 def another_layout(files: Profile, found: Found) -> Iterator[Finding]:
-    """The layout that was named does not fit, and another one with as many columns does.
+    """Layout that does not fit, although another one with as many columns does.
 
-    Five columns have three meanings and six have four; read as the wrong one, every row is legal
-    text and wrong data.
+    Five columns have three meanings and six have four. Read in the wrong layout, every row is legal text and
+    wrong data.
 
     Example:
-        36,9,-161,-23,153  (given as starss22: the third column is no source number)
+        36,9,-161,-23,153  (read as starss22: the third column is not a source number)
 
     Fix:
-        Name the right layout with ``--format``, or leave it away: seldio finds it.
+        Use the right layout with ``--format``, or omit the option: seldio detects it.
 
     Reference: ``seldio formats``.
     """
     best = _contradicted(files)
     if best is not None and not (files.format.role == "submission" and best.format.role == "label"):
-        yield _instead(files, found, best, f"this is no {files.format.name} file")
+        yield _instead(files, found, best, f"this is not a {files.format.name} file")
 
 
 def _contradicted(files: Profile) -> Candidate | None:
-    """The layout that the content speaks for, where the user named one that it speaks against."""
+    """The layout that the content suggests, where it contradicts the one that the user chose."""
     if not files.named or files.dialect is None:
         return None
-    # a column with many values that it cannot hold; a few wrong ones are no other layout
+    # many impossible values in a column; a few wrong ones do not make it a different layout
     if all(files.number(f"{name}.strays").sum() < max(3, files.total // 20) for name in _STRAYS):
         return None
     detection = detect(files.texts())
@@ -87,22 +87,22 @@ def _contradicted(files: Profile) -> Candidate | None:
 def _instead(files: Profile, found: Found, best: Candidate, message: str) -> Finding:
     files.foreign = True
     seems = f"it looks like {best.format.name}: {', '.join(best.evidence)}"
-    return found(0, 0, None, f"{message}; {seems}", f"read it as --format {best.format.name}")
+    return found(0, 0, None, f"{message}; {seems}", f"use --format {best.format.name}")
 
 
 @rule("LAB315", ERROR, needs="frame azimuth", lacks="class_name")
 def nothing_but_zeros(files: Profile, found: Found) -> Iterator[Finding]:
-    """Rows of nothing but zeros.
+    """Rows that contain only zeros.
 
-    Every cell of a file is 0, or every azimuth and elevation of all files: an array was made and never filled, or
-    a decoder's output was not connected. It is scored as sources straight ahead.
+    Every cell of a file is 0, or every azimuth and elevation of all files: an array was allocated and never
+    filled, or the output of a decoder was not connected. It is scored as sources straight ahead.
 
     Example:
         0,0,0,0,0
         0,0,0,0,0
 
     Fix:
-        See where the values are lost. Leave rows out in which nothing was detected.
+        Check where the values are lost. Leave out rows in which nothing was detected.
 
     Reference: numpy.zeros; arctan2(0, 0) = 0.
     """
@@ -111,29 +111,29 @@ def nothing_but_zeros(files: Profile, found: Found) -> Iterator[Finding]:
     fields = [part.field for part in files.dialect.columns if part.field in files.fields and part.kind != "flag"]
     empty = files.number("zeros").astype(bool)
     for index in files.explain(empty & (files.rows >= 2), *fields):
-        yield found(index, 0, None, f"every cell of all {plural(int(files.rows[index]), 'row')} is 0",
-                    "leave rows out in which nothing was detected")  # fmt: skip
+        yield found(index, 0, None, f"every cell in {plural(int(files.rows[index]), 'row')} is 0",
+                    "leave out rows in which nothing was detected")  # fmt: skip
     angles = [files.reach(field) for field in ("azimuth", "elevation") if field in files.fields]
     ahead = not any(reach.any() for reach in angles) and not empty.all() and "x" not in files.fields
     if ahead and files.total >= 3 * ENOUGH and files.low("class_id").min() < files.high("class_id").max():
         files.explain(files.every, "azimuth", "elevation")
         yield found(0, 0, "azimuth", f"azimuth and elevation are 0 in all {plural(files.total, 'row')}: nothing was "
-                    "localised, or the columns were never filled", "see where the directions are lost")  # fmt: skip
+                    "localised, or the columns were never filled", "check where the directions are lost")  # fmt: skip
 
 
 @rule("LAB302", ERROR, needs="azimuth elevation distance", lacks="x")
 def cartesian(files: Profile, found: Found) -> Iterator[Finding]:
-    """Cartesian coordinates where angles are due.
+    """Cartesian coordinates where angles are expected.
 
-    The angle and distance columns hold vectors of length about 1. The 6-column output of 2020 to
-    2022 (x, y, z) and a STARSS23 label (azimuth, elevation, distance) have the same number of
-    columns; read as the other, every direction is within a degree of the front.
+    The angle and distance columns hold vectors of length about 1. The 6-column output of 2020 to 2022 (x, y, z)
+    and a STARSS23 label (azimuth, elevation, distance) have the same number of columns; if one is read as the
+    other, every direction is within a degree of the front.
 
     Example:
         22,7,0,-0.344,-0.276,0.007  (given as starss23)
 
     Fix:
-        Name the layout: ``--format dcase2020-output``, or convert with ``seldio convert``.
+        Use ``--format dcase2020-output``, or convert with ``seldio convert``.
 
     Reference: six columns have four meanings (``seldio formats``).
     """
@@ -143,7 +143,7 @@ def cartesian(files: Profile, found: Found) -> Iterator[Finding]:
     for index in files.explain(~np.isnan(high), "azimuth", "elevation", "distance"):
         lengths = f"{low[index]:.2f} to {high[index]:.2f}"
         six = len(files.dialect.columns) == 6
-        hint = "read the file as --format dcase2020-output" if six else "write angles in degrees"
+        hint = "use --format dcase2020-output" if six else "write angles in degrees"
         yield found(index, 0, "azimuth", f"the last three columns are vectors of length {lengths}: "
                     "Cartesian coordinates, not angles and a distance", hint)  # fmt: skip
 
@@ -152,14 +152,14 @@ def cartesian(files: Profile, found: Found) -> Iterator[Finding]:
 def radians(files: Profile, found: Found) -> Iterator[Finding]:
     """Angles in radians.
 
-    Every azimuth lies within ±3.15 and every elevation within ±1.58, with decimals. Read as degrees,
-    all sources stand within three degrees of the front, and nearly every event is scored as a miss.
+    Every azimuth is within ±3.15 and every elevation within ±1.58, with decimals. Read as degrees, all sources
+    are within three degrees of the front, and nearly every event is scored as a miss.
 
     Example:
         10,1,1,-0.873,0.524
 
     Fix:
-        ``--unsafe-fixes`` multiplies by 180/π and rounds as the layout asks.
+        ``--unsafe-fixes`` multiplies by 180/π and rounds as the layout requires.
 
     Reference: angles are in degrees in every layout since 2019.
     """
@@ -174,26 +174,27 @@ def radians(files: Profile, found: Found) -> Iterator[Finding]:
 def probably_radians(files: Profile, found: Found) -> Iterator[Finding]:
     """Angles that look like radians, in too few rows to be certain.
 
-    Every azimuth lies within ±π and every elevation within ±π/2, and they have decimals. Sources that really
-    stand that close to the front are rare, but a few rows prove nothing; those of all files of a set count
-    together. Nothing is repaired and nothing is rounded here, since rounding would destroy angles in radians.
+    Every azimuth is within ±π and every elevation within ±π/2, with decimals. Sources that close to the front are
+    rare, but a few rows prove nothing; the rows of all files of a dataset count together. Nothing is repaired or
+    rounded here, since rounding would destroy angles in radians.
 
     Example:
         10,1,1,-0.873,0.524  (the only row of the only file)
 
     Fix:
-        See what wrote the file. In degrees: name the layout, and round. In radians: multiply by 180/π.
+        Check what wrote the file. If the angles are in degrees, choose the layout with ``--format`` and round. If
+        they are in radians, multiply by 180/π.
 
     Reference: angles are in degrees in every layout since 2019.
     """
     _, likely = _radians(files)
     count = int(files.rows[likely].sum())
-    why = f"only {plural(count, 'row')}" if count < ENOUGH else "all near one place"
+    why = f"only {plural(count, 'row')}" if count < ENOUGH else "all close together"
     many = f" in {plural(len(likely), 'file')}" if len(likely) > 1 else ""
     for index in files.explain(likely, "azimuth", "elevation"):
         message = "every azimuth is within ±π and every elevation within ±π/2, with decimals: probably radians; "
         yield found(index, 0, "azimuth", f"{message}{why}{many}, so not certain",
-                    "multiply by 180/π if they are; do not round before that is settled")  # fmt: skip
+                    "if so, multiply by 180/π; do not round before you know")  # fmt: skip
 
 
 def _radians(files: Profile) -> tuple[list[int], list[int]]:
@@ -204,7 +205,7 @@ def _radians(files: Profile) -> tuple[list[int], list[int]]:
     fits = np.flatnonzero(close & decimals & ~files.explained("azimuth")).tolist()
     if not fits:
         return [], []
-    alone = bool(close.all())  # no file speaks against radians
+    alone = bool(close.all())  # no file contradicts radians
 
     def proves(some: list[int]) -> bool:
         spread = high[some].max() - low[some].min() > 2 or (alone and len(files) > 1)
@@ -214,9 +215,9 @@ def _radians(files: Profile) -> tuple[list[int], list[int]]:
         certain = fits if proves(fits) else []
     else:
         certain = [index for index in fits if proves([index])]
-    # among files in whole degrees, one with decimals is odd; among decimals it is a source near the front
+    # among files in whole degrees, one with decimals is suspicious; among decimals it is a source near the front
     odd = not alone and files.number("azimuth.whole")[~close].sum() > 0.95 * files.rows[~close].sum()
-    written = files.dialect is not None or files.format.role == "table"  # and not derived from a picture
+    written = files.dialect is not None or files.format.role == "table"  # and not derived from an image
     doubtful = fits if written and not (certain and not alone) and (odd or alone) and small[fits].max() > 0.3 else []
     return certain, [index for index in doubtful if index not in certain]
 
@@ -225,8 +226,8 @@ def _radians(files: Profile) -> tuple[list[int], list[int]]:
 def azimuth_0_to_360(files: Profile, found: Found) -> Iterator[Finding]:
     """Azimuths from 0 to 360.
 
-    No azimuth is below 0 and some are above 180. Angular distances come out right all the same, but
-    anything that bins, normalises or draws azimuths puts the right half of the scene elsewhere.
+    No azimuth is below 0 and some are above 180. Angular distances still come out right, but anything that bins,
+    normalises or plots azimuths puts the right half of the scene in the wrong place.
 
     Example:
         10,1,1,310,30
@@ -239,7 +240,7 @@ def azimuth_0_to_360(files: Profile, found: Found) -> Iterator[Finding]:
     low, high, beyond = files.low("azimuth"), files.high("azimuth"), files.number("azimuth.beyond")
     for index in files.explain((low >= 0) & (high > 180) & (high <= 360) & (beyond >= 2), "azimuth"):
         row = int(np.argmax(files.column(index, "azimuth") > 180))
-        span = f"azimuths go from {low[index]:g} to {high[index]:g}"
+        span = f"azimuths range from {low[index]:g} to {high[index]:g}"
         above = plural(int(beyond[index]), "row")
         yield found(index, row, "azimuth", f"{span}: they count from 0 to 360 ({above} above 180)",
                     "subtract 360 from those above 180")  # fmt: skip
@@ -257,10 +258,10 @@ def _deviation(files: Profile, field: str) -> float:
 
 @rule("LAB304", ERROR, fix="unsafe", needs="azimuth elevation", lacks="x")
 def swapped_angles(files: Profile, found: Found) -> Iterator[Finding]:
-    """Azimuth and elevation in each other's column.
+    """Azimuth and elevation columns swapped.
 
-    The elevation column goes beyond ±90, which no elevation can, and the azimuth column does not.
-    2019's labels do have elevation first; its outputs, and every layout since, have azimuth first.
+    The elevation column goes beyond ±90, which no elevation can, and the azimuth column does not. The 2019 labels
+    do have elevation first; the 2019 outputs, and every layout since, have azimuth first.
 
     Example:
         10,1,1,30,-150
@@ -268,7 +269,7 @@ def swapped_angles(files: Profile, found: Found) -> Iterator[Finding]:
     Fix:
         ``--unsafe-fixes`` swaps the two columns.
 
-    Reference: seld-dcase2019, labels (ele, azi) against outputs (azi, ele).
+    Reference: seld-dcase2019, labels (ele, azi) vs outputs (azi, ele).
     """
     wide, narrow = files.reach("elevation").max(), files.reach("azimuth").max()
     if not 90 < wide <= 180 or narrow > 90 or files.number("elevation.strays").sum() < 2:
@@ -277,17 +278,17 @@ def swapped_angles(files: Profile, found: Found) -> Iterator[Finding]:
         return
     for index in files.explain(files.every, "azimuth", "elevation"):
         row = int(np.argmax(np.abs(files.column(index, "elevation"))))
-        yield found(index, row, "elevation", f"elevations go up to ±{wide:g} and azimuths only to ±{narrow:g}: the two "
-                    "columns are swapped", "azimuth stands before elevation")  # fmt: skip
+        yield found(index, row, "elevation", f"elevations reach ±{wide:g} and azimuths only ±{narrow:g}: the two "
+                    "columns are swapped", "azimuth comes before elevation")  # fmt: skip
 
 
 @rule("LAB314", ERROR, fix="unsafe", needs="elevation", lacks="x")
 def inclination(files: Profile, found: Found) -> Iterator[Finding]:
-    """Angles from straight up in place of elevations.
+    """Inclinations instead of elevations.
 
-    No value is below 0, many are beyond 90, and half of them near 90: they count from the zenith (the inclination
-    or polar angle of physics and of some libraries), and not up from the horizon. Sources at the height of the
-    microphone then seem to be straight above it.
+    No value is below 0, many are above 90, and half of them are near 90: the angles count down from the zenith
+    (the inclination or polar angle of physics and some libraries) instead of up from the horizon. Sources at the
+    height of the microphone then seem to be straight above it.
 
     Example:
         10,1,1,-50,95  (for an elevation of -5)
@@ -303,17 +304,16 @@ def inclination(files: Profile, found: Found) -> Iterator[Finding]:
     many = 2 * np.count_nonzero(proof) >= len(files)  # if most prove it, others that fit share it
     for index in files.explain(fits if proof.any() and many else proof, "elevation"):
         row = int(np.argmax(files.column(index, "elevation")))
-        yield found(index, row, "elevation", f"elevations go from {low[index]:g} to {high[index]:g}: these are angles "
-                    "from straight up (inclination)", "an elevation is 90 minus that")  # fmt: skip
+        yield found(index, row, "elevation", f"elevations range from {low[index]:g} to {high[index]:g}: these are "
+                    "angles from the zenith (inclination)", "elevation is 90 minus that")  # fmt: skip
 
 
 @rule("LAB305", ERROR, fix="unsafe", needs="class_id", lacks="class_name")
 def classes_from_one(files: Profile, found: Found) -> Iterator[Finding]:
-    """Classes that count from 1.
+    """Classes counted from 1.
 
-    Class 0 never occurs in any file, and the number behind the last class does. The task page
-    numbers its class list from 1, the files from 0; shifted by one, every class is scored as
-    another.
+    Class 0 never occurs in any file, but the number after the last class does. The task page numbers its class
+    list from 1, the files from 0; shifted by one, every class is scored as another.
 
     Example:
         classes 1 to 13, where STARSS has 0 to 12
@@ -328,7 +328,7 @@ def classes_from_one(files: Profile, found: Found) -> Iterator[Finding]:
     if low < 1 or high != classes or files.number("class_id.behind").sum() < 3:
         return
     for index in files.explain(files.every, "class_id"):
-        message = f"classes go from {low} to {classes}: they count from 1, not from 0"
+        message = f"classes range from {low} to {classes}: they count from 1, not from 0"
         row = int(np.argmax(files.column(index, "class_id")))
         yield found(index, row, "class_id", message, "subtract 1 from every class")
 
@@ -337,15 +337,15 @@ def classes_from_one(files: Profile, found: Found) -> Iterator[Finding]:
 def frames_from_one(files: Profile, found: Found) -> Iterator[Finding]:
     """Frames that seem to count from 1.
 
-    No file has a frame 0, and many begin with frame 1: an event that sounds from the very start of a
-    recording is in frame 0. Real STARSS22 labels look like this too (42 of 121 begin at frame 1), so
-    it is a hint and no more; frames that go one beyond the end of the recording make it certain.
+    No file has a frame 0, and many begin with frame 1, although an event that starts with the recording is in
+    frame 0. Some real STARSS22 labels look like this (42 of 121 begin at frame 1), so it is only a hint; frames
+    that run one past the end of the recording make it certain.
 
     Example:
-        1,1,0,-50,30  as first row of most files
+        1,1,0,-50,30  as the first row of most files
 
     Fix:
-        Check one recording by ear, then subtract 1 from every frame.
+        Listen to one recording to check, then subtract 1 from every frame.
 
     Reference: DCASE 2023 Task 3, "Frame enumeration begins at 0"; seld-dcase2022 issue 6.
     """
@@ -361,31 +361,29 @@ def frames_from_one(files: Profile, found: Found) -> Iterator[Finding]:
         return
     yield found(int(np.argmax(first == 1)), 0, "frame", f"no file has a frame 0 and {ones} of "
                 f"{len(first)} begin at frame 1: frames {'count' if certain else 'may count'} from 1",
-                "an event at the very start of a recording is in frame 0")  # fmt: skip
+                "an event at the start of a recording is in frame 0")  # fmt: skip
 
 
 @rule("LAB307", WARNING, needs="frame")
 def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
-    """Frames of another length than 100 ms.
+    """Frames that are not 100 ms long.
 
-    Every frame number is a multiple of 2, 5, … (frames of 50 or 20 ms were counted and only some
-    written, or only one frame in 2 or 5 has a row), the numbers go far beyond the recording (frames of
-    10 or 20 ms), or those of every file end within the first fifth of its recording (frames of 500 ms).
-    Every event then lies at the wrong time. How long recordings are is known from ``--reference``, or
-    from the layout.
+    Every frame number is a multiple of 2, 5, … (frames of 50 or 20 ms were counted and only some written, or only
+    one frame in 2 or 5 has a row), the numbers go far past the end of the recording (frames of 10 or 20 ms), or
+    those of every file end within the first fifth of its recording (frames of 500 ms). Every event is then at the
+    wrong time. The lengths of the recordings are known from ``--reference``, or from the layout.
 
     Example:
         0,1,… 5,1,… 10,1,… 15,1,…
 
     Fix:
-        Divide or multiply the frame numbers by the factor that the finding names, and write one row for
-        each 100 ms.
+        Divide or multiply the frame numbers by the factor in the finding, and write one row for every 100 ms.
 
     Reference: DCASE 2023 Task 3, "Frames correspond to a temporal resolution of 100msec".
     """
     if files.format.hop.denominator != 10:
         return
-    limit = files.format.clip_frames or 0  # 0 where nothing tells how many frames a recording has
+    limit = files.format.clip_frames or 0  # 0 where the length of recordings is unknown
     last, lengths = files.high("frame"), [files.lengths.get(clip, limit) for clip in files.clips]
     factor = _factor(files, last, lengths)
     for index in files.every:
@@ -393,39 +391,39 @@ def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
         behind = int(files.rows[index]) - 1
         if step > 1:
             counted, often = f"frames of {100 / step:g} ms were counted", f"only one frame in {step} has a row"
-            divide, fill = f"divide by {step}", f"write {step} rows for each"
+            divide, fill = f"divide by {step}", f"repeat each row {step} times"
             if end >= (length or LONGEST):
-                why, hint = f"{counted} (they go up to {end:,})", divide
+                why, hint = f"{counted} (they reach {end:,})", divide
             elif length:
-                why, hint = f"frames of {step * 100} ms, and {often}", fill
+                why, hint = f"frames of {step * 100} ms: {often}", fill
             else:
                 why, hint = f"{counted}, or {often}", f"{divide}, or {fill}"
             yield found(index, 0, "frame", f"every frame number is a multiple of {step}: {why}",
-                        f"{hint}: a frame has 100 ms")  # fmt: skip
+                        f"{hint}: a frame lasts 100 ms")  # fmt: skip
         elif factor > 1 and length:
-            yield found(index, behind, "frame", f"frames go up to {end:,} and the recording has {length:,}: "
+            yield found(index, behind, "frame", f"frames reach {end:,}, but the recording has {length:,}: "
                         f"frames of {100 / factor:g} ms were counted",
-                        f"divide by {factor:g}: a frame has 100 ms")  # fmt: skip
+                        f"divide by {factor:g}: a frame lasts 100 ms")  # fmt: skip
         elif factor < 1 and length:
-            yield found(index, behind, "frame", f"frames end at {end:,} and the recording has {length:,}, and so it is "
-                        f"in all files: frames of {100 / factor:g} ms were counted",
-                        f"multiply by {1 / factor:g}, and write one row for each 100 ms")  # fmt: skip
+            yield found(index, behind, "frame", f"frames end at {end:,}, but the recording has {length:,}, with the "
+                        f"same ratio in all files: frames of {100 / factor:g} ms were counted",
+                        f"multiply by {1 / factor:g}, and write one row for every 100 ms")  # fmt: skip
         elif not length and end >= LONGEST:
-            yield found(index, behind, "frame", f"frames go up to {end:,} and the longest recording has 5,400: frames "
-                        "of 10 or 20 ms were counted", "divide by 10 or 5: a frame has 100 ms")  # fmt: skip
+            yield found(index, behind, "frame", f"frames reach {end:,}, but the longest recording has 5,400: frames "
+                        "of 10 or 20 ms were counted", "divide by 10 or 5: a frame lasts 100 ms")  # fmt: skip
 
 
 def _factor(files: Profile, last: Ints, lengths: list[int]) -> float:
-    """By what the numbers of frames have to be divided, judged by the recordings that are known; 1 if by nothing."""
+    """The factor by which frame numbers must be divided, judged by recordings of known length; 1 if they are right."""
     known = np.array(lengths) > 0
     if not known.any():
         return 1
     shares = (last[known] + 1) / np.array(lengths)[known]
     share = float(shares.max())
-    if share > 1.5:  # up to that, an output is padded; beyond, it is where recordings of any length end alike
+    if share > 1.5:  # up to that, an output is padded
         factor = next((factor for factor in (2, 2.5, 4, 5, 10) if share <= 1.02 * factor), 0)
         return factor if share > 0.9 * factor and np.median(shares) > 0.7 * factor > 0 else 1
-    # short clips, or a few, may well have no event after their beginning
+    # short clips, or only a few, may well have no event after their beginning
     enough = int(known.sum()) >= 3 and min(files.lengths.values(), default=0) >= 300
     return next((f for f in (0.1, 0.2) if enough and 0.6 * f < share <= 1.02 * f), 1)
 
@@ -435,10 +433,10 @@ def millimetres(files: Profile, found: Found) -> Iterator[Finding]:
     """Distances in millimetres.
 
     Half of all distances would be beyond 10 m (beyond 800 m in layouts with metres), which is more than the rooms
-    of any data set. As millimetres, they are those of sources in a room.
+    of any dataset. As millimetres, they are distances of sources in a room.
 
     Example:
-        7,1,0,-50,30,2150  (21.5 m in place of 2.15 m)
+        7,1,0,-50,30,2150  (21.5 m instead of 2.15 m)
 
     Fix:
         ``--unsafe-fixes`` writes them in the unit of the layout.
@@ -454,16 +452,16 @@ def millimetres(files: Profile, found: Found) -> Iterator[Finding]:
         return
     for index in files.explain(files.every, "distance"):
         unit = "centimetres" if metre == 100 else "metres"
-        yield found(index, 0, "distance", f"distances go up to {np.nan_to_num(max(high[index], 0)):g} m: these are "
+        yield found(index, 0, "distance", f"distances reach {np.nan_to_num(max(high[index], 0)):g} m: these are "
                     "millimetres", f"{files.format.name} holds {unit}")  # fmt: skip
 
 
 @rule("LAB308", ERROR, fix="unsafe", needs="distance")
 def distance_unit(files: Profile, found: Found) -> Iterator[Finding]:
-    """Metres where centimetres are due, or the other way round.
+    """Metres where centimetres are expected, or the other way round.
 
-    Labels and submissions hold centimetres, 2024's outputs and SpatialScaper's labels metres. The
-    official 2024 scorer converts references only: labels given as predictions are 99 m off.
+    Labels and submissions hold centimetres, 2024 outputs and SpatialScaper labels hold metres. The official 2024
+    scorer converts references only: labels passed as predictions are 99 m off.
 
     Example:
         7,1,0,-50,30,2  (2 cm from the microphone)
@@ -483,20 +481,20 @@ def distance_unit(files: Profile, found: Found) -> Iterator[Finding]:
     if suspects.sum() * 2 < len(high) or files.rows[suspects].sum() < ENOUGH:
         return
     for index in files.explain(suspects, "distance"):
-        message = f"distances go up to {high[index] * metre:g} {unit}: these are {meant}"
+        message = f"distances reach {high[index] * metre:g} {unit}: these are {meant}"
         yield found(index, 0, "distance", message, f"{files.format.name} holds {unit}")
 
 
 @rule("LAB311", WARNING, needs="azimuth")
 def angles_cut_off(files: Profile, found: Found) -> Iterator[Finding]:
-    """Angles cut off instead of rounded.
+    """Angles truncated instead of rounded.
 
-    Cutting decimals off (int() in Python, %i in printf) moves every source towards the front, by
-    half a degree on average, and puts all of -0.99 to 0.99 into 0: azimuth 0 is then twice as
-    frequent as its neighbours, and ±180 never occurs. It cost a real system 0.27 points of F.
+    Truncating decimals (int() in Python, %i in printf) moves every source towards the front, by half a degree on
+    average, and maps everything from -0.99 to 0.99 to 0: azimuth 0 is then twice as frequent as its neighbours,
+    and ±180 never occurs. It cost a real system 0.27 points of F.
 
     Example:
-        int(-160.8) is -160; the closest whole number is -161
+        int(-160.8) is -160; the nearest integer is -161
 
     Fix:
         Write round(azimuth).
@@ -510,37 +508,36 @@ def angles_cut_off(files: Profile, found: Found) -> Iterator[Finding]:
     counts = files.number("azimuth.near")
     zero, near = int(counts[:, NEAR].sum()), np.delete(counts.sum(axis=0), NEAR)
     mean = near.mean()
-    # the count at 0 must be about double, by far more than chance, and its neighbours alike
+    # the count at 0 must be about double, far beyond chance, and its neighbours similar
     if mean < 100 or not 1.6 * mean < zero < 2.5 * mean or near.max() > 1.6 * near.min():
         return
     first = int(np.argmax(counts[:, NEAR] > 0))
     row = int(np.argmax(files.column(first, "azimuth") == 0))
     yield found(first, row, "azimuth", f"azimuth 0 occurs {zero:,} times, its neighbours "
-                f"{mean:,.0f} times on average, and ±180 never: angles were cut off, not rounded",
-                "write round(azimuth), not int(azimuth)")  # fmt: skip
+                f"{mean:,.0f} times on average, and ±180 never: angles were truncated, not rounded",
+                "use round(azimuth), not int(azimuth)")  # fmt: skip
 
 
 @rule("LAB319", WARNING)
 def cut_short(files: Profile, found: Found) -> Iterator[Finding]:
-    """A file without a line end behind its last row, where the other files have one.
+    """Missing line ending after the last row, where the other files have one.
 
-    The program that writes the files ends every line. A file that does not end so was probably cut off
-    while it was written or copied: rows are missing behind it, and its last number may be shorter than it
-    was.
+    The program that writes the files ends every line. A file without a line ending was probably cut off while it
+    was written or copied: rows after it are missing, and its last number may have lost digits.
 
     Example:
         7,1,0,-50,30
-        8,1,0,-4  (of 8,1,0,-49,30,181, and no line end)
+        8,1,0,-4  (of 8,1,0,-49,30,181, and no line ending)
 
     Fix:
-        Write or fetch the file again.
+        Write or download the file again.
 
     Reference: POSIX, 3.177 Line: a line ends with a newline character.
     """
-    whole, torn = int(files.number("ends").sum()), np.flatnonzero(files.number("torn"))  # which has its own finding
-    if whole >= max(2, 2 * len(torn)):
-        for index in torn.tolist():
+    whole, cut = int(files.number("ends").sum()), np.flatnonzero(files.number("cut_off"))
+    if whole >= max(2, 2 * len(cut)):
+        for index in cut.tolist():
             row = int(files.rows[index]) - 1
-            yield found(index, row, None, f"no line end behind the last row, where {plural(whole, 'other file')} "
-                        "have one: the file may have been cut off",
+            yield found(index, row, None, f"no line ending after the last row, unlike {plural(whole, 'other file')}: "
+                        "the file may have been cut off",
                         "compare its length with that of the recording, and write it again")  # fmt: skip

@@ -1,7 +1,7 @@
-"""SUB2: a challenge package: which systems it holds, and what belongs to each of them.
+"""SUB2: a challenge package: which systems it contains, and which files belong to each of them.
 
-The documented shape is ``[ROOT/]taskN/LABEL/LABEL.meta.yaml`` beside ``LABEL/LABEL/*.csv``, one csv for each
-recording. What lies elsewhere is found as well, so that everything wrong is said in one go.
+The documented layout is ``[ROOT/]taskN/LABEL/LABEL.meta.yaml`` next to ``LABEL/LABEL/*.csv``, one CSV file per
+recording. Files elsewhere are found as well, so that everything wrong is reported in one go.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ META = ".meta.yaml"
 _LABEL = re.compile(
     r"(?P<name>[^_\s./\\]+)_(?P<institute>[^_\s./\\]+)_(?P<track>task[0-9]+[A-Za-z]*)_(?P<index>[0-9]{1,9})"
 )
-#: Folders of tasks, and what people write in their place.
+#: Folders of tasks, and common variants of their names.
 _TASK = re.compile(r"(?i)task[ _-]*([0-9]{1,4})[ _-]*[a-z]?")
 _LABEL_FOLDER = re.compile(r"(?i).+_task[0-9]+[a-z]*_[0-9]+")
 _META_NAME = re.compile(r"(?i)\.meta\.ya?ml$")
@@ -32,14 +32,14 @@ _OURS = 3
 
 
 class PackageFile(NamedTuple):
-    """An entry with its POSIX path in the package, which for a part of one begins above the source."""
+    """An entry with its POSIX path in the package, which begins above the source if that is only a part of one."""
 
     name: str
     entry: Entry
 
     @property
     def folder(self) -> str:
-        """The folder it lies in."""
+        """The folder it is in."""
         return self.name.rpartition("/")[0]
 
     @property
@@ -49,12 +49,12 @@ class PackageFile(NamedTuple):
 
     @property
     def stem(self) -> str:
-        """The name of a meta file up to ``.meta.yaml``, in any spelling."""
+        """The name of a meta file before ``.meta.yaml``, in any spelling."""
         return YAML_NAME.sub("", self.base)
 
     @property
     def is_meta(self) -> bool:
-        """Whether it is a meta file by its name."""
+        """Whether its name is that of a meta file."""
         return _META_NAME.search(self.base) is not None
 
     @property
@@ -63,12 +63,12 @@ class PackageFile(NamedTuple):
         return self.name.lower().endswith(".csv")
 
     def shown(self, folder: str) -> str:
-        """The path of *folder*, in which this file lies, as shown to people."""
+        """The path of *folder*, which contains this file, as shown to people."""
         return self.entry.path.removesuffix(self.name[len(folder) :] if folder else "/" + self.name)
 
 
 class Meta:
-    """A meta file; its *document* is None where it cannot be read, and *fields* are empty where it is no block."""
+    """A meta file; its *document* is None if it cannot be read, and *fields* are empty if it is not a block."""
 
     def __init__(self, file: PackageFile) -> None:
         self.file, self.path = file, file.entry.path
@@ -82,11 +82,11 @@ class Meta:
         self.fields: dict[Any, Any] = self.value if isinstance(self.value, dict) else {}
         submission = self.fields.get("submission")
         label = submission.get("label") if isinstance(submission, dict) else None
-        #: ``submission.label``, if it is text and not blank
+        #: ``submission.label``, if it is a non-blank string
         self.label = label if isinstance(label, str) and label.strip() else None
 
     def place(self, pointer: Pointer, key: bool = False) -> dict[str, Any]:
-        """Where a field stands, or its *key*, as findings want it; a KeyError if it is not there."""
+        """The place of a field, or of its *key*, as findings need it; a KeyError if it is missing."""
         if self.document is None:
             raise KeyError(pointer)
         span = self.document.locate(pointer, key)
@@ -94,7 +94,7 @@ class Meta:
         return {"path": self.path, "value": span.value if pointer else None, **at}
 
     def finding(self, rule: Rule, pointer: Pointer | None, message: str, hint: str, *, key: bool = False) -> Finding:
-        """A finding of *rule* at a field, or at its *key*; at the file as a whole, where there is no pointer."""
+        """A finding of *rule* at a field, or at its *key*; about the file as a whole, if there is no pointer."""
         place = {"path": self.path} if pointer is None else self.place(pointer, key)
         return rule.at(message=message, hint=hint, **place)
 
@@ -110,7 +110,7 @@ class Label:
 
     @staticmethod
     def parse(text: str) -> Label | None:
-        """The parts of *text*; None where it is malformed."""
+        """The parts of *text*; None if it is malformed."""
         match = _LABEL.fullmatch(text)
         return None if match is None else Label(**match.groupdict())
 
@@ -120,34 +120,34 @@ class System:
     """One system of a package."""
 
     label: str  # the name of its folder
-    task: str | None  # the folder above, where that is one of a task
+    task: str | None  # the folder above, if that is one of a task
     folder: str  # its folder in the package, as a POSIX path
     path: str  # its folder as shown to people
-    sheet: Meta | None  # its meta file, wherever that lies
-    output: str  # the folder its csv files are taken from, below *folder*; empty for *folder* itself
-    outputs: tuple[Entry, ...]  # the csv files, one for each recording
-    elsewhere: Mapping[str, tuple[Entry, ...]]  # csv files in its other folders
+    sheet: Meta | None  # its meta file, wherever that is
+    output: str  # the folder of its CSV files, below *folder*; empty for *folder* itself
+    outputs: tuple[Entry, ...]  # the CSV files, one per recording
+    elsewhere: Mapping[str, tuple[Entry, ...]]  # CSV files in its other folders
     rest: tuple[PackageFile, ...]  # its other files, except for PDFs
 
     @property
     def parts(self) -> Label | None:
-        """The parts of the label; None where it is malformed."""
+        """The parts of the label; None if it is malformed."""
         return Label.parse(self.label)
 
     @property
     def team(self) -> str:
-        """Who submits; empty where the label is malformed."""
+        """Who submits it; empty if the label is malformed."""
         return f"{self.parts.name}_{self.parts.institute}" if self.parts is not None else ""
 
     @property
     def track(self) -> str | None:
-        """``task3``, ``task3a``, ``task3b``, or what stands in its place."""
+        """``task3``, ``task3a``, ``task3b``, or whatever is there instead."""
         labelled = self.parts.track if self.parts is not None else None
-        # the page says ROOT/taskN/LABEL: a folder task3 holds the systems of both tracks
+        # according to the task page, ROOT/taskN/LABEL: a folder task3 contains the systems of both tracks
         return labelled if self.task in (None, "task3") and labelled is not None else self.task
 
     def finding(self, rule: Rule, message: str, hint: str, path: str | None = None) -> Finding:
-        """A finding of *rule* about its folder, or about another of its paths."""
+        """A finding of *rule* about its folder, or about another one of its paths."""
         return rule.at(self.path if path is None else path, message, hint)
 
     def below(self, folder: str) -> str:
@@ -159,24 +159,24 @@ class System:
 class Package:
     """A package, taken apart."""
 
-    path: str  # the source as the user named it
+    path: str  # the source as the user passed it
     systems: tuple[System, ...]  # in the order of their folders
     metas: tuple[Meta, ...]  # all meta files, of systems or not
-    astray: tuple[Meta, ...]  # meta files that do not lie at ``[ROOT/]taskN/LABEL/``
-    loose: tuple[PackageFile, ...]  # csv files of no system
+    astray: tuple[Meta, ...]  # meta files that are not at ``[ROOT/]taskN/LABEL/``
+    loose: tuple[PackageFile, ...]  # CSV files that belong to no system
     tasks: Mapping[str, str]  # the folders of tasks, by their path as shown to people
-    whole: bool  # whether it is all of a package; a single meta file and a folder inside a package are not
+    whole: bool  # whether it is a whole package; a single meta file or a folder inside a package is not
     reported: bool  # whether there is a PDF
-    reference: Reference | None  # the recordings to expect
+    reference: Reference | None  # the expected recordings
 
     @property
     def subjects(self) -> tuple[System | Meta, ...]:
-        """What rules look at by itself."""
+        """The parts that rules check individually."""
         return *self.systems, *self.metas
 
     @property
     def orphans(self) -> tuple[Meta, ...]:
-        """Meta files of no system."""
+        """Meta files that belong to no system."""
         owned = {id(system.sheet) for system in self.systems}
         return tuple(meta for meta in self.metas if id(meta) not in owned)
 
@@ -187,7 +187,7 @@ class Package:
 
 
 def is_package(entries: Iterable[Entry]) -> bool:
-    """Whether a source looks like a package: it has a meta file, or the folders ``taskN/LABEL/``."""
+    """Whether a source looks like a package: it has a meta file, or folders ``taskN/LABEL/``."""
     return any(_META_NAME.search(entry.name) or _is_labelled(entry.name) for entry in entries)
 
 
@@ -196,7 +196,7 @@ def systems(collection: Collection) -> Package:
     prefix = _prefix(collection)
     every = [PackageFile(prefix + entry.name, entry) for entry in collection.entries]
     files = [file for file in every if not _is_foreign(file.name)]
-    # the places of files do not count for one file, nor for meta files that lie about in a folder
+    # places do not matter for a single file, nor for loose meta files in a folder
     placed = any(file.entry.name.lower().endswith(".csv") or _task(file.entry.name) is not None for file in every)
     tree = collection.kind in ("zip", "tar") or (collection.kind == "folder" and placed)
     groups = _grouped(files) if tree else {}
@@ -223,7 +223,7 @@ def systems(collection: Collection) -> Package:
 
 
 def _prefix(collection: Collection) -> str:
-    """What stands in front of names where the source is a task's or system's folder inside a package."""
+    """The prefix of names if the source is the folder of a task or system inside a package."""
     names = [entry.name for entry in collection.entries]
     if collection.kind != "folder" or any(_task(name) is not None for name in names):
         return ""
@@ -249,20 +249,20 @@ def _is_foreign(name: str) -> bool:
 
 
 def _is_labelled(name: str) -> bool:
-    """Whether a file lies in the folder of a label, in that of a task."""
+    """Whether a file is in the folder of a label, inside that of a task."""
     task = _task(name)
     label, slash, _ = name[len(task) + 1 :].partition("/") if task is not None else ("", "", "")
     return bool(slash) and _LABEL_FOLDER.fullmatch(label) is not None
 
 
 def _in_place(name: str) -> bool:
-    """Whether a meta file lies at ``[ROOT/]taskN/LABEL/``."""
+    """Whether a meta file is at ``[ROOT/]taskN/LABEL/``."""
     task = _task(name)
     return task is not None and task.count("/") <= 1 and name.count("/") == task.count("/") + 2
 
 
 def _grouped(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
-    """The files of each system by its folder: ``taskN/LABEL``; without tasks, wherever one meta file lies."""
+    """The files of each system by its folder: ``taskN/LABEL``; without tasks, wherever there is one meta file."""
 
     def system(file: PackageFile) -> str | None:
         task = _task(file.name)
@@ -287,7 +287,7 @@ def _grouped(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
 
 
 def _sheet(folder: str, group: Sequence[PackageFile], outside: Sequence[PackageFile]) -> PackageFile | None:
-    """The meta file that is meant for a system, in its folder or not, well named or not."""
+    """The meta file that is meant for a system, in its folder or not, correctly named or not."""
     label = PurePosixPath(folder).name
     files = (
         [file for file in group if file.is_meta]
@@ -303,7 +303,7 @@ def _system(folder: str, group: Sequence[PackageFile], sheet: Meta | None) -> Sy
     task = _task(folder + "/")
     csvs = grouped(group, lambda file: file.folder[len(folder) :].strip("/") if file.is_csv else None)
     outputs = {name: tuple(file.entry for file in files) for name, files in csvs.items()}
-    documented = (label, f"{label}.output")  # what is also seen; else the fullest is taken
+    documented = (label, f"{label}.output")  # both occur; otherwise the folder with most files is used
 
     def rank(name: str) -> tuple[int, int, str]:
         return documented.index(name) if name in documented else 2, -len(outputs[name]), name

@@ -1,4 +1,4 @@
-"""SUB217 to SUB223: what a meta file says."""
+"""SUB217 to SUB223: the content of a meta file."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from seldio.text import clipped, printable
 Path = tuple[str, ...]
 #: Characters of an abbreviation.
 _LONGEST = 10
-_UNMARKED = "no author is marked as the corresponding one"
+_UNMARKED = "no author is marked as corresponding"
 _INF = float("inf")
 
 
 class ValueKind(NamedTuple):
-    """What the value of a field must be, in words too, and what to do about another."""
+    """What the value of a field must be, also in words, and what to do otherwise."""
 
     fits: Callable[[Any], bool]
     words: str
@@ -32,7 +32,7 @@ def _is_number(value: Any) -> bool:
 
 
 _BLOCK = ValueKind(
-    lambda value: isinstance(value, dict), "a block of fields", "write each field on a line of its own, indented"
+    lambda value: isinstance(value, dict), "a block of fields", "write each field on its own line, indented"
 )  # fmt: skip
 _BLOCKS = _BLOCK._replace(
     fits=lambda value: all(isinstance(one, dict) for one in (value if isinstance(value, list) else [value]))
@@ -42,19 +42,19 @@ _TEXT = ValueKind(
 )  # fmt: skip
 _STRING = _TEXT._replace(fits=lambda value: isinstance(value, str))
 _LIST = ValueKind(lambda value: isinstance(value, list), "a list", "begin each author with '- '")
-_FLAG = ValueKind(lambda value: isinstance(value, bool), "true or false", "write it without quotes")
+_FLAG = ValueKind(lambda value: isinstance(value, bool), "true or false", "write true or false without quotes")
 _COUNT = ValueKind(
-    lambda value: isinstance(value, int) and _is_number(value) and value >= 0, "a whole number",
-    "write digits alone, like 713511",
+    lambda value: isinstance(value, int) and _is_number(value) and value >= 0, "an integer",
+    "write only digits, like 713511",
 )  # fmt: skip
 _NUMBER = ValueKind(_is_number, "a number", "write it like 49.3, without a unit")
 
 
 class Field(NamedTuple):
-    """A field of a meta file, and what is known of it."""
+    """A field of a meta file, and what is known about it."""
 
     name: str  # the way to it; ``*`` is each item of a list
-    need: str = ""  # "required" by all sources, or "expected": in Task 3 of 2022; other years may differ
+    need: str = ""  # "required" by all sources, or "expected", as in Task 3 of 2022; other years may differ
     kind: ValueKind | None = None
     range: tuple[float, float] | None = None  # of a result
 
@@ -97,14 +97,14 @@ _AUTHORS = ("submission", "authors")
 
 @rule("SUB217", ERROR)
 def meta_field_missing(meta: Meta, found: Found) -> Iterator[Finding]:
-    """A required field of the meta file is missing or empty.
+    """Required field missing or empty in a meta file.
 
-    Label, name, abbreviation, authors and their affiliations make the result tables, and the corresponding
-    author is whom the organisers write to. Their checker refuses a file without them. For a file that
-    cannot be read, findings about its syntax (SYN4) stand in place of this one.
+    Label, name, abbreviation, authors and their affiliations appear in the result tables, and the organisers
+    write to the corresponding author. Their checker rejects a file without them. For a file that cannot be read,
+    the findings about its syntax (SYN4) are reported instead.
 
     Example:
-        submission: without abbreviation
+        "submission:" without an abbreviation
 
     Fix:
         Fill it in. Mark one author with "corresponding: true".
@@ -115,7 +115,7 @@ def meta_field_missing(meta: Meta, found: Found) -> Iterator[Finding]:
     if meta.document is not None and meta.value is None:
         yield found(None, "the meta file is empty", "fill in the organisers' template")
     for pointer in _gaps(meta, "required"):
-        yield _missing(pointer, found, "fill it in: it is required")
+        yield _missing(pointer, found, "fill in this required field")
     authors = [author for _, author in _values(meta.fields, (*_AUTHORS, "*")) if isinstance(author, dict)]
     if authors and not any("corresponding" in author for author in authors):
         yield found(_AUTHORS, _UNMARKED, 'add "corresponding: true" to one author', key=True)
@@ -123,13 +123,13 @@ def meta_field_missing(meta: Meta, found: Found) -> Iterator[Finding]:
 
 @rule("SUB218", WARNING)
 def meta_field_expected(meta: Meta, found: Found) -> Iterator[Finding]:
-    """A field that meta files of Task 3 have is missing.
+    """Missing field that other Task 3 meta files have.
 
-    What the templates of all years ask for is not known here, so this is no error. The organisers compare
-    systems by these fields.
+    Not every year's template is available, so this is not an error. The organisers compare systems by these
+    fields.
 
     Example:
-        system: without complexity
+        "system:" without complexity
 
     Fix:
         Fill it in; write !!null where it does not apply to your system.
@@ -144,22 +144,22 @@ def meta_field_expected(meta: Meta, found: Found) -> Iterator[Finding]:
 
 @rule("SUB219", ERROR)
 def meta_field_type(meta: Meta, found: Found) -> Iterator[Finding]:
-    """A field of the meta file holds the wrong kind of value.
+    """Wrong kind of value in a meta file.
 
-    Programs count authors, add up parameters and sort by results. Text in place of a number stops them or
-    is left out of the tables.
+    Programs count authors, add up parameters and sort by results. Text instead of a number makes them fail or is
+    left out of the tables.
 
     Example:
         total_parameters: 713k, F_20: 19 %, corresponding: "true", authors: Falcon-Perez
 
     Fix:
-        Write numbers without units and separators, true and false without quotes, each author as an item of
+        Write numbers without units and separators, true and false without quotes, and each author as an item of
         the list.
 
     Reference: dcase2020_task1_submission_validator: is_int, is_float; real meta files of Task 3, 2022.
     """
     if meta.value is not None and not isinstance(meta.value, dict):
-        message = "a meta file is a block of fields: submission, system, results"
+        message = "a meta file must be a block of fields: submission, system, results"
         yield found((), message, "fill in the organisers' template")
     for field in FIELDS:
         for pointer, value in _values(meta.fields, field.path):
@@ -170,9 +170,9 @@ def meta_field_type(meta: Meta, found: Found) -> Iterator[Finding]:
 
 @rule("SUB220", ERROR)
 def abbreviation_long(meta: Meta, found: Found) -> Iterator[Finding]:
-    """An abbreviation of more than ten characters.
+    """Abbreviation longer than ten characters.
 
-    It stands in for the name in result tables where space is tight.
+    It replaces the name in result tables where space is tight.
 
     Example:
         abbreviation: FOA_rawaugment
@@ -185,40 +185,40 @@ def abbreviation_long(meta: Meta, found: Found) -> Iterator[Finding]:
     for pointer, value in _values(meta.fields, ("submission", "abbreviation")):
         text = value if isinstance(value, str) else meta.place(pointer)["value"]
         if _TEXT.fits(value) and len(text) > _LONGEST:
-            yield found(pointer, f"the abbreviation has {len(text):,} characters", f"shorten it to {_LONGEST}")
+            yield found(pointer, f"the abbreviation has {len(text):,} characters", f"use at most {_LONGEST}")
 
 
 @rule("SUB221", ERROR)
 def corresponding_author(meta: Meta, found: Found) -> Iterator[Finding]:
-    """Not exactly one corresponding author.
+    """No corresponding author, or more than one.
 
-    The organisers write to the one author marked with "corresponding: true", and the label begins with
-    that author's name. An author without the field counts as not marked.
+    The organisers write to the author marked with "corresponding: true", and the label begins with that author's
+    name. An author without the field counts as not marked.
 
     Example:
         corresponding: true for two authors, or false for all
 
     Fix:
-        Mark one author.
+        Mark exactly one author.
 
     Reference: dcase2020_task1_submission_validator, validators.py; comment in the organisers' template.
     """
     marks = dict(_values(meta.fields, (*_AUTHORS, "*", "corresponding")))
     if not marks or not all(isinstance(mark, bool | None) for mark in marks.values()):
-        return  # that says SUB217 or SUB219
+        return  # reported by SUB217 or SUB219
     marked = [pointer for pointer, mark in marks.items() if mark]
     if not marked:
         yield found(_AUTHORS, _UNMARKED, 'write "corresponding: true" for one author', key=True)
     elif len(marked) > 1:
-        yield found(marked[1], f"{len(marked)} authors are marked as the corresponding one", "mark one")
+        yield found(marked[1], f"{len(marked)} authors are marked as corresponding", "mark exactly one")
 
 
 @rule("SUB222", WARNING)
 def result_unit(meta: Meta, found: Found) -> Iterator[Finding]:
-    """A result that looks as if it were in the wrong unit.
+    """Result that seems to be in the wrong unit.
 
-    F_20 and LR_CD are in percent, ER_20 is a ratio. The baseline's programs print F and recall as fractions;
-    copied as they are, they come out a hundred times too small in the tables.
+    F_20 and LR_CD are percentages, ER_20 is a ratio. The baseline prints F and recall as fractions; copied
+    unchanged, they appear a hundred times too small in the tables.
 
     Example:
         F_20: 0.19, LR_CD: 0.38, ER_20: 75
@@ -231,32 +231,32 @@ def result_unit(meta: Meta, found: Found) -> Iterator[Finding]:
     for pointer, value, _ in _results(meta):
         name, shown = pointer[-1], clipped(meta.place(pointer)["value"], 20)
         if name in ("F_20", "LR_CD") and 0 < value <= 1:
-            message = f"{name} is {shown}, and is meant in percent"
+            message = f"{name} is {shown}, but should be a percentage"
             yield found(pointer, message, f"if it is a fraction, write {value * 100:g}")
         elif name == "ER_20" and 10 < value <= 1000:
-            message = f"ER_20 is {shown}, and is a ratio, not in percent"
-            yield found(pointer, message, f"if it is in percent, write {value / 100:g}")
+            message = f"ER_20 is {shown}, but should be a ratio, not a percentage"
+            yield found(pointer, message, f"if it is a percentage, write {value / 100:g}")
 
 
 @rule("SUB223", ERROR)
 def result_range(meta: Meta, found: Found) -> Iterator[Finding]:
-    """A result that cannot be.
+    """Impossible result.
 
-    The error rate has no upper end, but is never negative; F-score and recall lie between 0 and 100 %, the
+    The error rate has no upper limit but is never negative; F-score and recall are between 0 and 100 %, the
     localization error between 0 and 180 degrees.
 
     Example:
         LE_CD: 251.8, ER_20: -0.75
 
     Fix:
-        Correct it; write !!null if there is no such result.
+        Correct it, or write !!null if there is no such result.
 
     Reference: the definitions of the metrics, DCASE 2023 Task 3, Evaluation.
     """
     for pointer, value, (low, high) in _results(meta):
         if not low <= value <= high or value == _INF:
             limits = "0 or more" if high == _INF else f"between {low:g} and {high:g}"
-            message = f"{pointer[-1]} is {clipped(meta.place(pointer)['value'], 20)}, and can only be {limits}"
+            message = f"{pointer[-1]} is {clipped(meta.place(pointer)['value'], 20)}, but must be {limits}"
             yield found(pointer, message, "correct it, or write !!null if there is no such result")
 
 
@@ -274,7 +274,7 @@ def _values(value: Any, path: Path, at: Pointer = ()) -> Iterator[tuple[Pointer,
 
 
 def _gaps(meta: Meta, need: str) -> list[Pointer]:
-    """Where fields are missing, each place once; of required ones, those that are empty as well."""
+    """Where fields are missing, each place once; required ones also where they are empty."""
     gaps: dict[Pointer, None] = {}
     for path in [field.path for field in FIELDS if field.need == need] if isinstance(meta.value, dict) else ():
         for length, step in enumerate(path):
@@ -295,7 +295,7 @@ def _is_blank(value: Any) -> bool:
 
 
 def _missing(pointer: Pointer, found: Found, hint: str) -> Finding:
-    """A finding at the field that is empty, or at the block that lacks it."""
+    """A finding at the empty field, or at the block that lacks it."""
     *above, name = pointer
     try:
         return found(pointer, f"{_named(pointer)} is empty", hint, key=True)

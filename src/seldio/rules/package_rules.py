@@ -1,4 +1,4 @@
-"""SUB2: the labels of a package's systems (SUB201 to SUB207), its files and where they lie (SUB208 to SUB216)."""
+"""SUB2: the labels of a package's systems (SUB201 to SUB207), its files and their places (SUB208 to SUB216)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from seldio.rules.package import META, YAML_NAME, Label, Meta, Package, System
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import clipped, listed, plural, printable
 
-#: Audio-only and audiovisual since 2023; without a track before.
+#: Audio-only and audiovisual since 2023; without tracks before.
 TRACKS = ("task3", "task3a", "task3b")
 #: Systems of a team in a track.
 MOST = 4
@@ -24,20 +24,20 @@ _OTHER_OUTPUT = re.compile(r"(.+)\.output(\.csv)?")
 
 @rule("SUB201", ERROR)
 def label_malformed(package: Package, found: Found) -> Iterator[Finding]:
-    """A label that is not [last name]_[institute]_task[number][track]_[1-4].
+    """Label that is not [last name]_[institute]_task[number][track]_[1-4].
 
-    Scripts split the label at its underscores to find the track and the system. With an underscore inside a
-    name, or a part left out, they take something else for the track, or stop.
+    Scripts split the label at its underscores to find the track and the system. If a name contains an underscore,
+    or a part is missing, they read something else as the track, or fail.
 
     Example:
         Falcon_Perez_Aalto_task3_2: five parts
 
     Fix:
-        Leave out spaces, dots and underscores inside names: FalconPerez_Aalto_task3_2. Rename the folder
-        and the meta file, and write the same label into the meta file.
+        Leave spaces, dots and underscores out of names: FalconPerez_Aalto_task3_2. Rename the folder and the meta
+        file, and write the same label in the meta file.
 
-    Reference: dcase2020_task1_submission_validator, validators.py: the label has four parts; DCASE
-    submission page.
+    Reference: dcase2020_task1_submission_validator, validators.py: the label has four parts; DCASE submission
+    page.
     """
     for label, place in _labels(package):
         if Label.parse(label) is None:
@@ -46,9 +46,9 @@ def label_malformed(package: Package, found: Found) -> Iterator[Finding]:
 
 @rule("SUB202", ERROR)
 def label_index(package: Package, found: Found) -> Iterator[Finding]:
-    """A label whose index is not 1, 2, 3 or 4.
+    """Label whose index is not 1, 2, 3 or 4.
 
-    The index counts the systems of a team in a track, and four are allowed.
+    The index numbers the systems of a team in a track, of which four are allowed.
 
     Example:
         Politis_TAU_task3a_0
@@ -64,9 +64,9 @@ def label_index(package: Package, found: Found) -> Iterator[Finding]:
         if parts is None or parts.index in ("1", "2", "3", "4"):
             continue
         size = max((len(team) for team in teams.values() if any(s.label == label for s in team)), default=0)
-        if not MOST < int(parts.index) <= size:  # of five systems, the fifth is one too many
-            hint = "number the systems of a team 1 to 4, in each track anew"
-            message = f"the index of {printable(label)} is {parts.index}, and goes from 1 to 4"
+        if not MOST < int(parts.index) <= size:  # of five systems, the fifth is one too many (SUB203)
+            hint = "number the systems of a team 1 to 4, separately in each track"
+            message = f"the index of {printable(label)} is {parts.index}, outside 1 to 4"
             yield found(place, message, hint)
 
 
@@ -74,7 +74,7 @@ def label_index(package: Package, found: Found) -> Iterator[Finding]:
 def too_many_systems(package: Package, found: Found) -> Iterator[Finding]:
     """More than four systems of one team in one track.
 
-    Up to four are allowed in each track. Of more, nobody knows which ones are meant to count.
+    Up to four are allowed in each track. With more, it is unclear which ones should count.
 
     Example:
         Politis_TAU_task3a_1 … Politis_TAU_task3a_5
@@ -82,77 +82,78 @@ def too_many_systems(package: Package, found: Found) -> Iterator[Finding]:
     Fix:
         Choose four.
 
-    Reference: DCASE 2023 Task 3, Submission: "upto 4 system output submissions per participant/team for
-    each of the two tracks".
+    Reference: DCASE 2023 Task 3, Submission: "upto 4 system output submissions per participant/team for each of
+    the two tracks".
     """
     for (team, track), members in sorted(_teams(package).items()):
         if len(members) > MOST:
-            message = f"{len(members)} systems of {printable(team)} in {printable(track)}, and {MOST} are allowed"
+            message = f"{len(members)} systems of {printable(team)} in {printable(track)}, but only {MOST} are allowed"
             yield found(members[MOST].path, message, f"choose {MOST} of {listed([s.label for s in members], 8)}")
 
 
 @rule("SUB204", ERROR)
 def unknown_track(package: Package, found: Found) -> Iterator[Finding]:
-    """A task or track that Task 3 does not have.
+    """Task or track that Task 3 does not have.
 
-    The tracks of 2023 are task3a (audio-only) and task3b (audiovisual); before, there was task3 alone.
-    Systems of an unknown track are not evaluated. Other tasks of the challenge are not checked here.
+    The tracks of 2023 are task3a (audio-only) and task3b (audiovisual); before that there was only task3. Systems
+    in an unknown track are not evaluated. Other tasks of the challenge are not checked here.
 
     Example:
         task3c/Politis_TAU_task3c_1
 
     Fix:
-        Rename the folder, and the track in the labels inside.
+        Rename the folder, and the track in the labels inside it.
 
     Reference: DCASE 2023 Task 3, tracks; dcase2020_task1_submission_validator: "Unknown task indicator".
     """
-    hint = "task3a is audio-only, task3b audiovisual, task3 is for years without tracks"
+    hint = "use task3a for audio-only, task3b for audiovisual, task3 for years without tracks"
     for path, task in sorted(package.tasks.items()):
         if task not in TRACKS:
             other = "" if "3" in task else "; other tasks are not checked"
-            yield found(path, f"{printable(task)} is no track of Task 3", hint + other)
+            yield found(path, f"{printable(task)} is not a track of Task 3", hint + other)
     tasked = {system.label for system in package.systems if system.task is not None}
     for label, place in _labels(package):
         parts = Label.parse(label)
         if parts is not None and parts.track not in TRACKS and label not in tasked:
-            yield found(place, f"{printable(parts.track)} is no track of Task 3", hint)
+            yield found(place, f"{printable(parts.track)} is not a track of Task 3", hint)
 
 
 @rule("SUB205", ERROR)
 def track_differs(system: System, found: Found) -> Iterator[Finding]:
-    """A system in the folder of another track than its label says.
+    """System in the folder of a different track than its label.
 
-    Rankings are made for each track, and it is not clear in which one the system is meant to stand.
+    Each track has its own ranking, and it is unclear to which one the system belongs.
 
     Example:
         task3b/Politis_TAU_task3a_1
 
     Fix:
-        Move the system, or change its label in the folder, the meta file's name and the meta file.
+        Move the system, or change its label in the folder name, the name of the meta file and the meta file
+        itself.
 
     Reference: DCASE submission page: ROOT/taskN/LABEL.
     """
     if _misplaced(system) and system.parts is not None:
         folder, track = printable(system.task or ""), printable(system.parts.track)
-        message = f"{printable(system.label)} lies in {folder}, and its label says {track}"
+        message = f"{printable(system.label)} is in {folder}, but its label says {track}"
         yield found(message, "move it, or change its label everywhere")
 
 
 @rule("SUB206", ERROR)
 def label_differs(package: Package, found: Found) -> Iterator[Finding]:
-    """Folder, file names and meta file give different labels.
+    """Folder, file names and meta file with different labels.
 
-    Results are looked up by label. Where the label in the meta file is that of another system, as it
-    happens to copied files, one of the two takes the other's place in the tables.
+    Results are looked up by label. If the label in the meta file is that of another system, as happens with
+    copied files, one of the two replaces the other in the tables.
 
     Example:
         Politis_TAU_task3a_2.meta.yaml with "label: Politis_TAU_task3a_1"
 
     Fix:
-        Write the same label in all places: folder, meta file's name, submission.label.
+        Use the same label everywhere: folder, name of the meta file, submission.label.
 
-    Reference: dcase2020_task1_submission_validator: label in path, file names and meta are compared. A
-    real submission of 2022 has this fault (rfalcon100/seld_dcase2022_ric, third meta file).
+    Reference: dcase2020_task1_submission_validator: label in path, file names and meta are compared. A real
+    submission of 2022 has this fault (rfalcon100/seld_dcase2022_ric, third meta file).
     """
     for system in package.systems:
         if system.parts is None:
@@ -163,8 +164,8 @@ def label_differs(package: Package, found: Found) -> Iterator[Finding]:
         names |= {entry.path: entry.name.rpartition("/")[2] for entry in system.outputs}
         for path, name in names.items():
             if (label := carried(name)) not in (None, system.label):
-                message = f"the output of {printable(label or '')} in the folder {printable(system.label)}"
-                yield found(path, message, "is it the right output? If so, rename it")
+                message = f"the output of {printable(label or '')} is in the folder {printable(system.label)}"
+                yield found(path, message, "check that it is the right output; if so, rename it")
     for meta in package.orphans:
         if meta.label is not None and meta.label != meta.file.stem:
             yield _differing_meta(package, meta, meta.file.stem, found)
@@ -174,16 +175,16 @@ def label_differs(package: Package, found: Found) -> Iterator[Finding]:
 def same_label(package: Package, found: Found) -> Iterator[Finding]:
     """Two systems with the same label.
 
-    The label is the key of a system. Of two with the same one, the last one read replaces the other.
+    The label is the key of a system. If two systems share one, the last one read replaces the other.
 
     Example:
         a/task3a/Politis_TAU_task3a_1 and b/task3a/Politis_TAU_task3a_1
 
     Fix:
-        Remove one of them, or give it another index.
+        Remove one of them, or give it a different index.
 
-    Reference: comment in the organisers' template: "Label is used to index submissions, to avoid
-    overlapping codes among submissions".
+    Reference: comment in the organisers' template: "Label is used to index submissions, to avoid overlapping
+    codes among submissions".
     """
     first: dict[str, System] = {}
     for system in package.systems:
@@ -191,13 +192,13 @@ def same_label(package: Package, found: Found) -> Iterator[Finding]:
             continue
         if system.label in first:
             other = printable(first[system.label].path)
-            message = f"{printable(system.label)} is there already: {other}"
-            yield found(system.path, message, "give it another index, or remove it")
+            message = f"{printable(system.label)} already exists: {other}"
+            yield found(system.path, message, "give it a different index, or remove it")
         first.setdefault(system.label, system)
 
 
 def _labels(package: Package) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each label and where it stands: the folders of systems, and what meta files without a system say."""
+    """Each label and its place: the folders of systems, and the labels in meta files without a system."""
     for system in package.systems:
         yield system.label, {"path": system.path}
     for meta in package.orphans:
@@ -209,15 +210,15 @@ def _fault(label: str) -> str:
     """What is wrong with a malformed label."""
     parts = label.split("_")
     if re.search(r"\s", label):
-        return "holds a space"
+        return "contains a space"
     if len(parts) != 4:
-        why = ": no underscores inside a name" if len(parts) > 4 else ""
+        why = ": leave underscores out of names" if len(parts) > 4 else ""
         return f"has {len(parts)} of 4 parts" if len(parts) < 4 else f"has {len(parts)} parts, not 4{why}"
     if not all(parts):
         return "has an empty part"
     if not re.fullmatch("task[0-9]+[A-Za-z]*", parts[2]):
         return "has no task[number][track] as its third part"
-    return "does not end in a number" if not re.fullmatch("[0-9]{1,9}", parts[3]) else "holds a dot or slash"
+    return "does not end in a number" if not re.fullmatch("[0-9]{1,9}", parts[3]) else "contains a dot or slash"
 
 
 def _teams(package: Package) -> dict[tuple[str, str], list[System]]:
@@ -228,7 +229,7 @@ def _teams(package: Package) -> dict[tuple[str, str], list[System]]:
 
 
 def _misplaced(system: System) -> bool:
-    """Whether the label says another track than a folder that is one; task3 is the folder of both tracks, too."""
+    """Whether the label has a different track than its folder; task3 may be the folder of both tracks."""
     if system.task not in TRACKS or system.parts is None or system.parts.track == system.task:
         return False
     return system.task != "task3" or system.parts.track not in TRACKS
@@ -238,8 +239,8 @@ def _differing(package: Package, system: System, meta: Meta, found: Found) -> It
     """The one name of a system that differs from the others, or both where all differ."""
     stem = meta.file.stem if meta.file.base.endswith(META) else system.label
     if meta.label is not None and meta.label == stem != system.label:
-        message = f"the folder {printable(system.label)} holds the meta file of {clipped(meta.label)}"
-        yield found(system.path, message, "rename the folder, or the file and the label inside")
+        message = f"the folder {printable(system.label)} contains the meta file of {clipped(meta.label)}"
+        yield found(system.path, message, "rename the folder, or the file and the label in it")
         return
     if stem != system.label:
         message = f"{clipped(meta.file.base)} is the meta file in the folder {printable(system.label)}"
@@ -249,13 +250,13 @@ def _differing(package: Package, system: System, meta: Meta, found: Found) -> It
 
 
 def _differing_meta(package: Package, meta: Meta, label: str, found: Found) -> Finding:
-    taken = ", which is another system here" if any(s.label == meta.label for s in package.systems) else ""
-    message = f"the label is {clipped(meta.label or '')}{taken}, and the file belongs to {clipped(label)}"
-    return found(meta.place(("submission", "label")), message, f"write {clipped(label)}, if that is the system meant")
+    taken = ", which belongs to another system here" if any(s.label == meta.label for s in package.systems) else ""
+    message = f"the label is {clipped(meta.label or '')}{taken}, but the file belongs to {clipped(label)}"
+    return found(meta.place(("submission", "label")), message, f"write {clipped(label)}, if this is its meta file")
 
 
 def carried(name: str) -> str | None:
-    """The label that the name of an output folder or file carries; None where it carries none."""
+    """The label in the name of an output folder or file; None if there is none."""
     match = _OTHER_OUTPUT.fullmatch(name)
     label = match[1] if match else name
     return label if Label.parse(label) is not None else None
@@ -263,116 +264,117 @@ def carried(name: str) -> str | None:
 
 @rule("SUB208", ERROR)
 def meta_missing(system: System, found: Found) -> Iterator[Finding]:
-    """A system without a meta file.
+    """System without a meta file.
 
-    The meta file says whose system it is and how it works. Without one the system is not listed, and the
-    organisers' checker stops with a KeyError.
+    The meta file states whose system it is and how it works. Without one the system is not listed, and the
+    organisers' checker fails with a KeyError.
 
     Example:
-        task3a/Politis_TAU_task3a_1/ with outputs, and no Politis_TAU_task3a_1.meta.yaml
+        task3a/Politis_TAU_task3a_1/ with outputs, but without Politis_TAU_task3a_1.meta.yaml
 
     Fix:
-        Fill in the organisers' template and put it into the system's folder.
+        Fill in the organisers' template and put it into the folder of the system.
 
-    Reference: DCASE 2023 Task 3, Submission: "for each system, meta-information should be provided in a
-    separate file".
+    Reference: DCASE 2023 Task 3, Submission: "for each system, meta-information should be provided in a separate
+    file".
     """
     if system.sheet is None:
         label = printable(system.label)
-        yield found(f"no meta file for {label}", f"put {label}.meta.yaml into this folder")
+        yield found(f"no meta file for {label}", f"add {label}.meta.yaml to this folder")
 
 
 @rule("SUB209", ERROR)
 def outputs_missing(system: System, found: Found) -> Iterator[Finding]:
-    """A system without outputs.
+    """System without outputs.
 
-    Without csv files there is nothing to evaluate.
+    Without CSV files there is nothing to evaluate.
 
     Example:
-        task3a/Politis_TAU_task3a_1/ with a meta file alone, or with files in .txt
+        task3a/Politis_TAU_task3a_1/ with only a meta file, or with .txt files
 
     Fix:
-        Put one csv for each recording into LABEL/LABEL/.
+        Put one CSV file per recording into LABEL/LABEL/.
 
     Reference: DCASE 2023 Task 3, Submission: "results for each of the recordings".
     """
     if not system.outputs:
         label, there = printable(system.label), f", only {listed([file.base for file in system.rest])}"
-        hint = f"put one csv for each recording into {label}/{label}/"
-        yield found(f"no csv files of {label}{there if system.rest else ''}", hint)
+        hint = f"put one CSV file per recording into {label}/{label}/"
+        yield found(f"no CSV files for {label}{there if system.rest else ''}", hint)
 
 
 @rule("SUB210", ERROR)
 def wrong_depth(package: Package, found: Found) -> Iterator[Finding]:
-    """A meta file that does not lie at [ROOT]/taskN/LABEL/.
+    """Meta file that is not at [ROOT]/taskN/LABEL/.
 
-    Scripts take the third part of the path for the label. A folder more or less, and they take something
-    else, or stop with an IndexError.
+    Scripts take the third part of the path as the label. With one folder more or fewer, they take something else,
+    or fail with an IndexError.
 
     Example:
         submission/final/task3a/Politis_TAU_task3a_1/Politis_TAU_task3a_1.meta.yaml
 
     Fix:
-        Have one folder at most above taskN, and the meta file directly in the folder of its label.
+        Put at most one folder above taskN, and the meta file directly in the folder of its label.
 
     Reference: dcase2020_task1_submission_validator, main.py: path_parts[2].
     """
     for meta in package.astray:
-        message = f"{clipped(meta.file.base)} lies at another level than the meta files of a package"
-        yield found(meta.path, message, f"move it to {_SHAPE}; ROOT may be left out")
+        message = f"{clipped(meta.file.base)} is not where a package has its meta files"
+        yield found(meta.path, message, f"move it to {_SHAPE}; ROOT is optional")
 
 
 @rule("SUB211", INFO)
 def output_folder(system: System, found: Found) -> Iterator[Finding]:
-    """The outputs are not in LABEL/LABEL/, and which folder was taken for them.
+    """Outputs that are not in LABEL/LABEL/.
 
-    The evaluation script of 2024 reads LABEL/LABEL/*.csv. Packages with other folders have been seen, so
-    they are accepted; but a script that looks in the documented place alone finds nothing.
+    The evaluation script of 2024 reads LABEL/LABEL/*.csv. Packages with other folders have been seen, so they are
+    accepted, and the finding shows which folder was used; but a script that looks only in the documented place
+    finds nothing.
 
     Example:
         task3a/Politis_TAU_task3a_1/mix001.csv
 
     Fix:
-        Move the csv files to LABEL/LABEL/.
+        Move the CSV files to LABEL/LABEL/.
 
     Reference: organisers' evaluation script of 2024.
     """
-    # of another label, that says SUB206
+    # an output of another label is SUB206
     ours = carried(system.output.rpartition("/")[2]) in (None, system.label)
     if system.outputs and system.output != system.label and ours:
         label = printable(system.label)
-        message = f"taken for the output of {label}: {plural(len(system.outputs), 'csv file')}"
+        message = f"used as the output of {label}: {plural(len(system.outputs), 'CSV file')}"
         yield found(message, f"the documented place is {label}/{label}/", system.below(system.output))
 
 
 @rule("SUB212", ERROR)
 def recording_twice(system: System, found: Found) -> Iterator[Finding]:
-    """Recordings in two folders of one system.
+    """The same recordings in two folders of one system.
 
-    Only one of them is evaluated, and nothing tells which one is meant.
+    Only one of them is evaluated, and it is unclear which one is intended.
 
     Example:
         LABEL/LABEL/mix001.csv and LABEL/old/mix001.csv
 
     Fix:
-        Remove the folder that is not meant.
+        Remove the wrong folder.
 
     Reference: dcase2020_task1_submission_validator: duplicate entries of a recording.
     """
     for folder, entries in sorted(system.elsewhere.items()):
         if twice := _twice(system, entries):
             first = min(twice, key=lambda entry: entry.name)
-            message = f"{plural(len(twice), 'recording')} of {printable(system.label)} twice"
-            where = f": in {_named(folder)} and in {_named(system.output)}, which is taken"
-            yield found(message + where, "remove the folder that is not meant", first.path)
+            message = f"duplicate files for {plural(len(twice), 'recording')} of {printable(system.label)}"
+            where = f": in {_named(folder)} and in {_named(system.output)}, which is used"
+            yield found(message + where, "remove the wrong folder", first.path)
 
 
 @rule("SUB213", ERROR)
 def system_incomplete(package: Package, found: Found) -> Iterator[Finding]:
-    """A system without some of the recordings.
+    """System without a file for some of the recordings.
 
-    Each system needs a file for every recording, an empty one where nothing was detected. The recordings
-    are those of the reference, or else those that the other systems of the team in this track have.
+    Each system needs a file for every recording, an empty one where nothing was detected. The expected recordings
+    are those of the reference, or otherwise those of the team's other systems in this track.
 
     Example:
         79 files of Politis_TAU_task3a_1, and 78 of Politis_TAU_task3a_2
@@ -384,7 +386,7 @@ def system_incomplete(package: Package, found: Found) -> Iterator[Finding]:
     """
     reference = package.reference
     source = printable(reference.path) if reference is not None else "the team's other systems"
-    # one file for each recording, that is
+    # only systems with one file per recording
     split = [s for s in package.systems if s.outputs and not any(".output" in clip for clip in _clips(s.outputs))]
     for group in grouped(split, lambda system: (system.track, system.team)).values():
         clips = [_clips(system.outputs) for system in group]
@@ -395,16 +397,16 @@ def system_incomplete(package: Package, found: Found) -> Iterator[Finding]:
             if missing := sorted(every - own):
                 count = f"{len(missing):,} of {plural(len(every), 'recording')} missing"
                 message = f"{count} in {printable(system.label)}: {listed(missing)}"
-                hint = f"they are in {source}; an empty file says that nothing was detected"
+                hint = f"expected by {source}; write an empty file if nothing was detected"
                 yield found(system.below(system.output), message, hint)
 
 
 @rule("SUB214", WARNING)
 def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
-    """A file that nobody looks for: it is neither meta file, output nor report.
+    """File that is not a meta file, an output or a report.
 
-    Outputs have the extension .csv, in small letters, and lie in one folder. What has another extension or
-    lies elsewhere is not read.
+    Outputs have the extension .csv, in lower case, and are all in one folder. Files with another extension or in
+    another place are not read.
 
     Example:
         LABEL/LABEL/mix001.txt, LABEL/model.pt, task3a/mix001.csv
@@ -416,50 +418,52 @@ def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
     """
     for system in package.systems:
         if not system.outputs:
-            continue  # that says SUB209
+            continue  # reported by SUB209
         kinds = ((file.entry, YAML_NAME.search(file.name)) for file in system.rest)
-        odd = [(entry, "a second meta file" if meta else "not read (no csv)") for entry, meta in kinds]
+        odd = [(entry, "second meta file" if meta else "not read (not a CSV file)") for entry, meta in kinds]
         capital = (entry for entry in system.outputs if not entry.name.endswith(".csv"))
-        odd += [(entry, "not .csv in small letters") for entry in capital]
+        odd += [(entry, "suffix is not .csv in lower case") for entry in capital]
         for entries in system.elsewhere.values():
             if not _twice(system, entries):
                 odd += [(entry, f"not read (not in {_named(system.output)})") for entry in entries]
         yield from _by_folder(odd, found)
-    yield from _by_folder([(file.entry, "not read (in no system's folder)") for file in package.loose], found)
+    yield from _by_folder([(file.entry, "not read (not in a system's folder)") for file in package.loose], found)
 
 
 @rule("SUB215", ERROR)
 def package_file_name(system: System, found: Found) -> Iterator[Finding]:
-    """A meta file or output that is not called LABEL.meta.yaml or LABEL.output.csv.
+    """Meta file or output that is not named LABEL.meta.yaml or LABEL.output.csv.
 
-    Files are found by these endings, and the label is what stands before the first dot.
+    Files are found by these endings, and the label is what precedes the first dot.
 
     Example:
         Politis_TAU_task3a_1.meta.yml, meta.yaml, Politis_TAU_task3a_1.output.v2.csv
 
     Fix:
-        Rename it: the label, .meta.yaml or .output.csv, and no further dot.
+        Rename it: the label, then .meta.yaml or .output.csv, and no other dot.
 
     Reference: dcase2020_task1_submission_validator, main.py: three parts between dots.
     """
     label = printable(system.label)
     if (sheet := system.sheet) is not None and not sheet.file.base.endswith(META):
-        message = f"{clipped(sheet.file.base)} is no name for a meta file"
+        message = f"{clipped(sheet.file.base)} is not a valid name for a meta file"
         yield found(message, f"rename it to {label}.meta.yaml", sheet.path)
     for entry in system.outputs:
         name = entry.name.rpartition("/")[2]
         if re.search(r"(?i)\.output\.", name) and not re.fullmatch(r"[^.]+\.output\.csv", name):
-            yield found(f"{clipped(name)} is no name for an output", f"rename it to {label}.output.csv", entry.path)
+            yield found(
+                f"{clipped(name)} is not a valid name for an output", f"rename it to {label}.output.csv", entry.path
+            )
 
 
 @rule("SUB216", WARNING)
 def report_missing(package: Package, found: Found) -> Iterator[Finding]:
-    """No technical report in the package.
+    """Package without a technical report.
 
-    A technical report that describes the method is part of a submission, as a PDF.
+    A technical report (PDF) that describes the method is part of a submission.
 
     Example:
-        a zip with meta files and outputs alone
+        a zip with only meta files and outputs
 
     Fix:
         Add the report.
@@ -467,11 +471,11 @@ def report_missing(package: Package, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2023 Task 3, Submission: "submit a technical report describing the method".
     """
     if package.whole and not package.reported:
-        yield found(package.path, "no technical report (PDF) in the package", "add it beside the systems' folders")
+        yield found(package.path, "no technical report (PDF) in the package", "add it next to the systems' folders")
 
 
 def _named(folder: str) -> str:
-    return f"{printable(folder)}/" if folder else "the system's own folder"
+    return f"{printable(folder)}/" if folder else "the system's folder"
 
 
 def _clips(entries: Sequence[Entry]) -> set[str]:
@@ -480,14 +484,14 @@ def _clips(entries: Sequence[Entry]) -> set[str]:
 
 
 def _twice(system: System, entries: Sequence[Entry]) -> list[Entry]:
-    """Those of *entries* whose recording is among the outputs too."""
+    """Those of *entries* whose recording is also among the outputs."""
     taken = _clips(system.outputs)
     return [entry for entry in entries if _clips([entry]) & taken]
 
 
 def _by_folder(odd: Sequence[tuple[Entry, str]], found: Found) -> Iterator[Finding]:
-    """One finding for all that is odd in one folder in the same way."""
+    """One finding for all files of a folder with the same fault."""
     for (_, why), group in grouped(odd, lambda pair: (pair[0].name.rpartition("/")[0], pair[1])).items():
         names = [entry.name.rpartition("/")[2] for entry, _ in group]
         message = f"{why}: {plural(len(names), 'file')}, {listed(names)}"
-        yield found(group[0][0].path, message, "outputs are LABEL/LABEL/*.csv; leave out what nobody needs")
+        yield found(group[0][0].path, message, "put outputs at LABEL/LABEL/*.csv; leave out anything unneeded")

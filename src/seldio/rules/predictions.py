@@ -1,7 +1,6 @@
-"""PRD20 and PRD21: predictions held against the questions they answer.
+"""PRD20 and PRD21: predictions compared with the questions they answer.
 
-Most official scorers say nothing about what is found here; what they do instead is in
-:data:`JOINS`.
+Most official scorers do not report these faults; what they do instead is in :data:`JOINS`.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from seldio.rules.registry import ERROR, WARNING, findings, rule
 from seldio.schema.qa import same_audio, same_task
 from seldio.text import clipped, listed, plural, printable
 
-#: The benchmark that a format of predictions belongs to.
+#: The benchmark of each format of predictions.
 _OF = {"so-bench-predictions": "so-bench", "jasco-predictions": "jasco", "ruenvaqa-submission": "ruenvaqa"}
 
 
 @dataclasses.dataclass(frozen=True)
 class ItemReference:
-    """The questions that predictions are held against."""
+    """The questions that predictions are checked against."""
 
-    path: str  # what the user named
+    path: str  # as the user passed it
     #: those of a file; None where the reference is a folder of MERA's tasks without ruEnvAQA
     questions: ItemReading | None = None
     #: for MERA the right outputs of each task by id, as its files have them
@@ -45,37 +44,37 @@ class ItemReference:
 class Join:
     """What the official scorer of a benchmark does with predictions that do not fit its questions."""
 
-    missing: str = "scorers leave it out or count it as wrong, most of them without a word"
+    missing: str = "scorers skip it or count it as wrong, most of them silently"
     surplus: str = "scorers ignore it or join it to another question: correct its id"
-    audio: str = "scorers join by id and do not look at the audio: check both"
-    task: str = "scorers take the task of the question: check the id"
-    order: str = "one row too many or too few, and all behind it are joined to the wrong question: write ids"
-    copy: str = "a scorer that reads the copy judges by another truth: copy it again"
+    audio: str = "scorers join by id and ignore the audio: check both"
+    task: str = "scorers use the task of the question: check the id"
+    order: str = "one row too many or too few shifts all the following ones to the wrong question: write ids"
+    copy: str = "a scorer that reads the copy judges by a different truth: copy it again"
 
 
 JOINS = {
     "so-bench": Join(
-        missing="the official scorer leaves it out of the mean without a word, unless --expected-examples is given",
-        surplus="the official scorer joins it to the question in the same line if audio and task agree, and stops "
-        "with a ValueError if not: correct its qa_id",
-        audio="the official scorer joins by qa_id and does not look: an answer about another recording is scored here",
-        task="the official scorer joins by qa_id and takes the task of the question: check the id",
-        order="without qa_id the official scorer joins line by line where audio and task agree, and stops with a "
-        "ValueError where they do not: write qa_id",
+        missing="the official scorer silently leaves it out of the mean, unless --expected-examples is given",
+        surplus="the official scorer joins it to the question in the same line if audio and task agree, and otherwise "
+        "fails with a ValueError: correct its qa_id",
+        audio="the official scorer joins by qa_id without checking: an answer about another recording is scored here",
+        task="the official scorer joins by qa_id and uses the task of the question: check the id",
+        order="without qa_id the official scorer joins line by line where audio and task agree, and fails "
+        "with a ValueError where they do not: write qa_id",
     ),
     "jasco": Join(
-        missing="eval.py counts no ids: the mean over the others looks like one over all",
-        surplus="eval.py reads no file of questions: it counts as one more recording in the mean",
-        audio="eval.py groups by id and does not look at the audio: the answer counts for this id",
+        missing="eval.py does not count ids: a mean over the others looks like a mean over all",
+        surplus="eval.py does not read the questions: it counts as one more recording in the mean",
+        audio="eval.py groups by id and ignores the audio: the answer counts for this id",
         copy="eval.py judges by the copy in this file, not by the benchmark's: copy it again",
     ),
     "ruenvaqa": Join(
-        missing="for MERA one question without an answer is enough: the whole task scores 0",
+        missing="MERA scores the whole task 0 if a single question has no answer",
         surplus="MERA ignores it: correct its id",
     ),
     "mmau": Join(
-        missing="the official evaluation skips it without a word: the accuracy is one over fewer questions",
-        copy="the official evaluation takes options and answer from this file: copy them again",
+        missing="the official evaluation silently skips it: the accuracy covers fewer questions",
+        copy="the official evaluation reads options and answer from this file: copy them again",
     ),
 }
 
@@ -90,14 +89,14 @@ class Answered:
         name = _OF.get(reading.home, reading.home)
         #: what the benchmark's scorer does
         self.join = JOINS.get(name if name in JOINS else questions.home, Join())
-        #: how many predictions have no id, so that they go by order
+        #: how many predictions have no id, and are joined by order
         self.nameless = self.answers.column("id").null_count
-        #: whether predictions go by order and are not as many as the questions
+        #: whether predictions are joined by order but differ in number from the questions
         self.counts_differ = bool(self.nameless) and len(self.answers) != len(self.questions)
 
     @cached_property
     def question(self) -> Ints:
-        """The row of the question that each prediction is joined to: by id, without one by its place; -1: none."""
+        """The row of the question that each prediction is joined to, by id or else by position; -1 if none."""
         ids = self.answers.column("id")
         row = pc.fill_null(pc.index_in(ids, value_set=self.questions.column("id")), -1).to_numpy(zero_copy_only=False)
         order = np.arange(len(row))
@@ -114,22 +113,22 @@ class Answered:
         return list(zip(rows, self.question[rows].tolist(), strict=True))
 
     def same(self, field: Literal["audio", "task"], row: int, item: int) -> bool:
-        """Whether a prediction and a question name the same recording or task, or one of them none."""
+        """Whether a prediction and a question have the same recording or task, or one of them has none."""
         alike = same_audio if field == "audio" else same_task
         return bool(alike(self.answers.values(field)[row], self.questions.values(field)[item]))
 
     def hint(self, row: int, field: Literal["audio", "task"]) -> str:
-        """What the scorer does where a prediction has another recording or task than its question."""
+        """What the scorer does where recording or task of a prediction differ from those of its question."""
         return self.join.order if self.answers.values("id")[row] is None else str(getattr(self.join, field))
 
     def called(self, row: int, item: int) -> str:
-        """A question as people find it."""
+        """A question, as shown to people."""
         name = clipped(self.questions.values("id")[item])
-        return name if self.answers.values("id")[row] is not None else f"the question in its place, {name},"
+        return name if self.answers.values("id")[row] is not None else f"the question in its position, {name},"
 
 
 def has_outputs(reading: ItemReading) -> bool:
-    """Whether a file holds predictions, those beside their questions included."""
+    """Whether a file holds predictions, including outputs stored with their questions."""
     if reading.format.holds == "predictions" or "prediction" in reading.table.column_names:
         return True
     return reading.home in OUTPUTS and any(output is not _ABSENT for output in outputs(ItemTable.of(reading)))
@@ -139,11 +138,11 @@ _ABSENT = object()
 
 
 def outputs(table: ItemTable) -> list[Any]:
-    """The model's outputs beside questions, of any type; ``_ABSENT`` where there is none."""
+    """The model's outputs stored with questions, of any type; ``_ABSENT`` where there is none."""
     return [table.extra(row).get(OUTPUTS[table.home], _ABSENT) for row in range(len(table))]
 
 
-#: What JASCO's predictions repeat of the questions, and where the questions have it.
+#: Fields of the questions that JASCO's predictions repeat, and their names in the questions.
 _JASCO_COPIES = {
     "audio_sound": "Audio", "spoken_text": "Speech", "audio_only_target": "Audio-Only Answer",
     "speech_only_target": "Speech-Only Answer", "target_keywords": KEYWORDS,
@@ -152,17 +151,17 @@ _JASCO_COPIES = {
 
 @rule("PRD201", ERROR)
 def missing_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
-    """A question without a prediction.
+    """Question without a prediction.
 
     Most official scorers do not notice: SO-Bench's leaves it out of the mean unless it is told how many to
-    expect, MMAU's skips it, JASCO's eval.py counts no ids. The score is one over fewer questions, often the
-    easier ones, and nobody can tell.
+    expect, MMAU's skips it, and JASCO's eval.py does not count ids. The score then covers fewer questions, often
+    the easier ones, and nobody can tell.
 
     Example:
         7,877 questions, 7,876 predictions
 
     Fix:
-        Run the model on the question. If it failed there, write an empty prediction: that counts as wrong.
+        Run the model on the question. If it failed there, write an empty prediction, which counts as wrong.
 
     Reference: SO-Bench, score_sobench.py; MMAU, evaluation.py; JASCO, evaluation/eval.py.
     """
@@ -177,11 +176,10 @@ def missing_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
 
 @rule("PRD202", ERROR)
 def surplus_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
-    """A prediction for a question that the reference does not have.
+    """Prediction for a question that the reference does not have.
 
-    SO-Bench's scorer joins it to the question in the same line if audio and task agree there: a wrong id
-    then is a wrong join without a word, and otherwise a ValueError. To JASCO's eval.py it is one more
-    recording.
+    SO-Bench's scorer joins it to the question in the same line if audio and task agree, so a wrong id silently
+    becomes a wrong match; otherwise it fails with a ValueError. For JASCO's eval.py it is one more recording.
 
     Example:
         "qa_id": "qa_4e31e78e5a6f7579fe5"  (the last character is lost)
@@ -202,7 +200,7 @@ def surplus_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
 
 
 def _loose(id: str) -> str:
-    """An id as those see it who read numbers or forget about case: 007, 7.0 and 7 are one."""
+    """An id as programs see it that read numbers or ignore case: 007, 7.0 and 7 are the same."""
     text = id.strip().casefold()
     match = re.fullmatch(r"0*(\d+)(?:\.0*)?", text)
     return match[1] if match else text
@@ -210,16 +208,16 @@ def _loose(id: str) -> str:
 
 @rule("PRD203", ERROR)
 def wrong_audio(answered: Answered, found: Found) -> Iterator[Finding]:
-    """A prediction about another recording than the question with its id.
+    """Prediction about a different recording than its question.
 
-    Scorers join by id and do not compare the recordings, so the answer to one question is scored as that to
-    another. Folders in front of a path are not compared: ``/data/audio/test/a.wav`` is ``audio/test/a.wav``.
+    Scorers join by id and do not compare the recordings, so the answer to one question is scored as the answer to
+    another. Leading folders of a path are ignored: ``/data/audio/test/a.wav`` is ``audio/test/a.wav``.
 
     Example:
         "qa_id": "qa_4e31e78e5a6f7579fe52", "audio_path": "audio/test/foa_20463391345005ca2ddf.wav"
 
     Fix:
-        Find out where ids and recordings were paired: usually one list was sorted or filtered alone.
+        Check where ids and recordings were paired: usually one list was sorted or filtered without the other.
 
     Reference: SO-Bench, score_sobench.py, prepare_records.
     """
@@ -227,50 +225,50 @@ def wrong_audio(answered: Answered, found: Found) -> Iterator[Finding]:
     for row, item in answered.pairs:
         if not answered.same("audio", row, item):
             audio, other = listed(answers.values("audio")[row], 2), listed(questions.values("audio")[item], 2)
-            message = f"the audio is {audio}, that of {answered.called(row, item)} {other}"
+            message = f"the audio is {audio}, but {other} for {answered.called(row, item)}"
             yield found(row, "audio", message, answered.hint(row, "audio"))
         elif all('"audio_id"' in (one.values("extra")[at] or "") for one, at in ((answers, row), (questions, item))):
             own, theirs = answers.extra(row).get("audio_id"), questions.extra(item).get("audio_id")
             if isinstance(theirs, str) and isinstance(own, str) and theirs != own:
-                message = f"the audio_id is {clipped(own)}, that of {answered.called(row, item)} {clipped(theirs)}"
+                message = f"the audio_id is {clipped(own)}, but {clipped(theirs)} for {answered.called(row, item)}"
                 yield found(row, "audio_id", message, answered.join.audio)
 
 
 @rule("PRD204", ERROR)
 def wrong_task(answered: Answered, found: Found) -> Iterator[Finding]:
-    """A prediction with another task than the question with its id.
+    """Prediction with a different task than its question.
 
-    The scorer takes the question's task and judges an answer of seconds as one of degrees. Most often the id
+    The scorer uses the task of the question and judges an answer in seconds as one in degrees. Most often the id
     is wrong, not the task.
 
     Example:
         "task_name": "estimate_azimuth" for a question of detect_time
 
     Fix:
-        Find out where ids and tasks were paired.
+        Check where ids and tasks were paired.
 
     Reference: SO-Bench, score_sobench.py: fields of the question overwrite those of the prediction.
     """
     for row, item in answered.pairs:
         if answered.same("task", row, item) or not answered.same("audio", row, item):
-            continue  # of a wrong recording, one cause would be told twice
+            continue  # with a wrong recording, one cause would be reported twice
         task, other = clipped(answered.answers.values("task")[row]), clipped(answered.questions.values("task")[item])
-        message = f"the task is {task}, that of {answered.called(row, item)} {other}"
+        message = f"the task is {task}, but {other} for {answered.called(row, item)}"
         yield found(row, "task", message, answered.hint(row, "task"))
 
 
 @rule("PRD205", ERROR)
 def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
-    """A recording of JASCO that was not asked all eight instructions.
+    """JASCO recording that was not asked all eight instructions.
 
-    The benchmark's score is the mean over recordings of the best of eight answers. With fewer of them the
-    best is worse; eval.py does not count.
+    The benchmark's score is the mean over recordings of the best of eight answers. With fewer answers the best is
+    worse, and eval.py does not count them.
 
     Example:
         id 7 has seven rows
 
     Fix:
-        Ask the model what is missing; ``seldio formats jasco-predictions`` says what a row holds.
+        Run the missing instructions; ``seldio formats jasco-predictions`` shows the fields of a row.
 
     Reference: JASCO, README and evaluation/eval.py, stats.
     """
@@ -285,22 +283,22 @@ def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
             id = answered.questions.values("id")[item]
             message = f"{clipped(id)} was asked {len(prompts)} of {len(INSTRUCTIONS)} instructions"
             numbers = f"number {lacking[0]}" if len(lacking) == 1 else f"numbers {', '.join(lacking)}"
-            hint = f"{numbers} of JASCO's list missing: eval.py takes the best of those that are there"
+            hint = f"{numbers} of JASCO's list missing: eval.py takes the best of the answers given"
             yield found(next(iter(prompts.values())), "id", message, hint)
 
 
 @rule("PRD206", WARNING)
 def foreign_instruction(answered: Answered, found: Found) -> Iterator[Finding]:
-    """An instruction that is none of JASCO's eight.
+    """Instruction that is not one of JASCO's eight.
 
-    Scores depend on the wording; those under other instructions cannot be compared with published ones.
-    Often one of the eight was changed by a space or a quotation mark on its way.
+    Scores depend on the wording, so answers to other instructions cannot be compared with published scores. Often
+    one of the eight was altered by a space or a quotation mark along the way.
 
     Example:
         What are the speakers doing?
 
     Fix:
-        Ask the benchmark's instructions, letter by letter.
+        Use the instructions of the benchmark verbatim.
 
     Reference: JASCO, README, list of instructions.
     """
@@ -313,8 +311,8 @@ def foreign_instruction(answered: Answered, found: Found) -> Iterator[Finding]:
     for text, rows in others.items():
         many = f", in {plural(len(rows), 'row')}" if len(rows) > 1 else ""
         near = next((n for n, known in enumerate(INSTRUCTIONS, 1) if _words(known) == _words(text)), None)
-        hint = f"number {near} with other signs or spaces" if near else "scores under it are no JASCO scores"
-        yield found(rows[0], "prompt", f"{clipped(text)} is none of JASCO's instructions{many}", hint)
+        hint = f"number {near} with different punctuation or spaces" if near else "its scores are not JASCO scores"
+        yield found(rows[0], "prompt", f"{clipped(text)} is not one of JASCO's instructions{many}", hint)
 
 
 def _words(text: str) -> list[str]:
@@ -323,10 +321,10 @@ def _words(text: str) -> list[str]:
 
 @rule("PRD207", ERROR)
 def count_differs(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Predictions without ids that are not as many as the questions.
+    """Predictions without ids that differ in number from the questions.
 
-    Without ids predictions go by order. One row too many or too few moves all behind it to the wrong
-    question; SO-Bench's scorer joins each such row as long as audio and task happen to agree.
+    Without ids, predictions are joined by order. One row too many or too few shifts all the following ones to the
+    wrong question; SO-Bench's scorer joins each such row as long as audio and task happen to agree.
 
     Example:
         7,877 questions, 7,876 predictions without qa_id
@@ -346,21 +344,22 @@ def count_differs(answered: Answered, found: Found) -> Iterator[Finding]:
     alike = (all(answered.same(field, row, row) for field in ("audio", "task")) for row in nameless)
     first = next((row for row, same in zip(nameless, alike, strict=True) if not same), None)
     if first is not None:
-        message += f"; from here on they disagree with {answered.path}"
+        message += f"; they disagree with {answered.path} from here on"
     yield found(first, None, message, answered.join.order)
 
 
 @rule("PRD208", ERROR)
 def output_missing(table: ItemFile, found: Found) -> Iterator[Finding]:
-    """A question without the model's output in a file that has outputs.
+    """Question without the model's output, in a file that has outputs.
 
-    MMAU's evaluation skips such a question without a word, so that the accuracy is one over fewer questions.
+    MMAU's evaluation silently skips such a question, so the accuracy covers fewer questions.
 
     Example:
         {"id": "…", "question": "…", "choices": […], "answer": "…"}  among others with "model_output"
 
     Fix:
-        Run the model on this question again. If it failed, write a text that is no option: that is wrong.
+        Run the model on this question again. If it failed, write a text that is not one of the options: it counts
+        as wrong.
 
     Reference: MMAU, evaluation.py.
     """
@@ -370,7 +369,7 @@ def output_missing(table: ItemFile, found: Found) -> Iterator[Finding]:
     key = OUTPUTS[table.home]
     for row, value in enumerate(found_outputs):
         if not isinstance(value, str) or not value.strip():
-            state = "no" if value is _ABSENT else "an empty" if isinstance(value, str) else "no text as"
+            state = "no" if value is _ABSENT else "empty" if isinstance(value, str) else "non-string"
             hint = JOINS["mmau"].missing if table.home == "mmau" else "run the model on it again"
             there = value is not None and value is not _ABSENT
             yield found(row, key if there else None, f"{state} {key} for {clipped(table.values('id')[row])}", hint)
@@ -378,10 +377,10 @@ def output_missing(table: ItemFile, found: Found) -> Iterator[Finding]:
 
 @rule("PRD209", ERROR)
 def changed_copy(answered: Answered, found: Found) -> Iterator[Finding]:
-    """A file of predictions whose copy of a question is not that of the reference.
+    """Copy of a question that differs from the reference.
 
-    Files of MMAU and JASCO repeat the right answer, and their scorers judge by this copy. A spreadsheet that
-    changed it, or rows that slipped, change the score.
+    Prediction files of MMAU and JASCO repeat the right answer, and their scorers judge by this copy. A
+    spreadsheet that altered it, or rows that slipped, change the score.
 
     Example:
         tgt_text "They are cooking." where the benchmark says "They are playing golf."
@@ -406,7 +405,7 @@ def changed_copy(answered: Answered, found: Found) -> Iterator[Finding]:
         for name, (ours, theirs) in both.items():
             if ours is not None and theirs is not None and ours != theirs:
                 id = clipped(questions.values("id")[item])
-                message = f"{name} is {_shown(ours)}, that of {id} {_shown(theirs)}"
+                message = f"{name} is {_shown(ours)}, but {_shown(theirs)} for {id}"
                 yield found(row, name, message, answered.join.copy)
 
 
@@ -417,29 +416,29 @@ def _shown(value: Any) -> str:
 
 @rule("PRD210", ERROR)
 def other_questions(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Predictions of which not one answers a question of the reference.
+    """Predictions that match no question of the reference.
 
-    Either the reference is that of another set or split, or all ids were changed. Nothing more is compared.
+    Either the reference is a different set or split, or all ids were changed. Nothing else is compared.
 
     Example:
-        predictions for the test split, held against the questions of the training split
+        predictions for the test split, checked against the questions of the training split
 
     Fix:
-        Name the questions that the model was asked.
+        Pass the questions that the model was asked.
 
-    Reference: SO-Bench, README: the training set's own test split is no substitute for the benchmark.
+    Reference: SO-Bench, README: the training set's own test split does not replace the benchmark.
     """
     if not answered.pairs and len(answered.answers) and not answered.nameless:
         ids, theirs = answered.answers.values("id"), next(iter(answered.questions.values("id")), "")
-        message = f"no id ({plural(len(set(ids)), 'id')}) is one of the reference's"
-        hint = f"here ids are like {clipped(ids[0], 30)}, in {answered.path} {clipped(theirs, 30)}"
+        message = f"none of {plural(len(set(ids)), 'id')} matches a question of the reference"
+        hint = f"ids here look like {clipped(ids[0], 30)}, those in {answered.path} like {clipped(theirs, 30)}"
         yield found(0, "id", message, hint)
 
 
 def check_answered(answered: Answered) -> Iterator[Finding]:
-    """What is wrong with predictions, seen from their questions.
+    """The findings about predictions, compared with their questions.
 
-    MERA's own rules say what lacks and what is too much in its submissions (PRD131, PRD132).
+    MERA's own rules report missing and extra answers in its submissions (PRD131, PRD132).
     """
     strange = list(findings(answered, chosen=[other_questions]))
     yield from strange

@@ -1,8 +1,8 @@
-"""What label files say as a whole: a few numbers of each file, those of all parts of a data set together.
+"""Label files as a whole: a few numbers for each file, of all parts of a dataset together.
 
-Rows are right or wrong by themselves (:mod:`seldio.rules.labels`). Whether files mean something else than they seem to
-is told by all of them together (:mod:`seldio.rules.misreadings`), and by no more than these numbers, so that the rows
-of a large data set need not be in memory at once.
+Rows are right or wrong individually (:mod:`seldio.rules.labels`). Whether files mean something else than they seem to
+can only be decided from all of them together (:mod:`seldio.rules.misreadings`), and these numbers are enough for that,
+so that the rows of a large dataset need not be in memory at once.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from seldio.rules.base import Bools, Labels
 from seldio.vocabularies import vocabulary
 
 Values = np.ndarray[Any, Any]
-#: Columns whose smallest and largest value in a file counts, and what they can hold; infinity where any number will do.
+#: Columns whose smallest and largest value in a file counts, and their valid range; infinity if any number is valid.
 NUMBERS = {
     "frame": (-np.inf, np.inf), "class_id": (-np.inf, np.inf), "azimuth": (-np.inf, np.inf), "x": (-3, 3),
     "source": (-1, 60), "elevation": (-90, 90), "distance": (0, 100),
 }  # fmt: skip
 #: Degrees around the front that are counted one by one.
 NEAR = 4
-#: So many different frames are needed to tell that all are multiples of a number.
+#: Fewest distinct frames that prove that all are multiples of a number.
 _FRAMES = 20
 
 
 @dataclasses.dataclass(frozen=True)
 class FileNumbers:
-    """The numbers of each file with rows in a part; the record that travels."""
+    """The numbers of each file with rows in a part; the record that is sent between processes."""
 
     columns: Mapping[str, Values]  # one value for each file, by name: ``rows``, ``azimuth.low``, …
     fields: tuple[str, ...]  # the columns of the rows
@@ -49,7 +49,7 @@ class FileNumbers:
 
     @staticmethod
     def joined(some: Sequence[FileNumbers]) -> FileNumbers:
-        """Those of all parts, in their order; what the rows of a part do not tell is unknown, or counts as none."""
+        """Those of all parts, in their order; numbers that a part does not have are unknown, or 0."""
         sizes = [len(one.columns["rows"]) for one in some]
         columns: dict[str, Values] = {}
         for name in dict.fromkeys(name for one in some for name in one.columns):
@@ -63,16 +63,16 @@ class FileNumbers:
 
 
 class Profile:
-    """The label files of one layout in a whole data set, as misreadings see them.
+    """The label files of one layout in a whole dataset, as the rules for misreadings see them.
 
     Args:
         format: the layout.
-        named: whether the user named it.
+        named: whether the user chose it.
         numbers: of the files that have rows.
         clips: of these files.
-        lengths: label frames of clips, where a reference knows them.
-        texts: gives evidence of the content of all files.
-        column: gives a column of the rows of one file, by its number.
+        lengths: label frames of clips, if a reference has them.
+        texts: returns samples of the content of all files.
+        column: returns a column of the rows of one file, by its number.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Profile:
         self.rows: Ints = numbers.columns["rows"]
         #: the columns of the rows; none if there is no row
         self.fields = frozenset(numbers.fields if len(self.rows) else ())
-        #: set where the files are of another layout altogether: no other rule has anything to say then
+        #: set if the files are in a different layout altogether: all other rules are skipped then
         self.foreign = False
         self._explained: dict[str, Bools] = {}
 
@@ -99,7 +99,7 @@ class Profile:
         return int(self.rows.sum())
 
     def number(self, name: str) -> Values:
-        """One of the numbers of all files; 0 where no rows tell it."""
+        """One of the numbers of all files; 0 if unknown."""
         return self.numbers.columns.get(name, np.zeros(len(self)))
 
     def low(self, field: str) -> Values:
@@ -115,9 +115,9 @@ class Profile:
         return np.maximum(self.high(field), -self.low(field))
 
     def explain(self, files: Iterable[int] | Bools, *fields: str) -> list[int]:
-        """Say that a misreading accounts for the values of *fields* in *files*: no findings on ranges there.
+        """Record that a misreading explains the values of *fields* in *files*: no findings on ranges there.
 
-        They are given as numbers or as a mask over all files; their numbers come back.
+        Files are numbers or a mask over all files; their numbers are returned.
         """
         numbers: list[int] = np.flatnonzero(files).tolist() if isinstance(files, np.ndarray) else list(files)
         for field in fields:
@@ -125,7 +125,7 @@ class Profile:
         return numbers
 
     def explained(self, field: str) -> Bools:
-        """For each file whether a misreading accounts for *field*."""
+        """For each file, whether a misreading explains *field*."""
         return self._explained.get(field, np.zeros(len(self), dtype=bool))
 
     @property
@@ -194,7 +194,7 @@ def _angles(labels: Labels) -> dict[str, Values]:
 
 
 def _vectors(labels: Labels) -> dict[str, Values]:
-    """The lengths of what would be vectors, where angles and distance are close to 0."""
+    """The lengths of the rows as vectors, where angles and distance are close to 0."""
     fields = labels.fields
     if labels.dialect is None or not {"azimuth", "elevation", "distance"} <= fields or "x" in fields:
         return {}
@@ -210,14 +210,14 @@ def _vectors(labels: Labels) -> dict[str, Values]:
 
 
 def _classes(labels: Labels) -> dict[str, Values]:
-    """How many rows have the number behind the last class."""
+    """How many rows have the number after the last class."""
     if "class_id" not in labels.fields:
         return {}
     return {"class_id.behind": _sums(labels, labels.column("class_id") == len(vocabulary(labels.format.vocabulary)))}
 
 
 def _steps(labels: Labels) -> dict[str, Values]:
-    """The number that all of many different frame numbers are a multiple of; 0 where there are few."""
+    """The greatest common divisor of the frame numbers; 0 if there are few."""
     if "frame" not in labels.fields:
         return {}
     frames, steps = labels.column("frame"), np.zeros(len(labels.filled), np.int64)
@@ -230,7 +230,7 @@ def _steps(labels: Labels) -> dict[str, Values]:
 
 
 def _distances(labels: Labels) -> dict[str, Values]:
-    """How far known distances go, and how many of them are farther than rooms, as metres and as millimetres."""
+    """The largest known distance, and how many are larger than rooms, as metres and as millimetres."""
     metre = labels.dialect.metre if labels.dialect is not None else None
     if metre is None or "distance" not in labels.fields:
         return {}
@@ -245,17 +245,17 @@ def _distances(labels: Labels) -> dict[str, Values]:
 
 
 def millimetre_bounds(metre: int) -> tuple[float, float]:
-    """Between what distances, in metres, the median of millimetres lies that were taken for the unit of a layout."""
+    """The range, in metres, of the median distance if millimetres were read in the unit of a layout."""
     return (10 if metre == 100 else 800), 20_000 / metre
 
 
 def _line_ends(labels: Labels) -> dict[str, Values]:
-    """Whether the last row ends like a line, and whether it is the last line of its file but does not."""
+    """Whether the last row has a line ending, and whether it is the last line of its file without one."""
     parts = [labels.parts[number] for number in labels.filled]
     ends = np.array([part.origin.final_newline for part in parts])
-    torn = [
+    cut_off = [
         not part.origin.final_newline
         and int(part.lines(np.array([part.rows - 1]))[0]) == part.file.data.count(b"\n") + 1
         for part in parts
     ]
-    return {"ends": ends, "torn": np.array(torn)}
+    return {"ends": ends, "cut_off": np.array(cut_off)}

@@ -1,9 +1,9 @@
-"""All rules: how one is written, which of them look at what, and the one loop that runs them.
+"""All rules: how one is defined, which ones apply to what, and the loop that runs them.
 
-A rule is a generator function with ``@rule``. Its name and docstring are the rule's name and page, its first
-parameters say what it looks at (label tables, questions, a tree, a package, recordings), and its last one, ``found``,
-makes its findings, so that code, severity and fixability are written once. What an extension defines this way is
-checked like the rest.
+A rule is a generator function with ``@rule``. Its name and docstring are the rule's name and page, the annotations of
+its first parameters say what it checks (label tables, questions, a tree, a package, recordings), and its last
+parameter, ``found``, creates its findings, so that code, severity and fixability are written once. Rules that an
+extension defines this way run like all others.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 #: A mask over the rows of a table; None where it marks none.
 Marked = Any
 
-#: Every rule by its code, those that readers report included.
+#: Every rule by its code, including those that readers report.
 CATALOGUE: dict[str, Rule] = dict(READER_RULES)
-#: Rules by what they look at, in the order in which they run: that of their definition.
+#: Rules by what they check, in the order in which they run: that of their definition.
 _BY_SUBJECT: dict[tuple[str, ...], list[Rule]] = {}
 
 
 def register(one: Rule) -> Rule:
-    """Add a rule to the catalogue, as the last one of those that look at the same; another of its code is an error."""
+    """Add a rule to the catalogue, as the last one of its subject; two rules with the same code are an error."""
     if CATALOGUE.setdefault(one.code, one) is not one:
         raise ValueError(f"two rules with the code {one.code}")
     _BY_SUBJECT.setdefault(one.subject, []).append(one)
@@ -40,7 +40,7 @@ def register(one: Rule) -> Rule:
 def rule(
     code: str, severity: Severity, fix: Fix = "none", *, needs: str = "", lacks: str = ""
 ) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
-    """Make a rule of a generator function, and register it; names of columns are separated by spaces."""
+    """Make a rule from a generator function, and register it; column names are separated by spaces."""
 
     def made(check: Callable[..., Iterator[Finding]]) -> Rule:
         kinds = list(check.__annotations__.values())[: check.__code__.co_argcount - 1]
@@ -54,10 +54,10 @@ def rule(
 def row_rule(
     code: str, severity: Severity, fix: Fix = "none", *, field: str, message: str, hint: str, needs: str = ""
 ) -> Callable[[Callable[[Any], Marked]], Rule]:
-    """Make a rule of a function that marks the rows of a table with one fault, and register it.
+    """Make a rule from a function that marks the rows of a table with one fault, and register it.
 
-    All these rows get one sentence at *field*, in which ``{text}`` is what stands there and ``{name}`` what the method
-    ``cell`` of the table gives.
+    All these rows get one sentence at *field*, in which ``{text}`` is the text of the cell and ``{name}`` the value
+    that the method ``cell`` of the table returns.
     """
 
     def made(mask: Callable[[Any], Marked]) -> Rule:
@@ -71,7 +71,7 @@ def row_rule(
 
 
 class _Words(dict[str, Any]):
-    """The words for one row, each looked up when a sentence has a place for it."""
+    """The values for one row, each looked up when the sentence needs it."""
 
     def __init__(self, table: Any, row: int, field: str) -> None:
         self._place = table, row, field
@@ -82,12 +82,12 @@ class _Words(dict[str, Any]):
 
 
 def rules_for(*subject: type) -> tuple[Rule, ...]:
-    """The rules that look at objects of these classes, in the order in which they run."""
+    """The rules that check objects of these classes, in the order in which they run."""
     return tuple(_BY_SUBJECT.get(tuple(kind.__name__ for kind in subject), ()))
 
 
 def run(subject: Any, sink: Sink, *, skip: Container[str] = ()) -> None:
-    """Hand what all rules find in *subject* to *sink*; see :func:`findings`."""
+    """Pass the findings of all rules about *subject* to *sink*; see :func:`findings`."""
     for finding in findings(subject, skip=skip):
         sink(finding)
 
@@ -96,16 +96,16 @@ def findings(
     subject: Any, *, chosen: Iterable[Rule] | None = None, skip: Container[str] = (),
     at: Callable[..., Finding] | None = None,
 ) -> Iterator[Finding]:  # fmt: skip
-    """What rules find in *subject*.
+    """The findings of rules about *subject*.
 
     Args:
-        subject: what rules look at; a plain tuple for those that look at several objects at once. If it is found to
-            be something else altogether (its attribute ``foreign``), the rules that are left have nothing to say.
-            What it holds that rules look at by itself (its attribute ``subjects``) comes after it.
+        subject: what the rules check; a plain tuple for rules that check several objects at once. If it turns out to
+            be something else altogether (its attribute ``foreign``), the remaining rules are skipped. Its parts that
+            have rules of their own (its attribute ``subjects``) follow after it.
         chosen: the rules; all that look at such a *subject* if None.
         skip: the codes of rules that are left out.
-        at: makes the findings of a rule, which it is given first; the method ``finding`` of *subject* if None, or
-            that of the rule where there is no such method.
+        at: creates the findings of a rule, which is its first argument; if None, the method ``finding`` of *subject*,
+            or that of the rule where the subject has no such method.
     """
     subjects = subject if type(subject) is tuple else (subject,)
     at = at or getattr(subjects[0], "finding", None)
@@ -128,7 +128,7 @@ def get(code: str) -> Rule:
 
 
 def find(text: str) -> list[Rule]:
-    """The rules whose code begins with *text*, else the one of that name, else those whose title has it in it."""
+    """The rules whose code begins with *text*, else the one with that name, else those whose title contains it."""
     word, name = text.strip().lower(), re.sub(r"[\s_]+", "-", text.strip().lower())
     every = [CATALOGUE[code] for code in sorted(CATALOGUE)]
     found = (

@@ -1,4 +1,4 @@
-"""LAY2: exports, which hold labels twice: in the label files inside, and in the tables made of them."""
+"""LAY2: exports, which hold labels twice: in the label files inside, and in the tables made from them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.schema.events import COLUMNS
 from seldio.text import listed, plural
 
-#: Where the shards of an export lie.
+#: The folder of the shards of an export.
 DATA = "data/"
-#: The names that columns of events have inside of a table of clips.
+#: The names of columns of events inside a table of clips.
 _INSIDE = {"class_id": "class"}
 
 
@@ -33,16 +33,16 @@ TableLabels = tuple[str, pa.Table]
 
 @rule("LAY201", ERROR)
 def export_tables_differ(collection: Collection, _: Tree, found: Found) -> Iterator[Finding]:
-    """The tables of labels in an export differ from the label files in it.
+    """Label tables in an export that differ from the label files in it.
 
-    Whoever loads a table (load_dataset, the viewer of the Hub) gets other labels than whoever reads the label
-    files, as seldio does. One of the two was changed after the export, and no score says which.
+    Whoever loads a table (load_dataset, the Hub's viewer) gets different labels from whoever reads the label
+    files, as seldio does. One of the two was changed after the export, and no score shows which.
 
     Example:
         labels/train-00000-of-00001.parquet has azimuth 40 where the label file has -40
 
     Fix:
-        Find out which is right, and export again: the tables are made of the label files.
+        Check which is right, and export again: the tables are made from the label files.
 
     Reference: docs/howto/store-a-dataset.md; a dataset on the Hub is what its configurations load.
     """
@@ -56,45 +56,47 @@ def export_tables_differ(collection: Collection, _: Tree, found: Found) -> Itera
         if wrong := [(name, difference) for name, difference in pairs if difference]:
             yield found(
                 entry.path,
-                f"the labels of {plural(len(wrong), 'clip')} are not those of the label files inside: "
+                f"the labels of {plural(len(wrong), 'clip')} differ from the label files inside: "
                 f"{listed([name for name, _ in wrong])} ({wrong[0][1]})",
-                "whichever is right, export again: the tables are made of the label files",
+                "check which is right, and export again: the tables are made from the label files",
             )
 
 
 @rule("LAY202", WARNING)
 def export_changed(collection: Collection, _: Tree, found: Found) -> Iterator[Finding]:
-    """A file of an export is missing, or has another size than its manifest says.
+    """File of an export that is missing or differs in size from the manifest.
 
-    It was fetched in part, or changed. What is there is checked all the same, but the files that it was made from
-    do not all come back.
+    The export was downloaded only in part, or changed. The existing files are checked all the same, but the
+    original files cannot all be restored.
 
     Example:
-        data/train-00001-of-00003.parquet is not there
+        data/train-00001-of-00003.parquet is missing
 
     Fix:
-        Fetch the rest (seldio pull), or export again.
+        Download the rest (``seldio pull``), or export again.
 
     Reference: docs/howto/store-a-dataset.md, manifest.json: every file with its bytes and SHA-256.
     """
     here = {entry.name: entry for entry in collection.stored}
     written = manifest(here.values(), lambda _: None) or {}
     if missing := sorted(written.keys() - here.keys()):
-        what = f"{plural(len(missing), 'file')} of the manifest missing: {listed(missing)}"
-        yield found(collection.path, what, "fetch the rest, or export again")
+        what = f"{plural(len(missing), 'file')} from the manifest missing: {listed(missing)}"
+        yield found(collection.path, what, "download the rest, or export again")
     for name in sorted(written.keys() & here.keys()):
         size, expected = here[name].size, written[name].get("bytes")
         if size != expected:
             yield found(
-                here[name].path, f"{plural(size, 'byte')}; the manifest says {expected}", "fetch it or export again"
+                here[name].path,
+                f"{plural(size, 'byte')} instead of {expected}, as in the manifest",
+                "download it or export again",
             )
 
 
 @rule("LAY203", WARNING)
 def export_packed(collection: Collection, _: Tree, found: Found) -> Iterator[Finding]:
-    """An export is packed in an archive, where its shards are not read.
+    """Export inside an archive, where its shards are not read.
 
-    Shards are read in place, from the middle, which needs files on disk: what is in them was not checked.
+    Shards are read in place, from the middle, which needs files on disk: their content was not checked.
 
     Example:
         hub.zip with data/train-00000-of-00001.parquet
@@ -106,12 +108,12 @@ def export_packed(collection: Collection, _: Tree, found: Found) -> Iterator[Fin
     """
     shards = [entry for entry in collection.stored if entry.local is None and entry.name.startswith(DATA)]
     if shards:
-        what = f"{plural(len(shards), 'shard')} in an archive, not read: {listed([entry.name for entry in shards])}"
-        yield found(collection.path, what, "unpack it, and validate the folder")
+        what = f"{plural(len(shards), 'shard')} in an archive not read: {listed([entry.name for entry in shards])}"
+        yield found(collection.path, what, "unpack the archive, and validate the folder")
 
 
 def _tables(entry: Entry) -> Iterator[TableLabels]:
-    """The labels that a file of an export holds, where it is no label file itself."""
+    """The labels in a file of an export that is not a label file itself."""
     last = entry.name.rpartition("/")[2]
     try:
         if entry.name.startswith(LABELS) and last.endswith(PARQUET_SUFFIX):
@@ -129,7 +131,7 @@ def _tables(entry: Entry) -> Iterator[TableLabels]:
 
 
 def _nested(file: pq.ParquetFile) -> Iterator[TableLabels]:
-    """The column of events of a table of clips, with the file or clip that they are of."""
+    """The events in a table of clips, each with its file or clip."""
     names = file.schema_arrow.names
     if "events" not in names or "clip" not in names:
         return

@@ -20,7 +20,7 @@ from seldio.text import listed, plural, printable
 
 #: The clips of STARSS without the zeros of their numbers.
 _PADLESS = re.compile(r"^(?P<start>(?:fold[0-9]+_room[0-9]+_)?mix)(?P<number>[0-9]{1,2})$")
-#: How data sets name their clips.
+#: How datasets name their clips.
 CLIP_NAME = re.compile(
     r"mix\d{3}|fold\d+_room\d+_mix\d{3}(_ov\d|_deg-?\d+_start\d+)?|split\d_ir\d_ov\d_\d+", re.IGNORECASE
 )
@@ -28,11 +28,11 @@ CLIP_NAME = re.compile(
 
 @rule("SUB101", ERROR)
 def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """A clip of the reference has no result file.
+    """Clip of the reference without a result file.
 
-    Every recording needs a file; an empty one says that nothing was detected. The official scorer
-    goes through the files that are there and leaves the others out of the count: the score comes out
-    too high. The organisers' own checks ask for every recording.
+    Every recording needs a file; an empty one means that nothing was detected. The official scorer loops over the
+    files it finds and leaves the missing ones out, so the score comes out too high. The organisers' own checks
+    require every recording.
 
     Example:
         mix001.csv … mix078.csv, and no mix079.csv
@@ -46,15 +46,15 @@ def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
         source = printable(collection.reference.path)
         misspelt = set(_misspelt(collection).values())
         for clip in sorted(set(collection.reference.clips) - set(collection.clips) - misspelt):
-            yield found(collection.path, f"no result for {printable(clip)}",
-                        f"{clip}.csv is expected by {source}; empty if nothing was detected")  # fmt: skip
+            yield found(collection.path, f"no result file for {printable(clip)}",
+                        f"{source} requires {clip}.csv; leave it empty if nothing was detected")  # fmt: skip
 
 
 @rule("SUB102", ERROR)
 def surplus_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """A result file for a clip that the reference does not have.
+    """Result file for a clip that the reference does not have.
 
-    The official scorer stops with a KeyError at a file without reference.
+    The official scorer fails with a KeyError at a file without a reference.
 
     Example:
         mix080.csv, where the evaluation set ends with mix079
@@ -68,17 +68,17 @@ def surplus_clip(collection: Collection, found: Found) -> Iterator[Finding]:
         misspelt = _misspelt(collection)
         for clip, path in sorted(collection.clips.items()):
             if clip not in collection.reference.clips and clip not in misspelt:
-                yield found(path, f"{printable(clip)} is no clip of {printable(collection.reference.path)}",
-                            "file names are those of the recordings, with .csv")  # fmt: skip
+                yield found(path, f"{printable(clip)} is not a clip of {printable(collection.reference.path)}",
+                            "name result files like the recordings, with .csv")  # fmt: skip
 
 
 @rule("SUB110", ERROR)
 def misspelt_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """A result file whose name is nearly that of its recording.
+    """Result file whose name almost matches its recording.
 
-    The name differs from a clip of the reference in nothing but upper and lower case, zeros before a
-    number, or the suffix of the recording. Programs compare names letter by letter: the file belongs to
-    no recording, and the recording has no file.
+    The name differs from a clip of the reference only in letter case, leading zeros of a number, or the suffix of
+    the recording. Programs compare names exactly: the file belongs to no recording, and the recording has no
+    file.
 
     Example:
         mix1.csv, MIX001.csv or mix001.wav.csv, where the recording is mix001.wav
@@ -89,22 +89,22 @@ def misspelt_clip(collection: Collection, found: Found) -> Iterator[Finding]:
     Reference: seld-dcase2023, cls_compute_seld_results.py: files are found by name.
     """
     for clip, meant in sorted(_misspelt(collection).items()):
-        message = f"{printable(clip)} is not spelt like its recording, {printable(meant)}"
+        message = f"{printable(clip)} is spelled differently from its recording, {printable(meant)}"
         yield found(collection.clips[clip], message, f"rename it: {meant}.csv")
 
 
-#: What a name may end with and still be the name of a recording.
+#: Suffixes that may follow the name of a recording.
 _RECORDING = re.compile(r"(?:\.(?:wav|flac|ogg|mp3|mp4|aac|csv))+$", re.IGNORECASE)
 
 
 def _spelling(clip: str) -> str:
-    """A clip's name without what people write in one way or another."""
+    """A clip's name without differences in spelling."""
     name = _RECORDING.sub("", clip.rsplit("/", 1)[-1]).casefold()
     return re.sub(r"[0-9]{1,9}", lambda digits: str(int(digits[0])), name)
 
 
 def _misspelt(collection: Collection) -> dict[str, str]:
-    """Clips that the reference does not have, with the one of it that must be meant."""
+    """Clips that the reference does not have, with the clip of the reference that must be meant."""
     expected = collection.expected
     mine, theirs = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
     for clip in set(collection.clips) - set(expected):
@@ -118,12 +118,11 @@ def _misspelt(collection: Collection) -> dict[str, str]:
 
 @rule("SUB103", WARNING)
 def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
-    """A file name unlike those of the other result files.
+    """File name unlike those of the other result files.
 
-    Each result file has the name of its recording. A file that is called otherwise (a copy, a backup,
-    a summary) is taken for one more recording by scripts that read the whole folder. A name that still has the
-    suffix of the recording (mix001.wav.csv), too few zeros (mix1.csv) or capitals (MIX001.csv) belongs to no
-    recording.
+    Each result file has the name of its recording. Scripts that read the whole folder treat a differently named
+    file (a copy, a backup, a summary) as one more recording. A name that keeps the suffix of the recording
+    (mix001.wav.csv), has too few zeros (mix1.csv) or capitals (MIX001.csv) matches no recording.
 
     Example:
         mix001.csv, mix002.csv, mix002 (copy).csv
@@ -141,19 +140,19 @@ def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
         if near:
             count, (spelt, meant) = plural(len(near), "file"), near[0]
             verb = "is" if len(near) == 1 else "are"
-            yield found(clips[spelt], f"{count} {verb} nearly named like a recording: "
+            yield found(clips[spelt], f"{count} {verb} almost named like a recording: "
                         f"{printable(spelt)} for {printable(meant)}",
-                        f"a result file has the name of its recording, like {meant}.csv")  # fmt: skip
+                        f"name each result file like its recording: {meant}.csv")  # fmt: skip
             continue
         odd = [clip for clip in clips if not CLIP_NAME.fullmatch(clip)]
         for clip in odd if 2 * len(odd) < len(clips) else ():
             others = plural(len(clips) - len(odd), "other clip")
-            yield found(clips[clip], f"{printable(clip)} is not named like the {others} of its folder",
-                        "a result file has the name of its recording, like mix001.csv")  # fmt: skip
+            yield found(clips[clip], f"{printable(clip)} is not named like the {others} in its folder",
+                        "name each result file like its recording: mix001.csv")  # fmt: skip
 
 
 def _as_recording(clip: str, submitted: bool) -> str:
-    """A clip's name as that of a recording: without its suffix and, of a submission, as data sets write their names."""
+    """A clip's name as that of a recording: without its suffix and, for a submission, in the datasets' spelling."""
     name = _RECORDING.sub("", clip)
     padded = _PADLESS.sub(lambda match: f"{match['start']}{match['number']:0>3}", name.lower())
     return padded if submitted and CLIP_NAME.fullmatch(padded) else name
@@ -161,11 +160,11 @@ def _as_recording(clip: str, submitted: bool) -> str:
 
 @rule("SUB104", ERROR)
 def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Frames behind the end of the recording.
+    """Frames past the end of the recording.
 
-    A clip of 60 s has frames 0 to 599. Baselines pad all clips to the longest one, and their outputs
-    then go on behind the end; the official scorers ignore such rows or count them as false alarms,
-    depending on where in the last second they are.
+    A clip of 60 s has frames 0 to 599. Baselines pad all clips to the longest one, so their outputs continue past
+    the end; the official scorers ignore such rows or count them as false alarms, depending on where in the last
+    second they are.
 
     Example:
         frame 600 in a clip of 60 s
@@ -173,7 +172,7 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
     Fix:
         Cut the output at the length of the recording before writing.
 
-    Reference: seld-dcase2023, train_seldnet.py pads; 7 to 35 of 54 real files go past the last label.
+    Reference: seld-dcase2023, train_seldnet.py pads; 7 to 35 of 54 real files continue past the last label.
     """
     for reading, part, frames in _framed(collection):
         hop = reading.format.hop
@@ -186,7 +185,7 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
                 end = f"{limit:,} frames, {float(limit * hop):g} s"
                 count = plural(len(beyond), "row")
                 yield found(part.file.path,
-                            f"frame {place.value} is behind the end of the clip ({end}); {count} in all",
+                            f"frame {place.value} is past the end of the clip ({end}); {count} in total",
                             "cut the output at the length of the recording",
                             place.line, place.column, place.value, place.excerpt)  # fmt: skip
 
@@ -203,20 +202,20 @@ def _framed(collection: Collection) -> Iterator[tuple[LabelReading, FileRows, In
 
 @rule("SUB112", WARNING)
 def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Many rows behind the last label, or outputs that all end at one frame.
+    """Many rows after the last label, or outputs that all end at the same frame.
 
-    Systems that pad every recording to the longest one write detections for the padding as well. Where the
-    lengths of the recordings are not known, two signs tell: many rows behind the last label of their clip in a
-    reference of labels and, without a reference, most files ending at the very same frame. Scorers that count
-    all frames take such rows for false alarms: a real system with 118,585 of 183,722 rows behind the last label
-    got an error rate of 1.715, where a cut at the end gives 0.700.
+    Systems that pad every recording to the longest one also write detections for the padding. Where the lengths
+    of the recordings are unknown, there are two signs: many rows after the last label of their clip in a
+    reference of labels and, without a reference, most files ending at exactly the same frame. Scorers that count
+    all frames treat such rows as false alarms: a real system with 118,585 of 183,722 rows after the last label
+    got an error rate of 1.715, where cutting at the end gives 0.700.
 
     Example:
         41 of 78 files end at frame 5,699
 
     Fix:
         Cut the output of each clip at the length of its recording. ``--reference FOLDER`` with the recordings
-        tells which rows are behind it (SUB104).
+        shows which rows are past the end (SUB104).
 
     Reference: seld-dcase2023, train_seldnet.py pads.
     """
@@ -225,23 +224,23 @@ def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
     reference = collection.reference
     ends = list(_ends(collection))
     rows, behind = sum(end.part.rows for end in ends), sum(end.behind for end in ends)
-    hint = "cut the output at the length of each recording; --reference with the recordings names the rows behind it"
+    hint = "cut the output at the length of each recording; --reference with the recordings lists the rows past the end"
     if reference is not None and behind > FEW_BEHIND * rows:
         worst = max(ends, key=lambda end: end.behind)
-        message = f"{behind:,} of {plural(rows, 'row')} are behind the last label of their clip in "
-        yield found(worst.part.file.path, f"{message}{printable(reference.path)}: padding, or false alarms", hint)
+        message = f"{behind:,} of {plural(rows, 'row')} come after the last label of their clip in "
+        yield found(worst.part.file.path, f"{message}{printable(reference.path)}: padding or false alarms", hint)
     elif reference is None and len(ends) >= ALIKE:
         last, files = Counter(end.last for end in ends).most_common(1)[0]
         first = next(end for end in ends if end.last == last)
         seconds = float((last + 1) * first.hop)
         if 2 * files > len(ends) and seconds > SHORT:
-            message = f"{files:,} of {plural(len(ends), 'file')} end at the very same frame {last:,}"
-            message += f": outputs padded to one length, unless every recording has {seconds:g} s"
+            message = f"{files:,} of {plural(len(ends), 'file')} end at the same frame, {last:,}"
+            message += f": outputs padded to one length, unless every recording lasts {seconds:g} s"
             yield found(first.part.file.path, message, hint)
 
 
 class _End(NamedTuple):
-    """Where the output of a clip ends: its last frame, and its rows behind the last label of the reference."""
+    """Where the output of a clip ends: its last frame, and its rows after the last label of the reference."""
 
     part: FileRows
     last: int
@@ -260,20 +259,20 @@ def _ends(collection: Collection) -> Iterator[_End]:
             yield _End(part, int(frames.max()), behind, hop)
 
 
-#: The share of rows behind the last label that unlabelled sounds at the end do not account for.
+#: The share of rows after the last label above which unlabelled sounds at the end no longer explain them.
 FEW_BEHIND = 0.1
-#: So many files of one length are no chance.
+#: This many files of one length are not a coincidence.
 ALIKE = 5
-#: Seconds of the recordings of 2019 to 2021 and of synthetic ones, which all end alike.
+#: Seconds of the recordings of 2019 to 2021 and of synthetic ones, which all have the same length.
 SHORT = 60
 
 
 @rule("SUB105", ERROR)
 def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Every result file is empty.
+    """All result files are empty.
 
-    An empty file is legal: nothing was detected in that recording. Nothing in any recording is a
-    system that did not run, or a threshold no activity ever reaches.
+    An empty file is legal: nothing was detected in that recording. If nothing was detected in any recording, the
+    system did not run, or its threshold is never reached.
 
     Example:
         79 files of 0 bytes
@@ -285,7 +284,7 @@ def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
     """
     parts = collection.parts
     if len(parts) > 1 and not any(part.rows or part.file.data.strip() for _, part in parts):
-        hint = "did the system run, and is its threshold right?"
+        hint = "check that the system ran, and that its threshold is right"
         yield found(collection.path, f"all {len(parts)} files are empty", hint)
 
 
@@ -293,14 +292,14 @@ def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
 def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
     """One file for all clips.
 
-    Results are one file for each recording. In a single file whose frame numbers start over again and
-    again, nothing tells which recording a row belongs to.
+    Results are one file per recording. In a single file whose frame numbers start over again and again, it is
+    unknown which recording a row belongs to.
 
     Example:
         submission.csv with frames 0 … 599, 0 … 599, 0 … 599
 
     Fix:
-        Write one file for each recording, with the recording's name.
+        Write one file per recording, with the recording's name.
 
     Reference: DCASE 2023 Task 3, "collected in individual CSV files".
     """
@@ -313,21 +312,21 @@ def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
     alone = len(collection.expected) > 1 and part.origin.clip not in collection.expected
     if alone or (len(falls) > 2 and not CLIP_NAME.fullmatch(part.origin.clip)):
         starts = f": its frame numbers start over {plural(len(falls), 'time')}" if len(falls) else ""
-        hint = "one file for each recording is expected"
+        hint = "write one file per recording"
         yield found(part.file.path, f"one file for all clips{starts}", hint)
 
 
 @rule("SUB107", ERROR)
 def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Two files for one clip in the same folder tree.
+    """Two files for the same clip.
 
-    Scripts that go by file name keep one of them, whichever comes last.
+    Scripts that index by file name keep one of them, whichever comes last.
 
     Example:
         run1/mix001.csv and run2/mix001.csv in one submission
 
     Fix:
-        Keep one system in a folder; validate the folders one by one.
+        Keep each system in its own folder; validate the folders one by one.
 
     Reference: the official loaders index clips by file name.
     """
@@ -339,16 +338,16 @@ def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
     twice = [paths for paths in by_name.values() if len(paths) > 1]
     if len(twice) * 2 < len(by_name):
         for paths in twice:
-            message = f"another file of the same name: {listed(paths[:1])}"
-            yield found(paths[1], message, "one file for each recording")
+            message = f"same file name as {listed(paths[:1])}"
+            yield found(paths[1], message, "keep one file per recording")
 
 
 @rule("SUB108", ERROR)
 def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Files of different layouts in one submission.
+    """Files in different layouts in one submission.
 
-    Most files of a folder have one layout and some another: a scorer reads all of them in one way, and the few as
-    what they are not. Folders beside each other may be those of several systems, each with a layout of its own.
+    Most files of a folder have one layout and a few another. A scorer reads all of them the same way, and
+    misreads the few. Separate folders may belong to different systems, each with its own layout.
 
     Example:
         78 files with 5 columns and one with 6
@@ -369,7 +368,7 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
         others = plural(len(layouts.pop(usual)), "other file")
         for name, paths in layouts.items():
             for path in paths:
-                message = f"this file is {name}, and {others} of the submission {usual}"
+                message = f"this file is in layout {name}, {others} of the submission in {usual}"
                 yield found(path, message, "write all files in one layout")
 
 
@@ -377,8 +376,8 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
 def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding]:
     """Labels where the results of an evaluation set are expected.
 
-    The reference names the clips of an evaluation set (mix001 and so on), and the files have the columns
-    of labels: a source, perhaps a distance. A submission has neither.
+    The reference lists the clips of an evaluation set (mix001 and so on), but the files have the columns of
+    labels: a source, perhaps a distance. A submission has neither.
 
     Example:
         seldio validate labels/ --reference mix001..mix079, with rows like 10,1,1,-50,30,181
@@ -394,29 +393,27 @@ def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding
         if reading.format.role == "label" and reading.format.name != "dcase2025" and reading.table.num_rows:
             count = plural(len(reading.parts), "file")
             message = f"these are labels ({reading.format.name}), not results: {count}"
-            yield found(reading.parts[0].file.path, message, "a submission has no source column; convert them")
+            yield found(reading.parts[0].file.path, message, "submissions have no source column; convert the files")
 
 
 @rule("SUB111", INFO)
 def missing_number(collection: Collection, found: Found) -> Iterator[Finding]:
-    """A number that is missing among numbered files.
+    """Gap in the numbering of files.
 
-    The names of the files count on from the first to the last, and a few in between are not there. A
-    file that was not copied, or a recording for which a system wrote nothing, looks like this: the
-    official scorers leave a clip without a file out of the score, while an empty file says that
-    nothing was detected.
+    The file names are numbered from the first to the last, and a few in between are missing. This happens when a
+    file was not copied, or a system wrote nothing for a recording: the official scorers leave a clip without a
+    file out of the score, whereas an empty file means that nothing was detected.
 
-    Nothing is said where a reference names the clips (SUB101 does then), nor of STARSS recordings,
-    whose own numbering has gaps.
+    Nothing is reported where a reference lists the clips (SUB101 covers that), or for STARSS recordings, whose
+    own numbering has gaps.
 
     Example:
         mix001.csv … mix078.csv, and no mix041.csv
 
     Fix:
-        Add the file, empty if nothing was detected; ``--reference mix001..mix078`` makes it an error if
-        one is missing.
+        Add the file, empty if nothing was detected; ``--reference mix001..mix078`` makes a missing file an error.
 
-    Reference: seld-dcase2023, cls_compute_seld_results.py: the loop is over the files that are there.
+    Reference: seld-dcase2023, cls_compute_seld_results.py: the loop is over the existing files.
     """
     if collection.reference is not None:
         return
@@ -427,12 +424,12 @@ def missing_number(collection: Collection, found: Found) -> Iterator[Finding]:
         names = [f"{before}{number:0{digits}}{behind}" for number in (*missing, min(numbers), max(numbers))]
         message = f"no {listed(names[:-2])} among {plural(len(numbers), 'file')} from {names[-2]} to {names[-1]}"
         yield found(
-            collection.path, printable(message), f"--reference {names[-2]}..{names[-1]} checks that all are there"
+            collection.path, printable(message), f"--reference {names[-2]}..{names[-1]} checks that none is missing"
         )
 
 
 def _numbered(clips: Iterable[str]) -> dict[tuple[str, int, str], set[int]]:
-    """The numbers of clips by what stands before and behind them in the names, and by how many digits they have."""
+    """The numbers of clips, by the text before and after them in the names and by their number of digits."""
     groups: dict[tuple[str, int, str], set[int]] = {}
     for clip in clips:
         match = _NUMBER.fullmatch(clip)
@@ -443,5 +440,5 @@ def _numbered(clips: Iterable[str]) -> dict[tuple[str, int, str], set[int]]:
 
 _NUMBER = re.compile(r"(.*?)(\d{1,9})(\D*)", re.ASCII | re.DOTALL)
 _STARSS = re.compile(r"fold\d+_room\d+_mix\d+", re.ASCII | re.IGNORECASE)
-#: Fewer files than this may well be a choice of some.
+#: Fewer files than this may well be a selection.
 NUMBERED = 10

@@ -1,4 +1,4 @@
-"""LAY: what a data set tree lacks; one finding for each split, however many clips."""
+"""LAY: what is missing from a dataset tree; one finding per split, however many clips."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Gap(NamedTuple):
         return listed([holding.clip for holding in self.clips])
 
     def files(self, has: Iterable[Field]) -> list[TreePlace]:
-        """The files of its clips that are there."""
+        """The existing files of its clips."""
         wanted = tuple(has)
         return [next(held.files[field] for field in wanted if field in held.files) for held in self.clips]
 
@@ -40,8 +40,8 @@ class Gap(NamedTuple):
 def _gaps(tree: Tree, set: str, has: AbstractSet[Field], lacks: AbstractSet[Field]) -> Iterator[Gap]:
     """The clips by split that have a file of *has* and none of *lacks*.
 
-    Nobody has promised what is nowhere: a set without any file of *lacks* has no gaps, nor has a split
-    of the user's own making.
+    Only partial absence is a gap: a set without any file of *lacks* has no gaps, nor has a split that the user
+    created.
     """
     held = [clip for (part, _), clip in tree.holdings.items() if part == set and clip.inside]
     if not any(clip.files.keys() & lacks for clip in held):
@@ -56,7 +56,7 @@ def _gaps(tree: Tree, set: str, has: AbstractSet[Field], lacks: AbstractSet[Fiel
 
 @rule("LAY102", ERROR)
 def recording_without_labels(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """A recording of the development set has no label file.
+    """Recording of the development set without a label file.
 
     The baselines pair recordings and labels by name. A recording without labels stops training with a
     FileNotFoundError, often hours in, or counts as silence.
@@ -65,7 +65,7 @@ def recording_without_labels(_: Collection, tree: Tree, found: Found) -> Iterato
         foa_dev/dev-train-tau/fold3_room4_mix001.wav, and no metadata_dev/dev-train-tau/fold3_room4_mix001.csv
 
     Fix:
-        Unpack ``metadata_dev.zip`` again; write an empty file for a recording without any event.
+        Unpack ``metadata_dev.zip`` again; write an empty file for a recording without events.
 
     Reference: seld-dcase2023, cls_data_generator.py loads the label file of every feature file.
     """
@@ -79,37 +79,36 @@ def recording_without_labels(_: Collection, tree: Tree, found: Found) -> Iterato
 def recording_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """Labels or a video without their recording.
 
-    Only said where the tree has recordings at all: labels alone are a fine thing to have. Where there
-    are some, labels without a recording mean a download or a copy that broke off, and the 2023
-    baseline stops at them with a KeyError.
+    Reported only where the tree has recordings at all, since labels alone are useful too. Otherwise, labels
+    without a recording indicate an interrupted download or copy, and the 2023 baseline fails with a KeyError.
 
     Example:
-        metadata_dev/dev-test-sony/fold4_room23_mix001.csv beside a foa_dev without that recording
+        metadata_dev/dev-test-sony/fold4_room23_mix001.csv, and a foa_dev without that recording
 
     Fix:
-        Unpack ``foa_dev.zip`` or ``mic_dev.zip`` again, or remove what has no recording.
+        Unpack ``foa_dev.zip`` or ``mic_dev.zip`` again, or remove the files without a recording.
 
     Reference: seld-dcase2023, cls_feature_class.py, ``_filewise_frames`` of every label file.
     """
     has: tuple[tuple[str, AbstractSet[Field]], ...] = (("dev", {"metadata", "video"}), ("eval", {"video"}))
     for set, fields in has:
         for gap in _gaps(tree, set, fields, AUDIO):
-            what = "video only, no sound" if set == "eval" else "labels or video, but no sound"
-            yield found(gap.files(sorted(fields)), f"{what}, for {gap}: {gap.names}", "unpack the recordings again")
+            what = "video without a recording" if set == "eval" else "labels or video without a recording"
+            yield found(gap.files(sorted(fields)), f"{what} for {gap}: {gap.names}", "unpack the recordings again")
 
 
 @rule("LAY104", WARNING)
 def other_format_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """A recording in one array format that is not there in the other.
+    """Recording that is missing in the other array format.
 
-    Every recording of these data sets comes as FOA and as MIC. Only said where the tree has both: who
-    has unpacked one format only lacks nothing.
+    Every recording of these datasets comes as FOA and as MIC. Reported only where the tree has both: nothing is
+    wrong with having unpacked one format only.
 
     Example:
         foa_dev/dev-train-tau/fold3_room4_mix001.wav, and no such file in mic_dev
 
     Fix:
-        Unpack the archive of the format that lacks it again.
+        Unpack the archive of the incomplete format again.
 
     Reference: DCASE 2023 Task 3, "the dataset is delivered in two spatial recording formats".
     """
@@ -117,16 +116,16 @@ def other_format_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Fi
     for set in ("dev", "eval"):
         for here, there in pairs:
             for gap in _gaps(tree, set, {here}, {there}):
-                message = f"{here.upper()} without {there.upper()}, for {gap}: {gap.names}"
+                message = f"{here.upper()} without {there.upper()} for {gap}: {gap.names}"
                 yield found(gap.files((here,)), message, f"expected in {there}_{set}/")
 
 
 @rule("LAY105", WARNING)
 def video_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """A recording without video, in a tree that has videos.
+    """Recording without video, in a tree that has videos.
 
-    All recordings of STARSS23 were filmed, but for twelve (which LAY115 tells). The audiovisual
-    baselines leave out what has no video, without a word, or stop with a TypeError.
+    All recordings of STARSS23 were filmed except twelve (reported by LAY115). The audiovisual baselines silently
+    leave out recordings without video, or fail with a TypeError.
 
     Example:
         foa_dev/dev-test-tau/fold4_room2_mix001.wav, and no video_dev/dev-test-tau/fold4_room2_mix001.mp4
@@ -147,16 +146,16 @@ def video_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
 
 @rule("LAY115", INFO)
 def never_filmed(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """The recordings of STARSS23 that never had a video.
+    """Recordings of STARSS23 that never had a video.
 
-    Twelve recordings of dev-train-sony were not filmed: fold3_room21_mix001 to mix012. The audio and
-    the audiovisual training split are therefore not the same: 90 recordings and 78.
+    Twelve recordings of dev-train-sony were not filmed: fold3_room21_mix001 to mix012. The audio-only and
+    audiovisual training splits therefore differ: 90 recordings and 78.
 
     Example:
         foa_dev/dev-train-sony/fold3_room21_mix001.wav
 
     Fix:
-        Nothing is wrong. Say in your report which recordings you trained on.
+        Nothing is wrong. State in your report which recordings you trained on.
 
     Reference: DCASE 2023 Task 3, "12 audio recordings with missing videos".
     """
@@ -168,19 +167,19 @@ def never_filmed(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
 
 
 class _Count:
-    """How much of a split is there."""
+    """How much of a split is present."""
 
     def __init__(self, split: str, clips: AbstractSet[str], found: AbstractSet[str]) -> None:
         self.split, self.total, self.missing = split, len(clips), sorted(clips - found)
         self.there = self.total - len(self.missing)
-        #: whether so little is missing that somebody will believe it complete
+        #: whether so few clips are missing that it looks complete
         self.nearly = 0 < len(self.missing) <= max(1, self.total // 10) and self.there > 0
-        #: whether a good deal of it is missing
+        #: whether a large part of it is missing
         self.part = bool(self.missing) and not self.nearly
 
 
 def _counts(collection: Collection, tree: Tree) -> list[_Count]:
-    """How much there is of each split, where the clips of the data set are counted."""
+    """How much of each split is present, for datasets whose clips are counted."""
     if not tree.row.counted or collection.submitted:
         return []
     dev = {clip for (set, clip) in tree.holdings if set == "dev"}
@@ -191,11 +190,10 @@ def _counts(collection: Collection, tree: Tree) -> list[_Count]:
 
 @rule("LAY108", WARNING)
 def clip_missing(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """A few clips are missing from a split that looks complete.
+    """A few clips missing from a split that looks complete.
 
-    Scores on 77 of 78 test recordings are not comparable with anybody's, and nothing in the official
-    programs would tell. Said where no more than a tenth of the split is missing; LAY114 tells of
-    larger gaps.
+    Scores on 77 of 78 test recordings are not comparable with anyone else's, and the official programs do not
+    notice. Reported where at most a tenth of the split is missing; LAY114 covers larger gaps.
 
     Example:
         dev-test-tau with 47 recordings; STARSS23 has 48
@@ -217,9 +215,9 @@ def clip_missing(collection: Collection, tree: Tree, found: Found) -> Iterator[F
 
 @rule("LAY114", INFO)
 def part_of_data_set(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """The tree is a part of the data set: whole splits, or a good deal of them, are absent.
+    """Partial dataset: whole splits, or large parts of them, are absent.
 
-    Fine if it is meant; scores on a part are not comparable with those on the whole.
+    This is fine if intended, but scores on a part are not comparable with scores on the whole.
 
     Example:
         metadata_dev with dev-train-tau and dev-test-tau only
@@ -237,4 +235,4 @@ def part_of_data_set(collection: Collection, tree: Tree, found: Found) -> Iterat
         parts.append(evaluation)
     if parts:
         counted = ", ".join(f"{part.there or 'none'} of {part.total} clips of {part.split}" for part in parts)
-        yield found(collection.path, f"a part of {tree.row.title}: {counted}", "fine if that is meant")
+        yield found(collection.path, f"part of {tree.row.title}: {counted}", "fine if intended")

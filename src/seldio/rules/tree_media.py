@@ -1,4 +1,4 @@
-"""The recordings and videos of a tree, each read once, and what a data set prescribes for all of them."""
+"""The recordings and videos of a tree, each read once, and what a dataset prescribes for all of them."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Facts = TypeVar("Facts")
 
-#: Channels by what a folder holds.
+#: Channels by the type of a folder.
 CHANNELS = {"foa": 4, "mic": 4, "stereo": 2}
-#: libsndfile's names of what a file with this suffix may be.
+#: libsndfile's names of the formats of files with this suffix.
 CONTAINERS = {
     "wav": ("WAV", "WAVEX", "RF64"), "flac": ("FLAC",), "ogg": ("OGG",), "opus": ("OGG",),
     "mp3": ("MP3", "MPEG"), "aif": ("AIFF",), "aiff": ("AIFF",), "w64": ("W64",),
 }  # fmt: skip
 assert set(CONTAINERS) < set(TYPES)
-#: As many files of a folder that are wrong in one way are one finding.
+#: From this many files on, a fault that a whole folder shares is one finding.
 MANY = 4
 
 
 def is_sound(name: str) -> bool:
-    """Whether a file is a recording that libsndfile may read, by its suffix."""
+    """Whether a file is a recording that libsndfile may be able to read, by its suffix."""
     return name.rpartition(".")[2].lower() in CONTAINERS
 
 
@@ -54,12 +54,12 @@ def is_video(name: str) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class TreeFile(Generic[Facts]):
-    """A recording or video of a tree, and what its header or its packets tell."""
+    """A recording or video of a tree, with the facts from its header or packets."""
 
     entry: Entry
     place: TreePlace
-    facts: Facts | None = None  # None where it cannot be read
-    fault: str | None = None  # why it cannot
+    facts: Facts | None = None  # None if it cannot be read
+    fault: str | None = None  # why not
 
     @property
     def path(self) -> str:
@@ -85,7 +85,7 @@ def place_name(file: TreeFile[Any]) -> str:
 
 
 class TreeMedia(Generic[AnyFile, Facts]):
-    """All recordings or videos of a tree; empty files in folders are left out, as that is LAY113."""
+    """All recordings or videos of a tree; empty files in folders are skipped, since they are LAY113."""
 
     noun: str
     all: list[AnyFile]
@@ -102,7 +102,7 @@ class TreeMedia(Generic[AnyFile, Facts]):
 
     @property
     def subjects(self) -> list[object]:
-        """What rules look at by itself."""
+        """The parts that rules check individually."""
         return [*self.all, *self.readable]
 
 
@@ -114,12 +114,12 @@ class RecordingFile(TreeFile["Probe"]):
 
     @property
     def expected(self) -> bool:
-        """Whether its folder is one of a data set, which prescribes what is in it."""
+        """Whether its folder is one of a dataset, which prescribes its content."""
         return self.place.inside and self.place.top is not None and self.place.field in AUDIO
 
 
 class TreeAudio(TreeMedia[RecordingFile, "Probe"]):
-    """What the rules for recordings look at: those that libsndfile can read, by their suffix."""
+    """The recordings that rules check: those that libsndfile can read, by their suffix."""
 
     noun = "recording"
 
@@ -130,12 +130,12 @@ class TreeAudio(TreeMedia[RecordingFile, "Probe"]):
         files = zip(entries, self.places, headers, strict=True)
         self.all = [RecordingFile(entry, place, *header) for entry, place, header in files]
         self.readable = [(one, one.facts) for one in self.all if one.facts is not None and one.facts.frames]
-        #: those with all the sound that their headers promise, by name
+        #: those with all the samples that their headers declare, by name
         self.whole = {one.place.name: (one, header) for one, header in self.readable if not header.cut_off}
 
     @cached_property
     def ends(self) -> dict[str, tuple[RecordingFile, Probe]]:
-        """The longest recording of each label file, by the name of that; none where one is not whole."""
+        """The longest recording of each label file, by the name of that; missing if one recording is incomplete."""
         found: dict[str, tuple[RecordingFile, Probe]] = {}
         names = {place.name for place in self.places}
         for clip in self.tree.clips:
@@ -150,26 +150,26 @@ class TreeAudio(TreeMedia[RecordingFile, "Probe"]):
 
 @dataclasses.dataclass(frozen=True)
 class VideoFacts:
-    """What the packets of a video tell."""
+    """The facts from the packets of a video."""
 
     size: tuple[int, int]  # width and height
-    rate: Fraction  # pictures a second
-    frames: int  # how many pictures
-    promised: int  # how many the header counts; 0 if it does not
-    start: float  # seconds at which the first picture is shown
+    rate: Fraction  # frame rate, fps
+    frames: int  # number of video frames
+    promised: int  # the number in the header; 0 if it has none
+    start: float  # seconds at which the first frame is shown
     end: float  # seconds at which the last one ends
-    stamped: bool  # whether the container says when each picture is shown
-    off: float  # seconds by which the picture that is farthest from rate and number is shown later than they say
-    worst: int  # the number of that picture
+    stamped: bool  # whether the container has timestamps
+    off: float  # seconds by which the frame that is farthest from its nominal time is shown later than that
+    worst: int  # the number of that frame
     fault: str  # why reading stopped, if it did
-    hidden: int  # how many pictures an edit list hides
-    sound: tuple[float, float] | None  # seconds from and to which the sound inside of it lasts, if there is any
-    bare: tuple[int, ...]  # label frames with labels and without a picture, ascending
+    hidden: int  # how many frames an edit list hides
+    sound: tuple[float, float] | None  # start and end of the embedded audio, in seconds, if there is any
+    bare: tuple[int, ...]  # label frames with labels but without a video frame, ascending
     hop: Fraction  # seconds between label frames
 
     @property
     def whole(self) -> bool:
-        """Whether all is there that the header promises."""
+        """Whether all frames exist that the header declares."""
         return not self.fault and self.frames >= self.promised
 
 
@@ -177,17 +177,17 @@ class VideoFacts:
 class VideoFile(TreeFile[VideoFacts]):
     """A video of a tree."""
 
-    only_sound: bool = False  # whether it cannot be read because it has sound and no pictures
-    sound: float | None = None  # seconds of the longest whole recording of the same clip, if there is any
+    only_sound: bool = False  # whether it cannot be read because it has audio but no video frames
+    sound: float | None = None  # seconds of the longest complete recording of the same clip, if there is any
 
     @property
     def is_recording(self) -> bool:
-        """Whether it is a recording in a container that may hold videos, and not in a folder for these."""
+        """Whether it is a recording in a video container, outside the folders for videos."""
         return self.only_sound and (self.place.top is None or self.place.top.field != "video")
 
 
 class TreeVideo(TreeMedia[VideoFile, VideoFacts]):
-    """What the rules for videos look at: all files that are videos, or in containers of videos, by their suffix."""
+    """The videos that rules check: all files that are videos, or in video containers, by their suffix."""
 
     noun = "video"
 
@@ -222,17 +222,17 @@ class _VideoTask(NamedTuple):
     hop: Fraction
 
     def portable(self) -> _VideoTask:
-        """The same as it can go to another process."""
+        """The same, ready to be sent to another process."""
         return self._replace(entry=self.entry.portable())
 
     @property
     def stamp(self) -> tuple[object, ...]:
-        """What changes when the video or its labels do."""
+        """A key that changes when the video or its labels do."""
         return self.entry.stamp, self.frames.tobytes(), self.hop
 
 
 def _facts(task: _VideoTask) -> tuple[VideoFacts | None, str, bool]:
-    """What packets tell, why they cannot be read, and whether that is because there is only sound."""
+    """The facts from packets, why they cannot be read, and whether that is because there is only audio."""
     from seldio.media.video import SoundOnly, Video
 
     entry, frames, hop = task
@@ -251,7 +251,7 @@ def _facts(task: _VideoTask) -> tuple[VideoFacts | None, str, bool]:
 
 
 class WatchedVideo(NamedTuple):
-    """A video with its packets and its pictures, all of which were decoded."""
+    """A video with its packets and a survey of all its decoded frames."""
 
     video: VideoFile
     facts: VideoFacts
@@ -263,7 +263,7 @@ class WatchedVideo(NamedTuple):
 
 
 def decoded(entry: Entry) -> PictureSurvey:
-    """What the pictures of a video look like; decodes all of it."""
+    """A survey of the frames of a video; decodes all of it."""
     from seldio.media.video import PictureSurvey, Video
 
     try:
@@ -278,13 +278,13 @@ def decoded(entry: Entry) -> PictureSurvey:
 
 @dataclasses.dataclass(frozen=True)
 class Prescription:
-    """A rule about what a data set prescribes for all its recordings or videos."""
+    """A rule about what a dataset prescribes for all its recordings or videos."""
 
     media: type[TreeMedia[Any, Any]]
     code: str
     name: str
     severity: Severity
-    #: what is wrong with a file of a data set and its facts, in words behind "has"; None where nothing is
+    #: what is wrong with a file of a dataset and its facts, in words after "has"; None if nothing is
     wrong: Callable[[DatasetSpec, Any, Any], str | None]
     hint: str
 
@@ -292,12 +292,12 @@ class Prescription:
         register(Rule(self.code, self.name, self.severity, "none", self.findings, (self.media.__name__,)))
 
     def findings(self, media: TreeMedia[Any, Any], found: Found) -> Iterator[Finding]:
-        """A finding for each file; a single one for a folder that is wrong as a whole and in one way."""
+        """A finding for each file; a single one for a folder whose files all share the same fault."""
         for inside in by_folder((one for one, _ in media.readable), place_name):
             for value, some in grouped(inside, lambda one: self.wrong(media.tree.row, one, one.facts)).items():
                 if len(some) == len(inside) >= MANY:
                     names = listed([one.file for one in some], 3)
-                    message = f"all {len(some):,} {media.noun}s of the folder have {value}: {names}"
+                    message = f"all {len(some):,} {media.noun}s in the folder have {value}: {names}"
                     yield found([one.place for one in some], message, self.hint)
                 else:
                     yield from (found(one.path, f"{one.file} has {value}", self.hint) for one in some)
