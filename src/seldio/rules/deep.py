@@ -1,7 +1,7 @@
 """AUD3: labels compared with the audio. Each rule reports one cause, and only with evidence from many positions.
 
-``docs/concepts/listening.md`` describes the method, with rates of detection and false alarms; the measurements come from
-:mod:`seldio.rules.deep_fit`.
+``docs/concepts/listening.md`` describes the method, with rates of detection and false alarms; the measurements come
+from :mod:`seldio.rules.deep_fit`.
 """
 
 from __future__ import annotations
