@@ -439,7 +439,7 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
     "half a frame": ("AUD109", "the last sample frame has only 6 of 8 bytes", {
         FOA: wav(bytes(range(1, 251)) + bytes(44), 1, 4, 16)}),
     "one unlike the others": (
-        "AUD110", "d.wav has 8,000 Hz and 4 channels, 3 others here have 24,000 Hz and 4",
+        "AUD110", "d.wav has 8,000 Hz and 4 channels, but 3 others here have 24,000 Hz and 4",
         {**dict.fromkeys(("a.wav", "b.wav", "c.wav"), sound()), "d.wav": sound(rate=8_000)},
     ),
 }  # fmt: skip
@@ -579,7 +579,7 @@ SOUNDS: dict[str, tuple[list[str], str, bytes]] = {
         sound(changed(put(2, lambda data: 10 ** (-73 / 20) * np.random.default_rng(5).standard_normal(len(data))))),
     ),
     "two dead channels, one with an offset": (
-        ["AUD201"], "channels 1, 3 have nothing but noise",
+        ["AUD201"], "channels 1, 3 have only noise",
         sound(changed(put([0, 2], lambda data: 2e-4 * np.random.default_rng(5).standard_normal((len(data), 2)) + [0, 5e-3]))),
     ),
     "a channel of dither in a quiet recording": (
@@ -600,15 +600,15 @@ SOUNDS: dict[str, tuple[list[str], str, bytes]] = {
     "floats too loud": (
         ["AUD202"], "1 sample above full scale, up to +6.0 dB", sound(changed(put(0, 2.0, slice(9, 10))), subtype="FLOAT"),
     ),
-    "two alike": (["AUD203"], "channels 2 and 4 are the same", sound(changed(put(3, lambda data: data[:, 1])))),
-    "mono four times": (["AUD203"], "all 4 channels are the same", sound(np.repeat(noise(1.0, 1), 4, axis=1))),
+    "two alike": (["AUD203"], "channels 2 and 4 are identical", sound(changed(put(3, lambda data: data[:, 1])))),
+    "mono four times": (["AUD203"], "all 4 channels are identical", sound(np.repeat(noise(1.0, 1), 4, axis=1))),
     "sign inverted": (
-        ["AUD203"], "1 and 3 are the same with the sign", sound(changed(put(2, lambda data: -data[:, 0])), subtype="FLOAT"),
+        ["AUD203"], "1 and 3 are identical with the sign", sound(changed(put(2, lambda data: -data[:, 0])), subtype="FLOAT"),
     ),
     "alike until late": ([], "", sound(changed(put(3, lambda data: data[:-1, 1], slice(0, -1)), 6.0))),
     "an offset": (["AUD204"], "the mean of channel 1 is 0.10", sound(changed(put(0, lambda data: data[:, 0] + 0.1)))),
-    "NaN": (["AUD205"], "3 samples of channel 2 NaN", sound(changed(put(1, np.nan, slice(4, 7))), subtype="FLOAT")),
-    "infinite": (["AUD205"], "1 sample of channel 4", sound(changed(put(3, -np.inf, slice(4, 5))), subtype="DOUBLE")),
+    "NaN": (["AUD205"], "3 NaN or infinite samples in channel 2", sound(changed(put(1, np.nan, slice(4, 7))), subtype="FLOAT")),
+    "infinite": (["AUD205"], "1 NaN or infinite sample in channel 4", sound(changed(put(3, -np.inf, slice(4, 5))), subtype="DOUBLE")),
     "cut off FLAC": (["AUD206"], "a.wav: flac decoder lost sync", sound(noise(8.0), format="FLAC")[:-200_000]),
     "cut off MP3": (["AUD206"], "a.wav: it breaks off at ", sound(noise(8.0, 1), format="MP3", subtype="MPEG_LAYER_III")[:-20_000]),
 }  # fmt: skip

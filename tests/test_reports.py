@@ -60,7 +60,7 @@ CATALOGUE = {
 AZIMUTH = Finding(
     "LAB103",
     Severity.ERROR,
-    "Azimuth 240 is outside [-180, 180].",
+    "Azimuth 240 is outside -180 to 180.",
     "sub/mix001.csv",
     12,
     8,
@@ -250,7 +250,7 @@ def test_text() -> None:
         "sub.zip!/  SUB001 error No file for clip mix002.\n"
         " = hint: Write an empty file.\n"
         "\n"
-        "sub/mix001.csv:12:8  LAB103 [*] error Azimuth 240 is outside [-180, 180].\n"
+        "sub/mix001.csv:12:8  LAB103 [*] error Azimuth 240 is outside -180 to 180.\n"
         "12 | 12,3,0,240,-10\n"
         "   |        ^^^\n"
         "   = hint: Write -120.\n"
@@ -500,7 +500,7 @@ def test_a_huge_line_is_not_measured_whole() -> None:
 def test_concise() -> None:
     assert show(SMALL, "concise") == (
         "sub.zip!/: SUB001 No file for clip mix002.\n"
-        "sub/mix001.csv:12:8: LAB103 [*] Azimuth 240 is outside [-180, 180].\n"
+        "sub/mix001.csv:12:8: LAB103 [*] Azimuth 240 is outside -180 to 180.\n"
         "sub/mix001.csv:13:1: LAB203 [*] Frame 11 after 12.\n"
         "тест.json:4: QA010 Ответ не из списка.\n"
         "Found 2 errors, 1 warning, 1 info in 168 files. 1 fixable with --fix, 1 more with --unsafe-fixes.\n"
@@ -525,7 +525,7 @@ def test_github() -> None:
     assert show(SMALL, "github") == (
         "::error file=sub.zip!/,title=SUB001::No file for clip mix002.%0AHint: Write an empty file.\n"
         "::error file=sub/mix001.csv,line=12,col=8,endColumn=11,title=LAB103"
-        "::Azimuth 240 is outside [-180, 180].%0AHint: Write -120.\n"
+        "::Azimuth 240 is outside -180 to 180.%0AHint: Write -120.\n"
         "::warning file=sub/mix001.csv,line=13,col=1,endColumn=3,title=LAB203::Frame 11 after 12.\n"
         "::notice file=тест.json,line=4,title=QA010::Ответ не из списка.\n"
     )
@@ -715,7 +715,7 @@ def test_sarif_result() -> None:
         "ruleId": "LAB103",
         "ruleIndex": 0,
         "level": "error",
-        "message": {"text": "Azimuth 240 is outside [-180, 180].\nWrite -120."},
+        "message": {"text": "Azimuth 240 is outside -180 to 180.\nWrite -120."},
         "locations": [
             {
                 "physicalLocation": {
@@ -820,10 +820,10 @@ def test_junit() -> None:
         '<testsuites name="seldio" tests="2" failures="1" skipped="1" errors="0">\n'
         '  <testsuite name="sub/mix001.csv" tests="2" failures="1" skipped="1" errors="0">\n'
         '    <testcase name="LAB103 azimuth-range" classname="sub/mix001.csv" file="sub/mix001.csv" line="12">\n'
-        '      <failure type="error" message="Azimuth 240 is outside [-180, 180]. (and 1 more)">'
-        "error: sub/mix001.csv:12:8: LAB103 [*] Azimuth 240 is outside [-180, 180].\n"
+        '      <failure type="error" message="Azimuth 240 is outside -180 to 180. (and 1 more)">'
+        "error: sub/mix001.csv:12:8: LAB103 [*] Azimuth 240 is outside -180 to 180.\n"
         "  hint: Write -120.\n"
-        "error: sub/mix001.csv:20:8: LAB103 [*] Azimuth 240 is outside [-180, 180].</failure>\n"
+        "error: sub/mix001.csv:20:8: LAB103 [*] Azimuth 240 is outside -180 to 180.</failure>\n"
         "    </testcase>\n"
         '    <testcase name="LAB203 frames-unsorted" classname="sub/mix001.csv" file="sub/mix001.csv" line="13">\n'
         '      <skipped type="warning" message="Frame 11 after 12." />\n'
@@ -871,7 +871,7 @@ def test_markdown() -> None:
         "| --- | --- | --- |\n"
         "| `sub.zip!/` | SUB001 | No file for clip mix002.<br>Hint: Write an empty file. |\n"
         "| `sub/mix001.csv:12:8` | [LAB103](https://example.org/LAB103) `[*]` |"
-        " Azimuth 240 is outside [-180, 180].<br>Hint: Write -120. |\n"
+        " Azimuth 240 is outside -180 to 180.<br>Hint: Write -120. |\n"
         "| `sub/mix001.csv:13:1` | LAB203 `[*]` | Frame 11 after 12. |\n"
         "| `тест.json:4` | QA010 | Ответ не из списка. |\n"
     )
@@ -921,7 +921,7 @@ def test_csv_has_a_row_for_each_finding_and_no_formula(report: Report) -> None:
 def test_csv() -> None:
     several = AZIMUTH.times(4, [12, 13, 14, 20])
     assert show(make(several), "csv").splitlines()[1] == (
-        "LAB103,error,Azimuth 240 is outside [-180, 180].,sub/mix001.csv,12,8,11,240,Write -120.,True,4,12-14 20,0,"
+        "LAB103,error,Azimuth 240 is outside -180 to 180.,sub/mix001.csv,12,8,11,240,Write -120.,True,4,12-14 20,0,"
     )
 
 
