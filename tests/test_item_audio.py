@@ -273,7 +273,7 @@ def test_times_of_proofs_and_parts(tmp_path: Path) -> None:
     assert [(f.code, f.line) for f in findings] == [("QAI307", 1), ("QAI307", 3), ("QAI307", 4)]
     assert "the end of bell is 1.9 s, but the clip ends at 1.500 s" in findings[0].message
     assert "end is 3.5 s" in findings[1].message
-    assert "the end of bell: 3.6 s, and the recording ends" in findings[2].message
+    assert "the end of bell is 3.6 s, but the recording ends" in findings[2].message
 
 
 # --- where recordings are looked for -----------------------------------------------------------------------
