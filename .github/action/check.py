@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def _annotated(command: list[str], paths: list[str]) -> int:
-    """Print an annotation for each finding; if seldio could not work, one that says why."""
+    """Print an annotation for each finding; if it failed, one that says why."""
     done = subprocess.run([*command, "--", *paths], stderr=subprocess.PIPE, check=False)
     text = done.stderr.decode(errors="replace")
     sys.stderr.write(text)
