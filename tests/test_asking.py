@@ -317,7 +317,7 @@ def test_ctrl_c_ends_workers_cleanly(labels: Path, tmp_path: Path) -> None:
 
     assert 130 == run.returncode, told
     assert told.startswith(
-        "seldio: stopped; nothing is half written; with --resume FOLDER the same command would go on"
+        "seldio: stopped; no file is half-written; with --resume FOLDER, the same command would resume"
     )
     assert 1 == told.count("\n")
     assert [] == list(out.iterdir())
@@ -551,7 +551,7 @@ def test_audio_that_ends_too_early_for_some(labels: Path, tmp_path: Path) -> Non
 
     assert 3 == done.exit_code
     assert f"{last}" in done.stderr.replace("\n", "")
-    assert "the clips in it are whole" in " ".join(done.stderr.split())
+    assert "its clips are complete" in " ".join(done.stderr.split())
     clips = {path: path.read_bytes() for path in out.rglob("*.wav")}
     assert clips
     assert not (out / "test.jsonl").exists()
@@ -600,7 +600,7 @@ def test_a_folder_with_labels_and_questions_is_neither(labels: Path, tmp_path: P
 
 
 def test_questions_are_no_archive(labels: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="written as one file, not as an archive"):
+    with pytest.raises(UsageError, match="written as one file, not an archive"):
         convert_any(labels, tmp_path / "qa.zip", "so-bench", None, (), {}, QuestionOptions())
     assert not list(tmp_path.iterdir())
 

@@ -294,7 +294,7 @@ def test_recordings_that_cannot_be_read(tmp_path: Path) -> None:
         assert PATH in text
         assert "download it again" in text
     file.write_bytes(whole[:24] + (2_147_483_647).to_bytes(4, "little") + whole[28:])
-    assert "2,147,483,647 frames a second" in refused([item()], tmp_path)
+    assert "2,147,483,647 Hz" in refused([item()], tmp_path)
     record(tmp_path, np.full((4, 24_000), np.nan), subtype="FLOAT")
     assert "no numbers" in refused([item()], tmp_path)
     record(tmp_path, tones(24_000, 1.0))
@@ -334,14 +334,14 @@ def test_items_whose_audio_cannot_be_cut(what: str, tmp_path: Path) -> None:
 
 def test_two_clips_of_one_name(tmp_path: Path) -> None:
     record(tmp_path, tones(24_000, 2.0))
-    with pytest.raises(UsageError, match=r"two clips are called audio/test/foa_a\.wav"):
+    with pytest.raises(UsageError, match=r"two clips are named audio/test/foa_a\.wav"):
         list(cut([item(), item(1.0, 2.0)], tmp_path, tmp_path / "out"))
 
 
 def test_a_recording_is_not_written_over(tmp_path: Path) -> None:
     file = record(tmp_path, tones(24_000, 1.0), path="audio/test/foa_a.wav")
     before = file.read_bytes()
-    with pytest.raises(UsageError, match="is the recording itself"):
+    with pytest.raises(UsageError, match="is the source recording itself"):
         list(cut([item(audio=["audio/test/foa_a.wav"])], tmp_path, tmp_path))
     assert file.read_bytes() == before
 

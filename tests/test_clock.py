@@ -90,7 +90,7 @@ def test_30_pictures_a_second_give_the_middle_one_of_three() -> None:
 
 
 def test_an_unknown_convention_is_usage() -> None:
-    with pytest.raises(UsageError, match="no convention 'middle'; there are centre, start"):
+    with pytest.raises(UsageError, match="unknown convention 'middle'; choose from centre, start"):
         video_frame(0, "middle")
 
 

@@ -244,17 +244,17 @@ def test_what_changes_is_said() -> None:
     assert plan(given, get("dcase2024-output"), get("starss23")).notes == [
         "azimuth is rounded to whole degrees, by up to 0.25°",
         "distance is rounded to whole centimetres, by up to 0.40 cm",
-        "distances in metres become centimetres",
+        "distances in metres are converted to centimetres",
     ]
     assert plan(given, get("starss23"), get("starss22"), {"source": 0}).notes[0] == (
         "--fill source has no use: every row has its own"
     )
     assert plan(given, get("starss23"), get("dcase2024-output")).notes == [
         "distances in centimetres become metres",
-        "x, y and z are unit vectors: the table has no activity",
+        "x, y and z are written as unit vectors: the table has no activity",
     ]
     assert plan(given, get("dcase2024-output"), get("dcase2026")).notes[-1] == (
-        "score is left out: the official scorer takes it for 0 (--fill score=1 sets it)"
+        "score is left out: the official scorer reads it as 0 (--fill score=1 sets it)"
     )
 
 
@@ -272,7 +272,7 @@ def test_classes_go_by_name() -> None:
     )
     converted = convert(given, get("starss23"), get("dcase2021"), allow_loss=["distance"])
     assert converted.table["class_id"].to_pylist() == [7, 10, 5, 9, 6]
-    assert converted.plan.notes == ["classes of starss become those of tau-nigens-2021, by name"]
+    assert converted.plan.notes == ["classes of starss are mapped to those of tau-nigens-2021 by name"]
     back = convert(converted.table, get("dcase2021"), get("starss22"))
     assert back.table["class_id"].to_pylist() == [12, 3, 0, 1, 6]
 
@@ -331,9 +331,9 @@ def test_events_become_frames_and_come_back() -> None:
     [
         (
             [(0.3, 0.65)],
-            "1 of 2 onsets and offsets lie between frames of 100 ms: an event fills each frame that it touches",
+            "1 of 2 onsets and offsets fall between frames of 100 ms: an event fills every frame that it touches",
         ),
-        ([(0.3, 0.6), (0.6, 0.9)], "1 of 2 events touch another of their class and become one with it"),
+        ([(0.3, 0.6), (0.6, 0.9)], "1 of 2 events touch another of the same class and are merged with it"),
     ],
 )
 def test_times_that_frames_cannot_tell(times: list[tuple[float, float]], what: str) -> None:
@@ -353,7 +353,7 @@ def test_what_moves_does_not_fit_into_one_row() -> None:
         distance=[1.0, 1.0, 2.0, 1.0],
     )
     planned = plan(given, get("starss23"), get("dcase2019"))
-    what = "it changes in 1 of 2 events; the middle frame's is kept"
+    what = "it changes in 1 of 2 events; the value of the middle frame is kept"
     assert planned.losses == {"azimuth": what, "distance": what}
     rows = convert(given, get("starss23"), get("dcase2019"), allow_loss=["all"]).table.to_pylist()
     assert [(row["onset"], row["offset"], row["azimuth"]) for row in rows] == [
@@ -372,7 +372,7 @@ def test_frames_of_20_ms() -> None:
         elevation=[0.0] * 6,
     )
     planned = plan(given, get("dcase2019-output"), get("dcase2023-submission"))
-    assert planned.losses == {"frame": "frames of 20 ms fall together in frames of 100 ms: 6 rows become 4"}
+    assert planned.losses == {"frame": "frames of 20 ms are merged into frames of 100 ms: 6 rows become 4"}
     there = convert(given, get("dcase2019-output"), get("dcase2023-submission"), allow_loss=["frame"]).table
     assert [(row["frame"], row["class_id"], row["azimuth"]) for row in there.to_pylist()] == [
         (0, 12, 10.0), (0, 3, 0.0), (1, 12, 30.0), (2, 12, 40.0),
@@ -421,15 +421,15 @@ def test_what_is_lost_is_described() -> None:
     planned = plan(given, get("dcase2026"), get("starss23"))
     assert planned.missing == {"source": "the table has none", "elevation": "1 of 2 rows have none"}
     assert planned.losses == {
-        "onscreen": "whether the source is in the picture (1 row)",
-        "hemisphere": "1 elevation known only as up or down; ±90 is written",
+        "onscreen": "whether the source is on screen (1 row)",
+        "hemisphere": "1 elevation known only as up or down; written as ±90",
         "score": "values from 0.25 to 0.5",
         "segmentation": "the energy maps of 2 rows",
         "x": "the norm, an activity (0.50 to 0.50)",
         "y": "the norm, an activity (0.50 to 0.50)",
         "z": "the norm, an activity (0.50 to 0.50)",
-        "distance": "1 of 2 rows have none; 0 is written for it",
-        "extra": "further keys: videos, colour",
+        "distance": "1 of 2 rows have none; written as 0",
+        "extra": "additional keys: videos, colour",
     }
     assert plan(given, get("dcase2026"), get("starss23"), {"distance": 2}).losses.keys() == planned.losses.keys() - {
         "distance"
@@ -446,7 +446,7 @@ def test_what_is_missing_is_asked_for() -> None:
         convert(given, get("starss22"), get("dcase2025"))
     assert str(caught.value) == (
         "dcase2025 needs distance, onscreen (distance: the table has none; onscreen: the table has none). "
-        "To set one value for all: --fill distance=METRES --fill onscreen=0 (metres, whatever the unit of the layout)"
+        "To set one value for all: --fill distance=METRES --fill onscreen=0 (metres, whatever the layout uses)"
     )
     filled = convert(
         given, get("starss22"), get("dcase2025"), allow_loss=["all"], fill={"distance": "0.5", "onscreen": 1}
@@ -463,16 +463,16 @@ def test_what_is_missing_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"allow_loss": ["sauce"]}, "--allow-loss sauce: no such field; there are clip, frame, onset, "),
+        ({"allow_loss": ["sauce"]}, "--allow-loss sauce: unknown field; choose from clip, frame, onset, "),
         (
             {"fill": {"frame": 1}},
             "--fill frame: only class_id, source, azimuth, elevation, distance, onscreen, hemisphere, score can be filled",
         ),
-        ({"fill": {"score": 1}}, "--fill score: starss22 does not have this field"),
-        ({"fill": {"azimuth": "left"}}, "--fill azimuth=left: not a value of azimuth"),
-        ({"fill": {"elevation": 91}}, "--fill elevation=91: not a value of elevation"),
-        ({"fill": {"source": 1.5}}, "--fill source=1.5: not a value of source"),
-        ({"fill": {"source": None}}, "--fill source=None: not a value of source"),
+        ({"fill": {"score": 1}}, "--fill score: starss22 has no such field"),
+        ({"fill": {"azimuth": "left"}}, "--fill azimuth=left: not a valid azimuth"),
+        ({"fill": {"elevation": 91}}, "--fill elevation=91: not a valid elevation"),
+        ({"fill": {"source": 1.5}}, "--fill source=1.5: not a valid source"),
+        ({"fill": {"source": None}}, "--fill source=None: not a valid source"),
     ],
 )
 def test_requests_that_make_no_sense(arguments: dict[str, Any], message: str) -> None:
@@ -487,7 +487,7 @@ def test_unknown_distances_go_where_they_have_a_mark() -> None:
     source = get("so-dataset")
     assert plan(given, source, dataclasses.replace(get("dcase2026"), vocabulary="so-dataset")).losses == {}
     target = dataclasses.replace(get("starss23"), vocabulary="so-dataset")
-    assert plan(given, source, target).losses == {"distance": "1 of 2 rows have none; 0 is written for it"}
+    assert plan(given, source, target).losses == {"distance": "1 of 2 rows have none; written as 0"}
     assert written(convert(given, source, target, fill={"distance": 9}).table, target)["mix001.csv"].startswith(
         b"0,47,1,30,-5,900\n"
     )
@@ -520,8 +520,8 @@ def test_a_declared_layout_is_not_believed_blindly() -> None:
     given = starss(azimuth=[30.4, 31.0], distance=[None, 1.0]).append_column("onscreen", pa.array([True, False]))
     planned = plan(given, get("starss23"), get("starss23"))
     assert planned.losses == {
-        "onscreen": "whether the source is in the picture (2 rows)",
-        "distance": "1 of 2 rows have none; 0 is written for it",
+        "onscreen": "whether the source is on screen (2 rows)",
+        "distance": "1 of 2 rows have none; written as 0",
     }
     assert planned.notes == ["azimuth is rounded to whole degrees, by up to 0.40°"]
     assert plan(starss(class_id=[None, 1]), get("starss23"), get("starss23")).missing == {
@@ -533,7 +533,9 @@ def test_a_declared_layout_is_not_believed_blindly() -> None:
 def test_times_that_no_recording_has() -> None:
     given = starss(frame=[5, 999_999_999])
     for target in ("seld-studio", "dcase2019", "dcase2019-output"):
-        with pytest.raises(DataError, match=r"times of up to 100,000,000\.0 s: no recording is longer than 86,400 s"):
+        with pytest.raises(
+            DataError, match=r"times of up to 100,000,000\.0 s, but no recording is longer than 86,400 s"
+        ):
             convert(given, get("starss23"), get(target), allow_loss=["all"])
     assert convert(given, get("starss23"), get("starss22"), allow_loss=["distance"]).table["frame"].to_pylist() == [
         5,
@@ -544,7 +546,7 @@ def test_times_that_no_recording_has() -> None:
 def test_numbers_that_no_place_has() -> None:
     given = starss(distance=[1.0, 1e30])
     with pytest.raises(
-        DataError, match=r"distance goes up to 1e\+30: dcase2024-submission has whole numbers of nine digits"
+        DataError, match=r"distance reaches 1e\+30: dcase2024-submission has whole numbers of up to nine digits"
     ):
         convert(given, get("starss23"), get("dcase2024-submission"), allow_loss=["source"])
     assert reread(convert(given, get("starss23"), get("dcase2024-output")).table, get("dcase2024-output"))[
@@ -671,7 +673,7 @@ def test_the_source_is_never_overwritten(labels: Path, tmp_path: Path) -> None:
     link = tmp_path / "link.csv"
     link.symlink_to(file)
     for source, out in ((labels, labels), (file, file), (file, file.parent), (file, link)):
-        with pytest.raises(UsageError, match="is the source itself: name another place for the output"):
+        with pytest.raises(UsageError, match="is the source itself: choose another output"):
             convert_source(source, out, "starss22", format="starss23", allow_loss=["all"])
     with pytest.raises(UsageError, match="is the source itself"):
         convert_source(file, file, "parquet", format="starss23")
@@ -682,7 +684,7 @@ def test_two_files_never_become_one(tmp_path: Path) -> None:
     document = b'{"annotations": []}'
     for name in ("mix001_std.json", "mix001_inference.json"):
         (tmp_path / name).write_bytes(document)
-    with pytest.raises(UsageError, match=r"mix001_inference\.json and .*mix001_std\.json are both of clip mix001"):
+    with pytest.raises(UsageError, match=r"mix001_inference\.json and .*mix001_std\.json both belong to clip mix001"):
         convert_source(tmp_path, tmp_path / "out", "starss23")
     rows = pa.table(
         {
@@ -709,7 +711,7 @@ def test_names_never_lead_out_of_the_folder(name: str, tmp_path: Path) -> None:
     rows = starss(source=[0, 0])
     with (tmp_path / "t.parquet").open("wb") as stream:
         write_parquet(with_origin(rows, Origin("starss23", "starss", (ClipFile("mix001", name),))), stream)
-    with pytest.raises(InvalidData, match=r"SAF101 the file name .* leads out of the folder"):
+    with pytest.raises(InvalidData, match=r"SAF101 the file name .* points outside the folder"):
         convert_source(tmp_path / "t.parquet", tmp_path / "out", "starss23")
     assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
 
@@ -718,7 +720,7 @@ def test_links_in_the_output_are_not_followed_out_of_it(labels: Path, tmp_path: 
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "out").mkdir()
     (tmp_path / "out/dev-test-tau").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UsageError, match=r"dev-test-tau leads out of .*out: it is a link"):
+    with pytest.raises(UsageError, match=r"dev-test-tau points outside .*out: it is a link"):
         convert_source(labels, tmp_path / "out", "starss23")
     assert not list((tmp_path / "elsewhere").iterdir())
 
@@ -726,7 +728,7 @@ def test_links_in_the_output_are_not_followed_out_of_it(labels: Path, tmp_path: 
 def test_places_that_cannot_be_written(labels: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UsageError, match="file is a file, and the output is a folder"):
+    with pytest.raises(UsageError, match="file is a file, but the output is a folder"):
         convert_source(labels, tmp_path / "file", "starss23")
     with pytest.raises(SeldioError, match="cannot make"):
         convert_source(labels, tmp_path / "file/x", "starss23")
@@ -739,7 +741,7 @@ def test_a_layout_that_cannot_be_told_is_asked_for(tmp_path: Path) -> None:
     with pytest.raises(UnknownFormat) as caught:
         convert_source(tmp_path / "a.csv", tmp_path / "out.csv", "dcase2026")
     assert "this may be " in str(caught.value)
-    assert "say which with --format. " in str(caught.value)
+    assert "choose one with --format. " in str(caught.value)
     (tmp_path / "b.csv").write_bytes(b"1,2\n")
     with pytest.raises(UnknownFormat, match="no known layout: rows of 2 columns"):
         convert_source(tmp_path / "b.csv", tmp_path / "out.csv", "dcase2026")
@@ -752,7 +754,7 @@ def test_several_layouts(labels: Path, tmp_path: Path) -> None:
     result = convert_source(labels, tmp_path / "out", "dcase2024-submission", allow_loss=["all"])
     assert (tmp_path / "out/outputs/mix001.csv").read_bytes().startswith(b"0,1,45,8,150\n")
     assert result.formats == ("starss23", "dcase2024-output")
-    with pytest.raises(UsageError, match="several layouts, a Parquet table has one: convert them one by one"):
+    with pytest.raises(UsageError, match="several layouts, but a Parquet table has one: convert them separately"):
         convert_source(labels, tmp_path / "x.parquet", "parquet")
 
 

@@ -189,7 +189,7 @@ CASES = {
     "no list": (b'{"annotations": {}}', "1:17: SYN213 annotations is an object, not an array"),
     "no json": (
         b'{"annotations": [',
-        "1:17: SYN201 the [ is not closed before the end, line 1, column 18, where a value or ] belongs",
+        "1:17: SYN201 the [ is never closed: the text ends at line 1, column 18, where a value or ] is expected",
     ),
 }
 
@@ -203,19 +203,19 @@ def test_files_that_cannot_be_read(data: bytes, expected: str) -> None:
 
 
 WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
-    "frame 1.0": ({"metadata_frame_index": 7.0}, "4:31: SYN212 metadata_frame_index is 7.0, and must be a whole number", "7.0"),
-    "source true": ({"instance_id": True}, "5:22: SYN212 instance_id is true, and must be a whole number", "true"),
-    "class in quotes": ({"category_id": "8"}, '6:22: SYN212 category_id is "8", and must be a whole number', '"8"'),
-    "huge class": ({"category_id": 2**40}, "6:22: SYN212 category_id is 1099511627776, and must be a whole number of at most 32 bits", "1099511627776"),
-    "score null": ({"score": None}, "7:16: SYN212 score is null, and must be a number", "null"),
-    "distance list": ({"distance": []}, "8:19: SYN212 distance is an array, and must be a number", "[]"),
-    "segmentation null": ({"segmentation": None}, "9:23: SYN214 malformed segmentation: null in place of an array", "null"),
-    "a point too high": ({"segmentation": [[1]]}, "11:11: SYN214 malformed segmentation: 1 in place of a point", "1"),
-    "numbers for polygons": ({"segmentation": [1]}, "10:9: SYN214 malformed segmentation: 1 in place of an array of points", "1"),
+    "frame 1.0": ({"metadata_frame_index": 7.0}, "4:31: SYN212 metadata_frame_index is 7.0, but must be a whole number", "7.0"),
+    "source true": ({"instance_id": True}, "5:22: SYN212 instance_id is true, but must be a whole number", "true"),
+    "class in quotes": ({"category_id": "8"}, '6:22: SYN212 category_id is "8", but must be a whole number', '"8"'),
+    "huge class": ({"category_id": 2**40}, "6:22: SYN212 category_id is 1099511627776, but must be a whole number of at most 32 bits", "1099511627776"),
+    "score null": ({"score": None}, "7:16: SYN212 score is null, but must be a number", "null"),
+    "distance list": ({"distance": []}, "8:19: SYN212 distance is an array, but must be a number", "[]"),
+    "segmentation null": ({"segmentation": None}, "9:23: SYN214 malformed segmentation: null instead of an array", "null"),
+    "a point too high": ({"segmentation": [[1]]}, "11:11: SYN214 malformed segmentation: 1 instead of a point", "1"),
+    "numbers for polygons": ({"segmentation": [1]}, "10:9: SYN214 malformed segmentation: 1 instead of an array of points", "1"),
     "pairs": ({"segmentation": [[[1, 2]]]}, "11:11: SYN214 malformed segmentation: a point of 2 numbers, not x, y and energy", None),  # type: ignore[dict-item]
-    "true in a point": ({"segmentation": [[[1, 2, True]]]}, "14:13: SYN214 malformed segmentation: true in place of a coordinate", "true"),
-    "text in a point": ({"segmentation": [[[1, "2", 3]]]}, '13:13: SYN214 malformed segmentation: "2" in place of a coordinate', '"2"'),
-    "huge pixel": ({"segmentation": [[[2**60, 2, 3]]]}, "12:13: SYN214 malformed segmentation: 1152921504606846976 in place of a coordinate", None),  # type: ignore[dict-item]
+    "true in a point": ({"segmentation": [[[1, 2, True]]]}, "14:13: SYN214 malformed segmentation: true instead of a coordinate", "true"),
+    "text in a point": ({"segmentation": [[[1, "2", 3]]]}, '13:13: SYN214 malformed segmentation: "2" instead of a coordinate', '"2"'),
+    "huge pixel": ({"segmentation": [[[2**60, 2, 3]]]}, "12:13: SYN214 malformed segmentation: 1152921504606846976 instead of a coordinate", None),  # type: ignore[dict-item]
 }  # fmt: skip
 
 

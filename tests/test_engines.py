@@ -137,7 +137,7 @@ def test_numbers_of_workers_that_cannot_be(workers: int) -> None:
 
 
 def test_unknown_engines() -> None:
-    with pytest.raises(UsageError, match="choose one of local, ray"), running(engine="spark"):
+    with pytest.raises(UsageError, match="choose from local, ray"), running(engine="spark"):
         pass
 
 
@@ -186,7 +186,7 @@ def test_a_break_at_any_place_is_gone_on_from(stop: int, batch: int, tmp_path_fa
     place = tmp_path_factory.mktemp("break")
     os.environ[CALLS] = str(place / "calls")
     numbers, folder = list(range(20)), place / "parts"
-    with pytest.raises(KeyboardInterrupt, match=r"finished parts? kept in .*: the same command goes on"):
+    with pytest.raises(KeyboardInterrupt, match=r"finished parts? kept in .*: the same command resumes"):
         stopped(numbers, folder, batch, stop)
     assert '"finished": false' in (folder / NAME).read_text()
     done = (place / "calls").stat().st_size
@@ -197,11 +197,11 @@ def test_a_break_at_any_place_is_gone_on_from(stop: int, batch: int, tmp_path_fa
 
 
 def test_without_a_folder_it_is_said_how_to_go_on_next_time() -> None:
-    with pytest.raises(KeyboardInterrupt, match=r"with --resume FOLDER the same command would go on"), running(1):
+    with pytest.raises(KeyboardInterrupt, match=r"with --resume FOLDER, the same command would resume"), running(1):
         raise KeyboardInterrupt
     with pytest.raises(KeyboardInterrupt, match=r"^it told itself$"), running(1):
         raise KeyboardInterrupt("it told itself")
-    with pytest.raises(KeyboardInterrupt, match=r"^stopped; nothing is half written$"), running(1, resumable=False):
+    with pytest.raises(KeyboardInterrupt, match=r"^stopped; no file is half-written$"), running(1, resumable=False):
         raise KeyboardInterrupt
 
 
@@ -278,7 +278,7 @@ def test_nothing_in_a_part_can_run(thing: object, tmp_path: Path) -> None:
     data = pickle.dumps(thing)
     ledger = Ledger(tmp_path)
     (tmp_path / "x.part").write_bytes(hashlib.sha256(data).digest() + data)
-    with pytest.raises(pickle.UnpicklingError, match="is no part of a result"):
+    with pytest.raises(pickle.UnpicklingError, match="is not a part of a result"):
         ledger.get("x")
 
 

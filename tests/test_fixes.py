@@ -423,7 +423,7 @@ def test_archives_say_that_they_are_not_rewritten(mode: str, tmp_path: Path) -> 
 
     for name in ("x.zip", "mix001.csv.gz"):
         out = both("validate", str(tmp_path / name), "-f", "starss22", mode)
-        assert "2 findings are in an archive or a stream: these are not rewritten, unpack them first." in out
+        assert "2 findings are in an archive or a stream, which seldio does not rewrite: unpack first." in out
         assert "fixable with" not in out
         assert "2 fixable once unpacked: archives are not rewritten." in run(
             "validate", str(tmp_path / name), "-f", "starss22"

@@ -233,11 +233,11 @@ class Clock:
 
 
 STOPS = {
-    "commit": (["--as", "files"], r"stopped; 2 of 8 files were sent to anna/sounds: the same command sends the others$"),
+    "commit": (["--as", "files"], r"stopped; 2 of 8 files were sent to anna/sounds: the same command sends the rest$"),
     "look": (["--as", "files"], r"stopped; nothing was sent: the same command starts again$"),
-    "early": (["--as", "files"], r"^seldio: stopped; nothing is half written$"),
+    "early": (["--as", "files"], r"^seldio: stopped; no file is half-written$"),
     "export": (["--as", "parquet"], r"stopped; nothing was sent: the same command starts again; with --staging FOLDER"),
-    "staged": (["--as", "parquet"], r"stopped; 0 of \d files are written in .*staging/parquet: the same command goes on"),
+    "staged": (["--as", "parquet"], r"stopped; 0 of \d files are written in .*staging/parquet: the same command resumes"),
 }  # fmt: skip
 
 
@@ -304,7 +304,7 @@ def test_somebody_else_is_never_overwritten(hub: Hub, tree: Path) -> None:
         repository.add("main", "theirs", {**repository.head.tree, "theirs.csv": hub_server.Blob(b"1\n", False)})
 
     hub.between = other
-    with pytest.raises(SeldioError, match="changed by somebody else"):
+    with pytest.raises(SeldioError, match="changed by someone else"):
         push(tree, REPO)
     assert repository.head.message == "theirs"
     push(tree, REPO)
@@ -375,7 +375,7 @@ def test_a_wait_of_hours_is_refused(hub: Hub, tree: Path) -> None:
     hub.fault("GET", "/revision/", 429, Retry_After="86400")
     code, text = cli("push", str(tree), "--repo", REPO)
     assert code == 3
-    assert "allows no request for the next 24.0 hours" in text
+    assert "allows no requests for the next 24.0 hours" in text
 
 
 def test_an_upload_address_that_is_refused_once_is_asked_for_again(hub: Hub, tree: Path) -> None:
@@ -401,7 +401,7 @@ def test_a_token_that_is_not_valid(hub: Hub, tree: Path, monkeypatch: pytest.Mon
     for arguments in (["push", str(tree), "--repo", REPO], ["pull", REPO, "-o", str(tmp_path / "got")]):
         code, text = cli(*arguments)
         assert code == 2
-        assert "does not know the token; it is mistyped, expired or revoked" in text
+        assert "does not accept the token; it is mistyped, expired or revoked" in text
         assert "right to write" not in text
 
 
@@ -655,7 +655,7 @@ def test_a_commit_is_40_hexadecimal_digits_or_refused(
     for arguments in (["pull", REPO], ["validate", f"hf://datasets/{REPO}"]):
         code, text = cli(*arguments)
         assert code == 3
-        assert "which is no hash of 40 hexadecimal digits" in text
+        assert "which is not a hash of 40 hexadecimal digits" in text
         assert text.isprintable() or text.replace("\n", "").isprintable()
         assert "a bug in seldio" not in text
     assert content(tmp_path) == {}
@@ -726,7 +726,7 @@ def test_headers_do_not_lead_out_of_the_folder(
 )
 def test_names_that_mean_something_here_are_refused(hub: Hub, tmp_path: Path, name: str) -> None:
     hub.make(REPO, {name: b"1\n"})
-    with pytest.raises(SeldioError, match="unsafe as files here"):
+    with pytest.raises(SeldioError, match="unsafe as file names here"):
         pull(REPO, tmp_path / "got")
     assert content(tmp_path) == {}
 
@@ -767,7 +767,7 @@ def test_a_pull_is_whole_in_spite_of_faults(hub: Hub, tmp_path: Path, what: int 
 def test_wrong_bytes_never_get_in_place(hub: Hub, tmp_path: Path) -> None:
     hub.make(REPO, FILES)
     hub.fault("GET", "/resolve/.*a.csv", "wrong", times=100)
-    with pytest.raises(SeldioError, match=r"other bytes for a\.csv"):
+    with pytest.raises(SeldioError, match=r"sent bytes for a\.csv that do not match its hash"):
         pull(REPO, tmp_path / "got")
     assert not (tmp_path / "got").exists()
 
@@ -836,7 +836,7 @@ def test_some_files_of_an_old_commit(hub: Hub, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../up.csv", "a/../../up.csv", "x\x1b[2J.csv"])
 def test_names_that_lead_out_are_refused(hub: Hub, tmp_path: Path, name: str) -> None:
     hub.make(REPO, {name: b"1\n"})
-    with pytest.raises(SeldioError, match="unsafe as files here"):
+    with pytest.raises(SeldioError, match="unsafe as file names here"):
         pull(REPO, tmp_path / "got")
     assert [path.name for path in tmp_path.iterdir()] == []
 
@@ -844,9 +844,9 @@ def test_names_that_lead_out_are_refused(hub: Hub, tmp_path: Path, name: str) ->
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["pull", "anna/none"], "no such data set"),
+        (["pull", "anna/none"], "no such dataset"),
         (["pull", f"{REPO}@none"], "no such branch, tag or commit"),
-        (["pull", REPO, "--include", "*.none"], "no file that fits"),
+        (["pull", REPO, "--include", "*.none"], "no file matching"),
         (["pull", "none"], "write USER/NAME"),
         (["validate", "hf://models/x/y"], "write hf://datasets/USER/NAME"),
         (["validate", f"hf://datasets/{REPO}/none"], "no none in anna/sounds"),
@@ -951,7 +951,7 @@ def test_more_than_a_limit_is_not_fetched(hub: Hub, tmp_path: Path) -> None:
 def test_wrong_bytes_are_not_read_from_the_hub(hub: Hub) -> None:
     hub.make(REPO, LABELS)
     hub.fault("GET", "/resolve/", "wrong", times=100)
-    with pytest.raises(SeldioError, match="other bytes"):
+    with pytest.raises(SeldioError, match="sent bytes"):
         seldio.validate(f"hf://datasets/{REPO}")
     hub.faults.clear()
     assert seldio.validate(f"hf://datasets/{REPO}").files == 1

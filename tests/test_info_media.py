@@ -61,7 +61,7 @@ def test_people_read_it_too(tmp_path: Path) -> None:
     assert "recording  FLAC PCM_16" in text
     assert "channels    4 at 24,000 Hz" in text
     assert "length      2.000 s (48,000 frames)" in text
-    assert "levels      channel 1: -2.9 dB, peak 0.0 dB" in text
+    assert "levels      channel 1: -2.9 dBFS, peak 0.0 dBFS" in text
     assert text.rstrip().endswith("channel 4: silence")
 
 
@@ -97,7 +97,7 @@ def test_a_video_has_its_own(tmp_path: Path) -> None:
     assert found["sound"]["channels"] == 2
     text = info(tmp_path / "a.mp4")
     assert "video  MP4 H264" in text
-    assert "pictures    30 of 192 × 96, 29.97 a second" in text
+    assert "frames      30 of 192 × 96 at 29.97 fps" in text
     assert "sound inside  MP4 AAC" in text
 
 

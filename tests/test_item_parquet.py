@@ -168,8 +168,10 @@ def test_what_a_footer_has_no_room_for_is_named(tmp_path: Path, monkeypatch: pyt
     source.write_text(json.dumps(records).replace("1.5", "1.50"), "utf-8")
     done = RUN.invoke(app, ["convert", str(source), "--to", "parquet", "-o", str(table)])
     assert 0 == done.exit_code, done.output
-    assert re.search(r"how 50 records of this file are written .* takes 0\.0 MB, more than the footer", done.output)
-    assert "--to mmau will not give the same bytes" in done.output
+    assert re.search(
+        r"how 50 records of this file are written .* takes 0\.0 MB, more than a Parquet footer", done.output
+    )
+    assert "--to mmau will not reproduce the same bytes" in done.output
     assert len(pq.read_schema(table).metadata[b"seldio.items"]) < 4000
     back = convert(table, tmp_path / "back.json", "mmau")
     assert records == json.loads(back.read_bytes())
@@ -437,7 +439,7 @@ def test_every_pair_works_or_says_why(source: ItemFormat, tmp_path: Path) -> Non
             words = (
                 "is missing in",
                 "holds predictions",
-                "joined by the number",
+                "matched by question number",
                 "only JASCO",
                 "jasco cannot be made",
                 "takes questions with 2 or 4 options",

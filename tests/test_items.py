@@ -256,7 +256,7 @@ def test_jasco_becomes_multiple_choice(tmp_path: Path) -> None:
     done = convert_items(
         tmp_path / "v0.csv", tmp_path / "m.json", formats.get("mmau", ItemFormat), allow_loss=["answer_meta"]
     )
-    assert done.notes == ("options of 1 question made of the answers that jasco holds",)
+    assert done.notes == ("options of 1 question made from the answers in jasco",)
     record = json.loads((tmp_path / "m.json").read_text())[0]
     assert sorted(record["choices"]) == ["At sea.", "Building a sandcastle.", "In a castle."]
     assert record["answer"] == "Building a sandcastle."
@@ -291,7 +291,7 @@ def test_ruenvaqa_has_letters_and_mmar_texts(tmp_path: Path) -> None:
     source = lines(tmp_path / "q.jsonl", choice(1, "cow", ANIMALS[:4]), choice(2, "no", ["yes", "no"]))
     made, said = converted(source, "ruenvaqa", "r.json")
     assert ["C", "B"] == [record["outputs"] for record in json.loads(made.read_text())["data"]]
-    assert "2 answers written as letters of options" in said
+    assert "2 answers written as option letters" in said
     (tmp_path / "p.json").write_text(json.dumps({"data": {"test": [{"outputs": "C", "meta": {"id": 1}}, {"outputs": "B", "meta": {"id": 2}}]}}))  # fmt: skip
     scored = RUN.invoke(app, ["score", str(tmp_path / "p.json"), "-r", str(made), "--json"])
     assert json.loads(scored.output)["reports"][0]["tables"][0]["rows"][0]["exact_match"] == 1.0

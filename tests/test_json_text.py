@@ -161,7 +161,7 @@ def test_wide_encodings_are_named() -> None:
 
 def test_duplicate_key_names_both_places_and_the_last_wins() -> None:
     document, [finding] = read('{"a": 1,\n "b": 2,\n "a": 3}')
-    assert str(finding) == 'x.json:3:2: SYN202 the key "a" stands twice in its object: first in line 1, column 2'
+    assert str(finding) == 'x.json:3:2: SYN202 the key "a" appears twice in its object, first in line 1, column 2'
     assert document is not None
     assert document.value == {"a": 3, "b": 2}
     assert (document.locate(("a",)).line, document.locate(("a",)).column, document.locate(("a",)).value) == (
@@ -266,10 +266,10 @@ def test_messages_of_lines() -> None:
         for text in ("[1]", '{\n"a": 1\n}', '{"a": 1} {"a": 2}\n', '{"a', '{"a": 1}\n\n\n')
     ]
     assert messages == [
-        "an array on one line, in place of records",
-        "a JSON object that runs over several lines, in place of one record a line",
-        '{"a": 2} behind the record, on its line',
-        "the last record is torn: the file ends inside it",
+        "an array on one line instead of records",
+        "a JSON object that spans several lines instead of one record per line",
+        '{"a": 2} after the record, on the same line',
+        "the last record is cut off: the file ends inside it",
         "2 blank lines",
     ]
 

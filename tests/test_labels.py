@@ -438,7 +438,7 @@ def test_class_names(name: str, expected: str | None) -> None:
         ("dcase2023-submission", "3,1,0,-120,-7\n4,1,0,-120,-7\n", "LAB309", "starss22"),
         ("dcase2024-submission", "3,1,-120,-7\n", "LAB310", "dcase2023-submission"),
         ("starss22", "3,1,-120,-7\n", "SYN121", "dcase2023-submission"),
-        ("starss22", "1,2,3\n", "SYN121", "no layout"),
+        ("starss22", "1,2,3\n", "SYN121", "no known layout"),
     ],
 )  # fmt: skip
 def test_a_file_of_another_width_is_one_finding(given_as: str, row: str, code: str, named: str) -> None:
@@ -584,7 +584,7 @@ def test_writing_is_stable(dialect: Dialect, data: st.DataObject) -> None:
 
 def test_silence_is_not_written_for_days() -> None:
     reading, _ = read(get("seld-studio"), b"frame,class,x,y,z\n999999999,Knock,1.0,0.0,0.0\n")
-    with pytest.raises(DataError, match="frame 999,999,999 is over a day into the clip"):
+    with pytest.raises(DataError, match="frame 999,999,999 is more than a day into the clip"):
         get("seld-studio").write(reading.table, reading.parts[0].origin)
 
 

@@ -68,7 +68,7 @@ def test_labels_are_validated(data: Path) -> None:
 def test_labels_are_converted_there_and_back(tmp_path: Path) -> None:
     there, back = tmp_path / "there", tmp_path / "back"
     code, _, notes = seldio("convert", EXAMPLES, "--to", "starss23", "-o", there)
-    assert (code, "distances in millimetres become centimetres" in notes) == (0, True)
+    assert (code, "distances in millimetres are converted to centimetres" in notes) == (0, True)
     first = (there / "metadata_dev/dev-train/fold1_room90_mix001.csv").read_text()
     assert first.splitlines()[:4] == ["0,12,0,30,0,150", "1,12,0,30,0,150", "2,12,0,31,0,151", "5,8,1,-90,10,200"]
 

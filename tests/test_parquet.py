@@ -181,9 +181,9 @@ BAD_COLUMNS: dict[str, tuple[dict[str, Any], str]] = {
     "text for numbers": ({"clip": ["a"], "azimuth": ["left"]}, "columns of another type than in an event table: azimuth (string)"),
     "decimals for frames": ({"clip": ["a"], "frame": [1.5]}, "columns of another type than in an event table: frame (double)"),
     "a struct": ({"clip": ["a"], "score": [{"a": 1}]}, "columns of another type than in an event table: score (struct<a: int64>)"),
-    "too large": ({"clip": ["a"], "frame": [2**40]}, "values that no event table holds: Integer value 1099511627776 not in range: -2147483648 to 2147483647"),
+    "too large": ({"clip": ["a"], "frame": [2**40]}, "values that an event table cannot hold: Integer value 1099511627776 not in range: -2147483648 to 2147483647"),
     "null clip": ({"clip": ["a", None]}, "1 row without a clip"),
-    "extra": ({"clip": ["a"], "extra": ["[]"]}, "the column extra holds more than json objects"),
+    "extra": ({"clip": ["a"], "extra": ["[]"]}, "the column extra holds something other than JSON objects"),
 }  # fmt: skip
 
 
@@ -197,7 +197,7 @@ def test_bad_columns(columns: dict[str, Any], message: str) -> None:
 def test_a_column_that_stands_twice() -> None:
     stream = io.BytesIO()
     pq.write_table(pa.table([pa.array(["a"]), pa.array(["b"])], names=["clip", "clip"]), stream)
-    assert str(read(stream.getvalue())[1][0]) == "x.parquet: SYN302 a column stands twice"
+    assert str(read(stream.getvalue())[1][0]) == "x.parquet: SYN302 a column appears twice"
 
 
 FILE = {"clip": "a", "name": "a.csv"}

@@ -267,12 +267,12 @@ def files(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("path", "reference", "says"),
     [
-        ("predictions.jsonl", "labels", "name the file with the questions"),
-        ("predictions.jsonl", "mix001..mix003", "name the file with the questions"),
-        ("predictions.jsonl", "predictions.jsonl", "a reference is the questions they answer"),
-        ("labels", "qa.jsonl", "is for predictions"),
+        ("predictions.jsonl", "labels", "use the file with the questions"),
+        ("predictions.jsonl", "mix001..mix003", "use the file with the questions"),
+        ("predictions.jsonl", "predictions.jsonl", "a reference must hold the questions they answer"),
+        ("labels", "qa.jsonl", "are a reference for predictions"),
         ("qa.jsonl", "qa.jsonl", "without a model's output"),
-        ("qa.jsonl", "labels", "a reference is for labels"),
+        ("qa.jsonl", "labels", "clips are a reference for labels"),
     ],
 )
 def test_references_of_the_wrong_kind(files: Path, path: str, reference: str, says: str) -> None:
@@ -283,7 +283,7 @@ def test_references_of_the_wrong_kind(files: Path, path: str, reference: str, sa
 
 
 def test_clips_for_a_submission_to_mera(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="name the file with the questions"):
+    with pytest.raises(UsageError, match="use the file with the questions"):
         validate(packed(tmp_path, ruEnvAQA_json=WHOLE), reference=load("mix001..mix003"))
 
 

@@ -293,15 +293,15 @@ def test_whole_numbers_are_ids_of_predictions(format: JsonItems) -> None:
 
 
 WRONG = [
-    (QA | {"answer": True}, "SYN212", '"answer": ', "answer is true, and must be text"),
-    (QA | {"qa_id": ""}, "SYN212", '"qa_id": ', 'qa_id is "", and must be text of at least one character'),
-    (QA | {"qa_id": None}, "SYN212", '"qa_id": ', "qa_id is null, and must be text"),
-    (QA | {"audio_path": {}}, "SYN212", '"audio_path": ', "audio_path is an empty object, and must be text"),
+    (QA | {"answer": True}, "SYN212", '"answer": ', "answer is true, but must be text"),
+    (QA | {"qa_id": ""}, "SYN212", '"qa_id": ', 'qa_id is "", but must be text of at least one character'),
+    (QA | {"qa_id": None}, "SYN212", '"qa_id": ', "qa_id is null, but must be text"),
+    (QA | {"audio_path": {}}, "SYN212", '"audio_path": ', "audio_path is an empty object, but must be text"),
     (QA | {"audio_path": ""}, "SYN212", '"audio_path": ', "text of at least one character"),
-    (QA | {"answer_meta": [1]}, "SYN212", '"answer_meta": ', "answer_meta is an array, and must be an object"),
-    (QA | {"answer_meta": {"time_span": [1, "2"]}}, "SYN212", "[1, ", 'answer_meta.time_span[1] is "2", and must be a number'),
+    (QA | {"answer_meta": [1]}, "SYN212", '"answer_meta": ', "answer_meta is an array, but must be an object"),
+    (QA | {"answer_meta": {"time_span": [1, "2"]}}, "SYN212", "[1, ", 'answer_meta.time_span[1] is "2", but must be a number'),
     (QA | {"answer_meta": {"time_span": [1]}}, "SYN212", '"time_span": ', "must be an array of 2 values"),
-    (QA | {"answer_meta": {"azimuth_deg": 270}}, "SYN212", '"azimuth_deg": ', "is 270, and must be at most 180"),
+    (QA | {"answer_meta": {"azimuth_deg": 270}}, "SYN212", '"azimuth_deg": ', "is 270, but must be at most 180"),
     (QA | {"answer_meta": {"active_count": 2.5}}, "SYN212", '"active_count": ', "must be a whole number"),
 ]  # fmt: skip
 
@@ -344,10 +344,10 @@ def test_proofs_and_unknown_keys() -> None:
     _, found = look(SO_DATASET, line(record))
     assert [(f.code, f.message) for f in found] == [
         ("SYN211", "source_refs[0].class_name is missing"),
-        ("SYN212", 'source_refs[0].azimuth_deg is "1", and must be a number'),
+        ("SYN212", 'source_refs[0].azimuth_deg is "1", but must be a number'),
     ]
     _, found = look(ITEMS, line({"id": "q", "question": "?", "tpyo": 1}))
-    assert [(f.code, f.column, f.message) for f in found] == [("SYN212", 38, "tpyo is no key of this format")]
+    assert [(f.code, f.column, f.message) for f in found] == [("SYN212", 38, "tpyo is not a key of this format")]
 
 
 def test_predictions_without_ids_are_one_warning() -> None:

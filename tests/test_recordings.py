@@ -127,7 +127,7 @@ def test_siblings_are_asked_for(tree: Path) -> None:
     with pytest.raises(DataError, match=r"24,000 frames .* 23,999"):
         convert_array(tree, tree.parent / "out", "mic")
     sibling.unlink()
-    with pytest.raises(DataError, match=r"1 recording without sibling .*--audio makes them"):
+    with pytest.raises(DataError, match=r"1 recording without a .* counterpart.*--audio makes them"):
         convert_array(tree, tree.parent / "out", "mic")
     assert not (tree.parent / "out").exists()
     with pytest.raises(UsageError, match="is the source"):
@@ -159,7 +159,7 @@ def test_one_recording_and_one_file_of_items(tree: Path) -> None:
     run = CliRunner().invoke(app, ["convert", str(items), "--to", "mic", "-o", str(tree / "qa_mic.jsonl")])
     assert run.exit_code == 0, run.stderr
     assert json.loads((tree / "qa_mic.jsonl").read_text())["audio_path"] == f"mic_dev/{NAME}.wav"
-    assert "1 path of recordings repointed" in run.stderr
+    assert "1 recording path updated" in run.stderr
     lonely = tree.parent / "elsewhere" / "qa.jsonl"
     lonely.parent.mkdir()
     lonely.write_text(json.dumps({"audio_path": "foa_dev/nowhere.wav"}) + "\n")
@@ -172,7 +172,7 @@ def test_what_cannot_be_converted(tree: Path) -> None:
     mono = tree.parent / "mono.wav"
     soundfile.write(mono, np.zeros(100), RATE)
     for arguments, code, words in (
-        ([mono, "--to", "mic", "-o", tree.parent / "x.wav"], 1, "has 1 channel; an array recording has 4"),
+        ([mono, "--to", "mic", "-o", tree.parent / "x.wav"], 1, "has 1 channel, but an array recording has 4"),
         ([tree, "--to", "mic"], 2, "with -o"),
         ([tree / "README.md", "--to", "mic", "-o", "-"], 2, "with -o"),
     ):
@@ -208,11 +208,11 @@ def test_clipped_samples_are_counted_and_one_gain_for_the_set_keeps_them(tmp_pat
     assert found, words
     assert int(found[1].replace(",", "")) > 20
     assert "a.wav" in words
-    (gain,) = re.findall(r"--gain (-[\d.]+) keeps all of them, with one factor for the whole set", words)
+    (gain,) = re.findall(r"--gain (-[\d.]+) avoids clipping, with one factor for the whole set", words)
 
     words, kept = run("kept", "--gain", gain)
     assert "clipped" not in words
-    assert f"gain {float(gain):+g} dB in every recording" in words
+    assert f"gain of {float(gain):+g} dB in every converted recording" in words
     factor = 10 ** (float(gain) / 20)
     inside = np.abs(clipped[0]) < 0.99
     np.testing.assert_allclose(kept[0][inside], clipped[0][inside] * factor, atol=3e-5)

@@ -321,7 +321,7 @@ def test_a_submission_called_zip_is_one(tmp_path: Path) -> None:
         assert archive.namelist() == ["ruEnvAQA.json"]
         rows = json.loads(archive.read("ruEnvAQA.json"))["data"]["test"]
     assert [row["meta"]["id"] for row in rows] == [1, 2]
-    with pytest.raises(UsageError, match="written as one file, not as an archive"):
+    with pytest.raises(UsageError, match="written as one file, not an archive"):
         convert_items(questions, tmp_path / "items.zip", formats.get("items", ItemFormat))
 
 

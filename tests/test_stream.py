@@ -378,12 +378,12 @@ def test_windows_are_streamed_in_batches_with_masks(tmp_path: Path) -> None:
     assert np.isnan(batch["target"][1, 4:]).all()
     assert ["fold4_room2_mix001", "fold3_room21_mix001", "fold3_room4_mix001"] == batch["clip"]
     assert [set(batch)] * 3 == [set(one) for one in dataset.windows(target="rows").stream().batch(1, pad=0)]
-    with pytest.raises(UsageError, match="say pad=0"):
+    with pytest.raises(UsageError, match="use pad=0"):
         next(iter(dataset.windows().stream().batch(2)))
 
 
 def test_what_cannot_be_put_together_is_refused() -> None:
-    with pytest.raises(UsageError, match="x cannot be put together"):
+    with pytest.raises(UsageError, match="x cannot be stacked"):
         collate([{"x": np.zeros((1, 2))}, {"x": np.zeros((2, 3))}], 0, {})
     with pytest.raises(UsageError, match="batches of 0"):
         Stream(range(3)).batch(0)
@@ -396,7 +396,7 @@ def test_what_cannot_be_put_together_is_refused() -> None:
     ("state", "message"),
     [
         ({}, "version None"),
-        ({"version": 1, "length": 9, "seed": None}, "length 9, this stream 10"),
+        ({"version": 1, "length": 9, "seed": None}, "length 9, but this stream has 10"),
         ({"version": 1, "length": 10, "seed": 7}, "seed 7"),
         ({"version": 1, "length": 10, "seed": None, "epoch": -1}, "epoch -1"),
         ({"version": 1, "length": 10, "seed": None, "epoch": 0, "cursor": 11}, "cursor 11"),

@@ -135,7 +135,7 @@ def test_clip_range(text: str, first: str, last: str, count: int) -> None:
     "text", ["", "mix001", "mix079..mix001", "mix001..max079", "a..b", "1..99999999", "mix001..mix079x"]
 )
 def test_what_is_no_clip_range(text: str) -> None:
-    with pytest.raises(UsageError, match="no range of clips"):
+    with pytest.raises(UsageError, match="not a range of clips"):
         clip_range(text)
 
 

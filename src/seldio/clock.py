@@ -195,7 +195,7 @@ def named(name: str) -> Convention:
     try:
         return CONVENTIONS[_ALSO.get(name, name)]
     except KeyError:
-        raise UsageError(f"no convention {name!r}; there are {', '.join(CONVENTIONS)}") from None
+        raise UsageError(f"unknown convention {name!r}; choose from {', '.join(CONVENTIONS)}") from None
 
 
 def video_frame(label_frame: int, convention: str = "centre", rate: Fraction = NTSC, hop: Fraction = HOP) -> int:

@@ -40,7 +40,7 @@ class SeldioError(Exception):
 
 
 class UsageError(SeldioError):
-    """The request itself makes no sense: an unknown name, options that exclude each other."""
+    """The request itself makes no sense: an unknown name, options that cannot be used together."""
 
     exit_code = ExitCode.USAGE
 
@@ -60,7 +60,7 @@ class InvalidData(DataError):
 
     Args:
         finding: the first one.
-        more: what there is to say beside it.
+        more: what there is to say about it.
     """
 
     def __init__(self, finding: Finding, more: str = "") -> None:

@@ -150,7 +150,7 @@ class Rule:
             alone, its docstring is the page; otherwise ``rules/pages/CODE.md`` is.
         subject: the classes of what *check* looks at; empty for what readers report.
         needs: of labels, the columns without which it has nothing to say.
-        lacks: of labels, of those that have *needs*, columns beside which it has nothing to say.
+        lacks: of labels, of those that have *needs*, columns that make the rule unnecessary.
         url: the address of its page; that in the documentation for rules of seldio, none for other rules.
     """
 

@@ -1,9 +1,9 @@
-"""What stands outside the package: a data set, dialect, vocabulary, rule, task or format of one's own.
+"""What stands outside the package: your own dataset, dialect, vocabulary, rule, task or format.
 
 ``SELDIO_PLUGINS`` names folders, or packages that can be imported, separated like the entries of ``PATH``. A folder
 holds a module for each kind of thing that it adds, called like the table of that kind and with the rows under the
 same name in capitals: ``datasets.py`` has ``DATASETS = (DatasetSpec(...),)``, ``dialects.py`` has ``DIALECTS``, and so
-on. What is no code is a folder: ``vocabularies/NAME.json``. Each table asks for its rows here, once, when it is built.
+on. Data are in a folder: ``vocabularies/NAME.json``. Each table asks for its rows here, once, when it is built.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def rows(table: str, kind: type[_Row]) -> tuple[_Row, ...]:
     """The rows that are added to *table*, such as ``datasets``; each is of one *kind*.
 
     Raises:
-        UsageError: a package is not there, or its module cannot be imported or holds something else.
+        UsageError: a package is missing, or its module cannot be imported or holds something else.
     """
     found: list[_Row] = []
     for package in packages():
@@ -55,7 +55,7 @@ def rows(table: str, kind: type[_Row]) -> tuple[_Row, ...]:
         except Exception as error:
             raise UsageError(f"{VARIABLE}: {name}: {type(error).__name__}: {error}") from error
         if not all(isinstance(row, kind) for row in added):
-            raise UsageError(f"{VARIABLE}: {name}: {table.upper()} holds more than rows of {kind.__name__}")
+            raise UsageError(f"{VARIABLE}: {name}: {table.upper()} must hold nothing but {kind.__name__} rows")
         found += added
     return tuple(found)
 

@@ -63,7 +63,7 @@ def _group(labels: LabelGroup) -> dict[str, Any]:
     format, files = labels.format, [file for one in labels.rows for file in one.files]
     facts = total(one.facts for one in labels.rows)
     return {
-        "evidence": "named by --format" if labels.named else labels.evidence,
+        "evidence": "chosen with --format" if labels.named else labels.evidence,
         "format": format.name,
         "title": format.title,
         "vocabulary": format.vocabulary,
@@ -95,7 +95,7 @@ def _items(rows: Sequence[tuple[Part, CheckedItems]], named: bool) -> dict[str, 
     facts = total(one.facts for _, one in rows)
     values = different([one.part.table for _, one in rows if one.part is not None])
     return {
-        "evidence": "named by --format" if named else facts.evidence,
+        "evidence": "chosen with --format" if named else facts.evidence,
         "file": part.files[first.file].entry.path,
         "format": format.name,
         "title": format.title,
@@ -109,7 +109,7 @@ _SHOWN = 20
 
 def _items_text(group: dict[str, Any]) -> list[str]:
     """A file of questions or predictions, for people."""
-    lines = ["", f"{group['format']}  {group['title']}", f"  because     {printable(group['evidence'])}"]
+    lines = ["", f"{group['format']}  {group['title']}", f"  evidence    {printable(group['evidence'])}"]
     lines.append(f"  file        {printable(group['file'])}")
     what = "question" if group["holds"] == "items" else "prediction"
     ids = "each with its own id" if group["ids"] == group["rows"] else plural(group["ids"], "different id")
@@ -148,16 +148,16 @@ def as_text(description: dict[str, Any]) -> str:
         lines += _items_text(group)
     for group in description["groups"]:
         lines += ["", f"{group['format']}  {group['title']}"]
-        lines.append(f"  because     {printable(group['evidence'] or 'no file has a row')}")
+        lines.append(f"  evidence    {printable(group['evidence'] or 'no file has a row')}")
         silent = f", {group['silent_clips']:,} of them silent" if group["silent_clips"] else ""
         lines.append(f"  files       {listed(group['files'], 3)}")
         lines.append(f"  clips       {group['clips']:,}{silent}")
         lines.append(f"  rows        {group['rows']:,} with {', '.join(group['columns'])}")
         if "active_seconds" in group:
             events = f"{group['events']:,} events, " if group["events"] is not None else ""
-            lines.append(f"  sound       {events}{group['active_seconds']:,.1f} s with at least one source")
+            lines.append(f"  activity    {events}{group['active_seconds']:,.1f} s with at least one source")
             many = ", ".join(f"{n}: {count:,}" for n, count in group["overlaps"].items())
-            lines.append(f"  at a time   {many} frames")
+            lines.append(f"  polyphony   {many} frames")
         for number, (name, count) in enumerate(group.get("classes", {}).items()):
             lines.append(f"  {'classes' if not number else '':<11} {count:>9,}  {printable(name)}")
     for each in description.get("media", []):
@@ -166,7 +166,7 @@ def as_text(description: dict[str, Any]) -> str:
         lines += ["", printable(doubt[:1].upper() + doubt[1:] + ".")]
     if description["findings"]:
         found = ", ".join(f"{code} {count:,}" for code, count in description["findings"].items())
-        lines += ["", f"Findings: {found}. seldio validate says where."]
+        lines += ["", f"Findings: {found}. Run seldio validate to see where."]
     return "\n".join(lines)
 
 
@@ -176,14 +176,14 @@ def _media_text(found: dict[str, Any]) -> list[str]:
     if found["kind"] == "recording":
         return lines + _sound_text(found)
     lines.append(
-        f"  pictures    {found['pictures']:,} of {found['width']} × {found['height']}, {found['rate']:.6g} a second"
+        f"  frames      {found['pictures']:,} of {found['width']} × {found['height']} at {found['rate']:.6g} fps"
     )
     hidden = f"; {found['hidden']:,} more are hidden by an edit list" if found["hidden"] else ""
     lines.append(f"  length      from {found['start']:.3f} to {found['end']:.3f} s{hidden}")
     if "fault" in found:
         lines.append(f"  fault       {printable(found['fault'])}")
     sound = found.get("sound")
-    return [*lines, "", f"sound inside  {printable(sound.get('type', ''))}", *_sound_text(sound)] if sound else lines
+    return [*lines, "", f"audio track   {printable(sound.get('type', ''))}", *_sound_text(sound)] if sound else lines
 
 
 def _sound_text(found: dict[str, Any]) -> list[str]:
@@ -193,7 +193,7 @@ def _sound_text(found: dict[str, Any]) -> list[str]:
         lines += [
             f"  channels    {found['channels']} at {found['rate']:,} Hz",
             f"  length      {found['seconds']:.3f} s ({plural(found['frames'], 'frame')})",
-            f"  peak        {_level(found['peak'])} of full scale",
+            f"  peak        {_level(found['peak'])}",
         ]
         for number, each in enumerate(found["by_channel"]):
             peak = f", peak {_level(each['peak'])}" if each["level"] is not None else ""
@@ -204,7 +204,7 @@ def _sound_text(found: dict[str, Any]) -> list[str]:
 
 
 def _level(decibels: float | None) -> str:
-    return "silence" if decibels is None else f"{round(decibels, 1) + 0.0:.1f} dB"
+    return "silence" if decibels is None else f"{round(decibels, 1) + 0.0:.1f} dBFS"
 
 
 # --- formats ---------------------------------------------------------------------------------------
@@ -276,10 +276,10 @@ def profile_titles() -> list[tuple[str, str]]:
 
 
 _OTHER_PROFILES = (
-    ("jasco", "JASCO: best mean over the instructions of an item, judgements read as they are meant"),
-    ("jasco-eval.py", "the same, judgements read as JASCO's eval.py reads them"),
-    ("ruenvaqa", "ruEnvAQA (MERA Multi): exact match, and letters read out of longer answers"),
-    ("mmau", "MMAU: the answer among the options, as its evaluation.py finds it"),
-    ("mmar", "MMAR: likewise"),
-    ("multiple-choice", "questions with options of any format"),
+    ("jasco", "JASCO: best mean over the instructions of an item, with judgements read as intended"),
+    ("jasco-eval.py", "the same, with judgements read as by JASCO's eval.py"),
+    ("ruenvaqa", "ruEnvAQA (MERA Multi): exact match, with letters extracted from longer answers"),
+    ("mmau", "MMAU: answers matched to options as by its evaluation.py"),
+    ("mmar", "MMAR: answers matched to options as by its evaluation.py"),
+    ("multiple-choice", "multiple-choice questions in any format"),
 )

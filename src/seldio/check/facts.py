@@ -223,7 +223,7 @@ def _evidence(reading: ItemReading) -> str:
         return f"its first record has {', '.join(key for key in marks if key in keys)}"
     columns, header = getattr(format, "columns", None), reading.origin.get("header")
     if columns and isinstance(header, (list, tuple)):
-        return f"its header names {sum(name in header for name in columns)} of {len(columns)} columns"
+        return f"its header has {sum(name in header for name in columns)} of {len(columns)} columns"
     return "the keys of its records"
 
 

@@ -1,7 +1,7 @@
 """Questions and predictions checked part by part: their rows, what they answer, and on the sum each file as a whole.
 
 A part of a file gives the findings about its rows, and the columns by which rows are compared with those of other
-parts: ids that stand twice, counts of tasks, the recordings that questions name.
+parts: ids that appear twice, counts of tasks, the recordings that questions name.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class ItemCheck:
         return damaged, rows
 
     def _task_sink(self, file: str, sink: Sink) -> Sink:
-        """*sink* without complaints about outputs that are no text, where the task does not ask for texts."""
+        """*sink* without complaints about outputs that are not text, where the task does not ask for texts."""
         tasks = self.reference.tasks if isinstance(self.reference, ItemReference) else {}
         name = task_of(file)
         gold = tasks.get(name)
@@ -158,10 +158,12 @@ def check_kind(path: str, reference: AnyReference, found: Sequence[CheckedItems]
     predictions = any(rows.outputs for rows in found)
     if isinstance(reference, ItemReference) and not predictions:
         what = "questions without a model's output" if found else "no predictions"
-        raise UsageError(f"{named} holds questions, and {given} {what}: a reference of questions is for predictions")
+        raise UsageError(
+            f"{named} holds questions, but {given} holds {what}: questions are a reference for predictions"
+        )
     if isinstance(reference, ItemReference) and reference.questions is None and not reference.tasks:
         raise UsageError(f"{named} holds no questions")
     if isinstance(reference, Reference) and found and not labels:
         what = "predictions" if predictions else "questions"
-        hint = "name the file with the questions they answer" if predictions else "a reference is for labels"
-        raise UsageError(f"{named} tells clips, and {given} holds {what}: {hint}")
+        hint = "use the file with the questions they answer" if predictions else "clips are a reference for labels"
+        raise UsageError(f"{named} lists clips, but {given} holds {what}: {hint}")

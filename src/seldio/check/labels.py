@@ -165,7 +165,7 @@ class _Again:
 
 @dataclasses.dataclass
 class LabelGroup:
-    """All labels of one layout in a data set: the parts that they are in, and what these gave.
+    """All labels of one layout in a dataset: the parts that they are in, and what these gave.
 
     A part may be None where its reading was kept.
     """
@@ -176,7 +176,7 @@ class LabelGroup:
 
     @staticmethod
     def of(found: Iterable[tuple[Part | None, CheckedLabels]]) -> list[LabelGroup]:
-        """The labels of all parts by layout; each table of many clips stands alone."""
+        """The labels of all parts by layout; each table of many clips is taken by itself."""
         sets: dict[object, LabelGroup] = {}
         for part, one in found:
             format = one.format if isinstance(one.format, LabelFormat) else get(one.format)

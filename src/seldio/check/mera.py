@@ -77,7 +77,7 @@ def response(path: str | os.PathLike[str], reference: AnyReference = None) -> di
     nothing is said about ids and types of outputs.
     """
     if reference is not None and not (isinstance(reference, ItemReference) and reference.tasks):
-        raise UsageError(f"{printable(reference.path)} holds no questions of MERA, as ruenvaqa files do")
+        raise UsageError(f"{printable(reference.path)} holds no MERA questions, such as ruenvaqa files hold")
     tasks = reference.tasks if isinstance(reference, ItemReference) else {RUENVAQA: None}
     return mera_response(mera_verdict(_members(path), tasks))
 

@@ -70,12 +70,14 @@ def _questions(source: Source) -> ItemReference | None:
         reading = format.read(data, entry.path, raise_errors)
         items = [row for row in (reading.rows if reading is not None else ()) if isinstance(row, Item)]
         if format.holds == "predictions" and not items:
-            raise UsageError(f"{printable(source.path)} holds predictions; a reference is the questions they answer")
+            raise UsageError(
+                f"{printable(source.path)} holds predictions; a reference must hold the questions they answer"
+            )
         if reading is None or not reading.rows:
-            raise UsageError(f"{printable(source.path)} holds no question")
+            raise UsageError(f"{printable(source.path)} holds no questions")
         whole = ItemFile([(ItemTable.of(reading), 0)], {0: reading}.__getitem__)
         for finding in findings(whole, chosen=[repeated_id]):
-            raise_errors(finding)  # no prediction can be joined to an id that stands twice
+            raise_errors(finding)  # no prediction can be joined to an id that appears twice
         gold = {id_value(row.id): row.answer or "" for row in items}
         return ItemReference(source.path, reading, {RUENVAQA: gold} if reading.home == "ruenvaqa" else {})
     return None

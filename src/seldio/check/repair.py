@@ -29,7 +29,7 @@ from seldio.text import plural, printable
 #: One repair can lay bare the next (a delimiter, then radians); more rounds than this never occur.
 ROUNDS = 6
 
-#: Checks all sources again, with these contents in place of those on disk.
+#: Checks all sources again, with these contents instead of those on disk.
 Check = Callable[[Mapping[str, bytes]], list[Examined]]
 
 _MARK = "\ufeff"
@@ -300,9 +300,9 @@ def nothing(examined: Sequence[Examined], unsafe: bool) -> str:
         reasons.append(f"{plural(guesses, 'finding needs', 'findings need')} --unsafe-fixes")
     if packed:
         where = f"{plural(packed, 'finding is', 'findings are')} in an archive or a stream"
-        reasons.append(f"{where}: these are not rewritten, unpack them first")
+        reasons.append(f"{where}, which seldio does not rewrite: unpack first")
     if other := len(left) - packed - (0 if unsafe else guesses):
-        reasons.append(f"{plural(other, 'finding')} cannot be repaired without changing what the file is read as")
+        reasons.append(f"{plural(other, 'finding')} cannot be repaired without changing the detected format")
     return f"Nothing was repaired: {'; '.join(reasons)}." if reasons else "Nothing to repair."
 
 
@@ -317,7 +317,7 @@ def repair(examined: Sequence[Examined], unsafe: bool, check: Check) -> tuple[st
             write_bytes(local[change.path], change.after)
     current = check({})
     before, left = plural(_count(examined), "finding"), _count(current)
-    return f"Repaired {plural(len(changes), 'file')}: {before} before, {left:,} now.", tuple(changes), current
+    return f"Repaired {plural(len(changes), 'file')}: {before} before, {left:,} left.", tuple(changes), current
 
 
 def _count(examined: Sequence[Examined]) -> int:

@@ -117,7 +117,7 @@ def parse(section: Mapping[str, Any], path: str) -> Settings:
     """Settings from a TOML table; *path* is for messages."""
     known = {"select", "ignore", "severity", "per-file-ignores", "fail-on", "baseline"}
     if unknown := sorted(set(section) - known):
-        raise UsageError(f"{printable(path)}: unknown key {unknown[0]!r}; there are {', '.join(sorted(known))}")
+        raise UsageError(f"{printable(path)}: unknown key {unknown[0]!r}; choose from {', '.join(sorted(known))}")
     baseline = section.get("baseline")
     return Settings(
         codes(section.get("select", []), path),
@@ -146,11 +146,11 @@ def codes(value: Any, where: str) -> tuple[str, ...]:
 
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
-        raise UsageError(f"{printable(where)}: expected codes, got {value!r}")
+        raise UsageError(f"{printable(where)}: expected rule codes, got {value!r}")
     prefixes = tuple(item.strip().upper() for item in items if item.strip())
     for prefix in prefixes:
         if not any(code.startswith(prefix) for code in CATALOGUE):
-            raise UsageError(f"{printable(where)}: no rule begins with {prefix!r}; seldio rule --all lists them")
+            raise UsageError(f"{printable(where)}: no rule code begins with {prefix!r}; seldio rule --all lists them")
     return prefixes
 
 
@@ -159,7 +159,7 @@ def severity(value: Any, path: str) -> Severity:
     try:
         return Severity(value)
     except ValueError:
-        raise UsageError(f"{printable(path)}: severity is error, warning or info, not {value!r}") from None
+        raise UsageError(f"{printable(path)}: severity must be error, warning or info, not {value!r}") from None
 
 
 def read_baseline(file: Path) -> dict[str, int]:
@@ -168,7 +168,7 @@ def read_baseline(file: Path) -> dict[str, int]:
         data = json.loads(file.read_bytes())
         return {str(mark): int(count) for mark, count in data["findings"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise UsageError(f"{printable(str(file))} is no baseline; --write-baseline makes one") from None
+        raise UsageError(f"{printable(str(file))} is not a baseline; create one with --write-baseline") from None
 
 
 def write_baseline(file: Path, findings: Iterable[Finding]) -> int:

@@ -1,7 +1,7 @@
 """Check files: from a path to a report that counts everything and stops at nothing.
 
 A source is cut into parts; of each part the rows are checked by themselves (:mod:`seldio.check.labels`,
-:mod:`seldio.check.items`), wherever that happens; on the sum of what the parts give, rules look at the data set as a
+:mod:`seldio.check.items`), wherever that happens; on the sum of what the parts give, rules look at the dataset as a
 whole: its labels together, its folders, its recordings and videos.
 """
 
@@ -42,7 +42,7 @@ Path = str | os.PathLike[str]
 Checked = TypeVar("Checked", CheckedItems, CheckedLabels)
 #: What rules for recordings and pictures need of the rows; the second part where they listen.
 _KEPT, _HEARD = ("frame",), ("azimuth", "elevation", "x", "y", "z", "class_id", "source")
-#: Bytes of a part that is the whole data set.
+#: Bytes of a part that is the whole dataset.
 _WHOLE = 1 << 62
 #: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.
 _OF_CLIPS = ("SUB101", "SUB111")
@@ -104,7 +104,7 @@ def examine(
 
     Args:
         path: what to check; a source that is open stays so.
-        changed: contents to take in place of those on disk, by shown path.
+        changed: contents to take instead of those on disk, by shown path.
         deep: look at the whole of recordings and videos as well.
         rows: keep all that was read, however much memory it takes.
         facts: count what is in the rows.

@@ -54,7 +54,7 @@ def with_directions(table: pa.Table) -> pa.Table:
 
 
 def _completed(table: pa.Table, field: str, values: Any) -> pa.Table:
-    """*table* with *values*, where they are numbers, in place of unknown ones of *field*."""
+    """*table* with *values*, where they are numbers, instead of unknown ones of *field*."""
     known = pa.array(values, from_pandas=True)
     return with_column(table, field, pc.coalesce(table[field], known) if field in table.column_names else known)
 
@@ -67,7 +67,7 @@ def filled(table: pa.Table, target: LabelFormat, fill: Mapping[str, Any]) -> pa.
         if field not in FILLABLE:
             raise UsageError(f"--fill {field}: only {', '.join(FILLABLE)} can be filled")
         if field not in target.carries:
-            raise UsageError(f"--fill {field}: {target.name} does not have this field")
+            raise UsageError(f"--fill {field}: {target.name} has no such field")
         scalar = _scalar(field, value)
         if field in table.column_names:
             table = with_column(table, field, pc.fill_null(table[field], scalar))
@@ -85,10 +85,10 @@ def _scalar(field: str, value: Any) -> pa.Scalar:
             raise ValueError
     except (pa.ArrowException, ValueError):
         what = f"{field} in {_UNITS[field]}" if field in _UNITS else field
-        raise UsageError(f"--fill {field}={value}: not a value of {what}") from None
+        raise UsageError(f"--fill {field}={value}: not a valid {what}") from None
     if field == "distance" and scalar.as_py() > FARTHEST:
-        far = f"{FARTHEST:g} m is as far as any source is"
-        raise UsageError(f"--fill distance={value}: the unit is metres, whatever that of the layout, and {far}")
+        far = f"{FARTHEST:g} m is the maximum"
+        raise UsageError(f"--fill distance={value}: the unit is metres, whatever the layout uses, and {far}")
     return scalar
 
 
@@ -175,7 +175,7 @@ def carried(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.Tab
             if isinstance(target, Dialect) and target.kind(field) == "whole" and has(table, field):
                 most = pc.max(pc.abs(table[field])).as_py()
                 if most * (target.metre or 1) >= 1e9:  # no angle and no distance
-                    raise DataError(f"{field} goes up to {most:g}: {target.name} has whole numbers of nine digits")
+                    raise DataError(f"{field} reaches {most:g}: {target.name} has whole numbers of up to nine digits")
     kept = set(table.column_names) & set(target.carries)
     return with_origin(table.select([name for name in COLUMNS if name in kept]), origin)
 

@@ -54,7 +54,7 @@ def cut(
 
     The part from ``start`` to ``end`` is read from the recording and nothing else, resampled without delay,
     and written as 16-bit WAV with the channels in their order: first-order ambisonics of the STARSS and DCASE
-    data sets are W, Y, Z, X (ACN), as are those of SO-Bench. A clip has ``round((end - start) * rate)``
+    datasets are W, Y, Z, X (ACN), as are those of SO-Bench. A clip has ``round((end - start) * rate)``
     frames, the first one at the recording's frame nearest to ``start``; less where the recording ends before.
     Files appear whole or not at all, and are the same on every run.
     """
@@ -63,7 +63,7 @@ def cut(
         for item in items:
             clip = clip_of(item)
             if written.setdefault(clip.name, clip) != clip:
-                raise UsageError(f"two clips are called {printable(clip.name)}: give each an audio_id of its own")
+                raise UsageError(f"two clips are named {printable(clip.name)}: give each its own audio_id")
             if written[clip.name] is clip:
                 _write(recordings.open(clip.recording), clip, Path(out), rate, say or (lambda _: None))
             yield _moved(item, clip)
@@ -73,15 +73,15 @@ def clip_of(item: Item) -> ClipSpan:
     """The part of a recording that *item* asks about."""
     if len(item.audio) != 1 or item.start is None or item.end is None or not item.start < item.end:
         raise UsageError(
-            f"the audio of {clipped(item.id)} cannot be cut: it takes one recording, a start and an end behind it"
+            f"the audio of {clipped(item.id)} cannot be cut: that needs one recording, a start and a later end"
         )
     names = (item.split, _holder(item).get("audio_id"))
     parts = [name for name in names if isinstance(name, str) and name]
     odd = [part for part in parts if not re.fullmatch(r"[\w-][\w.-]*", part) or name_fault(part + ".wav")]
     if odd or names[1] not in parts:
         raise UsageError(
-            f"the audio of {clipped(item.id)} cannot be written: split and audio_id become names of a folder and a "
-            f"file, so take letters, digits, - and _ (they are {clipped(repr(names))})"
+            f"the audio of {clipped(item.id)} cannot be written: split and audio_id become folder and file names, "
+            f"so use only letters, digits, - and _ (they are {clipped(repr(names))})"
         )
     return ClipSpan("/".join(("audio", *parts)) + ".wav", item.audio[0], item.start, item.end)
 
@@ -139,7 +139,7 @@ class Recordings:
         """The recording called *path* in the items.
 
         Raises:
-            SeldioError: it is missing, cannot be read, or is no FOA recording.
+            SeldioError: it is missing, cannot be read, or is not an FOA recording.
         """
         if self._open is None or self._open[0] != path:
             self._last.close()
@@ -152,8 +152,8 @@ class Recordings:
         entry = self._look.find(path) or self._beside(path)
         if entry is None:
             raise SeldioError(
-                f"the recording {clipped(path, 200)} is not in {printable(self._source.path)} nor beside it: put "
-                "the foa_ folders beside the metadata_ folders, or make the questions without --audio"
+                f"the recording {clipped(path, 200)} is not in {printable(self._source.path)} nor next to it: put "
+                "the foa_ folders next to the metadata_ folders, or make the questions without --audio"
             )
         stream = self._last.enter_context(entry.open())
         try:
@@ -166,7 +166,7 @@ class Recordings:
         return OpenRecording(entry, stream, found)
 
     def _beside(self, path: str) -> Entry | None:
-        """A recording beside an archive, or in ``foa_dev/…`` for labels in ``metadata_dev/…`` if these were named."""
+        """A recording next to an archive, or in ``foa_dev/…`` for labels in ``metadata_dev/…`` if these were named."""
         if self._source.kind == "stdin":
             return None
         start = Path(os.path.abspath(self._source.path))  # noqa: PTH100 - links must stay as they are
@@ -186,17 +186,18 @@ def check(path: str, found: Probe) -> None:
     shown = printable(path)
     if found.channels != FOA:
         raise SeldioError(
-            f"{shown} has {plural(found.channels, 'channel')}, and a recording in first-order ambisonics has {FOA}: "
-            "take the recordings of the foa_ folders"
+            f"{shown} has {plural(found.channels, 'channel')}, but first-order Ambisonics has {FOA}: "
+            "use the recordings in the foa_ folders"
         )
     if any(part.startswith("mic_") for part in re.split(r"[/\\]", path)):
         raise SeldioError(
-            f"{shown} lies in a folder of microphone recordings: these have {FOA} channels too, but are no "
-            "ambisonics; take the recordings of the foa_ folders"
+            f"{shown} is in a folder of microphone array recordings, which also have {FOA} channels but are not "
+            "Ambisonics: use the recordings in the foa_ folders"
         )
     if found.rate not in RATES:
         raise SeldioError(
-            f"{shown} has {found.rate:,} frames a second, which cannot be (expected {RATES[0]:,} to {RATES[-1]:,}): "
+            f"{shown} has {found.rate:,} Hz, which is not a possible sample rate (expected {RATES[0]:,} to "
+            f"{RATES[-1]:,}): "
             "download it again"
         )
 
@@ -211,7 +212,7 @@ def _write(recording: OpenRecording, clip: ClipSpan, out: Path, rate: int, say: 
 
     target = out / clip.name
     if recording.entry.local is not None and recording.entry.local == Path(os.path.realpath(target)):
-        raise UsageError(f"{printable(str(target))} is the recording itself: write into another folder")
+        raise UsageError(f"{printable(str(target))} is the source recording itself: choose another output folder")
     frames = _frames(recording, clip, rate, say)
     sound = resample(_part(recording, clip, frames, rate), recording.probe.rate, rate, frames)
     whole = np.rint(sound * 32768.0)
@@ -230,7 +231,7 @@ def _frames(recording: OpenRecording, clip: ClipSpan, rate: int, say: Callable[[
     if there <= 0:
         raise SeldioError(
             f"{recording.path} ends at {found.seconds:.3f} s, before a clip that begins at {clip.start:g} s: "
-            "labels and recording do not belong together, or the recording is cut off; download it again"
+            "labels and recording do not match, or the recording is cut off; download it again"
         )
     if there < wanted:
         say(
@@ -256,9 +257,9 @@ def _part(recording: OpenRecording, clip: ClipSpan, frames: int, rate: int) -> F
         raise SeldioError(f"{recording.path} cannot be read ({printable(str(error))}): download it again") from error
     if sound.shape[1] != high - low:
         raise SeldioError(
-            f"{recording.path} breaks off at {(low + sound.shape[1]) / found.rate:.3f} s, though its header promises "
+            f"{recording.path} ends at {(low + sound.shape[1]) / found.rate:.3f} s, but its header states "
             f"{found.seconds:.3f} s: download it again"
         )
     if not np.isfinite(sound).all():
-        raise SeldioError(f"{recording.path} holds samples that are no numbers: download it again")
+        raise SeldioError(f"{recording.path} contains samples that are not numbers: download it again")
     return np.pad(sound, ((0, 0), (low - first + aside, first + length + aside - high)))

@@ -1,4 +1,4 @@
-"""What a conversion is of: labels, questions, recordings or a whole data set, and where the source is."""
+"""What a conversion is of: labels, questions, recordings or a whole dataset, and where the source is."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from seldio.formats.datasets import of_dialect
 from seldio.text import printable
 
 Place = str | os.PathLike[str]
-#: Ways to store a data set as a whole, and the way back.
+#: Ways to store a dataset as a whole, and the way back.
 STORED = ("hf-parquet", "webdataset", "audiofolder", "videofolder", "files")
-#: Names of data sets whose years have layouts of their own: the files tell which.
+#: Names of datasets whose years have layouts of their own: the files tell which.
 FAMILIES = ("starss",)
 
 
@@ -39,7 +39,7 @@ def convert_any(
 ) -> Conversion:
     """Convert what lies at *path*; arguments and exceptions are those of the functions that do it.
 
-    A target that holds questions is made of questions or, where the source holds none, of labels.
+    A target that holds questions is made from questions or, where the source holds none, of labels.
     """
     if isinstance(path, str):
         path, told = resolved(path)
@@ -51,7 +51,7 @@ def convert_any(
 
         return convert_array(path, out, "foa" if to == "foa" else "mic", audio=options.audio, gain=gain or 0.0)
     if gain is not None:
-        raise UsageError("--gain goes with --to mic and --to foa: no other target makes recordings of an array")
+        raise UsageError("--gain needs --to mic or --to foa: no other target makes array recordings")
     if to in STORED:
         from seldio.data.exporting import convert_stored
 
@@ -94,11 +94,11 @@ def _without(source: Source, out: Place | BinaryIO) -> Source:
     return Source(source.path, source.kind, tuple(kept))
 
 
-# --- where data sets usually are --------------------------------------------------------------------------------------
+# --- where datasets usually are --------------------------------------------------------------------------------------
 
 
 def named(source: str) -> str | None:
-    """The format that *source* names; None for a data set whose files tell it."""
+    """The format that *source* names; None for a dataset whose files tell it."""
     return None if source in FAMILIES else get(source).name
 
 
@@ -115,6 +115,6 @@ def resolved(source: str) -> tuple[str, str | None]:
     found = next((place for place in places if place.is_dir()), None)
     if found is None:
         tried = "\n  ".join(str(place) for place in places)
-        raise UsageError(f"no data of {format.name} in the usual places; name the folder behind it. Tried\n  {tried}")
+        raise UsageError(f"no {format.name} data in the usual places; give the folder as well. Tried\n  {tried}")
     labels = next((found / name for name in ("metadata_dev", "annotations") if (found / name).is_dir()), found)
     return str(labels), named(source)

@@ -72,14 +72,14 @@ def with_times(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.
 
 
 def _check_length(table: pa.Table, hop: Fraction) -> None:
-    """Refuse times that are no times: a torn number would fill the memory with frames."""
+    """Refuse impossible times: a truncated number would fill the memory with frames."""
     if are_events(table):
         onset, offset = table["onset"].to_numpy(), table["offset"].to_numpy()
         most = max(np.abs(onset).max(), np.abs(offset).max(), np.maximum(offset - onset, 0.0).sum() / 10)
     else:
         most = (pc.max(table["frame"]).as_py() + 1) * float(hop)
     if most > LONGEST:
-        raise DataError(f"times of up to {most:,.1f} s: no recording is longer than {LONGEST:,} s")
+        raise DataError(f"times of up to {most:,.1f} s, but no recording is longer than {LONGEST:,} s")
 
 
 def frames_of(table: pa.Table, hop: Fraction) -> pa.Table:
@@ -98,7 +98,7 @@ def frames_of(table: pa.Table, hop: Fraction) -> pa.Table:
 
 
 def grouped(table: pa.Table, hop: Fraction) -> Spans:
-    """The events of event frames; classes without a number are told apart by their names."""
+    """The events of event frames; classes without a number are distinguished by their names."""
     rows = class_keys(table)[1]
     table = with_column(table.select(["clip", "frame"]), "class_id", rows).append_column(
         "source",

@@ -42,7 +42,7 @@ def label_parts(
         entries += [entry for entry in source if wanted(entry)]
     found = parts(source.restricted(entries), format, raising_unknown(sink), by_clip=by_clip, size=size)
     found = [part for part in found if part.questions is None]
-    if not found and source.single:  # reading it says what it is in place of labels
+    if not found and source.single:  # reading it says what it is instead of labels
         found = [Part((NamedEntry(entry, entry.name, ""),)) for entry in entries]
     checked_clips(found)
     return found
@@ -137,6 +137,7 @@ def read_single(
     if len(found.tables) != 1:
         held = ", ".join(given.name for _, given in found.tables) or "no labels"
         raise UsageError(
-            f"{printable(os.fspath(path))} holds {held}: name one folder of one layout, or the layout of all"
+            f"{printable(os.fspath(path))} holds {held}: pass a folder with a single layout, or choose the layout "
+            "with --format"
         )
     return SingleLayout(*found.tables[0], found.single, found.faults)

@@ -196,7 +196,7 @@ def one_file(source: Source, place: Place, format: ItemFormat | None, sink: Sink
     first = next(readings, None) if len(files) == 1 else None
     if first is None:
         count = plural(0 if len(files) == 1 else len(files), "file")
-        raise UsageError(f"{printable(os.fspath(place))} holds {count} of questions or predictions: name one")
+        raise UsageError(f"{printable(os.fspath(place))} holds {count} of questions or predictions: choose one")
     yield first
     yield from readings
 
@@ -233,7 +233,7 @@ class _Work:
         if reading.format.holds != self.target.holds:
             if self.target.holds == "items":
                 source, target = reading.format.name, self.target.name
-                raise UsageError(f"{source} holds predictions, {target} questions: convert the questions")
+                raise UsageError(f"{source} holds predictions, but {target} holds questions: convert the questions")
             rows = self.target.template([row for row in reading.rows if isinstance(row, Item)])
             self.made += len(rows)
             self.writer.add(table_of(rows, Prediction), None)
@@ -270,15 +270,15 @@ class _Work:
             notes.append("a template: the predictions are empty, for a model to fill in")
             return self._done(source, {}, notes)
         if self.chosen:
-            notes.append(f"options of {plural(self.chosen, 'question')} made of the answers that {source} holds")
+            notes.append(f"options of {plural(self.chosen, 'question')} made from the answers in {source}")
         if self.answers is not None:
             notes += self.answers.finish()
         lacking = [f"{field} is missing in {plural(n, 'row')}" for field, n in self.loss.missing.items() if n]
         if lacking and target not in (source, reading.home):
-            raise UsageError(f"{target} cannot be made of {source}: {'; '.join(lacking)}")
+            raise UsageError(f"{target} cannot be made from {source}: {'; '.join(lacking)}")
         if self.wrong is not None:
             fields = "; ".join(f"{field}: {what}" for field, what in self.wrong.losses.items())
-            raise UsageError(f"{target} cannot be made of {source}: {fields}") from self.wrong
+            raise UsageError(f"{target} cannot be made from {source}: {fields}") from self.wrong
         if reading.note is not None and isinstance(self.target, ItemParquet):
             reading = dataclasses.replace(reading, source=self.memory.origin())
         self.writer.close(self.target.origin_of(reading, notes.append))
@@ -301,7 +301,9 @@ def _put(spool: IO[bytes], stream: BinaryIO, out: Place | BinaryIO, target: Item
     elif target is SUBMISSION:
         stream.write(zipped({f"{RUENVAQA}.json": spool.read()}))
     else:
-        raise UsageError(f"{target.name} is written as one file, not as an archive: -o with another name than .zip")
+        raise UsageError(
+            f"{target.name} is written as one file, not an archive: use -o with a name that does not end in .zip"
+        )
 
 
 # --- right answers as the target writes them: the letter of an option, or its text ------------------
@@ -366,12 +368,10 @@ class RightAnswers:
             )
             kind = "a letter" if self.target.answers == "letter" else "the text of an option"
             raise UsageError(
-                f"{self.target.name} cannot be made of {self.source}: it writes the right answer as {kind}, but "
+                f"{self.target.name} cannot be made from {self.source}: it writes the right answer as {kind}, but "
                 f"{parts}. Correct or remove these questions"
             )
-        return (
-            [f"{plural(self.changed, 'answer')} written as {self.target.answers}s of options"] if self.changed else []
-        )
+        return [f"{plural(self.changed, 'answer')} written as option {self.target.answers}s"] if self.changed else []
 
 
 def with_choices(reading: ItemReading) -> tuple[pa.Table, int]:
@@ -404,7 +404,7 @@ def read_item_table(path: Place, format: ItemFormat | None = None) -> pa.Table |
     if not readings and format is None:
         return None
     if len(readings) != 1:
-        raise UsageError(f"{printable(os.fspath(path))} holds {plural(len(readings), 'file')} of questions: name one")
+        raise UsageError(f"{printable(os.fspath(path))} holds {plural(len(readings), 'file')} of questions: choose one")
     (reading,) = readings
     stored = formats.get(f"{reading.format.holds}-parquet", ItemFormat)
     return pq.read_table(io.BytesIO(stored.write(reading.rows, stored.origin_of(reading, lambda _: None))))

@@ -1,7 +1,7 @@
 """Labels to labels: every part of a source is surveyed, their sum is planned, then every part is written.
 
 Nothing is written before all parts were found well and the plan allows it. What is worked on is a portion: the files
-of a part, read once and kept where the data set is small, read again where it is large; so memory is that of a part.
+of a part, read once and kept where the dataset is small, read again where it is large; so memory is that of a part.
 """
 
 from __future__ import annotations
@@ -299,7 +299,7 @@ def convert_source(
         clips=sum(len(layout.origin.files) for layout in layouts),
         rows=(sum(layout.rows[0] for layout in layouts), sum(layout.rows[1] for layout in layouts)),
         losses=plan.losses,
-        notes=(*plan.notes, *([f"{plural(skipped, 'other file')} left out"] if skipped else [])),
+        notes=(*plan.notes, *([f"{plural(skipped, 'other file')} skipped"] if skipped else [])),
         findings=(*findings, *survey.findings),
     )
 
@@ -361,7 +361,7 @@ def _converted(
         out.write(data)
         written = ("-",)
     else:
-        raise UsageError(f"{printable(source)} becomes {len(files)} files: name a folder for them with -o")
+        raise UsageError(f"{printable(source)} becomes {len(files)} files: use -o FOLDER")
     return survey, plan, written
 
 
@@ -404,7 +404,7 @@ def _write_table(
     schema = pa.schema([(name, kind) for name, kind in COLUMNS.items() if name in columns])
 
     def numbered() -> Iterator[pa.Table]:
-        """The rows of each portion, with the number of each row's clip among all in place of its name."""
+        """The rows of each portion, with the number of each row's clip among all instead of its name."""
         first = 0
         work = Packing(verb)
         for data in each(work, portions, what="writing labels", size=attrgetter("size"), key=attrgetter("stamp")):

@@ -64,7 +64,9 @@ def planned(facts: Facts, source: LabelFormat, target: LabelFormat, fill: Mappin
     whole = complete(facts, target)
     losses = dict(_losses(facts, source, target)) if whole else {}
     idle = [
-        f"--fill {field} has no use: every row has its own" for field in fill if not facts.counts[f"filled {field}"]
+        f"--fill {field} has no effect: every row already has a value"
+        for field in fill
+        if not facts.counts[f"filled {field}"]
     ]
     return Plan(losses, missing, [*idle, *(notes(facts, source, target) if whole else [])])
 
@@ -114,10 +116,10 @@ def _losses(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[
         yield "azimuth", f"front or back: {behind:,} of {rows} lie behind and are folded to the front"
     unmarked = isinstance(target, Dialect) and "distance" in target.carries and target.unknown_distance is None
     if unmarked and facts.table.has("distance") and (unknown := facts.table.unknown("distance")):
-        yield "distance", f"{unknown:,} of {plural(facts.table.rows, 'row')} have none; 0 is written for it"
+        yield "distance", f"{unknown:,} of {plural(facts.table.rows, 'row')} have none; written as 0"
     keys = {**facts.names.get("keys of files", {}), **facts.names.get("keys of rows", {})}
     if "extra" not in target.carries and (further := [key for key in keys if key != "annotations"]):
-        yield "extra", f"further keys: {listed(further)}"
+        yield "extra", f"additional keys: {listed(further)}"
 
 
 def _time_losses(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[tuple[str, str]]:
@@ -128,9 +130,9 @@ def _time_losses(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iter
         events = plural(facts.counts["events"], "event")
         for field in MOVABLE:
             if moving := facts.counts[f"moving {field}"]:
-                yield field, f"it changes in {moving:,} of {events}; the middle frame's is kept"
+                yield field, f"it changes in {moving:,} of {events}; the value of the middle frame is kept"
     elif not facts.table.are_events and source.hop < target.hop:
-        what = f"frames of {milliseconds(source)} fall together in frames of {milliseconds(target)}"
+        what = f"frames of {milliseconds(source)} are merged into frames of {milliseconds(target)}"
         yield "frame", f"{what}: {plural(facts.table.rows, 'row')} become {facts.counts['rescaled']:,}"
 
 
@@ -139,12 +141,12 @@ def _between_frames(facts: Facts, target: LabelFormat) -> str:
     rows, off = facts.table.rows, facts.counts["between frames"]
     if off:
         return (
-            f"{off:,} of {2 * rows:,} onsets and offsets lie between frames of {milliseconds(target)}: "
-            "an event fills each frame that it touches"
+            f"{off:,} of {2 * rows:,} onsets and offsets fall between frames of {milliseconds(target)}: "
+            "an event fills every frame that it touches"
         )
     merged = rows - facts.counts["separate"]
     return (
-        f"{merged:,} of {plural(rows, 'event')} touch another of their class and become one with it"
+        f"{merged:,} of {plural(rows, 'event')} touch another of the same class and are merged with it"
         if merged > 0
         else ""
     )
@@ -184,10 +186,10 @@ def _description(facts: Facts, field: str) -> str:
         return f"the numbers {low} to {high}"
     if field == "onscreen":
         known = facts.table.known["onscreen"]
-        return f"whether the source is in the picture ({plural(known, 'row')})" if known else ""
+        return f"whether the source is on screen ({plural(known, 'row')})" if known else ""
     if field == "hemisphere":
         open_ended = facts.counts["hemisphere"]
-        return f"{plural(open_ended, 'elevation')} known only as up or down; ±90 is written" if open_ended else ""
+        return f"{plural(open_ended, 'elevation')} known only as up or down; written as ±90" if open_ended else ""
     if field == "segmentation":
         maps = facts.counts["maps"]
         return f"the energy maps of {plural(maps, 'row')}" if maps else ""
@@ -216,7 +218,7 @@ def notes(facts: Facts, source: LabelFormat, target: LabelFormat) -> list[str]:
 
 def _classes(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
     if source.vocabulary != target.vocabulary:
-        yield f"classes of {source.vocabulary} become those of {target.vocabulary}, by name"
+        yield f"classes of {source.vocabulary} are mapped to those of {target.vocabulary} by name"
     if foreign := facts.names.get("foreign"):
         names = listed([f'"{name}"' for name in sorted(foreign)], most=20)
         many = plural(len(foreign), "class", "classes")
@@ -269,9 +271,9 @@ def _values(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[
     timed = facts.timed
     ours, theirs = getattr(target, "metre", None), getattr(source, "metre", None)
     if ours and theirs and ours != theirs and timed.has("distance") and "distance" in target.carries:
-        yield f"distances in {UNITS[theirs][1]} become {UNITS[ours][1]}"
+        yield f"distances in {UNITS[theirs][1]} are converted to {UNITS[ours][1]}"
     if "x" in target.carries and "x" not in timed.known:
-        yield "x, y and z are unit vectors: the table has no activity"
+        yield "x, y and z are written as unit vectors: the table has no activity"
     fills = target.fills if isinstance(target, (Dialect, JsonFormat)) else {}
     for field, value in fills.items():
         if not timed.has(field):
@@ -280,18 +282,18 @@ def _values(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[
         yield f"distance is written as {target.unknown_distance}, unknown: the table has none"
     if isinstance(target, JsonFormat) and not isinstance(source, JsonFormat):
         if source.role != "label" and not timed.has("score"):
-            yield "score is left out: the official scorer takes it for 0 (--fill score=1 sets it)"
+            yield "score is left out: the official scorer reads it as 0 (--fill score=1 sets it)"
         if "distance" in timed.known and (unknown := timed.unknown("distance")):
-            yield f"distance is left out of {plural(unknown, 'row')}: the official scorer takes it for 0"
+            yield f"distance is left out of {plural(unknown, 'row')}: the official scorer reads it as 0"
     if isinstance(source, Dialect) and source.folded and not (isinstance(target, Dialect) and target.folded):
-        yield "azimuth is folded: behind and in front are not told apart"
+        yield "azimuth is folded: front and back cannot be distinguished"
 
 
 def _clips(facts: Facts, target: LabelFormat) -> Iterator[str]:
     """What clips have that the target does not."""
     if long := facts.counts["long clips"]:
-        limit = f"the {target.clip_frames:,} of every clip of {target.name}"
-        yield f"{plural(long, 'clip')} with frames beyond {limit}"
+        limit = f"the {target.clip_frames:,} that every {target.name} clip has"
+        yield f"{plural(long, 'clip')} with frames past {limit}"
     if (longer := facts.counts["silent ends"]) and not (isinstance(target, Dialect) and target.silence):
         yield f"silent frames are not listed: the length of {plural(longer, 'clip')} is not kept"
 
@@ -323,8 +325,8 @@ def convert(
         table: an event table.
         source: the format it was read from, or the Parquet format.
         target: the format to write.
-        allow_loss: fields whose loss is accepted; ``all`` for every one.
-        fill: values for fields that are unknown, by field.
+        allow_loss: fields whose loss is accepted; ``all`` accepts every loss. fill: values for fields that are unknown,
+            by field.
 
     Raises:
         LossError: the target cannot carry a field, and its loss is not allowed.
@@ -353,7 +355,7 @@ def checked_fields(allow_loss: Collection[str], known: Iterable[str]) -> tuple[s
     wanted, names = tuple(name.strip() for name in given), (*known, ALL)
     if unknown := [name for name in wanted if name and name not in names]:
         fields = ", ".join(names)
-        raise UsageError(f"--allow-loss {','.join(unknown)}: no such field; there are {fields}")
+        raise UsageError(f"--allow-loss {','.join(unknown)}: unknown field; choose from {fields}")
     return wanted
 
 
@@ -375,7 +377,7 @@ def refuse(planned: Plan, target: LabelFormat, allow_loss: Collection[str]) -> N
         fills = " ".join(
             f"--fill {field}={_EXAMPLES.get(field, '0')}" for field in planned.missing if field in FILLABLE
         )
-        metres = " (metres, whatever the unit of the layout)" if "distance" in planned.missing else ""
+        metres = " (metres, whatever the layout uses)" if "distance" in planned.missing else ""
         hint = f" To set one value for all: {fills}{metres}" if fills else ""
         raise UsageError(f"{target.name} needs {', '.join(planned.missing)} ({reasons}).{hint}")
     allowed(planned.losses, target.name, allow_loss)

@@ -28,7 +28,7 @@ def table_place(out: str, sources: Iterable[str], layouts: int) -> Path:
     """The file for one Parquet table of *layouts* layouts, once it is clear that it can be written there."""
     path = _new(Path(out), _identities(sources))
     if layouts > 1:
-        raise UsageError("the files have several layouts, a Parquet table has one: convert them one by one")
+        raise UsageError("the files have several layouts, but a Parquet table has one: convert them separately")
     return path
 
 
@@ -54,7 +54,7 @@ def folder_place(files: Iterable[ClipFile], out: str, sources: Iterable[str], so
     folders = dict.fromkeys([top, *(path.parent for path in paths.values())])
     for folder in folders:
         if not folder.resolve().is_relative_to(top.resolve()):
-            raise UsageError(f"{printable(str(folder))} leads out of {printable(str(top))}: it is a link")
+            raise UsageError(f"{printable(str(folder))} points outside {printable(str(top))}: it is a link")
     for folder in folders:
         make_folder(folder)
     return list(paths.values())
@@ -92,9 +92,9 @@ def clip_tables(table: pa.Table) -> Iterator[tuple[ClipFile, pa.Table]]:
 
 
 def safe_name(name: str, source: str) -> str:
-    """The name of a file, unless it leads out of the folder that it is put in."""
+    """The name of a file, unless it points outside the folder that it is put in."""
     if _ESCAPES.search(name):
-        message = f"the file name {clipped(name)} leads out of the folder"
+        message = f"the file name {clipped(name)} points outside the folder"
         raise InvalidData(reader_rule("SAF101").at(source, message))
     return name
 
@@ -102,12 +102,12 @@ def safe_name(name: str, source: str) -> str:
 def _new(path: Path, inputs: set[tuple[int, int]]) -> Path:
     """*path*, unless it is one of the files that are being read."""
     if _identities([path]) & inputs:
-        raise UsageError(f"{printable(str(path))} is the source itself: name another place for the output")
+        raise UsageError(f"{printable(str(path))} is the source itself: choose another output")
     return path
 
 
 def _identities(paths: Iterable[str | os.PathLike[str]]) -> set[tuple[int, int]]:
-    """The files behind *paths*, as the disk knows them; those that are not there have none."""
+    """The files behind *paths*, as the disk knows them; missing ones have none."""
     found = set()
     for path in paths:
         try:

@@ -1,4 +1,4 @@
-"""Questions made of labels: part by part, written as they come, and the same bytes for any cut and any workers."""
+"""Questions made from labels: part by part, written as they come, and the same bytes for any cut and any workers."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def make_questions(
     """
     check_target(target)
     if options.audio and (not isinstance(out, str | os.PathLike) or source.kind == "stdin"):
-        raise UsageError("--audio takes labels on disk beside their recordings, and -o with a folder or file to write")
+        raise UsageError("--audio needs labels on disk next to their recordings, and -o with an output file or folder")
     place = _place(out, target, options.split)
     own = target.name if isinstance(target, JsonItems) else ITEMS.name
     work = MakingQuestions(
@@ -206,7 +206,7 @@ def make_questions(
         raise UsageError(f"no labels in {printable(source.path)}")
     with tempfile.TemporaryFile(dir=_near(place)) as spool:
         tally, batches = QuestionTally(), []
-        made = each(work, found, what="asking about labels", size=attrgetter("size"), key=attrgetter("stamp"))
+        made = each(work, found, what="making questions", size=attrgetter("size"), key=attrgetter("stamp"))
         for part, batch in zip(found, made, strict=True):
             spool.write(batch.data)
             tally.add(batch.tally, part)
@@ -215,10 +215,10 @@ def make_questions(
         kept, masks = _choice(batches, tally.asked, options, module)
         texts, remarks = _texts(spool, batches, masks), list[str]()
         if "answer_meta" not in target.carries and target.name != RUSSIAN:
-            remarks.append(f"{target.name} has no place for answer_meta, the truth as numbers")
+            remarks.append(f"{target.name} cannot hold answer_meta, the answer as numbers")
         if isinstance(place, Path) and options.audio:
             cutting = CuttingSound(source.path, str(place.parent), own)
-            texts = _with_sound(each(cutting, texts, what="cutting sound"), remarks)
+            texts = _with_sound(each(cutting, texts, what="cutting audio"), remarks)
         sources = [source.path, *local_files(found)]
         with _telling_what_stays(place, options), single_file(place, sources) as (stream, written):
             _write(stream, texts, target)
@@ -229,7 +229,7 @@ def check_target(target: ItemFormat) -> None:
     """See that labels can be asked in *target*."""
     if not _can_hold(target):
         names = ", ".join(format.name for format in formats.ITEM_FORMATS if _can_hold(format))
-        raise UsageError(f"labels can be asked in {names}; {target.name} has no place for what is asked")
+        raise UsageError(f"questions from labels can be written as {names}; {target.name} cannot hold them")
 
 
 def _can_hold(target: ItemFormat) -> bool:
@@ -243,11 +243,11 @@ def _place(out: Place | BinaryIO, target: ItemFormat, split: str) -> Path | Bina
         return out
     path = Path(out)
     if path.suffix.lower() == ".zip":
-        raise UsageError(f"questions are written as one file, not as an archive: {printable(str(path))}")
+        raise UsageError(f"questions are written as one file, not an archive: {printable(str(path))}")
     if not path.is_dir() and not os.fspath(out).endswith(("/", os.sep)):
         return path
     if re.fullmatch(r"[\w-][\w.-]*", split) is None:
-        raise UsageError(f"the split {clipped(split)} cannot name a file in {printable(str(path))}: name one with -o")
+        raise UsageError(f"the split {clipped(split)} cannot name a file in {printable(str(path))}: use -o FILE")
     return path / f"{split}{target.suffix}"
 
 
@@ -296,10 +296,8 @@ def _telling_what_stays(place: Path | BinaryIO, options: QuestionOptions) -> Ite
     except SeldioError as error:
         folder = place.parent / "audio" if isinstance(place, Path) else None
         if options.audio and folder is not None and folder.is_dir():
-            what = (
-                "the clips in it are whole, and the same command goes over them and on; the questions are not written"
-            )
-            error.args = (f"{error}. {printable(str(folder))} stays: {what}",)
+            what = "its clips are complete, and the same command continues from them; the questions are not written"
+            error.args = (f"{error}. {printable(str(folder))} is kept: {what}",)
         raise
 
 

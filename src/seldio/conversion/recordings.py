@@ -49,7 +49,7 @@ _LARGEST = 32767 / 32768
 
 @dataclasses.dataclass(frozen=True)
 class ArrayConversion(Conversion):
-    """What became of a data set tree, a file of metadata or a recording."""
+    """What became of a dataset tree, a file of metadata or a recording."""
 
     clipped: int = 0  # samples that were cut off at full scale, in the recordings that were made
     gain: float = 0.0  # decibels by which these are louder than the filters make them
@@ -64,23 +64,23 @@ class ArrayConversion(Conversion):
 def convert_array(
     path: Place, out: Place | BinaryIO, to: Array, *, audio: bool = False, gain: float = 0.0
 ) -> ArrayConversion:
-    """Convert a data set tree, a file of metadata or one recording to the other array.
+    """Convert a dataset tree, a file of metadata or one recording to the other array.
 
     A tree is written anew: labels and videos as they are, metadata repointed, the recordings of the other array
     left out. The recordings of *to* are those of the tree, which have to be there and as long as those they take
     the place of; with *audio* they are made.
     """
     if not isinstance(out, str | os.PathLike):
-        raise UsageError(f"--to {to} writes files: name one, or a folder, with -o")
+        raise UsageError(f"--to {to} writes files: use -o FILE or -o FOLDER")
     if not -_MOST_GAIN <= gain <= _MOST_GAIN:
         raise UsageError(f"--gain {gain:g}: choose decibels from {-_MOST_GAIN} to {_MOST_GAIN}, such as -3")
     work = MakingRecording(to, gain)
     with open_source(path, raise_errors) as source:
         if source.kind not in ("folder", "file"):
-            raise UsageError(f"--to {to} wants a folder or a file on disk: unpack the archive first")
+            raise UsageError(f"--to {to} needs a folder or a file on disk: unpack the archive first")
         single = source.kind == "file" and source.entries[0].name.lower().endswith(SOUNDS)
         if gain and not (audio or single):
-            raise UsageError("--gain changes the recordings that are made: add --audio")
+            raise UsageError("--gain applies to converted recordings: add --audio")
         if source.kind == "folder":
             return _tree(source, Path(out), work, audio)
         entry = source.entries[0]
@@ -93,7 +93,7 @@ def convert_array(
 def _tree(source: Source, out: Path, work: MakingRecording, audio: bool) -> ArrayConversion:
     to = work.to
     if out.resolve() == Path(source.path).resolve():
-        raise UsageError(f"{printable(str(out))} is the source: name another folder with -o")
+        raise UsageError(f"{printable(str(out))} is the source: choose another folder with -o")
     kept = [entry for entry in source if entry.local is None or not entry.local.is_relative_to(out.resolve())]
     own = {entry.name: entry for entry in kept if entry.name.lower().endswith(SOUNDS)}
     replaced = {name: repointed(name, to) for name in own if repointed(name, to) != name}
@@ -111,14 +111,14 @@ def _tree(source: Source, out: Path, work: MakingRecording, audio: bool) -> Arra
             _copy(entry, out / PurePosixPath(entry.name), to)
     made = _made(work, [(own[name], out / PurePosixPath(sibling)) for name, sibling in replaced.items() if audio])
     written += [str(out / sibling) for sibling in replaced.values() if audio]
-    notes = [f"{plural(len(replaced), 'recording')} of the {TITLES[OTHER[to]]} {'converted' if audio else 'left out'}"]
+    notes = [f"{plural(len(replaced), f'{TITLES[OTHER[to]]} recording')} {'converted' if audio else 'left out'}"]
     if not replaced and not named:
         notes = [_nothing_to_do(len(rest), to)]
     return _report(work, made, sorted(set(written)), len(replaced), [*notes, *([_quality(to)] if audio else [])])
 
 
 def _file(source: Source, entry: Entry, out: Path, work: MakingRecording, audio: bool) -> ArrayConversion:
-    """One file of metadata; its recordings stay where they are, or are made beside the output."""
+    """One file of metadata; its recordings stay where they are, or are made next to the output."""
     to = work.to
     before = _recordings(entry, OTHER[to])
     lookup = Lookup(source)
@@ -128,7 +128,7 @@ def _file(source: Source, entry: Entry, out: Path, work: MakingRecording, audio:
         for path in before:
             found = lookup.find(path, entry.name)
             if found is None:
-                raise DataError(f"{printable(entry.path)} names {printable(path)}, and there is no such recording")
+                raise DataError(f"{printable(entry.path)} names the recording {printable(path)}, which does not exist")
             wanted.append((found, out.parent / PurePosixPath(repointed(path, to))))
             make_folder(wanted[-1][1].parent)
         notes.append(_quality(to))
@@ -137,11 +137,11 @@ def _file(source: Source, entry: Entry, out: Path, work: MakingRecording, audio:
         if any(pair != (None, None) for pair in pairs.values()):
             _check_siblings({path: pair for path, pair in pairs.items() if pair[0] is not None or pair[1] is None}, to)
         elif before:
-            notes.append("none of its recordings is here: not checked")
+            notes.append("none of its recordings is here, so they are not checked")
     made = _made(work, wanted)
     make_folder(out.parent)
     _copy(entry, out, to)
-    notes.insert(0, f"{plural(len(before), 'path')} of recordings repointed" if before else _nothing_to_do(1, to))
+    notes.insert(0, f"{plural(len(before), 'recording path')} updated" if before else _nothing_to_do(1, to))
     return _report(work, made, [str(out), *(str(place) for _, place in wanted)], len(before), notes)
 
 
@@ -188,7 +188,7 @@ def _check_siblings(pairs: dict[str, tuple[Entry | None, Entry | None]], to: Arr
     missing = [name for name, (_, sibling) in pairs.items() if sibling is None]
     if missing:
         raise DataError(
-            f"{plural(len(missing), 'recording')} without sibling of the {TITLES[to]}: {listed(sorted(missing))}. "
+            f"{plural(len(missing), 'recording')} without a {TITLES[to]} counterpart: {listed(sorted(missing))}. "
             "--audio makes them"
         )
     for name, (own, sibling) in pairs.items():
@@ -197,8 +197,8 @@ def _check_siblings(pairs: dict[str, tuple[Entry | None, Entry | None]], to: Arr
         one, other = probe_entry(own), probe_entry(sibling)
         if (one.frames, one.rate) != (other.frames, other.rate):
             raise DataError(
-                f"{printable(name)} has {one.frames:,} frames at {one.rate:,} Hz and its sibling "
-                f"{printable(sibling.name)} {other.frames:,} at {other.rate:,} Hz"
+                f"{printable(name)} has {one.frames:,} frames at {one.rate:,} Hz, but its counterpart "
+                f"{printable(sibling.name)} has {other.frames:,} at {other.rate:,} Hz"
             )
 
 
@@ -210,9 +210,7 @@ def _check_named(named: list[tuple[str, str]], lookup: Lookup, to: Array, made: 
         and not any(one.endswith("/" + path) or path.endswith("/" + one) for one in made)
     ]  # fmt: skip
     if lost and len(lost) < len(named):  # where none is here, the recordings lie elsewhere
-        raise DataError(
-            f"metadata would name {plural(len(lost), 'recording')} of {to} that is not there: {listed(lost)}"
-        )
+        raise DataError(f"metadata would name {plural(len(lost), f'missing {to} recording')}: {listed(lost)}")
 
 
 class RecordingToMake(NamedTuple):
@@ -240,7 +238,7 @@ class MakingRecording:
             found = probe_entry(entry)
             if found.channels != 4:
                 there = plural(found.channels, "channel")
-                raise DataError(f"{printable(entry.path)} has {there}; an array recording has 4")
+                raise DataError(f"{printable(entry.path)} has {there}, but an array recording has 4")
             with entry.open() as stream, Decoder(stream) as decoder, atomic_write(Path(wanted.place)) as written:
                 blocks = (
                     decoder.read(start, min(_BLOCK, found.frames - start)) for start in range(0, found.frames, _BLOCK)
@@ -256,7 +254,7 @@ class MakingRecording:
 def _made(work: MakingRecording, wanted: Sequence[tuple[Entry, Path]]) -> list[tuple[str, WrittenSound]]:
     """Make recordings, wherever :func:`seldio.engines.running` says."""
     parts = [RecordingToMake(entry, str(place)) for entry, place in wanted]
-    return list(each(work, parts, what="making recordings" if parts else None, size=lambda part: part.entry.size))
+    return list(each(work, parts, what="converting recordings" if parts else None, size=lambda part: part.entry.size))
 
 
 def _report(
@@ -265,7 +263,7 @@ def _report(
     """What was done, with *notes* on *number* recordings and the *written* files."""
     notes = [*notes, *_clipping(work, made)]
     if work.gain and made:
-        notes.append(f"gain {work.gain:+g} dB in every recording that was made; a comment in each file says so")
+        notes.append(f"gain of {work.gain:+g} dB in every converted recording; a comment in each file records it")
     return ArrayConversion(
         (OTHER[work.to],), work.to, number, tuple(written), number, (number, number), {}, tuple(notes), (),
         sum(sound.clipped for _, sound in made), work.gain,
@@ -283,23 +281,24 @@ def _clipping(work: MakingRecording, made: Sequence[tuple[str, WrittenSound]]) -
     where = f"{len(loud):,} of {plural(len(made), 'recording')}"
     yield (
         f"clipped: {clipped:,} of {plural(samples, 'sample')} in {where}, by up to {beyond:.1f} dB "
-        f"({printable(loudest)}); --gain {safe:.1f} keeps all of them, with one factor for the whole set"
+        f"({printable(loudest)}); --gain {safe:.1f} avoids clipping, with one factor for the whole set"
     )
 
 
 def _nothing_to_do(files: int, to: Array) -> str:
     """Why files are copied and nothing more: labels have directions, which are those of both arrays."""
     return (
-        f"no recording of the {TITLES[OTHER[to]]}, and nothing that names one: labels are the same for both arrays, "
-        f"so {plural(files, 'file')} {'was' if files == 1 else 'were'} copied without a change"
+        f"no {TITLES[OTHER[to]]} recording, and nothing that names one: labels are the same for both arrays, "
+        f"so {plural(files, 'file')} {'was' if files == 1 else 'were'} copied unchanged"
     )
 
 
 def _quality(to: Array) -> str:
     how = "a plane-wave model" if to == "mic" else "filters from the array's response"
     return (
-        f"recordings made by {how}: directions are right within some degrees up to the 1 kHz octave and grow wrong "
-        "above, as four capsules alias (measured errors: docs/concepts/channels.md); recorded siblings are better"
+        f"recordings converted with {how}: directions are accurate to a few degrees up to the 1 kHz octave and get "
+        "worse above, where four capsules alias (measured errors: docs/concepts/channels.md); original recordings "
+        "are better"
     )
 
 
@@ -309,8 +308,8 @@ def _quality(to: Array) -> str:
 def repointed(text: str, to: Array) -> str:
     """*text* with paths to recordings of the other array, its channels and its name replaced by those of *to*.
 
-    A path has a folder ``foa`` or ``foa_…`` (``mic`` likewise), or a recording whose name begins with it. Everything
-    else stays as it is, to the letter.
+    A path has a folder ``foa`` or ``foa_…`` (``mic`` in the same way), or a recording whose name begins with it.
+    Everything else stays as it is, to the letter.
     """
     source = OTHER[to]
     text = _folders(source).sub(to, text)

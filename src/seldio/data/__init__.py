@@ -1,8 +1,8 @@
-"""Data sets: one view of any source, windows and a stream over it for training, and exports to share.
+"""Datasets: one view of any source, windows and a stream over it for training, and exports to share.
 
 :func:`open` gives the view, :class:`Windows` and :class:`Stream` are what torch, Grain, ``datasets``, tf.data and Ray
-take, and the tables what polars, duckdb and pandas take; no framework is imported here. :func:`export` writes a data
-set as Parquet of the Hub, WebDataset shards, AudioFolder or VideoFolder, and :func:`read_back` makes the files again
+take, and the tables what polars, duckdb and pandas take; no framework is imported here. :func:`export` writes a dataset
+as Parquet of the Hub, WebDataset shards, AudioFolder or VideoFolder, and :func:`read_back` makes the files again
 that it was made from, byte for byte.
 """
 

@@ -1,4 +1,4 @@
-"""The labels and the questions of a data set, read when they are asked for, as tables that any library takes."""
+"""The labels and the questions of a dataset, read when they are asked for, as tables that any library takes."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class ClipLabelFile(NamedTuple):
 
 
 class Events(ArrowTable):
-    """The event tables of a data set by clip, and one Arrow table of them all.
+    """The event tables of a dataset by clip, and one Arrow table of them all.
 
     It is used like a mapping, yet is none: polars takes mappings for columns.
 
@@ -165,7 +165,7 @@ class Events(ArrowTable):
     def _one(self, values: set[T], what: str) -> T:
         if len(values) > 1:
             names = ", ".join(format.name for format in self.formats)
-            raise UsageError(f"the labels are of several {what} ({names}): open one of them")
+            raise UsageError(f"the labels use several {what} ({names}): open only one of them")
         return values.pop()
 
     @property
@@ -242,7 +242,7 @@ class ItemRow(NamedTuple):
 
 
 class Items(ArrowTable):
-    """The questions of a data set, by number and one after the other, and one Arrow table of them all."""
+    """The questions of a dataset, by number and one after the other, and one Arrow table of them all."""
 
     def __init__(self, rows: Sequence[ItemRow]) -> None:
         self.rows = rows

@@ -1,4 +1,4 @@
-"""The files of a clip: its recordings by array and its video, of a data set or found beside a label file."""
+"""The files of a clip: its recordings by array and its video, of a dataset or found next to a label file."""
 
 # Plain strings, as in seldio.files.
 # ruff: noqa: PTH100, PTH112, PTH113, PTH118, PTH119, PTH120, PTH122
@@ -38,7 +38,7 @@ class ClipMedia:
 
     @staticmethod
     def of(clip: Clip, entries: Mapping[str, Entry]) -> ClipMedia:
-        """Those of a clip; *entries* are the files of its data set by name."""
+        """Those of a clip; *entries* are the files of its dataset by name."""
         return ClipMedia(clip, {field: entries[path] for field, path in clip.files.items()})
 
     def entry(self, arrays: Sequence[str] = RECORDINGS) -> Entry | None:
@@ -126,7 +126,7 @@ def open_video(entry: Entry) -> Video:
 
 
 class Media(Mapping[str, ClipMedia]):
-    """The recordings and videos of a data set by clip; nothing is opened before it is asked for."""
+    """The recordings and videos of a dataset by clip; nothing is opened before it is asked for."""
 
     def __init__(self, clips: Mapping[str, Clip], entries: Mapping[str, Entry]) -> None:
         self._clips, self._entries = clips, entries
@@ -155,14 +155,14 @@ def stem_of(path: str) -> str:
 
 
 def media_of(labels: Path, audio: Path | None = None, video: Path | None = None) -> ClipMedia:
-    """The recordings and the video that belong to a label file, as given or as found beside it.
+    """The recordings and the video that belong to a label file, as given or as found next to it.
 
-    Looked for are files of the same name: in the same folder, and in the folders of a data set tree that hold
+    Looked for are files of the same name: in the same folder, and in the folders of a dataset tree that hold
     what the folder of the labels says (``metadata_dev/dev-test-tau`` and ``foa_dev/dev-test-tau``).
     """
     path = os.fspath(labels)
     if os.path.isdir(path):
-        raise UsageError(f"{printable(path)} is a folder: name the label file of one clip in it")
+        raise UsageError(f"{printable(path)} is a folder: pass the label file of one clip in it")
     clip = Clip.model_construct(clip=stem_of(path), layout="loose")
     return ClipMedia(clip, _files_of(path) if os.path.isfile(path) else {}).replaced(audio, video)
 

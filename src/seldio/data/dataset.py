@@ -1,4 +1,4 @@
-"""One data set, whatever it is made of: clips, labels, questions, recordings and videos."""
+"""One dataset, whatever it is made of: clips, labels, questions, recordings and videos."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Wanted = str | int | Collection[str] | Collection[int] | None
 
 
 class Dataset:
-    """A data set: tables of clips, events and questions, recordings and videos; a context manager.
+    """A dataset: tables of clips, events and questions, recordings and videos; a context manager.
 
     Everything is a lazy view: file names alone are looked at when it is opened. It can be pickled, and used by
     several threads; each process opens the files, or the archive that they are in, for itself.
@@ -65,7 +65,7 @@ class Dataset:
 
     @property
     def layout(self) -> str:
-        """The data set tree, such as ``starss23``; ``loose`` if none is known."""
+        """The dataset tree, such as ``starss23``; ``loose`` if none is known."""
         return self._index.tree.layout
 
     @property
@@ -105,7 +105,7 @@ class Dataset:
 
     @property
     def splits(self) -> dict[str, Dataset]:
-        """A data set for each split of the clips, or else of the questions, in the order of their names."""
+        """A dataset for each split of the clips, or else of the questions, in the order of their names."""
         named = {row.split for row in self._rows.values()} - {None} or {item.split for item in self.items} - {None}
         return {name: self._where("split", name) for name in sorted(filter(None, named))}
 
@@ -113,15 +113,15 @@ class Dataset:
         self, *, split: Wanted = None, room: Wanted = None, class_: Wanted = None, task: Wanted = None,
         **columns: Wanted,
     ) -> Dataset:  # fmt: skip
-        """A part of the data set; all conditions hold together, and of several values any one is enough.
+        """A part of the dataset; all conditions hold together, and of several values any one is enough.
 
         Args:
             split: names of splits; ``dev-train`` means ``dev-train-sony`` and ``dev-train-tau`` too, and ``*`` and
                 ``?`` stand for anything. Questions follow their clips; a name that no clip has is one of theirs.
             room: numbers of rooms.
             class_: names or numbers of classes: clips in which one of them sounds.
-            task: kinds of questions; clips stay as they are. Questions about recordings that are no clips stay too,
-                whatever is asked of clips.
+            task: kinds of questions; clips stay as they are. Questions about recordings that are not clips stay too,
+                whatever clips are selected.
             columns: any other column of the clip table, such as ``set``, ``site``, ``fold``, ``clip``.
 
         Raises:
@@ -130,7 +130,7 @@ class Dataset:
         """
         if unknown := columns.keys() - Clip.model_fields.keys():
             known = ", ".join(Clip.model_fields)
-            raise UsageError(f"no column {listed(sorted(unknown))} in the clip table; there are {known}")
+            raise UsageError(f"the clip table has no column {listed(sorted(unknown))}; choose from {known}")
         part = self
         for field, wanted in {"split": split, "room": room, **columns}.items():
             part = part._where(field, wanted)
@@ -201,7 +201,7 @@ class Dataset:
         for value in _several(wanted):
             if not isinstance(value, int) and spelling(value) not in indices:
                 known = ", ".join(indices)
-                raise UsageError(f"no class {value!r} in the class list of these labels; there are {known}")
+                raise UsageError(f"no class {value!r} in the class list of these labels; choose from {known}")
             numbers.append(value if isinstance(value, int) else indices[spelling(value)])
         classes = pa.array(numbers, pa.int32())
         kept = {
@@ -240,7 +240,7 @@ def _counts(values: Iterable[Any]) -> dict[str, int]:
 
 
 def open_dataset(path: str | os.PathLike[str], *, format: str | None = None, force: bool = False) -> Dataset:
-    """Open a data set: any folder, archive, export of :mod:`seldio.data` or file that seldio reads.
+    """Open a dataset: any folder, archive, export of :mod:`seldio.data` or file that seldio reads.
 
     Only names are looked at; labels, questions and media are read when they are asked for.
 

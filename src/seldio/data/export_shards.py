@@ -13,7 +13,7 @@ hold no time and no owner, so the same files give the same bytes.
 
 AudioFolder and VideoFolder are plain files, and a ``metadata.jsonl`` that tells what belongs to them.
 ``SPLIT/metadata.jsonl`` has a line for each clip. ``file_name``, and ``mic_file_name`` for a second array, lead to
-the files beside it, and are the only columns that ``datasets`` turns into recordings (or videos, in a VideoFolder). It
+the files next to it, and are the only columns that ``datasets`` turns into recordings (or videos, in a VideoFolder). It
 gives every ``…_file_name`` of an AudioFolder the type Audio, so the video of a clip is named in a plain column
 ``video``, its path below the root. Labels are nested in the line, and lie in ``labels/`` as they were.
 """

@@ -108,7 +108,7 @@ class ExportPlan:
 
     def __init__(self, index: Index, array: str) -> None:
         if array not in RECORDINGS:
-            raise UsageError(f"there is no array {array!r}; choose one of {', '.join(RECORDINGS)}")
+            raise UsageError(f"unknown array {array!r}; choose from {', '.join(RECORDINGS)}")
         self.index, self.array = index, array
         self.label_files = index.label_files
         keys = _keys(index.clips)
@@ -181,7 +181,7 @@ class ExportPlan:
 
     @cached_property
     def rates(self) -> Mapping[str, int | None]:
-        """Samples a second of the recordings in each column; None where they differ or one cannot be read."""
+        """Samples per second of the recordings in each column; None where they differ or one cannot be read."""
         files = [(column, entry) for row in self.rows for column, entry in row.media.items() if column != "video"]
         every = each(
             _rate, [entry for _, entry in files], batch=64, what="reading headers", key=attrgetter("stamp"),
@@ -193,7 +193,7 @@ class ExportPlan:
         return {column: rates.pop() if len(rates) == 1 else None for column, rates in found.items()}
 
     def dependencies(self) -> dict[str, Any]:
-        """What the content of every shard depends on beside the files of its own clips."""
+        """What the content of every shard depends on besides the files of its own clips."""
         return {
             "array": self.array,
             "format": self.index.format.name if self.index.format is not None else None,
@@ -217,7 +217,7 @@ class ExportPlan:
 
 
 def _rate(entry: Entry) -> int | None:
-    """Samples a second of a recording; None where it cannot be read."""
+    """Samples per second of a recording; None where it cannot be read."""
     try:
         return probe_entry(entry).rate
     except NotAudio:

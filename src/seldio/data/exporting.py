@@ -1,4 +1,4 @@
-"""Exports: a data set written anew in one of the ways in which data sets are shared, and the way back.
+"""Exports: a dataset written anew in one of the ways in which datasets are shared, and the way back.
 
 The files are the parts that are worked on, wherever the user wants that to happen (see :mod:`seldio.engines`): each
 is written by the process that makes it. A ledger in the folder knows what is finished, and the manifest comes last.
@@ -91,12 +91,12 @@ class Manifest:
         """The manifest of an export.
 
         Raises:
-            UsageError: the folder holds none, so it is no export or one that was broken off.
+            UsageError: the folder holds none, so it is not an export or not a finished one.
             DataError: it cannot be read.
         """
         path = folder / MANIFEST
         if not path.is_file():
-            raise UsageError(f"{printable(str(folder))} is no finished export of seldio: it holds no {MANIFEST}")
+            raise UsageError(f"{printable(str(folder))} is not a finished seldio export: it has no {MANIFEST}")
         return Manifest.parse(path.read_bytes(), str(path))
 
     @staticmethod
@@ -109,7 +109,9 @@ class Manifest:
         try:
             record = json.loads(data)
             if record.pop("seldio_export") != VERSION:
-                raise DataError(f"{printable(path)} is of another version of seldio: read it with that one")
+                raise DataError(
+                    f"{printable(path)} was written by another version of seldio: read it with that version"
+                )
             return Manifest(**record | {"files": tuple(ExportFile(**file) for file in record["files"])})
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise DataError(f"{printable(path)} cannot be read: export again, or fetch it again") from None
@@ -120,11 +122,11 @@ def export(
     embed: bool = True, shard_bytes: int = 500 << 20, array: str = "foa", format: str | None = None,
     force: bool = False,
 ) -> Manifest:  # fmt: skip
-    """Write a data set to a folder in one of the ways in which data sets are shared.
+    """Write a dataset to a folder in one of the ways in which datasets are shared.
 
     Nothing is lost: recordings, videos and label files go in as the bytes they are, and files that are of no clip
     are copied; :func:`seldio.data.read_back` makes all of them again. Files appear whole or not at all, the
-    manifest last. The same call again goes on where an earlier one was broken off, and writes again only what
+    manifest last. The same call again resumes where an earlier one was broken off, and writes again only what
     has changed in the source. The same source gives the same bytes.
 
     Args:
@@ -138,20 +140,20 @@ def export(
         force: export labels in which there are errors too, such as angles in radians or classes that do not exist.
 
     Raises:
-        UsageError: there is nothing to export, the labels are of several class lists, or *out* is no place for it.
+        UsageError: there is nothing to export, the labels are of several class lists, or *out* cannot be used for it.
         InvalidData: labels or questions are wrong.
         SeldioError: the disk fails.
         KeyboardInterrupt: with a message that says how to go on.
     """
     if kind not in KINDS:
-        raise UsageError(f"there is no kind of storage {kind!r}; choose one of {', '.join(KINDS)}")
+        raise UsageError(f"unknown storage {kind!r}; choose from {', '.join(KINDS)}")
     if shard_bytes < 1:
         raise UsageError(f"shards of {shard_bytes} bytes cannot be: give a number above 0, such as {500 << 20}")
     place = Path(out)
     with open_source(source, raise_errors, LIMITS) as opened:
         top = Path(opened.path).resolve()
         if opened.kind == "folder" and (place.resolve() == top or place.resolve().is_relative_to(top)):
-            raise UsageError(f"{printable(str(place))} lies inside the source: name a folder beside it")
+            raise UsageError(f"{printable(str(place))} is inside the source: choose a folder outside it")
         if not opened.entries:
             raise UsageError(f"{printable(opened.path)} holds no files to export")
         plan = ExportPlan(Index(opened, get(format) if format is not None else None, force=force), array)
@@ -161,7 +163,7 @@ def export(
             folder.write([copied(entry.name, entry) for entry in opened])
             return folder.finish({}, plan.statistics())
         if not plan.rows:
-            raise UsageError(f"{printable(opened.path)} holds no clip: kind 'files' copies it as it is")
+            raise UsageError(f"{printable(opened.path)} holds no clips: kind 'files' copies it as it is")
         if kind == "parquet" and embed:
             _check_sizes(plan)
         folder = ExportFolder(place, kind, options | plan.dependencies())
@@ -189,7 +191,7 @@ def _check_sizes(plan: ExportPlan) -> None:
 class ExportFolder:
     """A folder that is being written: each file whole or not at all, those of an earlier run kept where they fit.
 
-    *settings* are what the bytes depend on beside the source and the version of the software.
+    *settings* are what the bytes depend on besides the source and the version of the software.
     """
 
     def __init__(self, out: Path, kind: str, settings: Mapping[str, Any]) -> None:
@@ -197,16 +199,16 @@ class ExportFolder:
         self._settings = json.dumps([VERSION, __version__, pa.__version__, kind, settings], sort_keys=True)
         self.files: dict[str, ExportFile] = {}
         if out.exists() and not out.is_dir():
-            raise UsageError(f"{self._shown} is a file, and an export is a folder")
+            raise UsageError(f"{self._shown} is a file, but an export is a folder")
         if not (out / LEDGER).is_dir() and out.is_dir() and any(out.iterdir()):
-            raise UsageError(f"{self._shown} is not empty: name a new folder for the export")
+            raise UsageError(f"{self._shown} is not empty: choose a new folder for the export")
         make_folder(out)
         self._ledger = Ledger(self.out / LEDGER)
         self._known = self._earlier()
         (self.out / MANIFEST).unlink(missing_ok=True)  # written last: until then this is no finished export
 
     def _earlier(self) -> dict[str, tuple[str, ExportFile]]:
-        """What has been written and is still there, with what it depends on; names that lead out are no such."""
+        """What has been written and is still there, with what it depends on; names that lead outside do not count."""
         known: dict[str, tuple[str, ExportFile]] = {}
         for key, file in (one for results in self._ledger.results() for one in results):
             with suppress(InvalidData):
@@ -244,7 +246,7 @@ class ExportFolder:
         except KeyboardInterrupt:
             written = sum(bool(key) for key, _ in self._earlier().values())
             count = f"{written:,} of {plural(len(wanted), 'file')}"
-            message = f"stopped; {count} are written in {self._shown}: the same command goes on from there"
+            message = f"stopped; {count} are written in {self._shown}: the same command resumes from there"
             raise KeyboardInterrupt(message) from None
 
     def _written(self, todo: Sequence[FilePart]) -> Iterator[tuple[str, ExportFile]]:
@@ -344,14 +346,14 @@ def read_back(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tupl
         Their names below *out*, sorted.
 
     Raises:
-        UsageError: *path* is no finished export, or *out* is no place for the files.
+        UsageError: *path* is not a finished export, or *out* cannot be used for the files.
         DataError: the export is damaged: a file is missing or another one than was written, or a name leads out.
         SeldioError: the disk fails.
     """
     folder, place = Path(path), Path(out)
     manifest = Manifest.load(folder)
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
-        raise UsageError(f"{printable(str(place))} is there and not empty: name a new folder")
+        raise UsageError(f"{printable(str(place))} exists and is not empty: choose a new folder")
     names: set[str] = set()
     for file in manifest.files:
         path = folder / safe_name(file.name, str(folder / MANIFEST))
@@ -360,7 +362,9 @@ def read_back(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tupl
         with path.open("rb") as stream:
             found = hashlib.file_digest(stream, "sha256").hexdigest()
         if found != file.sha256:
-            raise DataError(f"{printable(str(path))} is not what was written (its SHA-256 differs): fetch it again")
+            raise DataError(
+                f"{printable(str(path))} is not the file that was written (its SHA-256 differs): fetch it again"
+            )
         for name, data in _originals(folder, file, manifest.kind):
             target = place / safe_name(name, str(folder / file.name))
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -396,14 +400,14 @@ def _from_tar(path: Path) -> Iterator[Original]:
         for member in tar:
             stream = tar.extractfile(member)
             if stream is None:
-                raise DataError(f"{printable(str(path))} holds {printable(member.name)}, which is no file")
+                raise DataError(f"{printable(str(path))} holds {printable(member.name)}, which is not a file")
             key, _, name = member.name.partition(".")
             if name != "json":
                 sample[name] = stream.read()
                 continue
             files = json.loads(stream.read())["files"]
             if files.keys() != sample.keys():
-                raise DataError(f"{printable(str(path))}: the sample {printable(key)} has not the files that it names")
+                raise DataError(f"{printable(str(path))}: the sample {printable(key)} lacks files that it names")
             yield from ((files[inside], data) for inside, data in sample.items())
             sample = {}
 
@@ -437,9 +441,9 @@ def convert_stored(
     format: str | None,
     force: bool = False,
 ) -> Stored:
-    """Export a data set, or with *files* make the files again that an export was made from."""
+    """Export a dataset, or with *files* make the files again that an export was made from."""
     if not isinstance(out, str | os.PathLike):
-        raise UsageError(f"--to {to} writes a folder: name it with -o")
+        raise UsageError(f"--to {to} writes a folder: use -o FOLDER")
     if to == "files":
         manifest = Manifest.load(Path(path))
         written = [Path(out) / name for name in read_back(path, out)]
@@ -452,6 +456,6 @@ def convert_stored(
     clips, others = manifest.statistics["clips"], manifest.statistics["files"]["other"]
     return Stored(
         formats=formats, target=to, files=files, written=tuple(map(str, written)), clips=clips, rows=(clips, clips),
-        losses={}, notes=(f"{plural(others, 'file')} of no clip copied as is",) if others else (), findings=(),
+        losses={}, notes=(f"{plural(others, 'file')} of no clip copied unchanged",) if others else (), findings=(),
         bytes=size,
     )  # fmt: skip

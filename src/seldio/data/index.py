@@ -57,7 +57,7 @@ class Index:
 
     @cached_property
     def tree(self) -> Tree:
-        """The data set tree that the names make."""
+        """The dataset tree that the names make."""
         return read_tree(list(self.entries), self.source.path)
 
     @property
@@ -161,7 +161,7 @@ class Index:
             if both := sorted(found.keys() & more.keys()):
                 raise UsageError(
                     f"{printable(found[both[0]].entry.path)} and {printable(entry.path)} both hold labels of "
-                    f"{listed(both)}: open one of them, or take one away"
+                    f"{listed(both)}: open only one, or remove one"
                 )
             found |= more
         return found
@@ -186,7 +186,7 @@ def open_clip(
 ) -> Iterator[tuple[str | Source, ClipMedia]]:
     """The labels of a clip, as a path or an open source, and its recordings and video, while the context lasts.
 
-    *labels* are its file, or a data set: a folder, an archive, an export, or an address of either on the Hub; then
+    *labels* are its file, or a dataset: a folder, an archive, an export, or an address of either on the Hub; then
     *clip* says which one, if there are several. *audio* and *video* take the places of the files that are found.
     """
     place = _fetched(os.fspath(labels))
@@ -222,10 +222,10 @@ def _chosen(index: Index, clip: str | None) -> tuple[Clip, ClipLabelFile]:
         return index.clips[found[0]], labelled[found[0]]
     where = printable(index.source.path)
     if clip is not None and not found:
-        raise UsageError(f"{where} has no labels of a clip {clipped(clip)}; it has {listed(list(labelled)) or 'none'}")
+        raise UsageError(f"{where} has no labels for a clip {clipped(clip)}; it has {listed(list(labelled)) or 'none'}")
     if not labelled:
-        raise UsageError(f"{where} holds no labels: name the label file of the clip")
-    raise UsageError(f"{where} holds {plural(len(found), 'clip')}: name one with --clip, as {listed(found, 3)}")
+        raise UsageError(f"{where} holds no labels: pass the label file of the clip")
+    raise UsageError(f"{where} holds {plural(len(found), 'clip')}: choose one with --clip, such as {listed(found, 3)}")
 
 
 def _alone(file: ClipLabelFile) -> Source:

@@ -41,7 +41,7 @@ def checked(shard: object, what: str) -> Shard:
     except ValueError:
         found = (0, 0)
     if not 0 <= found[1] < found[0]:
-        raise UsageError(f"{what}: shard {index} of {count}; they are counted from 0")
+        raise UsageError(f"{what}: shard {index} of {count}; shards are counted from 0")
     return found
 
 
@@ -149,7 +149,7 @@ class Rest:
         return len(self.left) + self.length - self.cursor
 
     def places(self, shard: Shard, count: int) -> Iterator[int]:
-        """The places that are the shard's, in order, of the first *count*; behind the end the pass begins anew."""
+        """The places that are the shard's, in order, of the first *count*; past the end the pass begins anew."""
         for number in range(shard[1], count, shard[0]):
             if number < len(self.left):
                 yield self.left[number]

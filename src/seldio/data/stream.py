@@ -24,19 +24,19 @@ class Stream:
     Ranks and workers share the elements: the k-th of n takes every n-th, from the arguments of :meth:`shard`, else
     from the environment (RANK and WORLD_SIZE, WORKER and NUM_WORKERS), else from torch, if that is already imported.
     Workers of a torch loader always share what their process has. Where something that splits by itself reads the
-    stream (a generator of ``datasets`` or tf.data, a data set of another class in a torch loader), to split here as
+    stream (a generator of ``datasets`` or tf.data, a dataset of another class in a torch loader), to split here as
     well would lose elements: then *split* has to say who does it.
 
-    Each iteration is a new pass from the beginning, except the first one after :meth:`load_state_dict`, which goes on
+    Each iteration is a new pass from the beginning, except the first one after :meth:`load_state_dict`, which resumes
     where the state was taken.
 
     Args:
         source: has ``len()`` and is indexed by numbers, such as :class:`seldio.data.Windows`.
         seed: of the order; None for the order of the source.
-        split: share the elements between ranks and workers: True always, False never (beside :meth:`shard`), None
+        split: share the elements between ranks and workers: True always, False never (except by :meth:`shard`), None
             unless what reads the stream may do so.
         even: give all ranks the same number of elements, and so of batches, as training in step needs it, where their
-            number is no multiple of the ranks: ``drop`` the last elements of a pass, or ``repeat`` its first ones.
+            number is not a multiple of the ranks: ``drop`` the last elements of a pass, or ``repeat`` its first ones.
 
     Raises:
         UsageError: *even* is something else.
@@ -156,7 +156,7 @@ class Stream:
         }  # fmt: skip
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on where *state* was taken, with as many ranks and workers as there are now.
+        """Resume where *state* was taken, with as many ranks and workers as there are now.
 
         Raises:
             UsageError: it is not that of a stream of this length and seed, so that the rest would be another.
@@ -165,7 +165,8 @@ class Stream:
         for name, value in ours.items():
             if state.get(name) != value:
                 raise UsageError(
-                    f"the state has {name} {state.get(name)!r}, this stream {value!r}: it is of another one"
+                    f"the state has {name} {state.get(name)!r}, but this stream has {value!r}: it was saved by a "
+                    "different stream"
                 )
         if not sharding.is_count(epoch := state.get("epoch")):
             raise UsageError(f"the state has epoch {epoch!r}")
@@ -181,7 +182,7 @@ class Stream:
         """
         heads = [{key: state.get(key) for key in ("version", "length", "seed", "epoch")} for state in states]
         if not heads or any(head != heads[0] for head in heads):
-            raise UsageError("states of different streams or epochs cannot be put together")
+            raise UsageError("states of different streams or epochs cannot be merged")
         length = int(states[0].get("length", 0))
         rest = sharding.merged(
             [(sharding.rest_of(one, length), sharding.checked(one.get("shard"), "a state")) for one in states]
@@ -302,14 +303,14 @@ def _axis(arrays: Sequence[np.ndarray[Any, Any]], name: str) -> int | None:
     shapes = {array.shape for array in arrays}
     differ = [axis for axis, lengths in enumerate(zip(*shapes, strict=False)) if len(set(lengths)) > 1]
     if len({len(shape) for shape in shapes}) > 1 or len(differ) > 1:
-        raise UsageError(f"{name} cannot be put together: shapes {', '.join(map(str, sorted(shapes)))}")
+        raise UsageError(f"{name} cannot be stacked: shapes {', '.join(map(str, sorted(shapes)))}")
     return differ[0] if differ else None
 
 
 def _stacked(arrays: Sequence[np.ndarray[Any, Any]], name: str) -> np.ndarray[Any, Any]:
     if len({array.shape for array in arrays}) > 1:
         lengths = ", ".join(map(str, sorted({array.shape for array in arrays})))
-        raise UsageError(f"{name} has different lengths ({lengths}): say pad=0, or windows of one length")
+        raise UsageError(f"{name} has different lengths ({lengths}): use pad=0, or windows of equal length")
     return np.stack(arrays)
 
 

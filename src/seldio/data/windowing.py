@@ -1,4 +1,4 @@
-"""Windows over the clips of a data set, or its questions, each with sound, labels and pictures as numpy arrays."""
+"""Windows over the clips of a dataset, or its questions, each with sound, labels and pictures as numpy arrays."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class WindowOptions(TypedDict, total=False):
 
 
 class Windows(Sequence[Element]):
-    """A map-style data set: windows over clips, or questions, each with its sound, labels and pictures.
+    """A map-style dataset: windows over clips, or questions, each with its sound, labels and pictures.
 
     Elements have ``clip``, ``start`` (seconds) and ``frames`` (first label frame and the one after the last), and,
     if asked for:
 
-    - ``audio``, float32 of shape (channels, samples), zeros behind the end of the recording; ``rate`` (samples a
+    - ``audio``, float32 of shape (channels, samples), zeros past the end of the recording; ``rate`` (samples per
       second) and ``length`` (samples before the zeros).
     - ``target``, float32: class activity, shape (frames, classes); ACCDOA, (frames, 3 or 4, classes); multi-ACCDOA,
       (frames, 6, 4 or 5, classes); or plain rows, float64 of shape (rows, 7): see :mod:`seldio.data.targets`.
@@ -74,7 +74,8 @@ class Windows(Sequence[Element]):
     Args:
         dataset: what to go through.
         seconds: length of a window, a whole number of label frames; None for whole clips.
-        hop: seconds from one window to the next, likewise; by default their length. The last window covers the end.
+        hop: seconds from one window to the next, a multiple of label frames as well; by default their length. The last
+            window covers the end.
         target: labels as ``rows``, ``activity``, ``accdoa`` or ``multi-accdoa``; None for none.
         distance: add the distance in metres to ACCDOA targets.
         audio: ``foa``, ``mic``, ``stereo`` or ``audio``; ``any`` is the first of them that a clip has; None for none.
@@ -99,10 +100,8 @@ class Windows(Sequence[Element]):
         items: bool = False,
     ) -> None:
         if target is not None and (target not in targets.TARGETS or items):
-            raise UsageError(
-                f"no target {target!r}{' of questions' if items else ''}; of windows there are "
-                f"{', '.join(targets.TARGETS)}"
-            )
+            choice = "questions have none" if items else f"choose from {', '.join(targets.TARGETS)}"
+            raise UsageError(f"unknown target {target!r}; {choice}")
         if items and (video is not None or hop is not None):
             raise UsageError("questions have no video and no hop: each is one element")
         self._events = dataset.events
@@ -110,7 +109,7 @@ class Windows(Sequence[Element]):
         self.size = None if seconds is None else _frames(seconds, self.hop, "seconds")
         self.step = self.size if hop is None else _frames(hop, self.hop, "hop")
         if self.size is None and hop is not None:
-            raise UsageError("a hop needs windows of some length: say seconds=")
+            raise UsageError("a hop needs a window length: set seconds=")
         self.target, self.distance, self.audio, self.video = target, distance, audio, video
         self.classes = len(vocabulary(self._events.vocabulary)) if target is not None else 0
         self._items = list(dataset.items) if items else None
@@ -206,7 +205,7 @@ class Windows(Sequence[Element]):
         ``{name: tf.TensorSpec(*part) for name, part in windows.signature.items()}`` is what tf.data asks for.
         """
         if not len(self):
-            raise UsageError("nothing to go through: there is no element to tell its parts from")
+            raise UsageError("no windows: there is no element to take the signature from")
         first, frames = self[0], self.size
         found: dict[str, tuple[tuple[int | None, ...], str]] = {}
         for name, part in first.items():
@@ -225,7 +224,7 @@ class Windows(Sequence[Element]):
         return found
 
     def _count(self, frames: int) -> int:
-        """How many windows a clip of so many label frames has: the last one ends where it ends, or behind that."""
+        """The number of windows of a clip with this many label frames; the last one may run past its end."""
         return 1 if self.size is None or self.step is None else 1 + max(0, -(-(frames - self.size) // self.step))
 
     def _window(self, source: WindowSource, number: int) -> Element:
@@ -298,9 +297,13 @@ def _clips(
 ) -> list[WindowSource]:  # fmt: skip
     """The clips."""
     if audio not in (None, "any", *RECORDINGS):
-        raise UsageError(f"no recordings {audio!r}; there are any, {', '.join(RECORDINGS)}, and None for no sound")
+        raise UsageError(
+            f"unknown recordings {audio!r}; choose from any, {', '.join(RECORDINGS)}, or None for no audio"
+        )
     if not dataset.media:
-        raise UsageError("there is no clip to make windows of" + ("; items=True: the questions" * bool(dataset.items)))
+        raise UsageError(
+            "there are no clips to make windows from" + ("; use items=True for the questions" * bool(dataset.items))
+        )
     arrays = RECORDINGS if audio is None or audio == "any" else (audio,)
     chosen: list[tuple[str, ClipMedia, Entry | None]] = []
     for name, media in dataset.media.items():
@@ -312,7 +315,7 @@ def _clips(
         }
         if missing := [what for what, lacking in lacks.items() if lacking]:
             raise DataError(
-                f"clip {printable(name)} has no {' and no '.join(missing)}: ask for less, or select() others"
+                f"clip {printable(name)} has no {' and no '.join(missing)}: ask for less, or select() other clips"
             )
         chosen.append((name, media, recording))
     sounds = [recording or media.entry() for _, media, recording in chosen]
@@ -364,7 +367,7 @@ def _length(dataset: Dataset, name: str, media: ClipMedia) -> int:
 def _items(dataset: Dataset, audio: str | None) -> list[WindowSource]:
     """The questions with their recordings."""
     if audio not in (None, "any"):
-        raise UsageError("questions name their recordings themselves: audio='any', or None for no sound")
+        raise UsageError("questions name their recordings themselves: audio='any', or None for no audio")
     if not dataset.items:
         raise UsageError("there are no questions")
     if audio is None:
@@ -374,8 +377,8 @@ def _items(dataset: Dataset, audio: str | None) -> list[WindowSource]:
         entries = [dataset.find(path, file) for path in item.audio]
         if None in entries:
             raise DataError(
-                f"question {printable(item.id)} is about {printable(item.audio[entries.index(None)])}, which is not "
-                f"there ({plural(len(dataset.items), 'question')}): audio=None takes the texts alone"
+                f"question {printable(item.id)} is about {printable(item.audio[entries.index(None)])}, which is "
+                f"missing ({plural(len(dataset.items), 'question')}): use audio=None for the texts alone"
             )
         found.append(WindowSource(recordings=tuple(entry for entry in entries if entry is not None)))
     return found

@@ -88,8 +88,8 @@ def running(
         workers: processes; 1 is this one alone, and what is meant by None. On a cluster, parts that are worked on at a
             time; None: as many as it has processors.
         engine: *local* for processes of this machine, *ray* for a Ray cluster (see :mod:`seldio.engines.cluster`).
-        resume: a folder in which finished parts are kept: the same work with the same folder goes on from there,
-            and what has changed since is done again. It is made if it is not there.
+        resume: a folder in which finished parts are kept: the same work with the same folder resumes from there,
+            and what has changed since is done again. It is created if needed.
         resumable: whether who runs this can name such a folder, as a stop then says.
 
     Raises:
@@ -98,9 +98,9 @@ def running(
         SeldioError: the disk or the cluster fails.
     """
     if engine not in ENGINES:
-        raise UsageError(f"there is no engine {engine!r}; choose one of {', '.join(ENGINES)}")
+        raise UsageError(f"unknown engine {engine!r}; choose from {', '.join(ENGINES)}")
     if workers is not None and not 1 <= workers <= MOST:
-        raise UsageError(f"the number of workers is from 1 to {MOST}, not {workers}")
+        raise UsageError(f"the number of workers must be from 1 to {MOST}, not {workers}")
     ledger = Ledger(Path(resume)) if resume is not None else None
     now = _Running(engine, workers if engine == "ray" else workers or 1, ledger)
     token = _running.set(now)
@@ -109,8 +109,8 @@ def running(
         yield
         well = True
     except KeyboardInterrupt as stop:
-        way = "; with --resume FOLDER the same command would go on where it stopped" if resumable else ""
-        rest = f"nothing is half written{way}" if ledger is None else ledger.rest
+        way = "; with --resume FOLDER, the same command would resume where it stopped" if resumable else ""
+        rest = f"no file is half-written{way}" if ledger is None else ledger.rest
         raise KeyboardInterrupt(str(stop) or f"stopped; {rest}") from None
     finally:
         _running.reset(token)
@@ -138,7 +138,7 @@ def each(
         batch: parts that travel together; their number does not depend on the workers.
         what: is done, for the display of progress; nothing is shown without.
         size: the bytes of a part, for the same.
-        key: what the result depends on beside *work*, as something with a ``repr``; only with one are results kept in
+        key: what the result depends on besides *work*, as something with a ``repr``; only with one are results kept in
             the folder of :func:`running`.
         here: work in this process: for what is packed, which would have to be unpacked here all the same and would
             fill the memory on its way, and for work that calls :func:`each` itself.

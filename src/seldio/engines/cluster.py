@@ -96,7 +96,9 @@ class Cluster:
                 raise SeldioError(f"a node of the cluster lacks what it needs: {cause}; install seldio there") from None
             raise cause from None
         except errors.RayError as error:
-            raise SeldioError(f"the cluster could not work on a part: {str(error).strip().splitlines()[0]}") from None
+            raise SeldioError(
+                f"the cluster failed on a part of the work: {str(error).strip().splitlines()[0]}"
+            ) from None
 
     def close(self, at_once: bool) -> None:  # noqa: ARG002 - what has begun is cancelled where it is waited for
         """Leave the cluster; one that was started here ends."""
@@ -179,7 +181,7 @@ def unseen(nodes: list[str], paths: list[str]) -> SeldioError:
     files = listed(list(map(printable, paths)), 1)
     return SeldioError(
         f"{which} {listed(nodes)} of the cluster {verb} not see {files}: every node needs the same files under the "
-        "same paths, such as on shared storage; --engine local works on this machine alone"
+        "same paths, such as on shared storage; --engine local works on this machine only"
     )
 
 

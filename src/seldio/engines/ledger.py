@@ -1,4 +1,4 @@
-"""What finished parts of some work have given, kept in a folder, so that the same work goes on where it was broken off.
+"""What finished parts of some work have given, kept in a folder, so that the same work resumes where it was broken off.
 
 The folder holds a file for each part, named after a hash of what it was made from, each whole or not there. The
 manifest is written when all is done.
@@ -44,7 +44,7 @@ class Ledger:
         self._used: dict[str, int] = {}
         items = [item for item in folder.iterdir() if not item.name.startswith(".")] if folder.is_dir() else []
         if any(item.suffix != _SUFFIX and item.name != NAME for item in items):
-            raise UsageError(f"{printable(str(folder))} holds something else: name a new folder for finished parts")
+            raise UsageError(f"{printable(str(folder))} holds something else: choose a new folder for finished parts")
         make_folder(folder)
         self._note(done=False)
 
@@ -80,7 +80,7 @@ class Ledger:
     def rest(self) -> str:
         """What is kept and how it goes on, for people."""
         many = plural(len(self._used), "finished part") if self._used else "no finished part yet"
-        return f"{many} kept in {printable(str(self.folder))}: the same command goes on from there"
+        return f"{many} kept in {printable(str(self.folder))}: the same command resumes from there"
 
     def finish(self) -> None:
         """Take away what this run had no use for, and write the manifest."""
@@ -99,7 +99,7 @@ class Ledger:
 
 
 def name_of(work: Callable[..., Any], key: object) -> str:
-    """The name of a result: a hash of the version, the work with its fields, and what it depends on beside."""
+    """The name of a result: a hash of the version, the work with its fields, and what it depends on otherwise."""
     from seldio import __version__
 
     what = work if dataclasses.is_dataclass(work) else f"{work.__module__}.{work.__qualname__}"
@@ -117,7 +117,7 @@ class _Records(pickle.Unpickler):
             found = super().find_class(module, name)
             if isinstance(found, type) and _only_fields(found):
                 return found
-        raise pickle.UnpicklingError(f"{module}.{name} is no part of a result")
+        raise pickle.UnpicklingError(f"{module}.{name} is not a part of a result")
 
 
 def _only_fields(kind: type) -> bool:

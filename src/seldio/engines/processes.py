@@ -54,7 +54,7 @@ class Processes:
                 yield ahead.popleft().result()
         except BrokenProcessPool:
             raise SeldioError(
-                "a worker process was killed, perhaps for want of memory: take fewer workers; nothing is half written "
+                "a worker process was killed, perhaps for lack of memory: use fewer workers; no file is half-written "
                 "(in a program of your own, it may lack the line: if __name__ == '__main__')"
             ) from None
         finally:

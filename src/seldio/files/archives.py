@@ -60,7 +60,7 @@ _TAR_MODES = {
 
 
 def open_packed(plain: Entry, kind: Kind, packed: Packed, sink: Sink, limits: Limits) -> Source:
-    """The source that *packed* turns out to be; *plain* is its only entry if it is no archive."""
+    """The source that *packed* turns out to be; *plain* is its only entry if it is not an archive."""
     path = plain.path
     with ExitStack() as stack:
         stack.enter_context(closing(packed))
@@ -107,7 +107,7 @@ def _recognised(stream: IO[bytes]) -> tuple[Kind, _Unpacker | None]:
 def _single(packed: Packed, unpack: _Unpacker) -> Any:
     opened = unpack(packed.stream())
     if any(re.match(magic, opened.peek(10)) for magic, _ in _UNPACKERS):
-        raise ValueError("packed twice")
+        raise ValueError("compressed twice")
     return opened
 
 
@@ -293,13 +293,13 @@ def _unsafe(member: Member, place: str, links: set[str]) -> Finding | None:
     if flat.startswith("/") or re.match("[A-Za-z]:", flat):
         return problem("SAF101", place, "The name is absolute")
     if any(part.strip() == ".." for part in flat.split("/")):
-        return problem("SAF101", place, "The name climbs with '..'")
+        return problem("SAF101", place, "The name contains '..'")
     if "\0" in flat or not (member.name or stat.S_ISDIR(member.mode)):
-        return problem("SAF101", place, "The name is empty or hides its end")
+        return problem("SAF101", place, "The name is empty or contains NUL")
     if stat.S_ISLNK(member.mode):
         return problem("SAF102", place, "A link")
     if links and any(str(parent) in links for parent in PurePosixPath(member.name).parents):
-        return problem("SAF102", place, "Lies beneath a link")
+        return problem("SAF102", place, "Lies below a link")
     if stat.S_IFMT(member.mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
         return special(place, member.mode)
     return None
@@ -308,11 +308,11 @@ def _unsafe(member: Member, place: str, links: set[str]) -> Finding | None:
 def _flawed(member: Member, place: str, first: Member | None, cap: int, limits: Limits) -> Finding | None:
     if first:
         both = " and ".join(f"{plural(m.size, 'byte')} at offset {m.offset:,}" for m in (first, member))
-        return problem("SAF104", place, f"There twice ({both})")
+        return problem("SAF104", place, f"Appears twice ({both})")
     if member.locked:
         return problem("SAF107", place, "Encrypted")
     if len(member.name) > limits.name_chars:
         return problem("SAF105", place, f"The name has {len(member.name):,} characters")
     if member.size > cap:
-        return problem("SAF105", place, f"Unpacks to {member.size:,} bytes, from {member.packed:,}")
+        return problem("SAF105", place, f"Unpacks to {member.size:,} bytes, from {member.packed:,} compressed")
     return None

@@ -32,7 +32,7 @@ class Limits:
     """What a source may ask of this machine; whatever is over a limit is a ``SAF105`` finding."""
 
     file_bytes: int = 256 * 2**20  # one file, or one member of an archive, read as a whole
-    lines_bytes: int = 4 * 2**30  # the same for JSON Lines on disk: the questions of a whole data set are one such file
+    lines_bytes: int = 4 * 2**30  # the same for JSON Lines on disk: the questions of a whole dataset are one such file
     members: int = 200_000  # members of one archive, or files of one folder that links to folders lead to
     files: int = 5_000_000  # files of one folder
     total_bytes: int = 4 * 2**30  # all members of one archive together, unpacked
@@ -40,7 +40,7 @@ class Limits:
     name_chars: int = 1024  # a name with its folders
 
     def plain(self, name: str) -> int:
-        """How many bytes a file on disk may have to be read as a whole."""
+        """How large a file on disk may be, in bytes, to be read as a whole."""
         return self.lines_bytes if name.lower().endswith((".jsonl", ".ndjson")) else self.file_bytes
 
     def unpacked(self, packed: int, most: int) -> int:
@@ -125,7 +125,7 @@ class Entry:
     def _started(self) -> Any:
         """A stream of what is in an archive or in memory."""
         if self._owner is not None and self._owner.closed:
-            raise SeldioError(f"{printable(self.path)} belongs to a source that is closed")
+            raise SeldioError(f"{printable(self.path)} belongs to a source that has been closed")
         return self._start()
 
     def head(self, count: int) -> bytes:
@@ -203,7 +203,7 @@ SKIPPED = frozenset({"__pycache__", "__MACOSX", "Thumbs.db", "desktop.ini"})
 _ON_WINDOWS = {
     "holds a character that Windows forbids": re.compile(r"[<>:|?*\\]"),
     "ends in a dot or space, which Windows drops": re.compile(r"[. ](/|$)"),
-    "is kept for a device on Windows": re.compile(r"(?i)(^|/)(con|prn|aux|nul|com\d|lpt\d)(\.[^/]*)?(/|$)"),
+    "is reserved for a device on Windows": re.compile(r"(?i)(^|/)(con|prn|aux|nul|com\d|lpt\d)(\.[^/]*)?(/|$)"),
 }
 
 

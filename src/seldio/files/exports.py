@@ -1,10 +1,10 @@
 """An export as a source: the files that it was made from, under their own names, read where they lie.
 
-What :mod:`seldio.data` has written, or what was fetched of it, is told by ``manifest.json``, or else by its shards:
-Parquet files with a column ``clip`` and columns of files (structs of ``bytes`` and ``path``), and tar files in which a
-``KEY.json`` tells where the files of a sample came from. Recordings and videos are stretches of the shards, so that a
-window of one is read without the rest. What was derived from the files (tables of labels, lists of shards) is left out
-where they are there themselves; :attr:`seldio.files.Source.stored` has it.
+What :mod:`seldio.data` has written, or what was fetched of it, is identified by ``manifest.json``, or else by its
+shards: Parquet files with a column ``clip`` and columns of files (structs of ``bytes`` and ``path``), and tar files in
+which a ``KEY.json`` tells where the files of a sample came from. Recordings and videos are stretches of the shards, so
+that a window of one is read without the rest. What was derived from the files (tables of labels, lists of shards) is
+left out where they are there themselves; :attr:`seldio.files.Source.stored` has it.
 """
 
 from __future__ import annotations
@@ -84,14 +84,14 @@ def manifest(files: Iterable[File], sink: Sink) -> Mapping[str, Mapping[str, Any
         sink(error.finding)
     except (ValueError, LookupError, TypeError, RecursionError):
         assert entry is not None
-        sink(problem("SAF107", entry.path, "Damaged (it tells of no files)"))
+        sink(problem("SAF107", entry.path, "Damaged (it lists no files)"))
     return None
 
 
 def _plain(
     entry: Entry, written: Mapping[str, Mapping[str, Any]] | None, entries: list[Entry], sink: Sink, limits: Limits
 ) -> list[Entry]:
-    """Put a file of an export that is no shard among *entries* as what it was; return it if it is derived from them."""
+    """Add a file of an export that is not a shard to *entries* as what it was; return it if derived from them."""
     name: Any = entry.name
     if written is not None:
         if entry.name == MANIFEST:
@@ -116,7 +116,7 @@ def _once(entries: Sequence[Entry], sink: Sink) -> Iterator[Entry]:
         if other is entry:
             yield entry
         else:
-            sink(problem("SAF104", entry.path, f"There twice (also in {other.path.partition('!/')[0]})"))
+            sink(problem("SAF104", entry.path, f"Appears twice (also in {other.path.partition('!/')[0]})"))
 
 
 def _shard(entry: Entry, told: frozenset[str], sink: Sink, limits: Limits) -> list[Entry] | None:

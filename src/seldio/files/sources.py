@@ -1,7 +1,7 @@
 """Opening sources: what a path, an address or standard input turns out to be, and files that other files name.
 
 This floor reaches no network. Whoever can, registers a function for addresses such as ``hf://``; :func:`open_source`
-calls it. Files that other files name are looked up among a source's entries, or on disk beside it, never outside.
+calls it. Files that other files name are looked up among a source's entries, or on disk next to it, never outside.
 """
 
 # Plain strings and descriptors, not Path: a file is opened once, what was opened is what is checked, and what was named
@@ -158,7 +158,7 @@ def _resolved(item: os.DirEntry[str], path: str, top: str, sink: Sink) -> tuple[
         return item.path, state.st_mode, state.st_size
     real, mode, size = _followed(item.path, path, sink)
     if mode and not any((real + os.sep).startswith(place.rstrip(os.sep) + os.sep) for place in real_places(top)):
-        sink(problem("SAF108", path, "The link leads out of the folder"))
+        sink(problem("SAF108", path, "The link points outside the folder"))
         mode = 0
     return real, mode, size
 
@@ -170,7 +170,7 @@ def _followed(link: str, path: str, sink: Sink) -> tuple[str, int, int]:
     except OSError as error:
         if not os.path.islink(link) or error.errno not in (errno.ELOOP, errno.ENOENT, errno.ENOTDIR):
             raise failure(path, error) from error
-        deed = "loops" if error.errno == errno.ELOOP else "leads nowhere"
+        deed = "loops" if error.errno == errno.ELOOP else "is broken"
         sink(problem("SAF108", path, f"The link {deed}"))
         return link, 0, 0
     return os.path.realpath(link), state.st_mode, state.st_size
@@ -181,14 +181,14 @@ def _followed(link: str, path: str, sink: Sink) -> tuple[str, int, int]:
 
 #: Takes the address and the limits, and returns the file or folder on disk.
 Fetch = Callable[[str, Limits], str]
-#: Takes an address, and returns that of its data set, the path below it, and the names of all files of the data set.
+#: Takes an address, and returns that of its dataset, the path below it, and the names of all files of the dataset.
 Listing = Callable[[str], tuple[str, str, tuple[str, ...]]]
 
 _FETCHERS: dict[str, tuple[Fetch, Listing]] = {}
 
 
 def register(scheme: str, fetch: Fetch, listing: Listing) -> None:
-    """Let *fetch* bring what begins with ``scheme://`` to this machine, and *listing* tell what there is beside it."""
+    """Let *fetch* bring what begins with ``scheme://`` to this machine, and *listing* tell what there is next to it."""
     _FETCHERS[scheme] = (fetch, listing)
 
 
@@ -204,22 +204,22 @@ def on_this_machine(source: str, limits: Limits) -> str:
 
 
 def remote_listing(source: str) -> tuple[str, str, tuple[str, ...]]:
-    """The address of the data set that a remote *source* is of, its path in there, and the names of all files there."""
+    """The address of the dataset that a remote *source* is of, its path in there, and the names of all files there."""
     return _FETCHERS[source.partition("://")[0]][1](source)
 
 
 # --- files that other files name -------------------------------------------------------------------------
 
 
-#: How many folders above the file that names another one its data set may begin.
+#: How many folders above the file that names another one its dataset may begin.
 LEVELS = 3
 
 
 class Lookup:
     """What finds the files that the files of a source name.
 
-    A path counts from the folder of the file that names it or from one above. In a folder or beside a single
-    file the disk is asked too, up to three folders above: the data set may begin higher than what was named.
+    A path counts from the folder of the file that names it or from one above. In a folder or next to a single
+    file the disk is asked too, up to three folders above: the dataset may begin higher than what was named.
     """
 
     def __init__(self, source: Source) -> None:

@@ -221,7 +221,7 @@ class OnDisk:
         if self._handle is None:
             handle = _Handle(*open_regular(self._real, self._path))
             if handle.stamp != self._stamp:
-                raise SeldioError(f"{printable(self._path)} has changed since it was opened: open the data set again")
+                raise SeldioError(f"{printable(self._path)} has changed since it was opened: open the dataset again")
             self._handle = handle
         return self._handle.stream()
 

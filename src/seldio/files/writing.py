@@ -140,12 +140,12 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:
-    """Make a folder, and those above it, where they are not there yet."""
+    """Make a folder, and those above it, if they do not exist yet."""
     shown = printable(os.fspath(path))
     try:
         os.makedirs(path, exist_ok=True)
     except FileExistsError:
-        raise UsageError(f"{shown} is a file, and the output is a folder") from None
+        raise UsageError(f"{shown} is a file, but the output is a folder") from None
     except OSError as error:
         raise SeldioError(f"cannot make {shown}: {error.strerror or error}") from error
 

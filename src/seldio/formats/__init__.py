@@ -55,7 +55,7 @@ def get(name: str, kind: type[Any] = LabelFormat) -> Any:
     if format is None:
         close = text.meant(name, [*format_names(), *(other.name for other in ITEM_FORMATS)])
         names = ", ".join(format.name for format in FORMATS if isinstance(format, kind))
-        raise UnknownFormat(f"no format {name!r}{close or f'; there are {names}'}")
+        raise UnknownFormat(f"unknown format {name!r}{close or f'; choose from {names}'}")
     return format
 
 

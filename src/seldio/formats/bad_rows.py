@@ -45,7 +45,7 @@ class BadRow:
     faults: tuple[Fault, ...]  # what is wrong with each
     kept: bool = False  # whether the rows can only mean one thing
     dropped: bytes = b""  # bytes to leave out to make them readable, where they are kept
-    replaced: tuple[tuple[bytes, bytes], ...] = ()  # characters to put others in place of, then
+    replaced: tuple[tuple[bytes, bytes], ...] = ()  # characters to put others instead of, then
     pointed: bool = False  # whether whole numbers with a point and zeros are left in them
 
     def readable(self, rows: bytes) -> bytes:

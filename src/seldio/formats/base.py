@@ -218,7 +218,7 @@ class LabelFormat(Format):
     #: the class list where an alias means another one
     alias_vocabularies: Mapping[str, str] = dataclasses.field(default_factory=dict)
     years: str = ""  # of the challenge, for people
-    clip_frames: int | None = None  # label frames of every clip, where the data set fixes them
+    clip_frames: int | None = None  # label frames of every clip, where the dataset fixes them
 
     def under(self, alias: str) -> Self:
         """See :meth:`Format.under`; it may mean another class list."""

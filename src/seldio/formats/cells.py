@@ -103,11 +103,11 @@ _NOWHERE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 #: How files begin that are no text at all, and what they are.
 _BINARY = {
-    b"PK\x03\x04": "an Excel workbook or another zip", b"\xd0\xcf\x11\xe0": "an old Excel workbook",
-    b"\x1f\x8b": "packed with gzip", b"%PDF-": "a PDF", b"\x89HDF\r\n": "HDF5", b"\x93NUMPY": "an array of numpy",
+    b"PK\x03\x04": "an Excel workbook or another ZIP archive", b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"\x1f\x8b": "a gzip file", b"%PDF-": "a PDF", b"\x89HDF\r\n": "HDF5", b"\x93NUMPY": "a NumPy array",
     b"SQLite format 3\0": "an SQLite database", b"PAR1": "Parquet",
 }  # fmt: skip
-#: Minus signs and dashes that word processors and spreadsheets put in place of a minus.
+#: Minus signs and dashes that word processors and spreadsheets put instead of a minus.
 _DASHES = "\u2212\u2010\u2011\u2012\u2013\u2014\ufe63\uff0d"
 _TYPESET = str.maketrans(dict.fromkeys(_DASHES, "-") | dict.fromkeys("°º˚"))
 
@@ -168,28 +168,28 @@ def encoding_problem(path: str, data: bytes) -> Finding | None:
     if data.isascii() and b"\0" not in data:  # nearly every file; much cheaper than decoding it
         return None
     if kind := next((kind for magic, kind in _BINARY.items() if data.startswith(magic)), None):
-        message = f"this is no text: by its first bytes it is {kind}"
-        hint = "export the table as CSV (UTF-8); another name does not change what a file is"
+        message = f"not text: its first bytes are those of {kind}"
+        hint = "export the table as CSV (UTF-8); renaming a file does not convert it"
         return READER_RULES["SYN115"].at(path, message, hint, 1, 1)
     if data.startswith(_UTF16) or from_utf16(data) is not None:
-        message = f"the file is UTF-16{'' if data.startswith(_UTF16) else ', without its mark'}, not UTF-8"
+        message = f"the file is UTF-16{'' if data.startswith(_UTF16) else ', without a byte order mark'}, not UTF-8"
         hint = "save it as UTF-8 (in a spreadsheet: as CSV, not as Unicode text)"
         return READER_RULES["SYN102"].at(path, message, hint, 1, 1, fixable=False)
     if (position := data.find(b"\0")) >= 0:
         count = data.count(b"\0")
-        hint = "zeros are what a power loss leaves, or UTF-16 without a mark: write the file again"
+        hint = "they come from a crash while writing, or from UTF-16 without a byte order mark: write the file again"
         return _at(READER_RULES["SYN104"], path, data, position, f"{plural(count, 'NUL byte')} in the file", "\0", hint)
     try:
         data.decode()
     except UnicodeDecodeError as error:
         byte = data[error.start : error.start + 1]
-        message, hint = f"byte 0x{byte.hex()} is not UTF-8", "save the file as UTF-8; Latin-1 text looks like this"
+        message, hint = f"byte 0x{byte.hex()} is not UTF-8", "save the file as UTF-8; it is probably Latin-1"
         return _at(READER_RULES["SYN101"], path, data, error.start, message, byte.decode("latin-1"), hint)
     return None
 
 
 def _at(rule: Rule, path: str, data: bytes, position: int, message: str, value: str, hint: str) -> Finding:
-    """A finding about one byte; a byte order mark is no character of line 1."""
+    """A finding about one byte; a byte order mark does not count as a character of line 1."""
     before = data[:position].removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     rest = re.compile(rb"[^\r\n]*+").match(data, position)
     assert rest is not None
@@ -204,7 +204,7 @@ def control_character(cell: str) -> CellProblem | None:
     if match is None:
         return None
     message = f"an invisible control character ({printable(match.group())}) in a cell"
-    hint = "remove it: it can rewrite a terminal or hide text"
+    hint = "remove it: such characters can garble a terminal or hide text"
     return CellProblem("SAF201", message, match.group(), hint, shift=match.start())
 
 
@@ -220,7 +220,7 @@ def problem(cell: str, kind: str, field: str, first: bool) -> CellProblem | None
     if _fits(kind, text):
         if cell.endswith(text) and not leading.strip(" ") and not (first and leading):
             return None
-        return CellProblem("SYN123", "white space around a number, other than spaces after a comma", cell, "remove it",
+        return CellProblem("SYN123", "whitespace around a number, other than spaces after a comma", cell, "remove it",
                        repaired=text)  # fmt: skip
     if (found := control_character(cell)) is not None:
         return found
@@ -236,40 +236,40 @@ def _misfit(text: str, kind: str, field: str) -> tuple[str, str, str, str | None
     """Code, message behind the field's name, hint and repair of a cell that does not fit its column."""
     shown, expected = clipped(text, 40), KINDS[kind].says
     if not text:
-        return "SYN135", "is empty", f"every cell of a row holds {expected}", None
+        return "SYN135", "is empty", f"expected {expected}; no cell may be empty", None
     if len(text) > 1 and text[0] == text[-1] == '"':
         inside = text[1:-1].strip()
         clean = inside if _fits(kind, inside) else None
-        return "SYN122", f"is in quotes: {shown}", "numbers stand without quotes", clean
+        return "SYN122", f"is in quotes: {shown}", "write numbers without quotes", clean
     if kind == "flag":
-        return "SYN136", f"is {shown}, and can only be 0 or 1", "1: in the picture, 0: not", None
+        return "SYN136", f"is {shown}, but must be 0 or 1", "1: on screen, 0: off screen", None
     if _FORMULA.fullmatch(text):
-        hint = f"expected {expected}; a spreadsheet runs this cell when it opens the file"
+        hint = f"expected {expected}; a spreadsheet would run this cell on opening the file"
         return "SAF202", f"holds a spreadsheet formula: {shown}", hint, None
     if _NOWHERE.fullmatch(text):
-        return "SYN133", f"is {shown}, which is no place", "leave the row out where nothing was detected", None
+        return "SYN133", f"is {shown}, not a finite number", "leave out rows where nothing was detected", None
     if re.fullmatch(r"[+-]?[0-9]{10,}(\.[0-9]*)?", text):
         digits = len(text.lstrip("+-").partition(".")[0])
         message = f"has {digits:,} digits: {clipped(text, 20)}"
         return "SYN134", message, "no frame, class or angle needs more than nine", None
     plain, degrees = plainly(text), set(text) & set("°º˚")
     if plain != text and _fits(kind, plain) and (field in _ANGLES or not degrees):
-        sign = "a degree sign" if degrees else "a dash in place of the minus"
-        hint = "write numbers with the characters 0-9, - and . alone"
+        sign = "a degree sign" if degrees else "a dash instead of a minus sign"
+        hint = "write numbers using only 0-9, - and ."
         return "SYN138", f"is written with {sign}: {shown}", hint, plain
     plain = text.removeprefix("+")
     if plain != text and _fits(kind, plain):
         return "SYN137", f"is written with a plus sign: {shown}", "write numbers as plain decimals", plain
     if kind in ("int", "flag") and (match := re.fullmatch(r"(-?[0-9]{1,9})\.([0-9]*)", text)):
         hint = "write it without a decimal point: the official loaders call int() on it"
-        return "SYN132", f"is {shown}, and must be a whole number", hint, None if match[2].strip("0") else match[1]
-    odd = f"is {shown}, which is no plain decimal"
+        return "SYN132", f"is {shown}, but must be a whole number", hint, None if match[2].strip("0") else match[1]
+    odd = f"is {shown}, not a plain decimal number"
     if numeric(text):
-        hint = f"write {expected} with the digits 0-9: Python reads this as {float(text):g}, others do not"
+        hint = f"write {expected} with the digits 0-9: Python reads this as {float(text):g}, other programs do not"
         return "SYN131", odd, hint, None
     if kind != "name" and re.fullmatch(r"0[xXoObB][0-9A-Fa-f]+", text):
         return "SYN131", odd, f"write {expected}", None
-    hint = "leave the row out where nothing was detected"
+    hint = "leave out rows where nothing was detected"
     if field == "class_id":
-        hint = "write the number of the class, from 0: seldio formats names the class list"
+        hint = "write the class number, counted from 0; seldio formats shows the class list"
     return "SYN130", f"is {shown}, not {expected}", hint, None

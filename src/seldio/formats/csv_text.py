@@ -181,7 +181,7 @@ class CsvTable:
     layout: CsvLayout  # how the file was written
 
     def cell(self, row: int, column: int) -> QuotedCell:
-        """A cell with where it stands."""
+        """A cell with its position."""
         return row_at(self.source.text, self.starts[row]).cells[column]
 
     def place(self, row: int, column: int | None) -> Place:
@@ -202,7 +202,8 @@ def read_table(data: bytes, path: str, sink: Sink, columns: Sequence[str]) -> Cs
     reader = _TableReader(path, sink, TextLines(text.removeprefix(BOM)))
     if text.startswith(BOM):
         reader.report("SYN103", "the file begins with a byte order mark", Place(1, 1, 1, BOM, ""),
-                      "save as UTF-8 without BOM: to Python's csv it is part of the first name")  # fmt: skip
+                      "save as UTF-8 without BOM: Python's csv module reads it as part of the first column "
+                      "name")  # fmt: skip
     return reader.run(columns, text.startswith(BOM))
 
 
@@ -234,7 +235,7 @@ class _TableReader:
     def blank(self, row: QuotedRow) -> bool:
         if row.blank:
             self.report("SYN110", "blank line", self.source.place(row.start, row.end),
-                        "remove it: programs that read line by line stop at it")  # fmt: skip
+                        "remove blank lines: programs that read line by line stop there")  # fmt: skip
         return row.blank
 
     def line_ends(self, found: Sequence[QuotedRow]) -> None:
@@ -243,10 +244,10 @@ class _TableReader:
         if len(counts) > 1:
             ends = ", ".join(f"{plural(counts[end], 'row')} with {_ENDS[end]}" for end in _ENDS if counts[end])
             other = next(row for row in found if row.newline not in ("", found[0].newline))
-            self.report("SYN106", f"mixed line ends: {ends}", self.whole(other), "end every row alike")
+            self.report("SYN106", f"mixed line endings: {ends}", self.whole(other), "use one line ending throughout")
         elif counts["\r"]:
             self.report("SYN107", "lines end with a bare CR, as on Mac OS before 2001", self.whole(found[0]),
-                        "end every row with LF; to Git and grep this is a single line")  # fmt: skip
+                        "end every row with LF; Git and grep see the file as a single line")  # fmt: skip
 
     def whole(self, row: QuotedRow) -> Place:
         return self.source.place(row.start, row.end)
@@ -259,45 +260,47 @@ class _TableReader:
         expected = f"expected {','.join(columns)}"
         missing = [name for name in columns if name not in names]
         if not names:
-            self.report("SYN112", "the file is empty: not even a header line", self.whole(row), expected)
+            self.report("SYN112", "the file is empty, without even a header line", self.whole(row), expected)
         elif sign := self.other_delimiter(names, columns):
             self.report("SYN120", f"cells are separated by {_DELIMITERS[sign]}, not commas", self.whole(row),
-                        "write commas between cells")  # fmt: skip
+                        "separate cells with commas")  # fmt: skip
         elif len(missing) == len(columns):
-            self.report("SYN113", "the first line is no header of this layout", self.whole(row), expected)
+            self.report("SYN113", "the first line is not the header of this layout", self.whole(row), expected)
         elif missing:
             shown = ", ".join(missing)
-            self.report("SYN113", f"the header lacks {shown}", self.whole(row), f"{expected}; letter case counts")
+            self.report(
+                "SYN113", f"the header has no {shown}", self.whole(row), f"{expected}; names are case-sensitive"
+            )
         return not missing and self.header_cells(row)
 
     @staticmethod
     def other_delimiter(names: Sequence[str], columns: Sequence[str]) -> str:
-        """The sign that separates cells in place of the comma."""
+        """The sign that separates cells instead of the comma."""
         fits = (sign for sign in _DELIMITERS if columns[0] in names[0].split(sign) and sign in names[0])
         return next(fits, "") if columns[0] not in names else ""
 
     def header_cells(self, row: QuotedRow) -> bool:
-        """Whether each name stands once; a name that stands twice loses a column to readers by name."""
+        """Whether each name appears once; with a repeated name, readers by name lose a column."""
         good = self.sound(row)
         for number, cell in enumerate(row.cells):
             if cell.value in row.values[:number]:
-                self.report("SYN113", f"the header names {clipped(cell.value) or 'an empty column'} twice",
+                self.report("SYN113", f"the header lists {clipped(cell.value) or 'an empty column'} twice",
                             self.source.place(cell.start, cell.end, cell.value),
-                            "readers that go by name keep only one of the two columns")  # fmt: skip
+                            "programs that read columns by name keep only one of the two")  # fmt: skip
                 good = False
         return good
 
     # --- rows ----------------------------------------------------------------------------------------
 
     def same_width(self, header: QuotedRow, found: Sequence[QuotedRow]) -> list[QuotedRow]:
-        """The rows that have a cell for each name; the others are reported, once if they are all alike."""
+        """The rows that have a cell for each name; the others are reported, once if they all have the same fault."""
         width = len(header.cells)
         good = [row for row in found if len(row.cells) == width]
         ragged = [row for row in found if len(row.cells) != width]
         widths = {len(row.cells) for row in ragged}
         if len(ragged) > 1 and len(widths) == 1 and not good and ragged[-1].cells[-1].flaw != "unclosed":
-            message = f"the header names {plural(width, 'column')}, all {len(ragged):,} rows have {widths.pop()}"
-            hint = "pandas takes the first column for an index then, and shifts all others"
+            message = f"the header has {plural(width, 'column')}, but all {len(ragged):,} rows have {widths.pop()}"
+            hint = "pandas then reads the first column as an index and shifts the others"
             self.report("SYN113", message, self.whole(header), hint)
         else:
             for row in ragged:
@@ -310,12 +313,12 @@ class _TableReader:
         if row.cells[-1].flaw == "unclosed":
             self.sound(row)
         elif not row.newline and count < width:
-            self.report("SYN108", f"the last row is torn: {plural(count, 'cell')} of {width} and no line end",
-                        self.whole(row), "the file was cut off while it was written: write it again")  # fmt: skip
+            self.report("SYN108", f"the last row is cut off: {plural(count, 'cell')} of {width} and no line ending",
+                        self.whole(row), "the file was truncated while being written: write it again")  # fmt: skip
         else:
-            hint = "a cell that holds a comma or a line end stands in quotes"
+            hint = "put a cell that contains a comma or a line break in quotes"
             if any(cell.value.lstrip().startswith('"') and not cell.quoted for cell in row.cells):
-                hint += ", and the quote follows the comma without a space"
+                hint += ", with no space between comma and quote"
             first = row.cells[width].start if count > width else row.start
             first -= count > width and row.cells[width].quoted
             message = f"{plural(count, 'cell')} in a row of {width} columns"
@@ -329,7 +332,7 @@ class _TableReader:
                             self.source.place(cell.start - 1, cell.end),
                             "close it; a quote inside a cell in quotes is written twice")  # fmt: skip
             elif cell.flaw:
-                self.report("SYN122", "text stands behind the quote that closes a cell",
+                self.report("SYN122", "text follows the closing quote of a cell",
                             self.source.place(cell.end, row.end),
                             "a quote inside a cell in quotes is written twice")  # fmt: skip
         return not any(cell.flaw for cell in row.cells)

@@ -1,6 +1,6 @@
-"""The data sets that seldio knows: one row each, with all that is known of one.
+"""The datasets that seldio knows: one row each, with all that is known of one.
 
-Folders and counts are those of the published data sets: STARSS from the lists that Sony's 2023 baseline
+Folders and counts are those of the published datasets: STARSS from the lists that Sony's 2023 baseline
 ships (``list_dataset/*.txt``), the others from the official baselines' loaders.
 
 A new year is one more row here, and one in ``dialects.py`` where its files are laid out in a new way; a row
@@ -28,9 +28,9 @@ Set = Literal["dev", "eval"]
 
 
 class TreeSign(NamedTuple):
-    """What the path of a file says about the data set: *weight* for this one, with the *sentence* that explains it.
+    """What the path of a file says about the dataset: *weight* for this one, with the *sentence* that explains it.
 
-    A file speaks for the data set whose sign is found first; signs of a lower *rank* are looked for first.
+    A file is evidence for the dataset whose sign is found first; signs of a lower *rank* are looked for first.
     """
 
     pattern: str
@@ -49,7 +49,7 @@ class LabelSign(NamedTuple):
 
 
 class Top(NamedTuple):
-    """What a top folder holds; *group* keeps apart what bears one name and is no one clip."""
+    """What a top folder holds; *group* separates files of the same name that are not one clip."""
 
     field: Field
     set: Set | None
@@ -57,7 +57,7 @@ class Top(NamedTuple):
 
 
 class Named(NamedTuple):
-    """What a file name says, and how the data set would spell it."""
+    """What a file name says, and how the dataset would spell it."""
 
     clip: str
     fold: int | None
@@ -91,7 +91,7 @@ class SplitSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetSpec:
-    """A challenge year or data set.
+    """A challenge year or dataset.
 
     Args:
         name: as in ``Clip.layout``.
@@ -99,9 +99,9 @@ class DatasetSpec:
         usual: names of the folders that people unpack it to.
         dialects: the layouts of its labels.
         profile: the way its labels are scored, where that is not the usual one.
-        signs: what speaks for it in the paths of a tree.
-        label_signs: what speaks for its layouts in the paths of label files.
-        edition: of a tree that these signs speak for, the data set that it is and why, from its root and paths.
+        signs: the evidence for it in the paths of a tree.
+        label_signs: the evidence for its layouts in the paths of label files.
+        edition: for a tree with these signs, the exact dataset and why, from its root and paths.
         clip: names of development clips; None: any name will do.
         mix: names of evaluation clips; None: any name will do.
         example: a clip name.
@@ -116,8 +116,8 @@ class DatasetSpec:
         counted: whether the files are exactly the clips of the splits.
         without_video: recordings that never had a video.
         known_gaps: that, as a sentence.
-        rate: frames a second of its recordings.
-        subtype: libsndfile's name of their sample format, where the data set's own page tells it.
+        rate: frames per second of its recordings.
+        subtype: libsndfile's name of their sample format, where the dataset's own page tells it.
         picture: width and height of its videos.
         pictures: how many of them there are in a second.
     """
@@ -164,7 +164,7 @@ class DatasetSpec:
         return {room: split.name for split in self.splits for room in split.rooms}
 
     def split_of(self, fold: int | None, room: int | None) -> str | None:
-        """The split that the data set keeps this room of this fold in."""
+        """The split that the dataset keeps this room of this fold in."""
         for split in self.splits:
             if fold in split.folds and (not split.rooms or room in split.rooms):
                 return split.name
@@ -183,7 +183,7 @@ class DatasetSpec:
         return None
 
     def named(self, set: Set | None, stem: str) -> Named | None:
-        """What *stem* says; None if no clip of this data set is called so, or nearly so."""
+        """What *stem* says; None if no clip of this dataset is called so, or nearly so."""
         pattern = self.mix if set == "eval" else self.clip
         if pattern is None:
             return None
@@ -230,7 +230,7 @@ _SCAPER: Mapping[str, Top] = MappingProxyType({
     "foa": Top("foa", None, "foa"), "foa_labels": Top("metadata", None, "foa"),
     "mic": Top("mic", None, "mic"), "mic_labels": Top("metadata", None, "mic"),
 })  # fmt: skip
-#: Folders that tell what is in them where no data set does.
+#: Folders that tell what is in them where no dataset does.
 PLAIN: Mapping[str, Top] = MappingProxyType({
     **{name: Top(name, None) for name in _FIELDS},
     **dict.fromkeys(("audio", "wav", "recordings"), Top("audio", None)),
@@ -281,18 +281,18 @@ def _starss_edition(root: str, paths: Sequence[str]) -> tuple[str, str]:
     tau = frozenset[str]().union(*(split.clips for split in _starss(False) if split.name.endswith("tau")))
     if len(names & tau) >= _MOST_TAU:
         return "starss22", "nothing from rooms 12 to 16, which STARSS23 added"
-    return "starss23", "STARSS22 is a part of it"
+    return "starss23", "STARSS22 is part of it"
 
 
 #: What is none of the others.
-LOOSE = DatasetSpec(name="loose", title="no known data set tree")
+LOOSE = DatasetSpec(name="loose", title="no known dataset")
 
 #: What most of the challenge's sets have in common.
 _SHARED: dict[str, Any] = {"tops": _DCASE, "depth": 1, "rate": 24_000}
 #: What the sets of STARSS recordings have in common.
 _RECORDINGS: dict[str, Any] = {**_SHARED, "kinds": _KINDS, "synthetic": frozenset({1, 2}), "secret": True}
 
-#: Every data set; of signs of one rank, those of the first row count.
+#: Every dataset; of signs of one rank, those of the first row count.
 DATASETS: tuple[DatasetSpec, ...] = (
     DatasetSpec(
         name="dcase2025", title="the DCASE 2025 stereo set", usual=("DCASE2025", "DCASE2025_SELD_dataset"),
@@ -332,7 +332,7 @@ DATASETS: tuple[DatasetSpec, ...] = (
     DatasetSpec(
         name="starss23", title="STARSS23", usual=("STARSS23", "starss23", "STARSS2023"), dialects=("starss23",),
         signs=(
-            TreeSign(r"(^|/)dev-(train|test)-(sony|tau)/", 1, "split folders of sony and tau"),
+            TreeSign(r"(^|/)dev-(train|test)-(sony|tau)/", 1, "split folders for sony and tau"),
             TreeSign(r"(^|/)dev-test/fold4_room\d+_mix", 100, "fold 4 in dev-test"),
             TreeSign(rf"_dev/([\w-]+/)?({_ROOMS})_mix\d{{3}}", 1, "folds and rooms of STARSS23"),
             TreeSign(rf"(^|/)dev-[\w-]+/({_ROOMS})_mix\d{{3}}", 1, "rooms of STARSS23 in split folders"),
@@ -382,7 +382,7 @@ DATASETS: tuple[DatasetSpec, ...] = (
     *plugins.rows("datasets", DatasetSpec),
     LOOSE,
 )  # fmt: skip
-#: The signs of all trees in the order in which they are looked for, each with the name of its data set.
+#: The signs of all trees in the order in which they are looked for, each with the name of its dataset.
 TREE_SIGNS: tuple[tuple[re.Pattern[str], TreeSign, str], ...] = tuple(
     (re.compile(sign.pattern, re.IGNORECASE), sign, row.name)
     for sign, row in sorted(((sign, row) for row in DATASETS for sign in row.signs), key=lambda pair: pair[0].rank)
@@ -404,7 +404,7 @@ def dataset(name: str) -> DatasetSpec:
 
 
 def of_dialect(name: str) -> list[DatasetSpec]:
-    """The data sets whose labels are laid out in the dialect *name*."""
+    """The datasets whose labels are laid out in the dialect *name*."""
     return [row for row in DATASETS if name in row.dialects]
 
 
@@ -415,17 +415,17 @@ _MOST = 1_000_000
 
 
 def expected_clips(name: str, split: str) -> frozenset[str]:
-    """The clips of a data set, for ``--reference starss23:dev-test``.
+    """The clips of a dataset, for ``--reference starss23:dev-test``.
 
     Args:
-        name: of a data set whose clips are counted: ``starss23`` or ``starss22``.
+        name: of a dataset whose clips are counted: ``starss23`` or ``starss22``.
         split: a split (``dev-test-tau``), the splits that begin alike (``dev-test``, ``dev``), or ``eval``.
 
     Raises:
-        UsageError: no such data set or split is known.
+        UsageError: no such dataset or split is known.
     """
     if name not in COUNTED:
-        raise UsageError(f"no clip list of {clipped(name)}; there are those of {', '.join(COUNTED)}")
+        raise UsageError(f"no clip list for {clipped(name)}; choose from {', '.join(COUNTED)}")
     row = COUNTED[name]
     lists = {part.name: part.clips for part in row.splits}
     if row.evaluation:
@@ -433,7 +433,7 @@ def expected_clips(name: str, split: str) -> frozenset[str]:
     chosen = [clips for part, clips in lists.items() if part == split or part.startswith(f"{split}-")]
     if not chosen:
         shorter = ["dev", "dev-train", "dev-test"]
-        raise UsageError(f"{name} has no split {clipped(split)}; there are {', '.join([*shorter, *lists])}")
+        raise UsageError(f"unknown split {clipped(split)} of {name}; choose from {', '.join([*shorter, *lists])}")
     return frozenset[str]().union(*chosen)
 
 
@@ -441,13 +441,13 @@ def clip_range(text: str) -> tuple[str, ...]:
     """The clips from one to another: ``mix001..mix079``.
 
     Raises:
-        UsageError: *text* is no range, or it runs backwards.
+        UsageError: *text* is not a range, or it runs backwards.
     """
     match = _RANGE.fullmatch(text)
     if match is None or match["after"] not in (match["before"], ""):
-        raise UsageError(f"{clipped(text)} is no range of clips; write it like mix001..mix079")
+        raise UsageError(f"{clipped(text)} is not a range of clips; write it like mix001..mix079")
     first, last, width = int(match["first"]), int(match["last"]), len(match["first"])
     if not 0 <= last - first < _MOST:
         reason = "it runs backwards" if last < first else f"more than {_MOST:,} clips"
-        raise UsageError(f"{clipped(text)} is no range of clips: {reason}")
+        raise UsageError(f"{clipped(text)} is not a range of clips: {reason}")
     return tuple(f"{match['before']}{number:0{width}d}" for number in range(first, last + 1))

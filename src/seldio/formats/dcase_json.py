@@ -45,10 +45,10 @@ KEYS = {
 _WHOLE = ("metadata_frame_index", "instance_id", "category_id")
 #: Keys without which an annotation can still be used, and what their absence does.
 _USEFUL = {
-    "instance_id": "the official training code stops without it; the scorer does not look at it",
-    "distance": "the official scorer takes a missing distance for 0, an error of 100 %",
+    "instance_id": "the official training code stops without it; the scorer ignores it",
+    "distance": "the official scorer reads a missing distance as 0, a relative error of 100%",
 }
-_POINTS = "a segmentation is [[[x, y, energy], ...], ...] on a picture of 360 x 180"
+_POINTS = "a segmentation is [[[x, y, energy], ...], ...] on a 360 x 180 image"
 
 _OPTIONAL = ("score", *_USEFUL)  # labels have no score
 
@@ -209,32 +209,32 @@ def _flaws(row: Any, plain: bool) -> Iterator[Flaw]:
             if not (type(value) is int and -(2**31) <= value < 2**31):
                 hint = "write it without a decimal point" if type(value) is float and value.is_integer() else None
                 size = " of at most 32 bits" if type(value) is int else ""
-                yield "SYN212", f"{key} is {_kind(value)}, and must be a whole number{size}", (key,), hint
+                yield "SYN212", f"{key} is {_kind(value)}, but must be a whole number{size}", (key,), hint
         elif key != "segmentation" and type(value) not in (int, float):
-            yield "SYN212", f"{key} is {_kind(value)}, and must be a number", (key,), None
+            yield "SYN212", f"{key} is {_kind(value)}, but must be a number", (key,), None
     if not plain and "segmentation" in row and (first := next(_malformed(row["segmentation"]), None)) is not None:
         pointer, what = first
         yield "SYN214", f"malformed segmentation: {what}", ("segmentation", *pointer), _POINTS
 
 
 def _malformed(segmentation: Any) -> Iterator[tuple[Pointer, str]]:
-    """Where a segmentation is none, and what is there."""
+    """Where a segmentation is malformed, and what was found."""
     if not isinstance(segmentation, list):
-        yield (), f"{_kind(segmentation)} in place of an array"
+        yield (), f"{_kind(segmentation)} instead of an array"
         return
     for p, polygon in enumerate(segmentation):
         if not isinstance(polygon, list):
-            yield (p,), f"{_kind(polygon)} in place of an array of points"
+            yield (p,), f"{_kind(polygon)} instead of an array of points"
             return
         for q, point in enumerate(polygon):
             if not isinstance(point, list):
-                yield (p, q), f"{_kind(point)} in place of a point"
+                yield (p, q), f"{_kind(point)} instead of a point"
             elif len(point) != 3:
                 yield (p, q), f"a point of {len(point)} numbers, not x, y and energy"
             else:
                 for r, number in enumerate(point):
                     if type(number) not in (int, float) or abs(number) > 2**53:
-                        yield (p, q, r), f"{_kind(number)} in place of a coordinate"
+                        yield (p, q, r), f"{_kind(number)} instead of a coordinate"
 
 
 # --- from annotations to columns -------------------------------------------------------------------
@@ -272,7 +272,7 @@ def _table(format: JsonFormat, annotations: Sequence[dict[str, Any]]) -> pa.Tabl
     values["distance"] = [None if value is None else value / format.metre for value in values["distance"]]
     segmentation = triplets(values.pop("segmentation"))
     columns = {field: pa.array(value, COLUMNS[field]) for field, value in values.items()}
-    assert segmentation is not None, "the checks let a segmentation through that is none"
+    assert segmentation is not None, "the checks passed a malformed segmentation"
     columns["azimuth"], columns["elevation"] = _directions(segmentation)
     columns["segmentation"] = segmentation
     unknown = ({key: value for key, value in row.items() if key not in KEYS} for row in annotations)
@@ -368,7 +368,7 @@ class JsonLayout:
         return None if extra == {"annotations": {}} else json.dumps(extra, ensure_ascii=False)
 
     def arranged(self, annotation: dict[str, Any]) -> dict[str, Any]:
-        """*annotation* as this layout writes it; keys that the order does not name stand behind."""
+        """*annotation* as this layout writes it; keys missing from the order come last."""
         if self.whole:
             annotation = {key: self._number(key, value) for key, value in annotation.items()}
         if self.order == tuple(KEYS):
@@ -423,6 +423,7 @@ DCASE2026 = JsonFormat(
     aliases=("stairs26",),
     source="https://dcase.community/challenge2026/task-semantic-acoustic-imaging-for-sound-event-localization-and-"
     "detection-from-spatial-audio-and-audiovisual-scenes",
-    note="Labels are NAME_std.json and have no score, outputs NAME_inference.json. The unit of distance is "
-    "not stated; the baseline's labels come from STARSS23, which has centimetres.",
+    note="Labels are named NAME_std.json and have no score; outputs are named NAME_inference.json. The unit of "
+    "distance is "
+    "not stated; the baseline's labels come from STARSS23, which uses centimetres.",
 )

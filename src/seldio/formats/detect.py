@@ -165,7 +165,7 @@ def closest(sample: Sample) -> str:
         against = next((text for points, text in found if points <= OUT), "")
         if against and against not in reasons.values():
             reasons[dialect.name] = against
-    return "; ".join(f"it is no {name} ({why})" for name, why in list(reasons.items())[:3])
+    return "; ".join(f"it is not {name} ({why})" for name, why in list(reasons.items())[:3])
 
 
 def means_the_same(one: LabelFormat, other: LabelFormat) -> bool:
@@ -192,11 +192,11 @@ def judge(dialect: Dialect, sample: Sample) -> Candidate:
 
 def explain_width(file: TextFile, named: Dialect, width: int) -> tuple[str, str, str]:
     """Code, message and hint of a file whose rows have *width* cells, where *named* has another number of columns."""
-    message = f"every row has {plural(width, 'cell')}, {named.name} has {len(named.columns)} columns"
+    message = f"every row has {plural(width, 'cell')}, but {named.name} has {len(named.columns)} columns"
     found = detect([file])
     names = [candidate.format.name for candidate in found.candidates[:4]]
     if found.format is None:
-        seems = f"it may be {' or '.join(names)}" if names else "no layout that seldio knows has these columns"
+        seems = f"it may be {' or '.join(names)}" if names else "no known layout has these columns"
         return "SYN121", message, f"{seems}; seldio formats lists the layouts"
     best = found.format
     evidence = f" ({'; '.join(found.candidates[0].evidence)})" if found.candidates[0].evidence else ""
@@ -250,8 +250,8 @@ class LayoutChoice:
         """Say that there was a choice."""
         if self.detection.format is not None and self.others:
             names = " or ".join(dict.fromkeys(other.name for other in self.others))
-            message = f"read as {self.detection.format.name}; its content could be {names} as well"
-            hint = f"if it is, say --format {self.others[0].name}"
+            message = f"read as {self.detection.format.name}; the content also fits {names}"
+            hint = f"if so, use --format {self.others[0].name}"
             sink(READER_RULES[CHOSEN].at(path, message, hint, 1))
 
 

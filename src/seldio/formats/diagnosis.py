@@ -241,9 +241,9 @@ class _Cleaner:
         if len(ends) > 1:
             found = [match.group() for match in _LINE_END.finditer(data)]
             line = next(number for number, end in enumerate(found, 1) if end != found[0])
-            self.report("SYN106", f"mixed line ends: {', '.join(ends)}", line, wanted)
+            self.report("SYN106", f"mixed line endings: {', '.join(ends)}", line, wanted)
         elif lone:
-            hint = f"{wanted}; to Git and grep this is a single line"
+            hint = f"{wanted}; Git and grep see the file as a single line"
             self.report("SYN107", "lines end with a bare CR, as on Mac OS before 2001", 1, hint)
         elif self.dialect.newline == "\n":
             hint = "harmless to the official loaders; the layout itself uses LF"
@@ -256,7 +256,7 @@ class _Cleaner:
         assert match is not None
         if count := match.group().count(b"\n"):
             message = "blank line" if count == 1 else f"{count:,} blank lines"
-            self.report("SYN110", message, line, "remove it: the official loaders stop at a blank line", lines=count)
+            self.report("SYN110", message, line, "remove blank lines: the official loaders stop there", lines=count)
         return match.end()
 
     def delimiter(self, start: int) -> str:
@@ -318,7 +318,7 @@ class _Cleaner:
             hint = f"expected {expected}; other columns would be misread"
             self.report("SYN113", f"the header is not that of {self.dialect.name}", number, hint, start=start)
             return None
-        hint = f"put {expected} first: the official loader drops line 1 in any case"
+        hint = f"put {expected} first: the official loader always drops line 1"
         self.report("SYN112", "the header line is missing", number, hint, start=start)
         self.headless = "SYN112" in self.undone
         return start
@@ -329,8 +329,8 @@ class _Cleaner:
         faults = list(self.header_faults(names, self.line_at(self.text, end)))
         hint = "remove it: the official loaders call int() on the first cell"
         if faults:
-            hint += "; but see first what its names say about the columns"
-        message = f"a header line where {self.dialect.name} has none"
+            hint += "; but first check what its names say about the columns"
+        message = f"a header line, but {self.dialect.name} has none"
         self.report("SYN111", message, number, hint, start=start, fixable=not faults)
         if not faults and "SYN111" in self.undone:
             self.meant[number - 1] = None
@@ -347,17 +347,17 @@ class _Cleaner:
         fields = [part.field for part in self.dialect.columns]
         for index, name in enumerate(names):
             if name and name in names[:index]:
-                hint = "readers that go by name keep only one of the two columns"
-                yield index, f"the header names {clipped(name)} twice", hint
+                hint = "programs that read columns by name keep only one of the two"
+                yield index, f"the header lists {clipped(name)} twice", hint
                 break
             field = _TITLES.get(name.lower(), fields[index] if index < len(fields) else "")
             if index < len(fields) and field != fields[index]:
-                message = f"column {index + 1} is headed {name}, in {self.dialect.name} it is {fields[index]}"
-                yield index, message, "columns in another order are misread: the header is not looked at"
+                message = f"column {index + 1} is headed {name}, but in {self.dialect.name} it is {fields[index]}"
+                yield index, message, "columns in another order are misread: loaders ignore the header"
                 break
         if second.strip() and (width := second.count(",") + 1) != len(names):
-            hint = "pandas takes the first column for an index then, and shifts all others"
-            yield None, f"the header names {len(names)} columns, the next line has {width}", hint
+            hint = "pandas then reads the first column as an index and shifts the others"
+            yield None, f"the header has {len(names)} columns, but the next line has {width}", hint
 
     def same_width(self, start: int) -> bool:
         """False, with one finding, where all rows have the same wrong number of cells."""
@@ -377,7 +377,7 @@ class _Cleaner:
         return False
 
     def lines(self, start: int) -> Iterator[tuple[int, bytes]]:
-        """Lines with where they begin, without a last one that may be torn (unless it is the only one)."""
+        """Lines with where they begin, without a last one that may be cut (unless it is the only one)."""
         first = start
         while start < len(self.text):
             end = self.text.find(b"\n", start)
@@ -390,7 +390,7 @@ class _Cleaner:
     def scan(self, start: int) -> None:
         """Keep runs of good rows and of rows that can only mean one thing; look at each line between them."""
         text, line = self.text, self.text.count(b"\n", 0, start) + 1
-        # a last line without an end may be torn
+        # a last line without an end may be cut
         end = len(text) if self.final_newline else max(start, text.rfind(b"\n", 0, len(text) - 1) + 1)
         while start < len(text):
             if start < end:
@@ -455,7 +455,7 @@ class _Cleaner:
         close = self.text.find(b'"', self.text.find(b"\n", start))
         end = self.text.find(b"\n", close) + 1 if close >= 0 else len(self.text)
         count = self.text.count(b"\n", start, end)
-        message, hint = f"a quoted cell runs over {count} lines", "a row is one line, its cells without quotes"
+        message, hint = f"a quoted cell spans {count} lines", "a row is one line of unquoted cells"
         if close < 0:
             message = "a quote is opened and never closed: the rest of the file is inside it"
             hint = "cells are plain numbers: remove the quotes"
@@ -497,8 +497,8 @@ class _Cleaner:
     def ragged(self, start: int, text: str, width: int, line: int, last: bool) -> None:
         """Report a row with another number of cells."""
         if last and width < self.width:
-            message = f"the last row is torn: {plural(width, 'cell')} of {self.width} and no line end"
-            hint = "the file was cut off while it was written: write it again"
+            message = f"the last row is cut off: {plural(width, 'cell')} of {self.width} and no line ending"
+            hint = "the file was truncated while being written: write it again"
             self.report("SYN108", message, line, hint, start=start)
             if "SYN108" in self.undone:
                 self.meant[line - 1] = None

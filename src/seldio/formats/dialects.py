@@ -39,7 +39,7 @@ DIALECTS: tuple[Dialect, ...] = (
         name="starss22", title="STARSS22 labels: frame, class, source, azimuth, elevation", role="label",
         years="2022", columns=_columns("frame:int class_id:int source:int azimuth:whole elevation:whole"),
         aliases=("dcase2022",), source=_STARSS.format("2022"),
-        note="The labels of 2020 and 2021 have the same columns and another class list.",
+        note="The labels of 2020 and 2021 have the same columns but other classes.",
     ),
     Dialect(
         name="dcase2019", title="TAU SSE 2019 labels: class name, onset, offset, elevation, azimuth, distance in m",
@@ -47,13 +47,13 @@ DIALECTS: tuple[Dialect, ...] = (
         columns=_columns("class_name:name onset:real offset:real elevation:whole azimuth:whole distance:whole"),
         header="sound_event_recording,start_time,end_time,ele,azi,dist", metre=1, vocabulary="tau-sse-2019",
         aliases=("tau-sse-2019",), source=_TASK.format("2019"),
-        note="One row is a whole event in seconds; elevation stands before azimuth.",
+        note="One row is a whole event, in seconds; elevation comes before azimuth.",
     ),
     Dialect(
-        name="dcase2019-output", title="2019 outputs and submissions: frame of 20 ms, class, azimuth, elevation",
+        name="dcase2019-output", title="2019 outputs and submissions: frame (20 ms), class, azimuth, elevation",
         role="submission", years="2019", columns=_columns("frame:int class_id:int azimuth:whole elevation:whole"),
         vocabulary="tau-sse-2019", hop=clock.HOP_2019, clip_frames=3000, source=_TASK.format("2019"),
-        note="The same four columns as in 2022 and 2023, but frames of 20 ms and other classes.",
+        note="The same four columns as in 2022 and 2023, but 20 ms frames and other classes.",
     ),
     Dialect(
         name="dcase2020", title="TAU-NIGENS 2020 and 2021 labels: frame, class, track, azimuth, elevation",
@@ -61,7 +61,7 @@ DIALECTS: tuple[Dialect, ...] = (
         columns=_columns("frame:int class_id:int source:int azimuth:whole elevation:whole"),
         vocabulary="tau-nigens-2020", clip_frames=600, aliases=("dcase2021", "tau-nigens-2020", "tau-nigens-2021"),
         alias_vocabularies={"dcase2021": "tau-nigens-2021", "tau-nigens-2021": "tau-nigens-2021"},
-        source=_TASK.format("2020"), note="2020 has 14 classes, 2021 has 12 of them under other numbers.",
+        source=_TASK.format("2020"), note="2020 has 14 classes; 2021 has 12 of them, with other numbers.",
     ),
     Dialect(
         name="dcase2020-submission",
@@ -69,7 +69,7 @@ DIALECTS: tuple[Dialect, ...] = (
         role="submission", years="2020, 2021",
         columns=_columns("frame:int class_id:int source:int azimuth:real elevation:real"),
         vocabulary="tau-nigens-2020", clip_frames=600, fills={"source": -1}, source=_TASK.format("2020"),
-        note="The columns of the labels; tracks are free, participants wrote -1.",
+        note="Columns as in the labels; track numbers are arbitrary, and some participants wrote -1.",
     ),
     Dialect(
         name="dcase2020-output", title="baseline outputs 2020 to 2022: frame, class, 0, x, y, z", role="output",
@@ -77,7 +77,7 @@ DIALECTS: tuple[Dialect, ...] = (
         fills={"source": 0}, vocabulary="tau-nigens-2020", aliases=("dcase2021-output", "dcase2022-output"),
         alias_vocabularies={"dcase2021-output": "tau-nigens-2021", "dcase2022-output": "starss"},
         source=_TASK.format("2020"),
-        note="The norm of (x, y, z) is the activity, over 0.5 and not 1. Classes are those of the year.",
+        note="The norm of (x, y, z) is the activity: above 0.5, but not 1. The class list is that of the year.",
     ),
     Dialect(
         name="dcase2023-output", title="baseline outputs 2023: frame, class, 0, x, y, z, 0", role="output",
@@ -91,14 +91,14 @@ DIALECTS: tuple[Dialect, ...] = (
         fills={"source": 0},
         source="https://dcase.community/challenge2024/task-audio-and-audiovisual-sound-event-"
         "localization-and-detection-with-source-distance-estimation",
-        note="Metres, while labels and submissions of the same year are in centimetres.",
+        note="Distance is in metres, but in centimetres in labels and submissions of the same year.",
     ),
     Dialect(
         name="dcase2023-submission", title="submissions 2022 and 2023: frame, class, azimuth, elevation",
         role="submission", years="2022, 2023",
         columns=_columns("frame:int class_id:int azimuth:whole elevation:whole"), aliases=("dcase2022-submission",),
         source=_STARSS.format("2023"),
-        note="The official scorer drops rows of four columns in silence: such a file scores F = 0 there.",
+        note="The official scorer silently drops rows of four columns: such a file scores F = 0.",
     ),
     Dialect(
         name="dcase2024-submission", title="submissions 2024: frame, class, azimuth, elevation, distance in cm",
@@ -124,14 +124,14 @@ DIALECTS: tuple[Dialect, ...] = (
         fills={"source": 0}, aliases=("dcase2025-submission",),
         source="https://dcase.community/challenge2025/task-stereo-sound-event-localization-and-detection-"
         "in-regular-video-content",
-        note="Azimuth is folded into -90..90; the official loader drops the first line whatever it holds.",
+        note="Azimuth is folded into [-90, 90]; the official loader always drops the first line.",
     ),
     Dialect(
         name="spatialscaper", title="SpatialScaper labels: frame, class, source, azimuth, elevation, distance in m",
         role="label", years="since 2024",
         columns=_columns("frame:int class_id:int source:int azimuth:whole elevation:whole distance:real3"), metre=1,
         source="https://github.com/marl/SpatialScaper",
-        note="STARSS23's columns, but metres; angles are cut off, not rounded, by its writer.",
+        note="Columns as in STARSS23, but in metres; its writer truncates angles instead of rounding them.",
     ),
     Dialect(
         name="so-dataset", title="SO-Dataset annotations: frame, class, track, azimuth, elevation, distance in cm",
@@ -139,7 +139,7 @@ DIALECTS: tuple[Dialect, ...] = (
         columns=_columns("frame:int class_id:int source:int azimuth:real3 elevation:real3inf distance:whole"),
         metre=100, unknown_distance=-1, newline="\r\n", vocabulary="so-dataset",
         source="https://github.com/dieKarotte/Spatial-Omni",
-        note="CRLF; distance -1 is unknown; elevation inf or -inf says only above or below.",
+        note="Lines end with CR LF; distance -1 means unknown; elevation inf or -inf means only above or below.",
     ),
     Dialect(
         name="seld-studio", title="seld-studio annotations: frame, class name, x, y, z", role="label",

@@ -143,8 +143,8 @@ def _lines(data: bytes, most: int) -> list[str]:
         if not lines and len(data) > 2 * reach:
             lines = plain_lines(data[:reach]).split(b"\n")[:-1] + plain_lines(data[-reach:]).split(b"\n")[1:]
     lines = lines or plain_lines(data).split(b"\n")
-    torn = len(lines) > 2 and lines[-1] != b""
-    lines = [line for line in (lines[:-1] if torn else lines) if line.strip()]
+    cut = len(lines) > 2 and lines[-1] != b""
+    lines = [line for line in (lines[:-1] if cut else lines) if line.strip()]
     if len(lines) > most:
         lines = lines[: most - most // 2] + lines[-(most // 2) :]
     return [line.decode(errors="replace") for line in lines]
@@ -213,7 +213,7 @@ Mark = tuple[float, str]
 
 
 def marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
-    """What speaks for *dialect* in what was seen, and against it."""
+    """The evidence for and against *dialect* in what was seen."""
     if sample.width != len(dialect.columns):
         yield OUT, f"{plural(sample.width, 'column')}, not {len(dialect.columns)}"
         return
@@ -245,13 +245,15 @@ def _header_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
         if header == dialect.header.lower():
             yield 8, "its header line"
         elif sorted(sample.header) == sorted(dialect.header.lower().split(",")):
-            yield 8, "the names of its header line, in another order"
+            yield 8, "the column names of its header line, in another order"
         else:
-            yield (OUT if header else -4), "another header" if header else "no header line"
+            yield (OUT if header else -4), "a different header" if header else "no header line"
     elif header:
         words = [_WORDS.get(part.field, part.field) for part in dialect.columns]
         fits = sum(name.startswith(word) for name, word in zip(sample.header, words, strict=False))
-        yield (2, "the names in its first line") if fits == len(words) else (-2, "a first line with names")
+        yield (
+            (2, "the column names in its first line") if fits == len(words) else (-2, "a first line with column names")
+        )
 
 
 _WORDS = {"class_id": "class", "distance": "dist"}
@@ -283,24 +285,24 @@ def _value_marks(dialect: Dialect, field: str, sample: SampleColumn, where: str)
     values = sample.values
     low, high, size = float(values.min()), float(values.max()), float(np.abs(values).max())
     holds = f"{where} holds {f'only {_number(low)}' if low == high else f'{_number(low)} to {_number(high)}'}"
-    up = f"{where} goes up to {_number(high)}"
+    up = f"{where} reaches {_number(high)}"
     share = min(1.0, len(values) / ENOUGH)  # what all values have in common tells little where they are few
     match field:
         case "frame" if dialect.clip_frames and high >= dialect.clip_frames:
-            yield -3, f"frames go up to {_number(high)}, its clips have {dialect.clip_frames}"
+            yield -3, f"frames reach {_number(high)}, but its clips have {dialect.clip_frames}"
         case "class_id" if high >= (classes := len(vocabulary(dialect.vocabulary))):
-            yield -3, f"class numbers go up to {_number(high)}, its classes to {classes - 1}"
+            yield -3, f"class numbers reach {_number(high)}, but its last class is {classes - 1}"
         case "source" if low < -1 or high > 60:
-            yield _strays((values < -1) | (values > 60)), f"{holds}: no source numbers"
+            yield _strays((values < -1) | (values > 60)), f"{holds}: not source numbers"
         case "source" if low < 0:
             track = dialect.fills.get("source") == low
             yield (2, f"tracks are {_number(low)}") if track else (-2, f"{where} holds {_number(low)}")
         case "source" if high <= 15:  # a single azimuth is hardly ever 0, a source number often
             yield 2 * (share if high else 1), f"{holds}: source numbers"
         case "azimuth" if size > 360:
-            yield _strays(np.abs(values) > 360), f"{holds}: no azimuths"
+            yield _strays(np.abs(values) > 360), f"{holds}: not azimuths"
         case "azimuth" if low >= 0 and high <= 15 and sample.whole and dialect.index("source") is None:
-            yield -2 * (share if high else 1), f"{holds}: hardly azimuths"
+            yield -2 * (share if high else 1), f"{holds}: unlikely as azimuths"
         case "azimuth" if max(-low, high) <= 1.75 and sample.decimals:
             yield -2 * share, f"{where} stays within ±{_number(max(-low, high))}"
         case "azimuth" if max(-low, high) > 90 and not dialect.folded:
@@ -308,29 +310,29 @@ def _value_marks(dialect: Dialect, field: str, sample: SampleColumn, where: str)
         case "elevation":
             if outside := 1 - float(((values >= -90) & (values <= 90)).mean()):
                 many = outside > 0.05 and len(values) >= FEW
-                yield (-6 if many else -3 if outside > 0.05 else -1), f"{holds}: no elevations"
+                yield (-6 if many else -3 if outside > 0.05 else -1), f"{holds}: not elevations"
             elif low < 0:
                 yield 1, f"{where} has values below 0 and within ±90: elevations"
         case "distance" if dialect.kind("distance") == "zero":
             zero = (1, f"{where} is always 0") if sample.decimals else (3, f"{where} is the constant 0")
-            yield zero if not values.any() else (OUT, f"{where} is not constant 0")
+            yield zero if not values.any() else (OUT, f"{where} is not always 0")
         case "distance" if low < 0 and low != dialect.unknown_distance:
             strays = _strays((values < 0) & (values != (dialect.unknown_distance or 0)))
-            yield strays, f"{where} goes down to {_number(low)}: no distances"
+            yield strays, f"{where} goes down to {_number(low)}: not distances"
         case "distance" if dialect.metre == 1 and high > 40:
-            yield -6, f"{up}: no metres"
+            yield -6, f"{up}: not metres"
         case "distance" if dialect.metre == 100 and low >= 0 and high <= 1:
             # what a system puts out may be 0 here and there
-            yield -1 - 3 * (1 if dialect.role == "label" else share), f"{holds}: hardly centimetres"
+            yield -1 - 3 * (1 if dialect.role == "label" else share), f"{holds}: unlikely as centimetres"
         case "distance" if dialect.metre == 100:
-            yield (1, f"{up}: centimetres") if high > 40 else (-1, f"{up} only: few centimetres")
+            yield (1, f"{up}: centimetres") if high > 40 else (-1, f"{up} at most: low for centimetres")
         case "distance" if not values.any():
             yield -2 * share, f"{where} is always 0"
         case "x" | "y" | "z" if size > LONGEST:
-            yield _strays(np.abs(values) > LONGEST), f"{holds}: no unit vectors"
+            yield _strays(np.abs(values) > LONGEST), f"{holds}: not unit vectors"
         case "onscreen":
             fits = bool(np.isin(values, (0, 1)).all())
-            yield (1 + share, f"{holds}: in the picture or not") if fits else (-6, f"{where} is not 0 or 1")
+            yield (1 + share, f"{holds}: on-screen flags") if fits else (-6, f"{where} is not 0 or 1")
         case "onset" | "offset" if low < 0:
             yield -3, f"{where} holds times before 0"
 
@@ -344,9 +346,9 @@ def _norm_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
         norm = np.sqrt(sum(axis * axis for axis in axes))
         where = f"columns {at + 1} to {at + 3}"
         if norm.max() < LONGEST:
-            yield 2, f"{where} are vectors of norm {norm.min():.2f} to {norm.max():.2f}"
+            yield 2, f"{where} are vectors with norms from {norm.min():.2f} to {norm.max():.2f}"
         else:
-            yield _strays(norm >= LONGEST), f"{where} have norms up to {_number(norm.max())}: no unit vectors"
+            yield _strays(norm >= LONGEST), f"{where} have norms up to {_number(norm.max())}: not unit vectors"
 
 
 def _grid_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
@@ -359,7 +361,7 @@ def _grid_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
         yield min(3.0, steps / 3), "directions are on the 10° grid of 2019"
 
 
-#: What the paths of label files say: of one year or data set in its row, and of all of them.
+#: What the paths of label files say: of one year or dataset in its row, and of all of them.
 _SIGNS: tuple[LabelSign, ...] = (
     LabelSign(r"fold[1-6]_room\d+_mix\d+\.", r"starss2.|dcase2020", 0.5, "development file names"),
     LabelSign(r"(^|/)mix\d{3}\.", r".*-submission|.*-output", 0.5, "evaluation file names (mix…)"),

@@ -1,7 +1,7 @@
 """Questions and predictions as Parquet: nothing left out, and the file they came from comes back as it was.
 
 The columns are those of ``schema.qa`` under their own names; ``extra`` is json text, whose keys keep their
-order. What the source file holds beside its rows (the layout of its text, the keys of its container) is in
+order. What the source file holds besides its rows (the layout of its text, the keys of its container) is in
 the file's metadata under ``seldio.items``, so that the format it had can be written again byte for byte.
 
 Tables of other makers, such as exports of the Hugging Face Hub, are recognised by their columns: the rows are
@@ -125,7 +125,7 @@ class ItemParquet(ItemFormat):
         return guarded(stream, path, sink, own)
 
     def _groups(self, file: pq.ParquetFile) -> tuple[dict[str, Any], list[int]]:
-        """What is kept in an own table, and how many rows stand before each group of rows; none in those of others."""
+        """What is kept in a table of seldio's, and how many rows precede each group of rows; none for other tables."""
         schema, kept = file.schema_arrow, _kept(file.schema_arrow)
         if len({*schema.names}) < len(schema.names) or not (kept is not None or self._is_own(schema)):
             return {}, []
@@ -135,18 +135,18 @@ class ItemParquet(ItemFormat):
     def _read(self, file: pq.ParquetFile, path: str, sink: Sink) -> ItemReading | Wrong:
         schema = file.schema_arrow
         if len({*schema.names}) < len(schema.names):
-            return Wrong("SYN302", "a column stands twice", self._hint())
+            return Wrong("SYN302", "a column appears twice", self._hint())
         kept = _kept(schema)
         if kept is not None or self._is_own(schema):
             return self._own(file, kept or {}, path, sink)
         layout = self.layout(schema)
         if layout is None or layout.holds != self.holds:
             shown = listed([*schema.names]) or "none"
-            return Wrong("SYN302", f"columns of no known table of {self.holds}: {shown}", self._hint())
+            return Wrong("SYN302", f"no known table of {self.holds} has these columns: {shown}", self._hint())
         return self._foreign(file, layout, path, sink)
 
     def _hint(self) -> str:
-        return f"a table of {self.holds} has columns of these: {', '.join(self.schema.names)}"
+        return f"a table of {self.holds} has some of these columns: {', '.join(self.schema.names)}"
 
     def _own(
         self, file: pq.ParquetFile, kept: Mapping[str, Any], path: str, sink: Sink,
@@ -175,7 +175,7 @@ class ItemParquet(ItemFormat):
 
         origin = {key: kept[key] for key in ("format", "origin") if key in kept}
         if origin and not self._is_sound(origin, rows):
-            return Wrong("SYN302", "its seldio metadata cannot be read", "write the file again: seldio convert")
+            return Wrong("SYN302", "its seldio metadata cannot be read", "write the file again with seldio convert")
         return ItemReading(self, path, rows, locate, origin)
 
     def _tables(
@@ -220,7 +220,7 @@ class ItemParquet(ItemFormat):
         try:
             values = {field: value for field, value in unpacked(record).items() if value is not None}
         except (ValueError, RecursionError, TypeError):
-            found = ["extra holds no json text, and must be a json object"]
+            found = ["extra must be a JSON object, as text"]
         else:
             row = row_of(self.model, values)
             if row is not None:
@@ -256,7 +256,7 @@ class ItemParquet(ItemFormat):
 
         inner = layout.read(lines.encode(), f"{path}.jsonl", take)
         if inner is None:
-            return Wrong("SYN302", f"its rows are no records of {layout.name}", self._hint())
+            return Wrong("SYN302", f"its rows are not {layout.name} records", self._hint())
 
         def locate(row: int, field: str | None, number: int | None) -> Place:
             place = inner.place(row, field, number)
@@ -299,9 +299,9 @@ class ItemParquet(ItemFormat):
             what = "how this file is written"
         if size > FOOTER_BYTES:
             kept = kept if _size(kept) <= FOOTER_BYTES else {}
-            tell(f"{what} (blanks, order of keys, digits of numbers) takes {size / 1e6:,.1f} MB, more than the footer "
-                 f"of a Parquet file should hold, and is left out: no value is lost, but --to {reading.format.name} "
-                 "will not give the same bytes")  # fmt: skip
+            tell(f"{what} (spacing, key order, digits of numbers) takes {size / 1e6:,.1f} MB, more than a "
+                 f"Parquet footer should hold, so it is left out: no value is lost, but --to {reading.format.name} "
+                 "will not reproduce the same bytes")  # fmt: skip
         return {"format": reading.format.name, "origin": kept}
 
 
@@ -376,8 +376,8 @@ def _parsed(text: bytes) -> dict[str, Any]:
 def formats(texts: tuple[ItemFormat, ...]) -> tuple[ItemFormat, ...]:
     """The two formats of tables; *texts* are those whose records tables of other makers may hold."""
     note = (
-        "Nothing is lost, and the file comes back byte for byte, unless its records are written in so many ways that a "
-        "footer has no room for them, which is named; `--to parquet` is this one where the source holds {}."
+        "Nothing is lost, and the file can be restored byte for byte, unless its records are written in more ways than "
+        "a footer has room for, which is reported; `--to parquet` means this format if the source holds {}."
     )
     return (
         ItemParquet(

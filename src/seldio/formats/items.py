@@ -33,7 +33,7 @@ class ItemReading(Reading):
     #: models are made of :attr:`table` when they are asked for.
     rows: Sequence[Row]
     locate: Locate
-    #: what the file holds beside its rows (a container's keys, the layout of its text), or what finds it out where a
+    #: what the file holds besides its rows (a container's keys, the layout of its text), or what finds it out where a
     #: writer asks, see :attr:`origin`
     source: dict[str, object] | Callable[[], dict[str, object]] = dataclasses.field(default_factory=dict)
     #: what of the file is in no row, by the field that it belongs to
@@ -48,7 +48,7 @@ class ItemReading(Reading):
 
     @cached_property
     def origin(self) -> dict[str, object]:
-        """What the file holds beside its rows, as the format's writer wants it back."""
+        """What the file holds besides its rows, as the format's writer wants it back."""
         return self.source() if callable(self.source) else self.source
 
     @property
@@ -165,7 +165,7 @@ class ItemFormat(Format):
         return table
 
     def choices(self, row: Row) -> list[str] | None:  # noqa: ARG002 - few formats hold any
-        """What to choose from, made of the answers that a row holds beside the right one; None where there are none."""
+        """The options, made from the answers that a row holds besides the right one; None if there are none."""
         return None
 
     def template(self, items: Sequence[Item]) -> list[Prediction]:

@@ -43,7 +43,7 @@ class Doubt(Exception):
 
 
 def sure(holds: bool) -> None:
-    """Go on where something holds.
+    """Resume where something holds.
 
     Raises:
         Doubt: it does not.
@@ -141,7 +141,7 @@ def texts_in(values: Sequence[Any], depth: int = 1) -> int:
 
 
 def quotes_in(data: bytes) -> int:
-    """How many quotation marks begin or end a text in JSON: two for each, those of keys that stand twice among them."""
+    """How many quotation marks begin or end a text in JSON: two for each, those of repeated keys among them."""
     if b"\\" not in data:
         return data.count(b'"')
     plain = data.replace(b"\\\\", b"")

@@ -313,7 +313,7 @@ class _Reader:
         return table
 
     def columns(self, run: Run) -> ColumnReader:
-        """The records that are surely right: in lines, those without a key that stands twice, which JSON hides."""
+        """The records that are surely right: in lines, those without a key that appears twice, which JSON hides."""
         columns = ColumnReader(self.format, run.values)
         columns.read(range(len(run.values)))
         if not run.raws:
@@ -388,7 +388,7 @@ class _Reader:
             return
         values["id"] = text = record.document.locate((*record.pointer, key)).value
         hint = f'write "{clipped(text, 30)}": where ids are read as numbers, "007" and 7 are the same'
-        self.report("SYN212", f"{key} is the number {clipped(text, 30)}, and must be text", record, (key,), hint)
+        self.report("SYN212", f"{key} is the number {clipped(text, 30)}, but must be text", record, (key,), hint)
 
     def warn(self) -> None:
         """Warnings about what many records may have in common, once for the file."""
@@ -402,14 +402,14 @@ class _Reader:
             key = self.format.key_of("id", first.value)
             text = clipped(first.place((key,)).value, 30)
             message = f"{self.format.key_of('id', {})} is the number {text}{_in(self.numbered)}"
-            hint = f'it is taken for the id "{text}", as ids of questions are text: write it in quotes'
+            hint = f'it is read as the id "{text}": ids of questions are text, so write it in quotes'
             self.report("SYN216", message, first, (key,), hint)
 
     def report_absent(self, record: Record, number: int) -> None:
         """A finding for each key that must be there, a note of each that should."""
         for key in self.format.required:
             if key not in record.value and record.value.keys().isdisjoint(self.format.instead.get(key, ())):
-                hint = f"a record has {', '.join(self.format.required)}"
+                hint = f"a record has the keys {', '.join(self.format.required)}"
                 self.report("SYN211", f"{key} is missing", record, (), hint)
         for key, numbers in self.absent.items():
             if key not in record.value:
@@ -423,12 +423,12 @@ class _Reader:
                 self.report("SYN211", f"{_path(pointer)} is missing", record, pointer, None)
             return
         if flaw.kind == "unknown":
-            hint = f"its keys are {', '.join(self.format.keys)}; others belong into extra"
-            self.report("SYN212", f"{_path(pointer)} is no key of this format", record, pointer, hint)
+            hint = f"its keys are {', '.join(self.format.keys)}; put others in extra"
+            self.report("SYN212", f"{_path(pointer)} is not a key of this format", record, pointer, hint)
             return
         must = "text" if flaw.at == ("audio",) and not self.format.closed else flaw.must
         value = value_at(record.value, pointer)
-        self.report("SYN212", f"{_path(pointer)} is {_kind(value)}, and must be {must}", record, pointer, None)
+        self.report("SYN212", f"{_path(pointer)} is {_kind(value)}, but must be {must}", record, pointer, None)
 
     def pointer(self, flaw: Flaw, record: Mapping[str, Any]) -> Pointer:
         """Where a flaw stands in its record."""

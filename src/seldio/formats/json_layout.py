@@ -98,7 +98,7 @@ Rewrite = Callable[[Layout, list[int]], list[str]]
 class AsWritten:
     """How records are written that a layout writes in another way, part of a file by part.
 
-    The records go by a hash of what the layout would write; equal ones are told apart by their order.
+    The records go by a hash of what the layout would write; equal ones are distinguished by their order.
     """
 
     def __init__(self) -> None:

@@ -93,7 +93,7 @@ class Records:
 
     @cached_property
     def _starts(self) -> np.ndarray[Any, Any]:
-        """Where the lines begin, and where one behind the last would."""
+        """Where the lines begin, and where a line after the last would."""
         ends = np.flatnonzero(np.frombuffer(self.data, np.uint8) == ord("\n")) + 1
         behind = [] if self.data.endswith(b"\n") else [len(self.data) + 1]
         return np.concatenate([[0], ends, behind])
@@ -132,7 +132,7 @@ class Records:
         return (*self.pointer, number) if self._listed else ()
 
     def texts(self, numbers: Sequence[int]) -> tuple[Layout, list[str]]:
-        """The frame of the file, and the texts of these records with what stands before each."""
+        """The frame of the file, and the texts of these records with what precedes each."""
         if self.lines:
             ends = self.data.count(b"\r\n")
             crlf = ends > 0 and ends == self.data.count(b"\n") and not self.data.endswith(b"\r")

@@ -38,14 +38,14 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 
 
 class JsonProblem(NamedTuple):
-    """What is wrong between two offsets; *torn*: text behind the end could have made it right."""
+    """What is wrong between two offsets; *cut*: text after the end could have made it right."""
 
     code: str
     start: int
     end: int
     message: str
     hint: str | None = None
-    torn: bool = False
+    cut: bool = False
 
 
 class JsonSource(TextLines):
@@ -75,7 +75,7 @@ class JsonSource(TextLines):
 
 
 def skip(text: str, pos: int) -> int:
-    """The offset of the next character that is not white space."""
+    """The offset of the next character that is not whitespace."""
     match = _SPACE.match(text, pos)
     return match.end() if match else pos
 
@@ -115,7 +115,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def int64(digits: str) -> int:
-    """The whole number; a ValueError if it does not fit into 64 bits."""
+    """The whole number; a ValueError if it does not fit in 64 bits."""
     if len(digits) > 20 or not -(2**63) <= (number := int(digits)) < 2**63:
         raise ValueError
     return number
@@ -147,8 +147,8 @@ _ATOM = re.compile(
 # Tokens that are checked by their content, as the scanner checks them.
 _CHECKED = {
     "constant": (refuse, "SYN203", "{} is not JSON", "write null, or leave the key out"),
-    "int": (int64, "SYN204", "{} does not fit into 64 bits", "if it is a name, put it in double quotes"),
-    "float": (finite, "SYN204", "{} is larger than any float", "numbers end near 1.8e308"),
+    "int": (int64, "SYN204", "{} does not fit in 64 bits", "if it is a name, put it in double quotes"),
+    "float": (finite, "SYN204", "{} is larger than any float", "the largest float is about 1.8e308"),
 }
 # What may come next, in the words of messages, and which tokens that allows.
 _VALUE, _ITEM, _KEY, _MEMBER = "a value", "a value or ]", "a key in quotes", "a key in quotes or }"
@@ -164,17 +164,20 @@ _FOREIGN = {
     r"//[^\n]*|#[^\n]*|/\*(?s:.*?)(?:\*/|\Z)": ("{} is a comment", "remove it: JSON has no comments"),
     r"'(?:[^'\\\n]|\\.)*'?": ("{} is in single quotes", "write double quotes, as json.dumps() does"),
     r"(?:True|False|None)\b": ("{} is Python, not JSON", "write true, false or null, as json.dumps() does"),
-    r"[“”„‟‘’‚«»]": ("{} is a typographic quotation mark", 'write the plain one: "'),
+    r"[“”„‟‘’‚«»]": ("{} is a typographic quotation mark", 'write a plain one: "'),
     r"\+[\w.+-]*": ("{} begins with a plus sign", "leave the plus sign out"),
     r"-?\.\w[\w.+-]*": ("{} has no digit before its point", "write a 0 before the point"),
-    r"-?0[0-9][\w.+-]*": ("{} begins with a zero", "leave the zero out; names like 007 stand in quotes"),
-    r"-?[0-9][\w.+-]*|-[\w.+-]*": ("{} is not a number of JSON", "write numbers like 12, -0.5 or 1e-3"),
-    r"[\w$][\w$.-]*": ("{} is not in quotes", "only true, false, null and numbers stand without"),
+    r"-?0[0-9][\w.+-]*": ("{} begins with a zero", "leave the zero out; put names like 007 in quotes"),
+    r"-?[0-9][\w.+-]*|-[\w.+-]*": ("{} is not a JSON number", "write numbers like 12, -0.5 or 1e-3"),
+    r"[\w$][\w$.-]*": ("{} is not in quotes", "put it in double quotes; only true, false, null and numbers go without"),
 }
 # Text behind the value, in a document and in a line.
 _BEHIND = (
-    ("{} behind the end of the document", "one document a file; with one record a line, name it .jsonl"),
-    ("{} behind the record, on its line", "give each its own line; a torn record may have been appended to"),
+    ("{} after the end of the document", "a file holds one document; if it has one record per line, name it .jsonl"),
+    (
+        "{} after the record, on the same line",
+        "put each record on its own line; one may have been appended to a truncated record",
+    ),
 )
 _MAYBE_CUT = "close it, or fetch the file again: it may be cut off"
 _CUT_ESCAPE = re.compile(r"\\u?[0-9a-fA-F]{0,4}\Z")
@@ -201,7 +204,9 @@ class Walk:
         """All that is wrong, in the order of the text."""
         if (nul := self.text.find("\0")) >= 0:
             message = f"{plural(self.text.count(chr(0)), 'NUL byte')} in the text"
-            yield JsonProblem("SYN104", nul, nul + 1, message, "a power loss leaves zeros: write the file again")
+            yield JsonProblem(
+                "SYN104", nul, nul + 1, message, "they come from a crash while writing: write the file again"
+            )
             return
         while self.pos <= len(self.text):
             self.pos = skip(self.text, self.pos)
@@ -211,7 +216,7 @@ class Walk:
                 return
             if kind in ("[", "{") and len(self.open) == MAX_DEPTH:
                 message = f"arrays and objects nested deeper than {MAX_DEPTH} levels"
-                yield JsonProblem("SYN206", self.pos, end, message, "no data of this kind is nested so deep")
+                yield JsonProblem("SYN206", self.pos, end, message, "data of this kind is never nested this deeply")
                 return
             yield from self.string_faults(end, value) if kind == "string" else self.faults(kind, end, value)
             self.advance(kind, end, value)
@@ -234,7 +239,7 @@ class Walk:
         return (match.lastgroup or "", match.end(), match.group()) if match else ("foreign", self.pos, "")
 
     def faults(self, kind: str, end: int, value: str) -> Sequence[JsonProblem]:
-        """What is wrong with the content of a token that may stand where it does."""
+        """What is wrong with the content of a token in a valid place."""
         if kind in _CHECKED:
             check, code, message, hint = _CHECKED[kind]
             try:
@@ -244,17 +249,17 @@ class Walk:
         return ()
 
     def string_faults(self, end: int, value: str) -> Sequence[JsonProblem]:
-        """Halves of surrogate pairs, and keys that stand twice."""
+        """Halves of surrogate pairs, and keys that appear twice."""
         found = []
         for match in LONE.finditer(masked(self.text[self.pos : end])) if self.halves else ():
             start, stop = (self.pos + offset for offset in match.span())
-            message = f"{match.group()} is half of a surrogate pair, and no character"
+            message = f"{match.group()} is half of a surrogate pair, not a character"
             hint = "write the character itself, or both halves"
             found.append(JsonProblem("SYN205", start, stop, message, hint))
         if self.wanted in (_KEY, _MEMBER) and value in self.open[-1][1]:
             first = self.source.words(self.open[-1][1][value])
-            message = f'the key "{clipped(value)}" stands twice in its object: first in {first}'
-            hint = "remove one: most readers take the last in silence"
+            message = f'the key "{clipped(value)}" appears twice in its object, first in {first}'
+            hint = "remove one: most readers silently keep the last"
             found.append(JsonProblem("SYN202", self.pos, end, message, hint))
         return found
 
@@ -277,12 +282,12 @@ class Walk:
         self.pos = end
 
     def explain(self, kind: str, end: int, value: str) -> JsonProblem:
-        """Why a token cannot stand where it does."""
+        """Why a token is not valid in its place."""
         if kind == "nothing":
             return self.unclosed()
         if kind == "broken":
             return self.broken_string(end, value)
-        wanted = f"{{}} where {self.wanted} belongs"
+        wanted = f"{{}} where {self.wanted} is expected"
         problem = self.foreign() if kind == "foreign" else self.stray(end, wanted)
         if kind == "foreign" and self.text[self.pos] in "/#":
             pass
@@ -291,7 +296,7 @@ class Walk:
         elif self.wanted is _COLON:
             problem = self.stray(problem.end, "a colon is missing before {}", "put one between key and value")
         elif self.wanted in (_NEXT_ITEM, _NEXT_MEMBER) and kind not in _MARKS:
-            hint = 'put one there; a quotation mark inside a string is written \\"'
+            hint = 'put one there; write a quotation mark inside a string as \\"'
             problem = self.stray(problem.end, "a comma is missing before {}", hint)
         elif self.comma >= 0 and kind in ("]", "}"):
             hint = "remove it: nothing follows the last comma"
@@ -299,16 +304,16 @@ class Walk:
         shown = clipped(self.text[self.pos : problem.end], 20)
         return problem._replace(message=problem.message.replace("{}", shown, 1))
 
-    def stray(self, end: int, message: str, hint: str | None = None, torn: bool = False) -> JsonProblem:
+    def stray(self, end: int, message: str, hint: str | None = None, cut: bool = False) -> JsonProblem:
         """A problem with the text from here to *end*."""
-        return JsonProblem("SYN201", self.pos, end, message, hint, torn)
+        return JsonProblem("SYN201", self.pos, end, message, hint, cut)
 
     def foreign(self) -> JsonProblem:
-        """What is no token of JSON."""
+        """What is not a JSON token."""
         for pattern, (message, hint) in _FOREIGN.items():
             if match := re.compile(pattern).match(self.text, self.pos):
-                torn = bool(self.open) and match.end() == len(self.text)
-                return self.stray(match.end(), message, hint, torn)
+                cut = bool(self.open) and match.end() == len(self.text)
+                return self.stray(match.end(), message, hint, cut)
         return self.stray(self.pos + 1, f"{{}} (U+{ord(self.text[self.pos]):04X}) cannot stand here")
 
     def unclosed(self) -> JsonProblem:
@@ -317,20 +322,20 @@ class Walk:
             return JsonProblem("SYN201", 0, 0, "the file is empty", "an empty list is written []")
         start = self.open[-1][0]
         end = self.source.words(len(self.text.rstrip()))
-        message = f"the {self.text[start]} is not closed before the end, {end}, where {self.wanted} belongs"
-        return JsonProblem("SYN201", start, start + 1, message, _MAYBE_CUT, torn=True)
+        message = f"the {self.text[start]} is never closed: the text ends at {end}, where {self.wanted} is expected"
+        return JsonProblem("SYN201", start, start + 1, message, _MAYBE_CUT, cut=True)
 
     def broken_string(self, place: int, reason: str) -> JsonProblem:
         """A string that the scanner gave up at *place*."""
         escape = self.text.rfind("\\", 0, place + 1)
         bad = _BAD_ESCAPE.match(self.text, escape) if "escape" in reason else None
         if bad and not _CUT_ESCAPE.match(self.text, escape):
-            message = f"{clipped(bad.group())} is not an escape of JSON"
-            return JsonProblem("SYN201", escape, bad.end(), message, "a backslash itself is written \\\\")
+            message = f"{clipped(bad.group())} is not a JSON escape"
+            return JsonProblem("SYN201", escape, bad.end(), message, "write a backslash as \\\\")
         if "control" not in reason:
-            return self.stray(len(self.text), "the string is never closed", _MAYBE_CUT, torn=True)
+            return self.stray(len(self.text), "the string is never closed", _MAYBE_CUT, cut=True)
         if (character := self.text[place]) in "\r\n":
-            hint = "close it with a quotation mark; a line break inside a string is written \\n"
+            hint = "close it with a quotation mark; write a line break inside a string as \\n"
             return self.stray(place, "the string is not closed on its line", hint)
         message = f"a control character (U+{ord(character):04X}) in a string"
         return JsonProblem("SYN201", place, place + 1, message, f"write {json.dumps(character)[1:-1]}")

@@ -65,7 +65,7 @@ class JsonDocument:
 
     @property
     def text(self) -> str:
-        """The text that was read, with the white space around the document."""
+        """The text that was read, with the whitespace around the document."""
         return self._source.text
 
     def extent(self, pointer: Pointer = ()) -> tuple[int, int]:
@@ -75,7 +75,7 @@ class JsonDocument:
     def locate(self, pointer: Pointer, *, key: bool = False) -> Place:
         """The place of the value that keys and indices lead to; with *key*, of the key before it.
 
-        Of a key that stands twice, the last counts. A pointer that leads nowhere is a LookupError.
+        Of a key that appears twice, the last counts. A pointer that leads nowhere is a LookupError.
         """
         return self._source.place(*self._offsets(pointer, key))
 
@@ -155,8 +155,8 @@ def parse(data: bytes, path: str, sink: Sink) -> JsonDocument | None:
 def parse_lines(data: bytes, path: str, sink: Sink) -> Iterator[JsonDocument]:
     r"""Read JSON Lines, one document a line; ``\n`` and nothing else ends a line.
 
-    A line that cannot be read is a finding and is left out. A file that is one JSON document in
-    place of lines is one finding, and gives nothing.
+    A line that cannot be read is a finding and is left out. A file that is one JSON document instead of lines is one
+    finding, and gives nothing.
     """
     reader = JsonReader(data, path, sink, lines=True)
     if not (reader.wide() or reader.one_document()):
@@ -178,11 +178,11 @@ class JsonReader:
         for (blank, _), run in groupby(enumerate(lines), key=_blank_run):
             if blank:
                 line, count = next(run)[1][0], 1 + sum(1 for _ in run)
-                hint = "remove it: every line of JSON Lines holds a record"
+                hint = "remove blank lines: every line of JSON Lines holds a record"
                 self.report("SYN110", plural(count, "blank line"), hint, line=line)
                 continue
             for _, (line, raw) in run:
-                document = self.read(raw.removesuffix(b"\n"), line, torn=raw[-1:] != b"\n")
+                document = self.read(raw.removesuffix(b"\n"), line, cut=raw[-1:] != b"\n")
                 if document is not None and not self.array(document):
                     yield document
 
@@ -199,17 +199,17 @@ class JsonReader:
             self.report("SYN102", f"this is {name}, not UTF-8", "save the file as UTF-8 without BOM")
         return name is not None
 
-    def read(self, raw: bytes, line: int = 1, *, torn: bool = False) -> JsonDocument | None:
-        """One document; *torn*: it is the last of its file, and no line end follows."""
+    def read(self, raw: bytes, line: int = 1, *, cut: bool = False) -> JsonDocument | None:
+        """One document; *cut*: it is the last of its file, and no line end follows."""
         try:
             source = JsonSource(raw.decode(), self.path, line)
         except UnicodeDecodeError as error:
-            self.undecodable(error, line, torn)
+            self.undecodable(error, line, cut)
             return None
         try:
             return JsonDocument(self.strict(raw, source.text), source)
         except ValueError:
-            return self.diagnose(source, torn)
+            return self.diagnose(source, cut)
 
     def strict(self, raw: bytes, text: str) -> Any:
         """The value; a ValueError, which need not say what or where, for all that is not strict JSON."""
@@ -217,29 +217,29 @@ class JsonReader:
             raise ValueError
         return (CAREFUL if large_numbers(raw) else PLAIN).decode(text)
 
-    def diagnose(self, source: JsonSource, torn: bool) -> JsonDocument | None:
+    def diagnose(self, source: JsonSource, cut: bool) -> JsonDocument | None:
         """Report all that is wrong; the document, where that is nothing but duplicate keys."""
         readable = True
         for problem in Walk(source, lines=self.lines).problems():
-            self.sink(source.finding(_torn(source) if torn and problem.torn else problem))
+            self.sink(source.finding(_torn(source) if cut and problem.cut else problem))
             readable &= problem.code == "SYN202"
         return JsonDocument(LENIENT.decode(source.text), source) if readable else None
 
-    def undecodable(self, error: UnicodeDecodeError, line: int, torn: bool) -> None:
-        """Report what is not UTF-8; a character that the end of the file cuts off is a torn record."""
+    def undecodable(self, error: UnicodeDecodeError, line: int, cut: bool) -> None:
+        """Report what is not UTF-8; a character that the end of the file cuts off is a truncated record."""
         source = JsonSource(error.object.decode(errors="replace"), self.path, line)
         start = len(error.object[: error.start].decode())
         message = f"byte 0x{error.object[error.start]:02x} is not UTF-8"
-        hint = "save the file as UTF-8; Latin-1 looks like this"
+        hint = "save the file as UTF-8; it is probably Latin-1"
         problem = JsonProblem("SYN101", start, start + 1, message, hint)
-        if torn and error.reason == "unexpected end of data":
+        if cut and error.reason == "unexpected end of data":
             self.sink(source.finding(_torn(source)))
         else:  # as its value, the byte in Latin-1: it is no character
             self.sink(replace(source.finding(problem), value=chr(error.object[error.start])))
 
     def array(self, document: JsonDocument) -> bool:
         """Whether a line holds an array, which is a finding."""
-        message = "an array on one line, in place of records"
+        message = "an array on one line instead of records"
         if isinstance(document.value, list):
             self.sink(document.finding("SYN207", message, (), hint=_NOT_LINES))
         return isinstance(document.value, list)
@@ -259,7 +259,7 @@ class JsonReader:
     def spread(self, source: JsonSource) -> bool:
         """Whether the first record runs over several lines, which is a finding.
 
-        A torn record may seem to run on as well; but then the next line is a record of its own.
+        A truncated record may seem to run on as well; but then the next line is a record of its own.
         """
         first, _, rest = source.text.partition("\n")
         second = rest.lstrip().partition("\n")[0]
@@ -270,7 +270,7 @@ class JsonReader:
         if place is not None and (place <= len(first) or first_break(second) is None):
             return False
         code, what = ("SYN207", "array") if first[start] == "[" else ("SYN201", "object")
-        message = f"a JSON {what} that runs over several lines, in place of one record a line"
+        message = f"a JSON {what} that spans several lines instead of one record per line"
         self.sink(source.finding(JsonProblem(code, start, len(first), message, _NOT_LINES)))
         return True
 
@@ -282,7 +282,7 @@ def _blank_run(item: tuple[int, tuple[int, bytes]]) -> tuple[bool, int]:
     return blank, line - ordinal if blank else 0
 
 
-_NOT_LINES = "this is JSON, not JSONL: write one object a line, or name the file .json"
+_NOT_LINES = "this is JSON, not JSONL: write one object per line, or name the file .json"
 # A wide encoding shows by its byte order mark, or by the zeros that ASCII characters have in it.
 _WIDE = {
     "UTF-32": re.compile(rb"\xff\xfe\0\0|\0\0\xfe\xff|(?s:[^\0]\0\0\0(?:[^\0]|\Z)|\0\0\0[^\0])"),
@@ -291,8 +291,8 @@ _WIDE = {
 
 
 def _torn(source: JsonSource) -> JsonProblem:
-    hint = "the program that wrote it was stopped: write the record again, or remove the line"
-    return JsonProblem("SYN108", 0, len(source.text), "the last record is torn: the file ends inside it", hint)
+    hint = "the program that wrote it was interrupted: write the record again, or remove the line"
+    return JsonProblem("SYN108", 0, len(source.text), "the last record is cut off: the file ends inside it", hint)
 
 
 def dumps(value: Any, *, separators: tuple[str, str] = (", ", ": ")) -> str:

@@ -353,12 +353,15 @@ _DAY = 864_000  # label frames
 
 
 def _silent_rows(dialect: Dialect, table: pa.Table, frames: int | None) -> list[str]:
-    """All rows, with a row of zeros for each frame of the clip in which nothing sounds."""
+    """All rows, with a row of zeros for each frame of the clip in which no source is active."""
     rows = _rows(dialect, table)
     numbers = table["frame"].to_pylist()
     total = max(frames or 0, max(numbers, default=-1) + 1)
     if total > _DAY:
-        raise DataError(f"frame {total - 1:,} is over a day into the clip: not one row for each silent frame before it")
+        raise DataError(
+            f"frame {total - 1:,} is more than a day into the clip; rows for all the silent frames "
+            "before it are not written"
+        )
     silent = sorted(set(range(total)) - set(numbers))
     empty = [f"{frame},{dialect.silence},0,0,0" for frame in silent]
     merged = sorted(zip(numbers + silent, rows + empty, strict=True), key=lambda pair: pair[0])

@@ -37,7 +37,7 @@ class MeraLayout:
     """How the text of a file is laid out."""
 
     shape: str = "container"  # ``container`` for an object around the records, ``list`` or ``lines``
-    #: the container's other keys; in place of the records stands None
+    #: the container's other keys; instead of the records stands None
     head: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     indent: int | None = 4  # spaces to a level; None for all on one line
     compact: bool = False  # no spaces behind commas and colons

@@ -49,7 +49,7 @@ class MeraSubmission(ItemFormat):
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
         """See :meth:`ItemFormat.read`.
 
-        ``left_out`` of the origin holds the ids of records with an output that is no text.
+        ``left_out`` of the origin holds the ids of records with an output that is not text.
         """
         document = json_text.parse(data, path, sink)
         loaded = None if document is None else _load(document, data, sink)
@@ -88,8 +88,8 @@ class MeraSubmission(ItemFormat):
         """See :meth:`ItemFormat.template`; MERA numbers its questions."""
         for item in items:
             if type(id_value(item.id)) is not int:
-                what = f"{clipped(item.id, 30)} is none"
-                raise UsageError(f"answers in {self.name} are joined by the number of the question: {what}")
+                what = f"{clipped(item.id, 30)} is not a number"
+                raise UsageError(f"answers in {self.name} are matched by question number, but {what}")
         return super().template(items)
 
 
@@ -116,15 +116,15 @@ def zipped(members: Mapping[str, bytes]) -> bytes:
 def _load(document: json_text.JsonDocument, data: bytes, sink: Sink) -> tuple[list[Record], MeraLayout] | None:
     value = document.value
     if isinstance(value, list):
-        message = "a bare list of answers: MERA's server finds no field data in it"
+        message = "a bare list of answers: MERA's server looks for the field data"
         sink(document.finding("PRD117", message, (), hint=_HINT))
         return [Record(row, document, (n,)) for n, row in enumerate(value)], MeraLayout.of(data, "list", {})
     if not isinstance(value, dict) or "data" not in value:
-        sink(document.finding("PRD111", "there is no field data", (), hint=_HINT))
+        sink(document.finding("PRD111", "the field data is missing", (), hint=_HINT))
         return None
     rows = dig(value, "data", SPLIT)
     if not isinstance(rows, list):
-        message = f"there is no list of answers in the split {SPLIT}"
+        message = f"the split {SPLIT} has no list of answers"
         sink(document.finding("PRD112", message, ("data",), hint=_HINT))
         return None
     splits = {key: None if key == SPLIT else part for key, part in value["data"].items()}
@@ -137,15 +137,15 @@ def _problems(value: Any) -> Iterator[MeraProblem]:
     if not isinstance(value, dict) or "outputs" not in value:
         yield MeraProblem("PRD113", "this answer has no field outputs", (), _HINT)
     elif not isinstance(value["outputs"], str):
-        message = f"outputs is {kind(value['outputs'])}, not a text"
-        yield MeraProblem("PRD116", message, ("outputs",), "write the letter of the option as a text")
+        message = f"outputs is {kind(value['outputs'])}, not text"
+        yield MeraProblem("PRD116", message, ("outputs",), "write the letter of the option as text")
     if not isinstance(value, dict) or "meta" not in value:
         yield MeraProblem("PRD114", "this answer has no field meta", (), _HINT)
     elif not isinstance(value["meta"], dict) or "id" not in value["meta"]:
         yield MeraProblem("PRD115", "this answer has no id in its meta", ("meta",), _HINT)
     elif id_text(value["meta"]["id"]) is None:
         message = f"the id is {kind(value['meta']['id'])}, not a whole number"
-        yield MeraProblem("PRD115", message, ("meta", "id"), "write the number of the question")
+        yield MeraProblem("PRD115", message, ("meta", "id"), "write the question's number")
 
 
 def _prediction(value: dict[str, Any]) -> Prediction:
@@ -178,12 +178,12 @@ def _built(row: Prediction, extra: dict[str, Any]) -> dict[str, Any]:
 
 SUBMISSION = MeraSubmission(
     name="ruenvaqa-submission",
-    title="a submission to MERA: letters by the number of the question, as JSON in a zip",
+    title="a submission to MERA: letters by question number, as JSON in a zip",
     holds="predictions",
     carries=("id", "prediction", "extra"),
     needs=("id", "prediction"),
     suffix=".json",
     aliases=("mera-submission",),
     source="https://github.com/MERA-Evaluation/MERA_MULTIMODAL/blob/main/scripts/log_to_submission.py",
-    note="The file is called ruEnvAQA.json, after the class of the task. Any error in it scores 0 for the task.",
+    note="The file is named ruEnvAQA.json, after the task's class. Any error in it scores 0 for the whole task.",
 )

@@ -88,14 +88,14 @@ def write_clips(
         stream: takes the file.
         origin: of the table.
         names: of its clips.
-        schema: its columns, and metadata beside the origin.
+        schema: its columns, and metadata besides the origin.
         types: wider types for columns, as other readers want them.
 
     Raises:
         UsageError: two clips have one name.
     """
     if len(set(names)) < len(names) or len({file.clip for file in origin.files}) < len(origin.files):
-        raise UsageError("two clips of the table have the same name: they could not be told apart again")
+        raise UsageError("two clips of the table have the same name: they could not be separated again")
     metadata = {**(schema.metadata or {}), _ORIGIN: origin.to_json()}
     if list(names) != [file.clip for file in origin.files]:
         metadata[_CLIPS] = json.dumps(names).encode()
@@ -149,7 +149,7 @@ class TableRows(NamedTuple):
     """Some row groups of a table."""
 
     first: int  # the first one
-    stop: int  # the one behind the last
+    stop: int  # the one after the last
     before: int  # rows of the table in front of them
     size: int  # bytes that so many rows take as text, about
     #: of labels, whose rows they are; silent clips go with those that the table's files have before them
@@ -274,7 +274,7 @@ def too_large(metadata: Any) -> Wrong | None:
     """Why a file is refused before its rows are read; None where it is not."""
     groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
     size = sum(group.total_byte_size for group in groups)
-    hint = "split it into files of fewer clips"
+    hint = "split it into files with fewer clips"
     if metadata.num_rows > MAX_ROWS:
         return Wrong("SYN301", f"{metadata.num_rows:,} rows, more than {MAX_ROWS:,}", hint)
     if size > MAX_BYTES:
@@ -282,14 +282,14 @@ def too_large(metadata: Any) -> Wrong | None:
     return None
 
 
-_HINT = "an event table has columns of these: " + ", ".join(COLUMNS)
+_HINT = "an event table has some of these columns: " + ", ".join(COLUMNS)
 
 
 def _unknown_columns(schema: pa.Schema) -> Wrong | None:
     if unknown := [name for name in schema.names if name not in COLUMNS]:
         return Wrong("SYN302", f"{plural(len(unknown), 'unknown column')}: {listed(unknown)}", _HINT)
     if len(set(schema.names)) < len(schema.names):
-        return Wrong("SYN302", "a column stands twice", _HINT)
+        return Wrong("SYN302", "a column appears twice", _HINT)
     if "clip" not in schema.names:
         return Wrong("SYN302", "the column clip is missing", _HINT)
     wrong = [f"{field.name} ({field.type})" for field in schema if not _fits(field.type, COLUMNS[field.name])]
@@ -325,16 +325,16 @@ def _conformed(table: pa.Table, own: frozenset[str] | None) -> pa.Table | Wrong:
     try:
         columns = {name: table[name].cast(COLUMNS[name]) for name in names if name != "clip"}
     except pa.ArrowInvalid as error:
-        return Wrong("SYN302", f"values that no event table holds: {clipped(str(error), 120)}", _HINT)
+        return Wrong("SYN302", f"values that an event table cannot hold: {clipped(str(error), 120)}", _HINT)
     if "extra" in columns and not all(map(_is_object, columns["extra"].unique().to_pylist())):
-        return Wrong("SYN302", "the column extra holds more than json objects", _HINT)
+        return Wrong("SYN302", "the column extra holds something other than JSON objects", _HINT)
     try:
         order, origin = _kept(metadata, clips)
         if own is not None:
             order = order.filter(pc.is_in(order, pa.array(own, pa.string())))
             origin = dataclasses.replace(origin, files=tuple(file for file in origin.files if file.clip in own))
     except (ValueError, LookupError, TypeError, AttributeError):
-        return Wrong("SYN302", "its seldio metadata cannot be read", "write the file again: seldio convert")
+        return Wrong("SYN302", "its seldio metadata cannot be read", "write the file again with seldio convert")
     columns["clip"] = pa.DictionaryArray.from_arrays(pc.index_in(clips, order), order)
     others = {key: value for key, value in metadata.items() if key not in (_ORIGIN, _CLIPS, _NO_ARROW)}
     return with_origin(pa.table({name: columns[name] for name in names}, metadata=others), origin)
@@ -458,5 +458,5 @@ PARQUET = ParquetFormat(
     suffix=".parquet",
     carries=tuple(COLUMNS),
     needs=("clip",),
-    note="Row groups end at clip boundaries; names, line ends and silent clips come back with the table.",
+    note="Row groups end at clip boundaries; names, line endings and silent clips are restored with the table.",
 )

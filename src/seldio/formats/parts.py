@@ -9,8 +9,8 @@ What a verb does::
         for part, partial in zip(found, each(work, found, size=attrgetter("size"), key=attrgetter("stamp"))):
             total += partial                                     # work(part) calls part.labels(sink), part.items(sink)
 
-A small data set is one part for each layout, and holds what was read of its files, so that nothing is read twice; of
-a large one, each part reads its own files, wherever it is worked on. How a data set is cut changes no result.
+A small dataset is one part for each layout, and holds what was read of its files, so that nothing is read twice; of
+a large one, each part reads its own files, wherever it is worked on. How a dataset is cut changes no result.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ from seldio.text import printable
 
 #: Bytes of a part. One file is never split, unless it has lines of questions, or is a table.
 CUT = 8 << 20
-#: Bytes of a data set whose files are kept, once they have been looked at, until they are worked on.
+#: Bytes of a dataset whose files are kept, once they have been looked at, until they are worked on.
 HOLD = 16 << 20
-#: Bytes of a data set whose files are evidence as a whole, and of the evidence of a larger one, heads and tails.
+#: Bytes of a dataset whose files are evidence as a whole, and of the evidence of a larger one, heads and tails.
 EVIDENCE, ENDS = 64 << 20, 8 << 20
 #: What is looked at of a file in any case: a few rows, the head of JSON Lines, and what tells other JSON and Parquet.
 _ROWS, _OBJECT, _HEAD = 1 << 9, 1 << 16, 1 << 12
@@ -126,7 +126,7 @@ class Part:
     def texts(self, sink: Sink) -> Iterator[TextFile]:
         """The files with their content, one after the other; what is damaged or over a limit goes to *sink*.
 
-        Of a part of a table the content is empty, as it is no text.
+        Of a part of a table the content is empty, as it is not text.
         """
         for entry, name, clip in self.files:
             try:
@@ -211,7 +211,7 @@ def parts(
             file is found when it is read.
         without: a folder on disk that is left out.
         wanted: what decides between layouts that the content leaves.
-        contents: what to take in place of the files on disk, by shown path.
+        contents: what to take instead of the files on disk, by shown path.
         size: bytes of a part, ``CUT`` if not given.
         by_clip: whether the label files of a layout are in the order of their clips, whatever folders they are in.
         whole: whether large files of questions are not split; tables of labels are where they are larger than *size*.
@@ -253,7 +253,7 @@ def checked_clips(found: Iterable[Part]) -> None:
         other = first.setdefault(file.clip, file.entry)
         if other is not file.entry:
             raise UsageError(
-                f"{printable(other.path)} and {printable(file.entry.path)} are both of clip {printable(file.clip)}"
+                f"{printable(other.path)} and {printable(file.entry.path)} both belong to clip {printable(file.clip)}"
             )
 
 
@@ -346,7 +346,7 @@ def _ends(head: bytes, tail: bytes) -> bytes:
 
 
 def evidence(found: Sequence[Part]) -> Iterator[TextFile]:
-    """What is looked at of the label files of some parts, to say what they are: all of a small data set."""
+    """What is looked at of the label files of some parts, to say what they are: all of a small dataset."""
     size, files = sum(part.size for part in found), sum(len(part.files) for part in found)
     room = size if size <= EVIDENCE else max(_ROWS, ENDS // files)
     for file in (file for part in found for file in part.texts(lambda _: None)):

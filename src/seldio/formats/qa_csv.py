@@ -71,7 +71,7 @@ _R = TypeVar("_R", bound=Item | Prediction)
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _CsvFormat(ItemFormat, Generic[_R]):
-    """A csv file with a header; columns beside its own are kept in ``extra``."""
+    """A csv file with a header; columns besides its own are kept in ``extra``."""
 
     suffix: str = ".csv"
     #: The columns, in the published order, and the fields of which they are the text.
@@ -172,9 +172,9 @@ def _losses_of_extra(extra: Mapping[str, object], fields: Mapping[str, str]) -> 
     taken = {column for column in fields.values() if column != KEYWORDS}
     for name, value in extra.items():
         if not isinstance(value, str):
-            yield "extra", f"{clipped(name, 30)} is no text"
+            yield "extra", f"{clipped(name, 30)} is not text"
         elif name in taken:
-            yield "extra", f"{name} is a column of another field"
+            yield "extra", f"{name} is the column of another field"
 
 
 def _texts(extra: Mapping[str, object] | None, names: Iterable[str]) -> dict[str, str | None]:
@@ -244,7 +244,7 @@ class Jasco(_CsvFormat[Item]):
 
 
 class JascoPredictions(_CsvFormat[Prediction]):
-    """A model's outputs for JASCO, eight rows to an item; the columns between are in ``extra``."""
+    """A model's outputs for JASCO, eight rows per item; the columns between are in ``extra``."""
 
     columns = (
         "id", "audio", "n_frames", "audio_sound", "spoken_text", "prompt", "with_speech", "audio_only_target",
@@ -285,7 +285,7 @@ class JascoPredictions(_CsvFormat[Prediction]):
 
 
 def implied_path(id: str) -> str:
-    """Where the recording of a JASCO item lies, below the folder of the data set."""
+    """Where the recording of a JASCO item lies, below the folder of the dataset."""
     return f"dataset/v0/{id}.wav"
 
 
@@ -315,11 +315,11 @@ _SOURCE = "https://github.com/BenoitWang/What_Are_They_Doing"
 JASCO = Jasco(
     name="jasco", title="JASCO questions (v0.csv)", holds="items",
     carries=("id", "audio", "question", "answer", "answer_meta", "extra"), source=_SOURCE,
-    note="The question and the path of the recording are implied; all eight instructions are asked of each item.",
+    note="The question and the path of the recording are implied; every item is asked with all eight instructions.",
 )  # fmt: skip
 JASCO_PREDICTIONS = JascoPredictions(
-    name="jasco-predictions", title="JASCO model outputs, eight rows to an item (example.csv)", holds="predictions",
+    name="jasco-predictions", title="JASCO model outputs, eight rows per item (example.csv)", holds="predictions",
     carries=("id", "audio", "prompt", "prediction", "extra"), needs=("id", "prompt"), source=_SOURCE,
-    note="The judge's answers stand in a further column, llama3_extract, whichever model is the judge.",
+    note="The judge's answers go in a further column, llama3_extract, whichever model judges.",
 )  # fmt: skip
 FORMATS: tuple[ItemFormat, ...] = (JASCO, JASCO_PREDICTIONS)

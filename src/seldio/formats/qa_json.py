@@ -17,7 +17,7 @@ SO_BENCH = JsonItems(
     needs=("id", "audio", "task", "question", "answer"),
     aliases=("sobench-qa",),
     source=_CARD,
-    note="A file is not SO-Bench by its name: SO-Dataset's test split is called qa/test.jsonl as well.",
+    note="The file name alone does not make it SO-Bench: SO-Dataset's test split is also called qa/test.jsonl.",
     language="en",
     keys={
         "qa_id": "id",
@@ -44,11 +44,11 @@ SO_PREDICTIONS = JsonItems(
     holds="predictions",
     needs=("prediction",),
     source=_CARD,
-    note="prediction_cleaned and prediction_raw are kept beside prediction; the scorer takes prediction_cleaned first.",
+    note="prediction_cleaned and prediction_raw are kept along with prediction; the scorer prefers prediction_cleaned.",
     keys={"qa_id": "id", "audio_path": "audio", "task_name": "task", "prediction": "prediction"},
     instead={"prediction": ("prediction_cleaned", "prediction_raw")},
     required=("prediction",),
-    useful={"qa_id": "the official scorer then joins by what else agrees, or by line, and may join wrongly"},
+    useful={"qa_id": "the official scorer then joins by other matching fields, or by line, and may join wrongly"},
     marks=("qa_id|audio_path", "|".join(_OUTPUTS)),
     never=("source_refs", "choices"),
 )
@@ -98,7 +98,7 @@ MMAU = JsonItems(
     answers="text",
     suffix=".json",
     source="https://github.com/Sakshi113/MMAU",
-    note="The answer is the text of a choice, not its letter; where it is secret, it is empty.",
+    note="The answer is the text of a choice, not its letter; a hidden answer is empty.",
     language="en",
     keys={
         "id": "id",

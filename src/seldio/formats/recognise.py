@@ -1,7 +1,7 @@
 """What the files of a source are: labels of which layout, questions or predictions, or none of these; and reading them.
 
-Every verb begins here: a file that begins or is called like JSON of labels, Parquet, questions or predictions is told
-by that; tables of labels are grouped, and each group is told apart by what is in its rows (``detect``).
+Every verb begins here: a file that begins or is called like JSON of labels, Parquet, questions or predictions is
+recognised by that; tables of labels are grouped, and each group is distinguished by what is in its rows (``detect``).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def read_files(files: Sequence[TextFile], sink: Sink, format: LabelFormat | None
 
 
 def usable(files: Iterable[TextFile], sink: Sink) -> list[TextFile]:
-    """*files* in UTF-8, without those that are no text, and without JSON that is none of labels: these are findings."""
+    """*files* in UTF-8; those that are not text, and JSON without labels, become findings instead."""
     kept = []
     for file in [in_utf8(file, sink) for file in files]:
         if not _is_parquet(file) and (problem := cells.encoding_problem(file.path, file.data)) is not None:
@@ -91,7 +91,7 @@ def files_by_layout(
 ) -> list[tuple[LabelFormat, list[TextFile], str]]:
     """Usable *files* by their layouts, each layout with its evidence; nothing is read but what they hold.
 
-    Each Parquet table stands alone, as it holds many clips.
+    Each Parquet table is taken by itself, as it holds many clips.
 
     Files whose layout the evidence does not decide are findings and left out. Where it is known what the files are
     *wanted* for, that decides between layouts that the evidence leaves, which is a finding as well.
@@ -143,7 +143,7 @@ def _groups(files: Iterable[TextFile]) -> dict[Key, list[TextFile]]:
 
 
 def _by_content(file: TextFile) -> str:
-    """The format that the first bytes tell, or the name of a file whose bytes are no JSON; empty where neither does."""
+    """The format shown by the first bytes, or by the name if the bytes are not JSON; empty if neither shows it."""
     return "parquet" if _is_parquet(file) else "dcase2026" if is_annotations(file) else ""
 
 
@@ -258,16 +258,16 @@ def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sin
     sample, shown, column = detection.sample, offered(detection, wanted)[:4], None
     if sample.indexed:
         code, column = "SYN114", 1
-        message = "the first column has no name: it is a row index, and no column of a layout"
-        hint = "in pandas: to_csv(path, index=False), and header=False where the layout has no header"
+        message = "the first column has no name: it is a row index, not data"
+        hint = "in pandas, use to_csv(path, index=False), with header=False if the layout has no header"
     elif sample.shape is not None:
         code, column, message = sample.shape.code, 1, sample.shape.message
         names = " or ".join(dict.fromkeys(one.format.name for one in shown))
-        hint = f"{sample.shape.hint}; say the layout with --format ({names} would fit)"
+        hint = f"{sample.shape.hint}; choose the layout with --format ({names} would fit)"
     elif sample.blank:
-        hint = "leave rows out in which nothing was detected"
+        hint = "leave out rows in which nothing was detected"
         for file in group:
-            sink(reader_rule("LAB315").at(file.path, "every cell of all rows is 0", hint, 1))
+            sink(reader_rule("LAB315").at(file.path, "every cell of every row is 0", hint, 1))
         return
     elif not detection.candidates:
         near = "" if detection.foreign else closest(sample)
@@ -276,7 +276,7 @@ def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sin
     else:
         code, message = "SYN903", f"this may be {' or '.join(one.format.name for one in shown)}"
         why = (f"{one.format.name}: {', '.join(one.evidence) or 'the number of columns'}" for one in shown)
-        hint = f"say which with --format. {'; '.join(why)}"
+        hint = f"choose one with --format. {'; '.join(why)}"
     sink(reader_rule(code).at(group[0].path, message + more, hint, 1, column, fixable=False))
 
 
@@ -290,10 +290,8 @@ def _report_alike(group: Sequence[TextFile], detection: Detection | None, format
     others += _years_alike(format, detection)
     if others:
         names = " or ".join(dict.fromkeys(f"{other.name} (classes of {other.vocabulary})" for other in others))
-        message = f"read as {format.name} (classes of {format.vocabulary}); it could be {names}"
-        hint = (
-            f"if it is, say --format {others[0].name}. What speaks for {format.name}: {detection.evidence or 'little'}"
-        )
+        message = f"read as {format.name} (classes of {format.vocabulary}); it could also be {names}"
+        hint = f"if so, use --format {others[0].name}. Evidence for {format.name}: {detection.evidence or 'weak'}"
         sink(READER_RULES["SYN902"].at(group[0].path, message, hint, 1))
 
 

@@ -88,7 +88,7 @@ class RuEnvAqa(ItemFormat):
         if not all(key in head for key in keys) or head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"["):
             return 0.0
         if b'"data_example"' in head or b'"dataset_name"' in head:
-            return 0.0  # the description of a data set, which shows one record
+            return 0.0  # the description of a dataset, which shows one record
         return 0.98 if b'"option_a"' in head and b'"meta"' in head else 0.6
 
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
@@ -223,12 +223,12 @@ def _locator(records: Sequence[Record]) -> Any:
 
 
 def _taken(extra: dict[str, Any], key: str) -> dict[str, Any]:
-    """The object under *key*, taken out of *extra*; what is no object stays."""
+    """The object under *key*, taken out of *extra*; what is not an object stays."""
     return dict(extra.pop(key)) if isinstance(extra.get(key), dict) else {}
 
 
 def _further(value: dict[str, Any]) -> dict[str, Any]:
-    """What a record has beside the fields of an item, and the number of its instruction."""
+    """What a record has besides the fields of an item, and the number of its instruction."""
     known = ("instruction", "inputs", "outputs", "meta")
     number = {"instruction": value["instruction"]} if type(value.get("instruction")) is int else {}
     rest = number | {key: part for key, part in value.items() if key not in known}
@@ -288,7 +288,7 @@ def problems(value: Any, instructions: int, strict: bool = False) -> Iterator[Me
         yield MeraProblem("QAI212", f"outputs is {kind(value['outputs'])}, not a letter", ("outputs",))
     yield from _instruction_problems(value, 0 if strict else instructions)
     if "outputs" not in value and not strict:
-        hint = "a hidden answer is an empty text"
+        hint = "write a hidden answer as an empty text"
         yield MeraProblem("QAI211", "outputs is missing", (), hint, Severity.WARNING)
 
 
@@ -297,16 +297,16 @@ def _instruction_problems(value: dict[str, Any], known: int) -> Iterator[MeraPro
     if "instruction" not in value:
         yield MeraProblem("QAI211", "instruction is missing")
     elif type(given) is not int and not isinstance(given, str):
-        yield MeraProblem("QAI212", f"instruction is {kind(given)}, not a text or a number", ("instruction",))
+        yield MeraProblem("QAI212", f"instruction is {kind(given)}, not text or a number", ("instruction",))
     elif type(given) is int and not 0 <= given < (known or 10**6):
-        hint = f"the {known} instructions count from 0" if known else "instructions count from 0"
-        yield MeraProblem("QAI212", "there is no instruction of this number", ("instruction",), hint)
+        hint = f"the {known} instructions are numbered from 0" if known else "instructions are numbered from 0"
+        yield MeraProblem("QAI212", "there is no instruction with this number", ("instruction",), hint)
 
 
 def _input_problems(inputs: dict[str, Any]) -> Iterator[MeraProblem]:
     if not isinstance(inputs.get("question"), str):
         absent = "question" not in inputs
-        message = "question is missing" if absent else f"question is {kind(inputs['question'])}, not a text"
+        message = "question is missing" if absent else f"question is {kind(inputs['question'])}, not text"
         yield MeraProblem("QAI211" if absent else "QAI212", message, ("inputs", "question"))
     keys = audio_keys(inputs)
     if not keys:
@@ -314,25 +314,25 @@ def _input_problems(inputs: dict[str, Any]) -> Iterator[MeraProblem]:
     for key in keys:
         path = audio_path(inputs[key]) if dig(inputs, key, "path") else inputs[key]
         if not isinstance(path, str) or not path:
-            yield MeraProblem("QAI212", f"{key} is no path", ("inputs", key))
+            yield MeraProblem("QAI212", f"{key} is not a path", ("inputs", key))
     options = [inputs.get(f"option_{letter}") for letter in string.ascii_lowercase]
     for letter, text, rest in zip(string.ascii_lowercase, options, range(1, 27), strict=True):
         if text is None and any(later is not None for later in options[rest:]):
             yield MeraProblem(
-                "QAI212", f"option_{letter} is absent, later options are not", ("inputs", f"option_{letter}")
+                "QAI212", f"option_{letter} is missing, but a later option is present", ("inputs", f"option_{letter}")
             )
             return
         if text is not None and not isinstance(text, str):
-            yield MeraProblem("QAI212", f"option_{letter} is {kind(text)}, not a text", ("inputs", f"option_{letter}"))
+            yield MeraProblem("QAI212", f"option_{letter} is {kind(text)}, not text", ("inputs", f"option_{letter}"))
 
 
 def _meta_problems(meta: dict[str, Any], strict: bool) -> Iterator[MeraProblem]:
     if id_text(meta.get("id")) is None:
-        code, message = ("QAI212", "id is no number") if "id" in meta else ("QAI211", "id is missing")
+        code, message = ("QAI212", "id is not a number") if "id" in meta else ("QAI211", "id is missing")
         yield MeraProblem(code, message, ("meta", "id"))
     elif isinstance(meta["id"], str) and not strict:
         hint = "MERA's tools compare ids as whole numbers"
-        yield MeraProblem("QAI212", "id is a text, not a number", ("meta", "id"), hint, Severity.WARNING)
+        yield MeraProblem("QAI212", "id is text, not a number", ("meta", "id"), hint, Severity.WARNING)
     categories = meta.get("categories")
     if not isinstance(categories, dict | None):
         yield MeraProblem("QAI212", f"categories is {kind(categories)}, not an object", ("meta", "categories"))
@@ -340,12 +340,12 @@ def _meta_problems(meta: dict[str, Any], strict: bool) -> Iterator[MeraProblem]:
     for key in ("task_type", "source_dataset"):
         name = dig(categories, key)
         if not isinstance(name, str | None):
-            yield MeraProblem("QAI212", f"{key} is {kind(name)}, not a text", ("meta", "categories", key))
+            yield MeraProblem("QAI212", f"{key} is {kind(name)}, not text", ("meta", "categories", key))
 
 
 RUENVAQA = RuEnvAqa(
     name="ruenvaqa",
-    title="ruEnvAQA (MERA Multi): Russian questions with two or four options, container or rows of the Hub",
+    title="ruEnvAQA (MERA Multi): Russian questions with two or four options, as a container or as rows from the Hub",
     holds="items",
     carries=(
         "id", "audio", "question", "instruction", "options", "answer", "task", "dataset", "language", "extra",
@@ -356,7 +356,7 @@ RUENVAQA = RuEnvAqa(
     suffix=".json",
     aliases=("mera-ruenvaqa",),
     source="https://github.com/MERA-Evaluation/MERA_MULTIMODAL/blob/main/docs/dataset_formatting.md",
-    note="An empty answer is one that is kept secret. Seven of the ten instructions call the first option by a "
-    "Cyrillic letter, the answers are Latin ones.",
+    note="An empty answer is a hidden one. Seven of the ten instructions name the first option by a Cyrillic "
+    "letter; the answers are Latin letters.",
 )  # fmt: skip
 FORMATS: tuple[ItemFormat, ...] = (RUENVAQA, SUBMISSION)

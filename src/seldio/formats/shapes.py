@@ -119,7 +119,7 @@ def _trailing(rows: Rows) -> Shape | None:
         return None
     return Shape(
         "SYN124", f"every row ends with a comma ({plural(len(rows), 'row')})",
-        "end the row behind its last number: to readers there is one more column, and it is empty",
+        "end each row after its last number: the comma adds an empty column",
         lambda row: row[:-1] if len(row) > 1 and not row[-1].strip() else row,
     )  # fmt: skip
 
@@ -140,8 +140,8 @@ def _indexed(files: Sequence[tuple[Row, Rows]]) -> Shape | None:
             return None
     rows = sum(len(column) for column in count)
     return Shape(
-        "SYN114", f"the first column is a row index, and no column of a layout ({plural(rows, 'row')})",
-        "in pandas: to_csv(path, index=False), and header=False where the layout has no header",
+        "SYN114", f"the first column is a row index, not data ({plural(rows, 'row')})",
+        "in pandas, use to_csv(path, index=False), with header=False if the layout has no header",
         lambda row: row[1:],
     )  # fmt: skip
 
@@ -157,7 +157,7 @@ def _of_clips(rows: Rows) -> Shape | None:
         return None
     return Shape(
         "SUB106", f"one file for all clips: the first column names {plural(len(names), 'clip')} "
-        f"({listed(sorted(names), 3)})", "write one file for each clip, with the clip's name and without that column",
+        f"({listed(sorted(names), 3)})", "write one file per clip, named after the clip, without that column",
         lambda row: row[1:], fixable=False,
     )  # fmt: skip
 
@@ -170,8 +170,8 @@ def _named(rows: Rows) -> Shape | None:
         return None
     names = sorted({row[1].strip() for row in rows})
     return Shape(
-        "LAB317", f"column 2 holds class names and not class numbers: {listed(names, 3)}",
-        "write the number of each class, from 0: seldio formats names the class list of each layout",
+        "LAB317", f"column 2 holds class names, not class numbers: {listed(names, 3)}",
+        "write class numbers, counted from 0; seldio formats shows the class list of each layout",
         lambda row: [row[0], "0", *row[2:]], fixable=False,
     )  # fmt: skip
 
@@ -186,10 +186,10 @@ def _timed(rows: Rows, rate: float = 10.0) -> Shape | None:
         return None
     certain = all(abs(time * rate - round(time * rate)) < 1e-3 for time in times)
     hop = f"{1000 / rate:g} ms"
-    message = f"the first column holds times in seconds (up to {max(times):g}) and not frame numbers"
-    grid = f"a frame has {hop}: write round(time * {rate:g})"
+    message = f"the first column holds times in seconds (up to {max(times):g}), not frame numbers"
+    grid = f"a frame is {hop}: write round(time * {rate:g})"
     if not certain:
-        grid = f"a frame has {hop}, and these times are not multiples of that: choose a frame for each"
+        grid = f"a frame is {hop}, and these times are not multiples of it: choose a frame for each"
 
     def framed(row: Row) -> Row:
         return [str(round(float(row[0]) * rate)), *row[1:]] if _TIME.fullmatch(row[0].strip()) else row
@@ -202,7 +202,7 @@ def _quoted(rows: Rows) -> Shape | None:
     if not any(_opened(row, at) for row in rows for at in range(len(row) - 1)):
         return None
     return Shape(
-        "SYN125", "decimals are written with a comma, in quotes", "write points in numbers, and no quotes",
+        "SYN125", "decimals are written with a comma, in quotes", "use decimal points, and no quotes",
         lambda row: [
             f"{cell.strip()[1:]}.{row[at + 1].strip()[:-1]}" if _opened(row, at) else cell
             for at, cell in enumerate(row) if not (at and _opened(row, at - 1))
@@ -228,7 +228,7 @@ def _halved(rows: Rows, dialect: Dialect) -> Iterator[Shape]:
         fields = " and ".join(dialect.columns[number].field for number in chosen)
         yield Shape(
             "SYN125", f"every row has {len(rows[0])} cells: decimals of {fields} are written with a comma",
-            "write points in numbers: a comma begins the next cell",
+            "use decimal points: a comma starts the next cell",
             functools.partial(_joined, heads=heads),
         )  # fmt: skip
 

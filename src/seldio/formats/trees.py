@@ -1,4 +1,4 @@
-"""Which data set tree is this? From file names alone; nothing here touches the disk."""
+"""Which dataset tree is this? From file names alone; nothing here touches the disk."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class TreePlace:
     home: str = ""  # the folders above the top folder (of a file outside: all its folders)
     below: tuple[str, ...] = ()  # the folders between the top folder and the file
     split: str | None = None  # the split folder it is in
-    inside: bool = False  # whether it is in a folder of the data set
-    named: Named | None = None  # what its name says, if the data set calls its clips so
+    inside: bool = False  # whether it is in a folder of the dataset
+    named: Named | None = None  # what its name says, if the dataset calls its clips so
 
     @property
     def file(self) -> str:
@@ -57,7 +57,7 @@ class TreePlace:
 
     @property
     def field(self) -> Field | None:
-        """The field of :class:`Clip` that this file belongs in; None if it is no part of a clip."""
+        """The field of :class:`Clip` that this file belongs in; None if it is not part of a clip."""
         kind = TYPES.get(self.suffix.lower()) if self.stem else None
         if kind is None or not self.is_text:
             return None
@@ -79,13 +79,13 @@ class TreePlace:
 
     @property
     def exact(self) -> bool:
-        """Whether the name is spelt as the data set spells it."""
+        """Whether the name is spelt as the dataset spells it."""
         return self.named is not None and self.named.clip == self.stem
 
 
 @dataclass(slots=True)
 class Holding:
-    """What a tree has of one clip of its data set, whatever the folder: the first file of each field."""
+    """What a tree has of one clip of its dataset, whatever the folder: the first file of each field."""
 
     clip: str
     set: Set
@@ -98,7 +98,7 @@ class Holding:
 
 @dataclass(frozen=True)
 class Tree:
-    """A data set tree as its file names tell it."""
+    """A dataset tree as its file names tell it."""
 
     row: DatasetSpec  # its row of the table
     clips: tuple[Clip, ...]  # the recordings with their files, sorted by set, split and name
@@ -112,7 +112,7 @@ class Tree:
 
     @cached_property
     def holdings(self) -> dict[tuple[Set, str], Holding]:
-        """What there is of each clip that is called as the data set calls its clips."""
+        """What there is of each clip that is called as the dataset calls its clips."""
         held: dict[tuple[Set, str], Holding] = {}
         flat = not any(place.inside for place in self.places)
         for place in self.places:
@@ -137,7 +137,7 @@ _FOLDERS_SPEAK = 0.5
 
 
 def _decide(root: str, paths: Sequence[str]) -> tuple[DatasetSpec, str]:
-    """The data set that the paths of audio, video and label files speak for, and why."""
+    """The dataset that the paths of audio, video and label files point to, and why."""
     votes: Counter[TreeSign] = Counter()
     weights: defaultdict[str, float] = defaultdict(float)
     for path in paths:
@@ -148,7 +148,7 @@ def _decide(root: str, paths: Sequence[str]) -> tuple[DatasetSpec, str]:
     spoken = [sign for sign in best.signs if votes[sign]]
     few = sum(votes[sign] for sign in spoken) * 2 < len(paths)
     if not spoken or (weights[best.name] < _FOLDERS_SPEAK and few):
-        return LOOSE, "no folder or clip name of a known data set"
+        return LOOSE, "no folder or clip name of a known dataset"
     evidence = "; ".join(f"{sign.sentence} ({plural(votes[sign], 'file')})" for sign in spoken)
     if best.edition is None:
         return best, evidence
@@ -162,7 +162,7 @@ _ARCHIVE = re.compile(r"\.(zip|tar|tgz|tar\.\w+)$", re.IGNORECASE)
 
 
 def read_tree(names: Sequence[str], root: str = "") -> Tree:
-    """The data set tree that files with these *names* (POSIX paths below the root, in any order) make.
+    """The dataset tree that files with these *names* (POSIX paths below the root, in any order) make.
 
     What the user called the *root* counts: ``…/foa_dev/dev-test-tau`` says what is in it.
     """
@@ -246,7 +246,7 @@ def _clip(row: DatasetSpec, files: list[TreePlace]) -> Clip:
 
 
 def _split(row: DatasetSpec, place: TreePlace) -> str | None:
-    """The split of a file: its folder, or else where the data set keeps that clip."""
+    """The split of a file: its folder, or else where the dataset keeps that clip."""
     if place.set == "eval":
         return "eval"
     if place.split is not None or place.named is None:

@@ -1,15 +1,14 @@
 """YAML as plain values and their places; the one home of PyYAML.
 
 Nothing but the core of YAML is read: null, booleans, numbers, text, lists and mappings. No tag makes an
-object, dates stay text, and limits hold for size, depth and what aliases would grow to. Keys that stand
-twice (SYN403) and a byte order mark (SYN103) are reported and read over; after every other error there is
-no document.
+object, dates stay text, and limits hold for size, depth and what aliases would grow to. Keys that appear twice (SYN403)
+and a byte order mark (SYN103) are reported and read over; after every other error there is no document.
 
 PyYAML refuses tabs before comments and inside a line (yaml/pyyaml#450, #594). YAML allows them and libyaml
 reads them; the organisers' template for Task 3 has them; so they are read here.
 
 ruamel.yaml, which keeps places, was measured in its stead (0.19.1): it refuses the same tabs, and with them all three
-templates; it ends at the first key that stands twice, knows where a value begins but not where it ends, reads ``yes``
+templates; it ends at the first key that appears twice, knows where a value begins but not where it ends, reads ``yes``
 as text where the organisers' PyYAML reads true, and takes 1.9 times as long. Limits, aliases, tags and
 messages would have to stay here as they are: that is all of this module but the class ``_Loader``.
 """
@@ -83,7 +82,7 @@ class YamlDocument:
     def locate(self, pointer: Pointer, key: bool = False) -> Place:
         """The place of the value that keys and indices lead to; with *key*, of the key before it.
 
-        A value of several lines ends with its first one. Of a key that stands twice, the last counts.
+        A value of several lines ends with its first one. Of a key that appears twice, the last counts.
         A pointer that leads nowhere is a KeyError.
         """
         name = node = self._root
@@ -99,7 +98,7 @@ def parse(data: bytes, path: str, sink: Sink) -> YamlDocument | None:
     """Read one YAML document; None, after a finding of severity error, where it cannot be read."""
     if len(data) > MAX_BYTES:
         message = f"{len(data):,} bytes of YAML: more than {MAX_BYTES:,} are not read"
-        sink(READER_RULES["SYN404"].at(path, message, "a meta file has some 4,000 bytes; is it the right file?"))
+        sink(READER_RULES["SYN404"].at(path, message, "a meta file has about 4,000 bytes; is this the right file?"))
         return None
     if data.startswith(BOM_UTF8):
         sink(READER_RULES["SYN103"].at(
@@ -148,8 +147,8 @@ class _Loader(yaml.SafeLoader):
         if self.depth > MAX_DEPTH or self.count > MAX_VALUES:
             start = self.peek_event().start_mark.index  # type: ignore[no-untyped-call]  # not typed there
             what = f"{MAX_DEPTH} levels" if self.depth > MAX_DEPTH else f"{MAX_VALUES:,} values"
-            raise _RefusedError("SYN404", start, start + 1, f"more than {what}: not read any further",
-                           "no meta file is that deep or long; is it the right file?")  # fmt: skip
+            raise _RefusedError("SYN404", start, start + 1, f"more than {what}; reading stopped there",
+                           "no meta file is that deep or long; is this the right file?")  # fmt: skip
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
@@ -177,7 +176,7 @@ class _Builder:
         self._open: set[int] = set()
 
     def run(self) -> YamlDocument | None:
-        """The document; None where a problem is worse than a key that stands twice."""
+        """The document; None where a problem is worse than a key that appears twice."""
         root: yaml.Node | None = None
         value: Any = None
         try:
@@ -201,7 +200,7 @@ class _Builder:
             return YamlProblem("SYN401", start, start + 1, what, "remove it")
         if not isinstance(error, yaml.MarkedYAMLError):
             start = self.loader.get_mark().index
-            what = "not valid YAML: an escape or directive out of all bounds"
+            what = "not valid YAML: an escape or directive out of range"
             return YamlProblem("SYN401", start, start + 1, what, "write the character itself")
         said, end = f"{error.context or ''}: {error.problem or ''}", len(self.source.text)
         rows = [(*row, error.context_mark) for row in _BEGUN] + [(*row, error.problem_mark) for row in _SAID]
@@ -216,8 +215,8 @@ class _Builder:
         """The value of a node; aliases lead to the same value again."""
         name = id(node)
         if name in self._open:
-            self.refuse("SYN404", node, "an alias inside of what it names: this never ends",
-                        "write the value out in place of the alias")  # fmt: skip
+            self.refuse("SYN404", node, "an alias inside the value that it refers to, which never ends",
+                        "write the value out instead of the alias")  # fmt: skip
         if name not in self._values:
             self._open.add(name)
             self._values[name] = self.content(node)
@@ -244,13 +243,13 @@ class _Builder:
         depth = 1 + max((levels for _, levels in inside), default=0)
         if size > MAX_VALUES or depth > MAX_DEPTH:
             message = f"aliases that grow to more than {MAX_VALUES:,} values or {MAX_DEPTH} levels"
-            self.refuse("SYN404", node, message, "write the values out in place of the aliases")
+            self.refuse("SYN404", node, message, "write the values out instead of the aliases")
         self._sizes[id(node)] = size, depth
 
     def scalar(self, node: yaml.ScalarNode) -> Any:
         if node.tag == _CORE + "str" or len(node.value) > _MAX_DIGITS:
             if _SURROGATE.search(node.value):
-                self.refuse("SYN401", node, "not valid YAML: half a surrogate pair, which is no character",
+                self.refuse("SYN401", node, "not valid YAML: half a surrogate pair, not a character",
                             "write the character itself")  # fmt: skip
             return node.value
         try:
@@ -271,9 +270,9 @@ class _Builder:
             key = self.key(key_node)
             if key in own:
                 line = self.source.line(own[key][0].start_mark.index)
-                message = f"the key {clipped(str(key))} stands twice: first in line {line}"
+                message = f"the key {clipped(str(key))} appears twice, first in line {line}"
                 start, end = key_node.start_mark.index, key_node.end_mark.index
-                hint = "remove one of them: the last one wins, without a word"
+                hint = "remove one of them: the last one silently wins"
                 self.problems.append(YamlProblem("SYN403", start, end, message, hint))
             own[key] = key_node, value_node
         return taken | own
@@ -289,19 +288,19 @@ class _Builder:
         taken: dict[Any, tuple[yaml.Node, yaml.Node]] = {}
         for source in node.value if isinstance(node, yaml.SequenceNode) else [node]:
             if not isinstance(self.value(source), dict):
-                self.refuse("SYN401", node, "not valid YAML: << takes over mappings only", "remove it")
+                self.refuse("SYN401", node, "not valid YAML: << can only merge mappings", "remove it")
             taken = self.members[id(source)] | taken
         return taken
 
     def foreign(self, node: yaml.Node) -> None:
-        """Report a tag that is not of the core, or stands before the wrong kind of value."""
+        """Report a tag that is not core YAML, or precedes the wrong kind of value."""
         tag = node.tag
         shown = clipped(f"!!{tag.removeprefix(_CORE)}" if tag.startswith(_CORE) else tag)
-        why = "it is not of YAML's core, and not read"
+        why = "it is not core YAML and is not read"
         if "python" in tag:
-            why = "it could run code, and is not followed"
+            why = "it could run code and is ignored"
         elif tag in _SCALARS or tag in (_CORE + "seq", _CORE + "map"):
-            why = "this is no such value"
+            why = "the value is of another kind"
         match = _TAG.search(self.source.text, node.start_mark.index, node.end_mark.index)
         start, end = match.span() if match else (node.start_mark.index, node.end_mark.index)
         hint = "remove the tag; !!null is all a meta file needs"
@@ -318,18 +317,18 @@ _BEGUN = (
     (r"expected ',' or '[\]}]', but got '<stream end>'", "a bracket that is never closed", "close it"),
 )
 _SAID = (
-    (r"expected ' ', but found '\\t'", "a tab right behind a tag or anchor", "write a space in its place"),
+    (r"expected ' ', but found '\\t'", "a tab right after a tag or anchor", "write a space instead"),
     (r"found character '\\t'", "a tab in the indentation", "indent with spaces"),
-    (r"found character '(.+)' that", "{} cannot begin a text", "put the text in quotes"),
-    (r"mapping values are not", "a colon where no key can stand",
+    (r"found character '(.+)' that", "text cannot begin with {}", "put the text in quotes"),
+    (r"mapping values are not", "a colon where no key is possible",
      'indent this line like its neighbours; put text that holds ": " in quotes'),
-    (r"expected ',' or '[\]}]'", "a comma or the closing bracket is missing before this", "write it there"),
+    (r"expected ',' or '[\]}]'", "a comma or the closing bracket is missing before this", "add it"),
     (r"expected <block end>|expected the node content|expected '<document start>'",
-     "this does not belong where it stands",
-     "indent it like its neighbours; put text with quotes or brackets inside in quotes as a whole"),
-    (r"undefined alias", "an alias for no anchor", "put text that begins with * in quotes"),
-    (r"duplicate anchor", "an anchor that stands twice", "put text that begins with & in quotes"),
-    (r"escape (character|sequence)", "a backslash that begins no escape", "write two, or use single quotes"),
+     "unexpected content here",
+     "check the indentation; put text that contains quotes or brackets in quotes as a whole"),
+    (r"undefined alias", "an alias without an anchor", "put text that begins with * in quotes"),
+    (r"duplicate anchor", "an anchor that is defined twice", "put text that begins with & in quotes"),
+    (r"escape (character|sequence)", "a backslash that does not begin an escape", "write two, or use single quotes"),
     (r"single document", "a second document begins here", "a file holds one document: remove this line"),
     (r"(.*)", "{}", "compare it with the organisers' template"),
 )  # fmt: skip

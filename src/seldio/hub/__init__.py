@@ -1,4 +1,4 @@
-"""The Hugging Face Hub: data sets sent (:func:`push`), fetched (:func:`pull`) and read in place (``hf://``).
+"""The Hugging Face Hub: datasets sent (:func:`push`), fetched (:func:`pull`) and read in place (``hf://``).
 
 This package is the one home of ``huggingface_hub``, and the only place of seldio that reaches a network, but for the
 judge. ``HF_ENDPOINT`` and the other settings of that library hold; the token is that of ``HF_TOKEN`` or of

@@ -1,4 +1,4 @@
-"""The data set card for people, and Croissant for machines: what the data tells is written, what people wrote is kept.
+"""The dataset card for people, and Croissant for machines: what the data tells is written, what people wrote is kept.
 
 Croissant is JSON-LD (mlcommons.org/croissant, version 1.0).
 """
@@ -38,7 +38,7 @@ class About:
 
     license: str | None = None  # an identifier of the Hub's list, such as ``cc-by-4.0``
     languages: tuple[str, ...] = ()  # codes such as ``en``
-    title: str | None = None  # what the data set is called
+    title: str | None = None  # what the dataset is called
     citation: str | None = None  # BibTeX
 
 
@@ -74,7 +74,7 @@ def read_card(text: str, path: str, sink: Sink) -> Card:
 def made_card(
     repo: str, upload: Upload, parts: Sequence[ConfigSplit], facts: Mapping[str, Any], about: About, old: Card | None
 ) -> Card:
-    """The card for what goes up.
+    """The card for an upload.
 
     *facts* are what :func:`seldio.check.description.describe` says of the source, *about* what people say; of a card
     that is there already text and values are kept, and what is lacking is added.
@@ -124,7 +124,7 @@ def _values(
 
 
 def size_category(rows: int) -> str:
-    """The Hub's name for so many rows.
+    """The Hub's name for this number of rows.
 
     >>> size_category(999), size_category(1000), size_category(2_100_000)
     ('n<1K', '1K<n<10K', '1M<n<10M')
@@ -179,18 +179,18 @@ def _text(
     repo: str, upload: Upload, parts: Sequence[ConfigSplit], facts: Mapping[str, Any], about: About, old: str
 ) -> list[str]:
     """What the data tells, and how to load, check and fetch it."""
-    lines = ["## What is here", "", f"{plural(len(upload.files), 'file')}, {upload.size / 1e6:,.1f} MB.", ""]
+    lines = ["## Contents", "", f"{plural(len(upload.files), 'file')}, {upload.size / 1e6:,.1f} MB.", ""]
     summary = as_text({**facts, "path": repo, "findings": {}}).split("\n")[1:]
     lines += (
-        ["```text", *(line for line in summary if not line.startswith("  because")), "```", ""] if any(summary) else []
+        ["```text", *(line for line in summary if not line.startswith("  evidence")), "```", ""] if any(summary) else []
     )
     if parts:
-        lines += ["## Load it", "", "```python", "from datasets import load_dataset", ""]
+        lines += ["## Load", "", "```python", "from datasets import load_dataset", ""]
         config = configs(parts)[0]
         name, split = config["config_name"], config["data_files"][0]["split"]
         lines += [f'data = load_dataset("{repo}", "{name}", split="{split}")', "```", ""]
     check = [f"seldio validate hf://datasets/{repo}"] * (upload.kind == "files")
-    lines += ["## Fetch it", "", "```sh", f"seldio pull {repo}", *check, "```", ""]
+    lines += ["## Download", "", "```sh", f"seldio pull {repo}", *check, "```", ""]
     if about.citation and about.citation.strip() not in old:
         lines += ["## Citation", "", "```bibtex", about.citation.strip(), "```", ""]
     return lines
@@ -225,7 +225,7 @@ _NO_CHECKSUM = "https://github.com/mlcommons/croissant/issues/80"
 def croissant(
     repo: str, web: str, upload: Upload, parts: Sequence[ConfigSplit], values: Mapping[str, Any], cite: str | None
 ) -> str:
-    """The Croissant metadata: what the data set is called and holds, its files, and its records by column."""
+    """The Croissant metadata: what the dataset is called and holds, its files, and its records by column."""
     page = f"{web}/datasets/{repo}"
     name = re.sub(r"[^A-Za-z0-9_-]", "_", repo.partition("/")[2])
     title = str(values.get("pretty_name") or repo)
@@ -288,7 +288,7 @@ def _table_records(part: ConfigSplit) -> dict[str, Any] | None:
     if schema is None:
         if not part.columns:
             return None
-        record["description"] = f"One record for each clip; the lines of its text are {', '.join(part.columns)}."
+        record["description"] = f"One record per clip; each line of its text holds {', '.join(part.columns)}."
         contents = {"clip": "filename", "labels": "content"}
         fields = [_field(identity, files, n, "sc:Text", {"fileProperty": what}) for n, what in contents.items()]
         return {**record, "field": fields}

@@ -96,7 +96,9 @@ def _check_answer(response: Any) -> None:
         for name in ("ETag", "X-Linked-ETag"):
             tag = (response.headers.get(name) or "").removeprefix("W/")  # a weak one is as good
             if re.search(r"[\\/\x00-\x1f]|\.\.", tag):
-                raise SeldioError(f"the server sends an {name} that no Hub sends, and that is unsafe as a file name")
+                raise SeldioError(
+                    f"the server sends an {name} that a Hub never sends and that is unsafe as a file name"
+                )
     if response.status_code in _LIMITED and (seconds := _wait_wanted(response.headers)) is not None:
         _wait(seconds)
         response.extensions[_WAITED] = seconds
@@ -122,7 +124,8 @@ def _wait(seconds: float) -> None:
     """Wait, and show for how long."""
     if seconds > LONGEST_WAIT:
         raise SeldioError(
-            f"the Hub allows no request for the next {seconds / 3600:,.1f} hours: run the same command again after that"
+            f"the Hub allows no requests for the next {seconds / 3600:,.1f} hours: run the same command again after "
+            "that"
         )
     left = seconds
     with progress.task("waiting until the Hub allows more requests (seconds)", max(1, round(seconds))) as advance:
@@ -136,8 +139,8 @@ def checked_commit(commit: object) -> str:
     """*commit* if it is the hash of one: 40 hexadecimal digits."""
     if not isinstance(commit, str) or not COMMIT.fullmatch(commit):
         raise SeldioError(
-            f"the server names the commit {clipped(str(commit))}, which is no hash of 40 hexadecimal digits; "
-            "nothing of it is used"
+            f"the server gives the commit {clipped(str(commit))}, which is not a hash of 40 hexadecimal digits; "
+            "the answer is not used"
         )
     return commit
 
@@ -250,7 +253,7 @@ def _fail(error: BaseException, deed: str) -> NoReturn:
 
 def _plain_error(error: BaseException, deed: str) -> SeldioError:
     status, causes, web = status_of(error), tuple(_causes(error)), endpoint()
-    right = "it may not read this" if _method_of(error) in ("GET", "HEAD") else "it needs the right to write there"
+    right = "it has no read access here" if _method_of(error) in ("GET", "HEAD") else "it needs write access there"
 
     def any_of(*kinds: Any) -> bool:
         return any(isinstance(cause, kinds) for cause in causes)
@@ -258,15 +261,16 @@ def _plain_error(error: BaseException, deed: str) -> SeldioError:
     known: tuple[tuple[bool, type[SeldioError], str], ...] = (
         (any_of(OfflineModeIsEnabled), Unreachable, "HF_HUB_OFFLINE is set"),
         (any_of(LocalTokenNotFoundError) or (status == 401 and not get_token()), UsageError,
-         "no token, or the data set does not exist. Log in with `hf auth login`, or set HF_TOKEN"),
-        (status == 401, UsageError, (f"{web} does not know the token; it is mistyped, expired or revoked. "
+         "no token, or the dataset does not exist. Log in with `hf auth login`, or set HF_TOKEN"),
+        (status == 401, UsageError, (f"{web} does not accept the token; it is mistyped, expired or revoked. "
          "Log in again with `hf auth login`, or set HF_TOKEN to a valid one")),
-        (any_of(GatedRepoError), UsageError, f"its owners have to give you access first, on {web}"),
+        (any_of(GatedRepoError), UsageError, f"its owners must grant you access first, on {web}"),
         (any_of(RevisionNotFoundError), UsageError, "no such branch, tag or commit"),
-        (any_of(RepositoryNotFoundError), UsageError, f"no such data set on {web}, or the token may not see it"),
+        (any_of(RepositoryNotFoundError), UsageError, f"no such dataset on {web}, or the token has no access to it"),
         (_upload_refused(error), SeldioError, ("the storage behind the Hub refuses the upload address it was given "
-         "(403). Such addresses expire soon: check that the clock of this machine is right and that no proxy changes "
-         "requests, then push again; what has been sent is not sent again")),
+         "(403). Such addresses expire quickly: check that the clock of this machine is right and that no proxy "
+         "changes "
+         "requests, then push again; what was sent is not sent again")),
         (status == 403, UsageError, f"the Hub refuses the token; {right}"),
     )  # fmt: skip
     for applies, kind, text in known:
@@ -280,5 +284,5 @@ def _plain_error(error: BaseException, deed: str) -> SeldioError:
     if status is None and any_of(_HTTP_ERROR, ConnectionError, TimeoutError):
         return Unreachable(f"cannot {deed}: no answer from {web} ({clipped(first, 200)})")
     if isinstance(error, _MISSHAPEN):
-        return SeldioError(f"cannot {deed}: {web} answers something that no Hub answers ({clipped(first, 200)})")
+        return SeldioError(f"cannot {deed}: {web} gave an answer that a Hub never gives ({clipped(first, 200)})")
     return SeldioError(f"cannot {deed}: {clipped(first, 500)}")

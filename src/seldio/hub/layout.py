@@ -67,10 +67,10 @@ class ConfigSplit:
 
 
 def config_splits(upload: Upload, examined: Examined | None, others: Collection[str] = ()) -> list[ConfigSplit]:
-    """The configurations and splits of what goes up; files that the Hub cannot load belong to none.
+    """The configurations and splits of an upload; files that the Hub cannot load belong to none.
 
     What seldio read from the source tells the columns of files without a header. *others* are files that stay on the
-    Hub beside them, and that no pattern may take in.
+    Hub alongside them, and that no pattern may take in.
     """
     if upload.kind == "audiofolder":
         return _folders(upload, others)

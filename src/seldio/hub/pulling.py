@@ -61,11 +61,11 @@ def pull(
     include: Sequence[str] = (),
     tell: Callable[[str], None] | None = None,
 ) -> Pulled:
-    """Download a data set, or some of its files, as real files; what is there already is not fetched again.
+    """Download a dataset, or some of its files, as real files; files that are already here are not fetched again.
 
-    Every file is compared with the hash that the Hub has for it. A new folder appears when all of it is there, a
-    file in an old one is replaced as a whole; after a break the next run goes on where this one stopped. Files that
-    are here and not on the Hub stay.
+    Every file is compared with the hash that the Hub has for it. A new folder appears only when it is complete, and a
+    file in an existing one is replaced as a whole; after an interruption, the next run resumes where this one stopped.
+    Files that are not on the Hub stay.
 
     Args:
         address: ``user/name``, or ``user/name@revision`` with a branch, tag or commit.
@@ -74,7 +74,7 @@ def pull(
         tell: takes the name of each file that has arrived.
 
     Raises:
-        UsageError: there is no such data set or file.
+        UsageError: there is no such dataset or file.
         SeldioError: the Hub cannot be reached, or sends other bytes than it announced.
         KeyboardInterrupt: with a message that says how to go on.
     """
@@ -107,10 +107,10 @@ def _chosen(head: Head, include: Sequence[str] = (), below: str = "") -> list[Re
     if include:
         files = [file for file in files if any(fnmatch.fnmatchcase(file.name, pattern) for pattern in include)]
     if not files:
-        what = f"{printable(below)} in " if below else f"file that fits {listed(list(include))} in " if include else ""
+        what = f"{printable(below)} in " if below else f"file matching {listed(list(include))} in " if include else ""
         raise UsageError(f"no {what or 'file in '}{printable(head.repo)} at {str(head.commit)[:12]}")
     if bad := [file.name for file in files if not is_safe(file.name)]:
-        raise SeldioError(f"{printable(head.repo)} holds names that are unsafe as files here: {listed(bad)}")
+        raise SeldioError(f"{printable(head.repo)} holds names that are unsafe as file names here: {listed(bad)}")
     return sorted(files, key=lambda file: file.name)
 
 
@@ -126,7 +126,7 @@ def _fetch_all(head: Head, files: Sequence[RemoteFile], parts: Path, tell: Calla
                 count += 1
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
-            f"stopped; {count:,} of {plural(len(files), 'file')} were fetched and are kept: the same command goes on "
+            f"stopped; {count:,} of {plural(len(files), 'file')} were fetched and are kept: the same command resumes "
             "from there"
         ) from None
     finally:
@@ -164,13 +164,13 @@ _head = cache(read_head)
 
 
 def listing(address: str) -> tuple[str, str, tuple[str, ...]]:
-    """The address of the data set that *address* is of, the path below it, and the names of all files there."""
+    """The address of the dataset that *address* is of, the path below it, and the names of all files there."""
     repo, revision, below = _parsed(address)
     return f"hf://datasets/{repo}@{revision}", below, tuple(sorted(_head(repo, revision).files))
 
 
 def fetch_address(address: str, limits: Limits) -> str:
-    """The folder or file in the Hub's cache that *address* stands for; what is not there yet is downloaded."""
+    """The folder or file in the Hub's cache that *address* stands for; what is missing is downloaded."""
     repo, revision, below = _parsed(address)
     head = _head(repo, revision)
     files = _chosen(head, below=below)
@@ -178,7 +178,8 @@ def fetch_address(address: str, limits: Limits) -> str:
     if size > limits.total_bytes or len(files) > limits.members:
         raise UsageError(
             f"{printable(address)} holds {plural(len(files), 'file')} with {size / 1e9:,.1f} GB, more than is fetched "
-            f"unasked ({limits.total_bytes / 1e9:,.1f} GB). Name a folder or file in it, or fetch it by seldio pull"
+            f"automatically ({limits.total_bytes / 1e9:,.1f} GB). Pass a folder or file in it, or "
+            "download it with seldio pull"
         )
     place = ""
     for file in files:

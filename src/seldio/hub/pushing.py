@@ -1,8 +1,8 @@
 """``push``: prepare the files, look for what the Hub would refuse, show what will go, and send it.
 
 Commits neither get lost nor happen twice. An export lists its files in ``manifest.json``, with their hashes. Those that
-an earlier push of it left on the Hub as they were written, and that are no part of the export any more, would be read
-beside its shards: rows that are gone from the source. So they are part of the plan, and go.
+an earlier push of it left on the Hub as they were written, and that are no longer part of the export, would be read
+along with its shards: rows that are gone from the source. So they are part of the plan, and go.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ BATCH_FILES, BATCH_BYTES = 500, 5 * 2**30
 _LAST = ASIDE | {MANIFEST}
 #: A larger list of files than this is none of seldio's.
 _MOST_BYTES = 1 << 28
-#: What a data set is made of; anything else stays behind and is named.
+#: What a dataset is made of; anything else stays behind and is named.
 ALLOWED = frozenset(
     """
     csv tsv json jsonl ndjson parquet arrow txt md rst pdf bib cff yaml yml toml xml wav flac ogg opus mp3 m4a mp4 mkv
     mov avi webm png jpg jpeg svg npy npz h5 hdf5 mat sofa zip tar gz bz2 xz py ipynb
     """.split()  # noqa: SIM905
 )
-#: Names without a suffix that belong to a data set.
+#: Names without a suffix that belong to a dataset.
 NAMED = ("license", "licence", "copying", "readme", "changelog", "citation", "notice", "authors")
 
 State = Literal["new", "changed", "same", "unknown"]
@@ -71,7 +71,7 @@ class PushStep:
 class PushPlan:
     """What a push would do."""
 
-    head: Head  # the data set as it is now
+    head: Head  # the dataset as it is now
     revision: str  # the branch that is pushed to
     steps: tuple[PushStep, ...]  # every file that goes, sorted by name
     left_out: tuple[str, ...]  # files of the source that stay here
@@ -135,33 +135,33 @@ def push(
     title: str | None = None,
     citation: str | os.PathLike[str] | None = None,
 ) -> Pushed:
-    """Send a data set to the Hub, with a card and Croissant metadata.
+    """Upload a dataset to the Hub, with a card and Croissant metadata.
 
-    Only the files of the plan go, on top of the very commit that the plan was made from. After a break, the same
-    call goes on: what is there is not sent again.
+    Only the files of the plan go, on top of the very commit that the plan was made from. After an interruption, the
+    same call resumes: files already on the Hub are not sent again.
 
     Args:
         source: a file, folder or archive.
         repo: ``user/name``.
         kind: how the data is stored: the files as they are, Parquet, or recordings with ``metadata.jsonl``.
-        private: whether a new data set is private; one that is there must be.
+        private: whether a new dataset is private; an existing one must be private already.
         dry_run: make the plan, and change nothing; where the Hub cannot be reached, without comparing it with
-            what is there.
-        staging: the folder for files that are written anew; kept, so that another run need not write them again.
+            the files on it.
+        staging: the folder for files that are written anew; kept, so that another run can reuse them.
             A dry run leaves it as it is.
         revision: the branch.
         message: of the commit.
-        include: patterns of files that go although data sets are not made of such files.
+        include: patterns of files that go although datasets are not made of such files.
         force: write labels anew in which there are errors too, such as angles in radians; *files* go as they are.
         license: for the card: ``cc-by-4.0``, ``mit``, …
         language: for the card: ``en``, ``ru``, …; of questions it is found.
-        title: for the card: what the data set is called.
+        title: for the card: what the dataset is called.
         citation: for the card: BibTeX (which begins with ``@``), or a file with it.
 
     Raises:
         InvalidData: labels that are to be written anew have errors.
         UsageError: there is nothing to send, or the Hub does not know the name or token.
-        SeldioError: the Hub cannot be reached, or somebody else changed the data set meanwhile.
+        SeldioError: the Hub cannot be reached, or somebody else changed the dataset meanwhile.
         KeyboardInterrupt: with a message that says how to go on.
     """
     checked_name(repo)
@@ -177,7 +177,7 @@ def push(
                 raise
             head = Head(repo, unseen=str(error))
         if private and head.private is False:
-            raise UsageError(f"{printable(repo)} is there already and is public; --private does not change that")
+            raise UsageError(f"{printable(repo)} already exists and is public; --private does not change that")
         stale = stale_files(upload, head)
         examined = examine(path, facts=True)
         facts = description(examined, path)
@@ -197,7 +197,7 @@ def push(
         plan = _planned(upload, head, revision, stale)
         if dry_run:
             return dataclasses.replace(outcome, plan=plan)
-        commits = _send(plan, _ensured(plan, private), message or f"Push {printable(Path(path).name)} by seldio")
+        commits = _send(plan, _ensured(plan, private), message or f"Upload {printable(Path(path).name)} with seldio")
         return dataclasses.replace(outcome, plan=plan, commits=commits)
 
 
@@ -214,7 +214,7 @@ def _citation(path: str | os.PathLike[str] | None) -> str | None:
 def _staged(staging: str | os.PathLike[str] | None, *, anew: bool) -> Iterator[Path]:
     """The folder for what is written anew; without a name, one that goes away.
 
-    A break then loses what was written, if the data set is written *anew*.
+    A break then loses what was written, if the dataset is written *anew*.
     """
     folder = Path(tempfile.mkdtemp(prefix="seldio-push-") if staging is None else staging)
     try:
@@ -224,7 +224,7 @@ def _staged(staging: str | os.PathLike[str] | None, *, anew: bool) -> Iterator[P
         lost = staging is None and anew
         if not text or (lost and str(folder) in text):
             text = "stopped; nothing was sent: the same command starts again"
-        advice = "; with --staging FOLDER it need not write again what it has written" if lost else ""
+        advice = "; with --staging FOLDER, files already written are reused" if lost else ""
         raise KeyboardInterrupt(text + advice) from None
     finally:
         if staging is None:
@@ -254,10 +254,10 @@ def _made(name: str, text: str) -> Entry:
 def prepare(
     source: str, kind: UploadKind, folder: Path, sink: Sink, include: Sequence[str] = (), *, force: bool = False
 ) -> Upload:
-    """The files that go up: as they are, or of another *kind* than *files* written anew into *folder*.
+    """The files to upload: as they are, or of another *kind* than *files* written anew into *folder*.
 
-    What is there from a run before is used again. *include*: patterns of files that go too, though data sets are not
-    made of such files as a rule.
+    Files left from an earlier run are used again. *include*: patterns of further files to upload, which datasets do not
+    usually consist of.
     """
     if kind == "files":
         return _as_they_are(source, folder, sink, include)
@@ -270,7 +270,7 @@ def prepare(
 
 
 def _as_they_are(source: str, folder: Path, sink: Sink, include: Sequence[str]) -> Upload:
-    """The files of a data set; what stands hidden in its top folder never goes, and people should know."""
+    """The files of a dataset; hidden files in its top folder are never uploaded, and people should know."""
     with open_source(source, sink, LIMITS, as_it_lies=True) as opened:
         going: list[Entry] = []
         staying: list[str] = []
@@ -282,7 +282,8 @@ def _as_they_are(source: str, folder: Path, sink: Sink, include: Sequence[str]) 
                 staying.append(entry.name)
         if not going:
             raise UsageError(
-                f"{printable(source)} holds no file that data sets are made of; --include PATTERN adds some"
+                f"{printable(source)} holds no files that datasets usually consist of; use --include PATTERN to add "
+                "some"
             )
         if opened.kind == "folder":
             staying += [i.name + "/" * i.is_dir() for i in Path(opened.path).iterdir() if hidden(i.name)]
@@ -327,7 +328,7 @@ def _planned(upload: Upload, head: Head, revision: str, stale: frozenset[str]) -
 def stale_files(upload: Upload, head: Head) -> frozenset[str]:
     """The names of files on the Hub that an earlier export wrote and *upload* does not hold.
 
-    None where *upload* is no export. A file that somebody has changed since is not ours any more, and is none.
+    None if *upload* is not an export. A file that somebody has changed since is not ours any more, and is none.
     """
     there, here = head.files.get(MANIFEST), upload.find(MANIFEST)
     if there is None or here is None or there.size > _MOST_BYTES or _listed(here.read()) is None:
@@ -370,7 +371,7 @@ def _is_as_written(head: Head, remote: RemoteFile, file: ExportFile) -> bool:
 
 
 def _ensured(plan: PushPlan, private: bool) -> Head:
-    """The data set as it is, or made now."""
+    """The dataset as it is, or made now."""
     if plan.head.commit is not None:
         return plan.head
     repo = plan.head.repo
@@ -378,19 +379,19 @@ def _ensured(plan: PushPlan, private: bool) -> Head:
     make: Callable[[], object] = partial(
         hub().create_repo, repo, repo_type="dataset", private=private or None, exist_ok=True
     )
-    patiently(make, f"make the data set {printable(repo)}")
+    patiently(make, f"create the dataset {printable(repo)}")
     head = read_head(repo)
     if private and not head.private:
-        raise UsageError(f"{printable(repo)} was made meanwhile, and is public; --private does not change that")
+        raise UsageError(f"{printable(repo)} was created in the meantime and is public; --private does not change that")
     if plan.revision != "main":
         branch = partial(hub().create_branch, repo, branch=plan.revision, repo_type="dataset", exist_ok=True)
-        patiently(branch, f"make the branch {printable(plan.revision)}")
+        patiently(branch, f"create the branch {printable(plan.revision)}")
     return head
 
 
 @dataclasses.dataclass(frozen=True)
 class CommitFiles:
-    """What one commit does: files that go up, and names that go."""
+    """What one commit does: files to add, and names to delete."""
 
     entries: tuple[Entry, ...]
     gone: tuple[str, ...] = ()
@@ -424,7 +425,7 @@ def _send(plan: PushPlan, head: Head, message: str) -> tuple[str, ...]:
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"stopped; {sent:,} of {plural(len(plan.todo), 'file')} were sent to {printable(head.repo)}: the same "
-            "command sends the others"
+            "command sends the rest"
         ) from None
     if commits:
         now = read_head(head.repo, plan.revision)
@@ -432,7 +433,7 @@ def _send(plan: PushPlan, head: Head, message: str) -> tuple[str, ...]:
         wrong = [step.entry.name for step in plan.steps if not now.holds(step.entry)]
         wrong += [name for name in plan.stale if name in now.files]
         if wrong:
-            raise SeldioError(f"what is on the Hub now is not what was sent: {listed(wrong)}. Push again")
+            raise SeldioError(f"the files on the Hub differ from what was sent: {listed(wrong)}. Push again")
     return tuple(commits)
 
 
@@ -462,7 +463,7 @@ def _commit(repo: str, revision: str, batch: CommitFiles, parent: str | None, me
         if all(now.holds(entry) for entry in batch.entries) and now.files.keys().isdisjoint(batch.gone):
             return str(now.commit)
         raise SeldioError(
-            f"{printable(repo)} was changed by somebody else since seldio looked at it; nothing of theirs was "
+            f"{printable(repo)} was changed by someone else in the meantime; nothing of theirs was "
             "overwritten. Push again to see what would change now"
         ) from None
 

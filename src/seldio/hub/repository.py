@@ -1,4 +1,4 @@
-"""A data set on the Hub and its files: what is there, whether a file here is the one there, and fetching it whole."""
+"""A dataset on the Hub: listing its files, comparing local files with them, and fetching them whole."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class RemoteFile:
 
 @dataclasses.dataclass(frozen=True)
 class Head:
-    """A data set at one commit."""
+    """A dataset at one commit."""
 
     repo: str  # ``user/name``
-    commit: str | None = None  # its full hash; None for a data set that does not exist yet
+    commit: str | None = None  # its full hash; None for a dataset that does not exist yet
     private: bool | None = None  # whether it is; None where it does not exist yet
     files: Mapping[str, RemoteFile] = dataclasses.field(default_factory=dict)  # by name
     unseen: str | None = None  # why nothing is known of it, where the Hub could not be reached
@@ -74,18 +74,18 @@ class Head:
 
 
 def checked_name(repo: str) -> str:
-    """*repo* if it can be the name of a data set."""
+    """*repo* if it can be the name of a dataset."""
     if not _NAME.fullmatch(repo):
         raise UsageError(
-            f"{printable(repo)} is not the name of a data set: write USER/NAME, as in anna/starss23-parquet"
+            f"{printable(repo)} is not the name of a dataset: write USER/NAME, such as anna/starss23-parquet"
         )
     return repo
 
 
 def read_head(repo: str, revision: str = "main", *, may_lack: bool = False, quick: bool = False) -> Head:
-    """The data set at *revision* (a branch, tag or commit) with all its files.
+    """The dataset at *revision* (a branch, tag or commit) with all its files.
 
-    A head is empty where there is no such data set or branch and it *may_lack*; *quick* does not try again where no
+    A head is empty where there is no such dataset or branch and it *may_lack*; *quick* does not try again where no
     answer comes at all.
     """
 
@@ -114,7 +114,7 @@ def _remote(item: Any) -> RemoteFile:
     sha256 = item.lfs.sha256 if item.lfs is not None else None
     sound = isinstance(item.path, str) and type(item.size) is int and item.size >= 0
     if not sound or not _is_hash(item.blob_id, 40) or not (sha256 is None or _is_hash(sha256, 64)):
-        raise SeldioError(f"the server lists {clipped(str(item.path))} with a size or hash that cannot be")
+        raise SeldioError(f"the server lists {clipped(str(item.path))} with an impossible size or hash")
     return RemoteFile(item.path, item.size, item.blob_id, sha256)
 
 
@@ -222,5 +222,5 @@ def download(head: Head, file: RemoteFile, **options: Any) -> str:
             return path
         Path(os.path.realpath(path)).unlink(missing_ok=True)
     raise SeldioError(
-        f"the Hub sends other bytes for {printable(file.name)} than its hash says, twice; nothing was kept"
+        f"the Hub twice sent bytes for {printable(file.name)} that do not match its hash; nothing was kept"
     )

@@ -1,4 +1,4 @@
-"""The clip table: one row for each recording of a data set, with the paths of its files."""
+"""The clip table: one row for each recording of a dataset, with the paths of its files."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ RECORDINGS: tuple[Array, ...] = get_args(Array)
 class Clip(BaseModel):
     """One recording and the files that belong to it.
 
-    Paths are POSIX paths below the root of the data set. What the names do not tell is None, and so
-    are files that are not there.
+    Paths are POSIX paths below the root of the dataset. What the names do not tell is None, and so
+    are missing files.
     """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
     clip: str = Field(min_length=1, description="The recording: its file name without suffix.")
-    layout: str = Field(min_length=1, description="The data set tree, e.g. starss23; loose if none is known.")
+    layout: str = Field(min_length=1, description="The dataset layout, e.g. starss23; loose if unknown.")
     set: Literal["dev", "eval"] | None = Field(None, description="Development or evaluation set.")
     split: str | None = Field(None, description="The split, e.g. dev-train-sony.")
     site: Literal["sony", "tau"] | None = Field(None, description="Who recorded it.")
-    fold: NotNegative | None = Field(None, description="Number of the fold; of the split in 2019.")
-    room: NotNegative | None = Field(None, description="Number of the room; of the impulse response in 2019.")
-    mix: NotNegative | None = Field(None, description="Number of the recording in its room.")
+    fold: NotNegative | None = Field(None, description="Fold number; the split number in 2019.")
+    room: NotNegative | None = Field(None, description="Room number; the impulse response number in 2019.")
+    mix: NotNegative | None = Field(None, description="Recording number within its room.")
     foa: FilePath | None = Field(None, description="First-order Ambisonics recording.")
     mic: FilePath | None = Field(None, description="Tetrahedral microphone array recording.")
     stereo: FilePath | None = Field(None, description="Stereo recording (2025).")
-    audio: FilePath | None = Field(None, description="A recording whose array format no folder tells.")
+    audio: FilePath | None = Field(None, description="A recording whose array format no folder states.")
     metadata: FilePath | None = Field(None, description="Labels.")
     video: FilePath | None = Field(None, description="Video.")
 
@@ -66,7 +66,7 @@ def to_clips(table: pa.Table) -> Iterator[Clip]:
     """The rows of *table* as models, in order; columns it does not have are None.
 
     Raises:
-        pydantic.ValidationError: a row is no clip, or the table has further columns.
+        pydantic.ValidationError: a row is not a clip, or the table has further columns.
     """
     for batch in table.to_batches(max_chunksize=4096):
         for row in batch.to_pylist():

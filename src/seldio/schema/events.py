@@ -39,21 +39,21 @@ class Event(BaseModel):
     onset: Annotated[float, Field(ge=0)] | None = Field(None, description="Seconds; event rows only.")
     offset: Annotated[float, Field(ge=0)] | None = Field(None, description="Seconds; event rows only.")
     class_id: NotNegative | None = Field(None, description="0-based index into the vocabulary.")
-    class_name: str | None = Field(None, description="The class as written, where no vocabulary has it.")
-    source: Int32 | None = Field(None, description="Number of the source or track.")
+    class_name: str | None = Field(None, description="The class as written, if no vocabulary has it.")
+    source: Int32 | None = Field(None, description="Source or track number.")
     azimuth: Degrees180 | None = Field(None, description="Degrees, +90 is left.")
     elevation: Degrees90 | None = Field(None, description="Degrees, +90 is up.")
     distance: Annotated[float, Field(ge=0)] | None = Field(None, description="Metres.")
     x: float | None = Field(None, description="Front, as given: the norm is an activity or a distance.")
     y: float | None = Field(None, description="Left, as given.")
     z: float | None = Field(None, description="Up, as given.")
-    onscreen: bool | None = Field(None, description="Whether the source is in the picture.")
-    hemisphere: bool | None = Field(None, description="True: only up or down is known of the elevation.")
+    onscreen: bool | None = Field(None, description="Whether the source is on screen.")
+    hemisphere: bool | None = Field(None, description="True if the elevation is known only as up or down.")
     score: float | None = Field(None, description="Confidence of a prediction.")
     segmentation: list[list[list[float]]] | None = Field(
-        None, description="Polygons of (x, y, energy) on a 360 x 180 picture."
+        None, description="Polygons of (x, y, energy) on a 360 x 180 image."
     )
-    extra: str | None = Field(None, description="Further keys of the source file, as a json object.")
+    extra: str | None = Field(None, description="Further keys of the source file, as a JSON object.")
 
 
 _TRIPLETS = pa.list_(pa.list_(pa.list_(pa.float64())))
@@ -83,14 +83,14 @@ EVENT_SCHEMA = pa.schema(list(COLUMNS.items()))
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClipFile:
-    """The file a clip's rows came from."""
+    """The source file of a clip's rows."""
 
     clip: str  # the clip's name in the table
     name: str  # path of the file below the source's root, with suffix
     newline: str = "\n"  # ``"\n"`` or ``"\r\n"``
     final_newline: bool = True  # whether the last row ends with one
     frames: int | None = None  # number of label frames, where the file tells (silent frames listed), else None
-    extra: str | None = None  # what the file holds beside its rows, as a json object
+    extra: str | None = None  # what the file holds besides its rows, as a json object
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -157,11 +157,11 @@ def event_table(data: Any) -> pa.Table:
     try:
         table = data if isinstance(data, pa.Table) else _arrow(data)
     except (TypeError, ValueError, AttributeError, pa.ArrowException):
-        raise UsageError(f"an event table is an Arrow table or a DataFrame, not a {type(data).__name__}") from None
+        raise UsageError(f"an event table must be an Arrow table or a DataFrame, not a {type(data).__name__}") from None
     check_clips(table)
     names = [name for name in COLUMNS if name in table.column_names]
     if unknown := [name for name in table.column_names if name not in COLUMNS]:
-        raise UsageError(f"not columns of an event table: {listed(unknown)}; there are {', '.join(COLUMNS)}")
+        raise UsageError(f"not columns of an event table: {listed(unknown)}; choose from {', '.join(COLUMNS)}")
     if all(table.schema.field(name).type == COLUMNS[name] for name in names):
         return table
     columns = {}
@@ -170,7 +170,7 @@ def event_table(data: Any) -> pa.Table:
             columns[name] = table[name].cast(COLUMNS[name])
         except pa.ArrowException:
             kind = table.schema.field(name).type
-            raise UsageError(f"the column {name} holds {kind}, an event table {COLUMNS[name]}") from None
+            raise UsageError(f"the column {name} holds {kind}, but an event table needs {COLUMNS[name]}") from None
     return pa.table(columns, metadata=table.schema.metadata)
 
 
@@ -188,7 +188,7 @@ def check_clips(table: pa.Table) -> None:
         UsageError: it has no such column, or rows without one.
     """
     if "clip" not in table.column_names:
-        raise UsageError("the table has no column clip: the name of the recording, in each row")
+        raise UsageError("the table has no column clip, the name of the recording in each row")
     if missing := table["clip"].null_count:
         raise UsageError(f"{plural(missing, 'row')} of the table without a clip, the name of the recording")
 

@@ -52,7 +52,7 @@ _KINDS = {"missing": "missing", "extra_forbidden": "unknown"}
 _MUST = {
     "string_type": "text",
     "string_too_short": "text of at least one character",
-    "string_unicode": "text without halves of surrogate pairs",
+    "string_unicode": "text without unpaired surrogates",
     "list_type": "an array",
     "dict_type": "an object",
     "model_type": "an object",

@@ -1,6 +1,6 @@
 """Question-answer items and predictions: one schema for all benchmarks.
 
-What a format carries beside these fields is kept in ``extra``, in the order of its keys, so that
+What a format carries besides these fields is kept in ``extra``, in the order of its keys, so that
 writing an item back loses nothing. Rows are models (:class:`Item`, :class:`Prediction`); tables of
 them have the Arrow schemas ``ITEM_SCHEMA`` and ``PREDICTION_SCHEMA``.
 """
@@ -43,7 +43,7 @@ class AnswerMeta(BaseModel):
     )
     onset_time: Seconds | None = Field(None, description="onset_from_location.")
     active_count: NotNegative | None = Field(None, description="count_sources.")
-    keywords: list[str] | None = Field(None, description="Words that a right answer holds (JASCO).")
+    keywords: list[str] | None = Field(None, description="Words that a correct answer contains (JASCO).")
 
 
 class Proof(BaseModel):
@@ -53,7 +53,7 @@ class Proof(BaseModel):
 
     class_name: Text = Field(description="The class, as its vocabulary spells it.")
     class_id: NotNegative | None = Field(None, description="Index into its vocabulary.")
-    source: Int32 | None = Field(None, description="Number of the source.")
+    source: Int32 | None = Field(None, description="Source number.")
     onset: Seconds | None = Field(None, description="Seconds from the start of the audio.")
     offset: Seconds | None = Field(None, description="Seconds from the start of the audio.")
     azimuth: Annotated[float, Field(ge=-180, le=180)] | None = Field(None, description="Degrees, +90 is left.")
@@ -74,10 +74,10 @@ class Item(BaseModel):
     task: str | None = Field(None, description="The kind of question, as the benchmark names it.")
     question: str = Field("", description="The question itself.")
     instruction: str | None = Field(None, description="The prompt around the question, with its placeholders.")
-    options: list[str] | None = Field(None, description="What to choose from, in order.")
-    answer: str | None = Field(None, description="The full answer; None where it is kept secret.")
+    options: list[str] | None = Field(None, description="The answer options, in order.")
+    answer: str | None = Field(None, description="The full answer; None if it is hidden.")
     canonical_answer: str | None = Field(None, description="The short form that scorers compare.")
-    answer_meta: AnswerMeta | None = Field(None, description="The truth as numbers.")
+    answer_meta: AnswerMeta | None = Field(None, description="The correct answer as numbers.")
     language: str | None = Field(None, description="ISO 639-1, e.g. en or ru.")
     split: str | None = Field(None, description="train, test, shots, …")
     dataset: str | None = Field(None, description="Where the recording comes from.")
@@ -90,11 +90,11 @@ class Prediction(BaseModel):
 
     model_config = _MODEL
 
-    id: str | None = Field(None, description="The item's id; None where a file goes by order.")
+    id: str | None = Field(None, description="The item's id; None if predictions are matched by order.")
     audio: list[Text] = Field(default_factory=list, description="Paths of the recordings, as written.")
     task: str | None = Field(None, description="The kind of question, as the benchmark names it.")
-    prompt: str | None = Field(None, description="What the model was asked, where a file says so.")
-    prediction: str | None = Field(None, description="The model's output; None where there is none.")
+    prompt: str | None = Field(None, description="The prompt given to the model, if recorded.")
+    prediction: str | None = Field(None, description="The model's output; None if missing.")
     extra: Extra | None = Field(None, description="Further keys of the source record, in their order.")
 
 
@@ -345,7 +345,7 @@ def unpacked(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of a table with its open-ended parts as objects.
 
     Raises:
-        ValueError, RecursionError: they are no json text.
+        ValueError, RecursionError: they are not JSON text.
     """
     values = dict(row)
     if row.get("extra") is not None:

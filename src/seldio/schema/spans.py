@@ -45,8 +45,8 @@ def spans(table: pa.Table, gap: int = 0, hop: Fraction = clock.HOP) -> Spans:
     """Group event frames into events.
 
     An event is a run of consecutive frames of one clip, class and source; classes without a number are
-    told apart by their names. Rows that repeat a frame (exact duplicates, or two places of one source
-    number) are told apart by their rank inside the frame, so that each becomes an event of its own and
+    distinguished by their names. Rows that repeat a frame (exact duplicates, or two places of one source
+    number) are distinguished by their rank inside the frame, so that each becomes an event of its own and
     no row is lost.
 
     Args:

@@ -23,7 +23,7 @@ _SHARD = re.compile(r"(?P<split>\w+)-\d{5}-of-\d{5}(?:\.\w+)*")
 def meaning(name: str) -> str | None:
     """The split that the name of a folder or file stands for; None where it is that of no split.
 
-    Evaluation is said by its word alone, whatever stands beside it (``eval-test``). Otherwise the last word counts;
+    Evaluation is said by its word alone, whatever is next to it (``eval-test``). Otherwise the last word counts;
     ``dev`` is the development set where another word names a part of it (``dev-test-sony``).
 
     >>> [meaning(name) for name in ("dev-test-sony", "dev-valid", "eval-test", "dev", "Testing", "latest")]
@@ -74,7 +74,7 @@ def split_of(path: str) -> str:
 
 
 def clip_split(clip: Clip, path: str) -> str:
-    """The split of a clip: what its data set tells, or else the *path* of one of its files."""
+    """The split of a clip: what its dataset tells, or else the *path* of one of its files."""
     return meaning(clip.split or "") or (EVAL if clip.set == "eval" else split_of(path))
 
 
