@@ -260,7 +260,7 @@ def test_a_recording_that_is_missing(tmp_path: Path) -> None:
     text = refused([item()], tmp_path)
     assert PATH in text
     assert str(tmp_path) in text
-    assert "foa_ folders beside the metadata_ folders" in text
+    assert "foa_ folders next to the metadata_ folders" in text
 
 
 @linked
@@ -296,7 +296,7 @@ def test_recordings_that_cannot_be_read(tmp_path: Path) -> None:
     file.write_bytes(whole[:24] + (2_147_483_647).to_bytes(4, "little") + whole[28:])
     assert "2,147,483,647 Hz" in refused([item()], tmp_path)
     record(tmp_path, np.full((4, 24_000), np.nan), subtype="FLOAT")
-    assert "no numbers" in refused([item()], tmp_path)
+    assert "not numbers" in refused([item()], tmp_path)
     record(tmp_path, tones(24_000, 1.0))
     assert "ends at 1.000 s, before a clip that begins at 2 s" in refused([item(2.0, 3.0)], tmp_path)
 

@@ -247,7 +247,7 @@ def test_what_changes_is_said() -> None:
         "distances in metres are converted to centimetres",
     ]
     assert plan(given, get("starss23"), get("starss22"), {"source": 0}).notes[0] == (
-        "--fill source has no use: every row has its own"
+        "--fill source has no effect: every row already has a value"
     )
     assert plan(given, get("starss23"), get("dcase2024-output")).notes == [
         "distances in centimetres become metres",
@@ -595,7 +595,7 @@ def test_a_folder_becomes_a_folder(labels: Path, tmp_path: Path) -> None:
         (9, 9),
     )
     assert result.losses == {"source": "the numbers 0 to 1", "distance": "values from 0.64 to 3.01 m"}
-    assert result.notes == ("1 other file left out",)
+    assert result.notes == ("1 other file skipped",)
     assert len(result.written) == 4
     assert [finding.code for finding in result.findings] == ["SYN105"]
 

@@ -314,7 +314,7 @@ def test_somebody_else_is_never_overwritten(hub: Hub, tree: Path) -> None:
 def test_bytes_that_arrive_wrong_are_noticed(hub: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = hub_server.base64.b64decode
     monkeypatch.setattr(hub_server.base64, "b64decode", lambda text: real(text)[:-1] + b"?")
-    with pytest.raises(SeldioError, match="not what was sent"):
+    with pytest.raises(SeldioError, match="differ from what was sent"):
         push(tree, REPO)
 
 

@@ -98,7 +98,7 @@ def test_a_video_has_its_own(tmp_path: Path) -> None:
     text = info(tmp_path / "a.mp4")
     assert "video  MP4 H264" in text
     assert "frames      30 of 192 × 96 at 29.97 fps" in text
-    assert "sound inside  MP4 AAC" in text
+    assert "audio track  MP4 AAC" in text
 
 
 @pytest.mark.parametrize("name", ["a.wav", "a.mp4", "a.m4a"])

@@ -173,8 +173,8 @@ def test_what_cannot_be_converted(tree: Path) -> None:
     soundfile.write(mono, np.zeros(100), RATE)
     for arguments, code, words in (
         ([mono, "--to", "mic", "-o", tree.parent / "x.wav"], 1, "has 1 channel, but an array recording has 4"),
-        ([tree, "--to", "mic"], 2, "with -o"),
-        ([tree / "README.md", "--to", "mic", "-o", "-"], 2, "with -o"),
+        ([tree, "--to", "mic"], 2, "use -o FILE"),
+        ([tree / "README.md", "--to", "mic", "-o", "-"], 2, "use -o FILE"),
     ):
         run = CliRunner().invoke(app, ["convert", *map(str, arguments)])
         assert run.exit_code == code, run.stderr

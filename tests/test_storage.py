@@ -385,7 +385,7 @@ def test_places_that_make_no_sense_are_refused(tree: Path, tmp_path: Path) -> No
         export(tree, tmp_path / "full")
     with pytest.raises(UsageError, match="inside the source"):
         export(tree, tree / "out")
-    with pytest.raises(UsageError, match="no kind of storage"):
+    with pytest.raises(UsageError, match="unknown storage"):
         export(tree, tmp_path / "out", "zarr")
     with pytest.raises(UsageError, match="no files"):
         export(tmp_path / "empty", tmp_path / "out")
