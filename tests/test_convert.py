@@ -250,7 +250,7 @@ def test_what_changes_is_said() -> None:
         "--fill source has no effect: every row already has a value"
     )
     assert plan(given, get("starss23"), get("dcase2024-output")).notes == [
-        "distances in centimetres become metres",
+        "distances in centimetres are converted to metres",
         "x, y and z are written as unit vectors: the table has no activity",
     ]
     assert plan(given, get("dcase2024-output"), get("dcase2026")).notes[-1] == (
@@ -389,10 +389,10 @@ def test_losses_are_refused_by_name() -> None:
     with pytest.raises(LossError) as caught:
         convert(starss(), get("starss23"), get("dcase2023-submission"))
     assert str(caught.value) == (
-        "dcase2023-submission cannot carry source, distance (source: the numbers 1 to 2; distance: values from 2 to 3 m). "
-        "To accept this loss: --allow-loss source,distance"
+        "dcase2023-submission cannot carry source (the numbers 1 to 2); distance (values from 2 to 3 m). "
+        "To accept this loss, use --allow-loss source,distance"
     )
-    with pytest.raises(LossError, match=r"cannot carry distance \(distance: values from 2 to 3 m\)"):
+    with pytest.raises(LossError, match=r"cannot carry distance \(values from 2 to 3 m\)"):
         convert(starss(), get("starss23"), get("dcase2023-submission"), allow_loss=["source"])
     allowed = convert(starss(), get("starss23"), get("dcase2023-submission"), allow_loss=["source", "distance"])
     assert allowed.table.column_names == ["clip", "frame", "class_id", "azimuth", "elevation"]
@@ -445,14 +445,14 @@ def test_what_is_missing_is_asked_for() -> None:
     with pytest.raises(UsageError) as caught:
         convert(given, get("starss22"), get("dcase2025"))
     assert str(caught.value) == (
-        "dcase2025 needs distance, onscreen (distance: the table has none; onscreen: the table has none). "
-        "To set one value for all: --fill distance=METRES --fill onscreen=0 (metres, whatever the layout uses)"
+        "dcase2025 needs distance (the table has none); onscreen (the table has none). "
+        "To set one value for all, use --fill distance=METRES --fill onscreen=0 (metres, whatever the layout uses)"
     )
     filled = convert(
         given, get("starss22"), get("dcase2025"), allow_loss=["all"], fill={"distance": "0.5", "onscreen": 1}
     )
     assert written(filled.table, get("dcase2025"))["mix001.csv"].decode().split("\n")[1] == "0,12,1,30,50,1"
-    with pytest.raises(UsageError, match=r"starss23 needs frame \(frame: the table has none\)\.$"):
+    with pytest.raises(UsageError, match=r"starss23 needs frame \(the table has none\)\.$"):
         convert(
             starss().drop_columns(["frame"]),
             get("starss23"),

@@ -560,7 +560,7 @@ def test_a_dry_run_works_without_a_network(
     assert code == 0, text
     assert re.search(r"^  \? +[\d,]+  README.md$", text, re.MULTILINE)
     assert "not compared with the Hub" in text
-    assert "Not compared with the Hub: cannot look at anna/sounds on the Hub: no answer from http://127.0.0.1:9" in text
+    assert "Not compared with the Hub: cannot look up anna/sounds on the Hub: no answer from http://127.0.0.1:9" in text
     assert "config_name: labels" in text or kind != "parquet"
     assert sum(slept) == 0
     record = json.loads(cli("push", str(tree), "--repo", REPO, "--as", kind, "--dry-run", "--json")[1])

@@ -266,7 +266,7 @@ def test_jasco_becomes_multiple_choice(tmp_path: Path) -> None:
 def test_answers_that_are_the_same_are_no_choice(tmp_path: Path) -> None:
     head = "audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
     (tmp_path / "v0.csv").write_text(head + "1,waves,a castle,Same.,In a castle.,Same.,x\n")
-    with pytest.raises(UsageError, match="options is missing in 1 row"):
+    with pytest.raises(UsageError, match="1 row has no options"):
         convert_items(tmp_path / "v0.csv", tmp_path / "m.json", formats.get("mmau", ItemFormat), allow_loss=["all"])
 
 

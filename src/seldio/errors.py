@@ -74,8 +74,7 @@ class LossError(DataError):
     def __init__(self, target: str, losses: Mapping[str, str]) -> None:
         self.target = target
         self.losses = dict(losses)
-        listing = "; ".join(f"{field}: {what}" for field, what in self.losses.items())
+        listing = "; ".join(f"{field} ({what})" for field, what in self.losses.items())
         super().__init__(
-            f"{target} cannot carry {', '.join(self.losses)} ({listing}). "
-            f"To accept this loss: --allow-loss {','.join(self.losses)}"
+            f"{target} cannot carry {listing}. To accept this loss, use --allow-loss {','.join(self.losses)}"
         )

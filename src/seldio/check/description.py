@@ -112,10 +112,11 @@ def _items_text(group: dict[str, Any]) -> list[str]:
     lines = ["", f"{group['format']}  {group['title']}", f"  evidence    {printable(group['evidence'])}"]
     lines.append(f"  file        {printable(group['file'])}")
     what = "question" if group["holds"] == "items" else "prediction"
-    ids = "each with its own id" if group["ids"] == group["rows"] else plural(group["ids"], "different id")
+    ids = ", each with its own id" if group["ids"] == group["rows"] else f", {plural(group['ids'], 'different id')}"
     prompts = f", {plural(group['prompts'], 'different prompt')}" if group.get("prompts") else ""
-    lines.append(f"  rows        {plural(group['rows'], what)}, {ids}{prompts}")
-    lines.append(f"  audio       {plural(group['audio_files'], 'different file')}")
+    lines.append(f"  rows        {plural(group['rows'], what)}{ids if group['rows'] > 1 else ''}{prompts}")
+    if files := group["audio_files"]:
+        lines.append(f"  audio       {plural(files, 'different file') if files > 1 else '1 file'}")
     lines += [
         f"  {name:<11} {', '.join(f'{count:,} {state}' for state, count in group[name].items())}"
         for name in ("answers", "predictions")
@@ -150,14 +151,13 @@ def as_text(description: dict[str, Any]) -> str:
         lines += ["", f"{group['format']}  {group['title']}"]
         lines.append(f"  evidence    {printable(group['evidence'] or 'no file has a row')}")
         silent = f", {group['silent_clips']:,} of them silent" if group["silent_clips"] else ""
-        lines.append(f"  files       {listed(group['files'], 3)}")
+        lines.append(f"  files       {listed([_below(name, description['path']) for name in group['files']], 3)}")
         lines.append(f"  clips       {group['clips']:,}{silent}")
         lines.append(f"  rows        {group['rows']:,} with {', '.join(group['columns'])}")
         if "active_seconds" in group:
             events = f"{group['events']:,} events, " if group["events"] is not None else ""
             lines.append(f"  activity    {events}{group['active_seconds']:,.1f} s with at least one source")
-            many = ", ".join(f"{n}: {count:,}" for n, count in group["overlaps"].items())
-            lines.append(f"  polyphony   {many} frames")
+            lines.append(f"  polyphony   {_polyphony(group['overlaps'])}")
         for number, (name, count) in enumerate(group.get("classes", {}).items()):
             lines.append(f"  {'classes' if not number else '':<11} {count:>9,}  {printable(name)}")
     for each in description.get("media", []):
@@ -165,9 +165,22 @@ def as_text(description: dict[str, Any]) -> str:
     for doubt in description.get("doubts", ()):
         lines += ["", printable(doubt[:1].upper() + doubt[1:] + ".")]
     if description["findings"]:
-        found = ", ".join(f"{code} {count:,}" for code, count in description["findings"].items())
+        found = ", ".join(f"{code} ({count:,})" for code, count in description["findings"].items())
         lines += ["", f"Findings: {found}. Run seldio validate to see where."]
     return "\n".join(lines)
+
+
+def _below(name: str, top: str) -> str:
+    """The path of a file below what is described."""
+    return name.removeprefix(top.rstrip("/") + "/")
+
+
+def _polyphony(overlaps: dict[str, int]) -> str:
+    """Label frames by their number of active sources."""
+    parts = [f"{count:,} with {number}" for number, count in overlaps.items()]
+    for number, count in [*overlaps.items()][:1]:
+        parts[0] = f"{plural(count, 'frame')} with {plural(int(number), 'source')}"
+    return ", ".join(parts)
 
 
 def _media_text(found: dict[str, Any]) -> list[str]:
@@ -183,7 +196,7 @@ def _media_text(found: dict[str, Any]) -> list[str]:
     if "fault" in found:
         lines.append(f"  fault       {printable(found['fault'])}")
     sound = found.get("sound")
-    return [*lines, "", f"audio track   {printable(sound.get('type', ''))}", *_sound_text(sound)] if sound else lines
+    return [*lines, "", f"audio track  {printable(sound.get('type', ''))}", *_sound_text(sound)] if sound else lines
 
 
 def _sound_text(found: dict[str, Any]) -> list[str]:
@@ -259,11 +272,12 @@ def format_page(format: Format) -> str:
         lines.append(f"frames      {record['hop_seconds'] * 1000:g} ms{unit}")
         lines.append(f"classes     {len(names)} of {names.name}: {names.title}")
     lines.append(f"carries     {', '.join(format.carries)}")
-    lines.append(f"cannot      {', '.join(name for name in fields if name not in format.carries) or '-'}")
+    if lacking := [name for name in fields if name not in format.carries]:
+        lines.append(f"lacks       {', '.join(lacking)}")
     if format.aliases:
         lines.append(f"also called {', '.join(format.aliases)}")
-    lines.append(f"source      {format.source}")
-    return "\n".join([*lines, "", format.note])
+    lines += [f"source      {format.source}"] if format.source else []
+    return "\n".join([*lines, *(["", format.note] if format.note else [])])
 
 
 def profile_titles() -> list[tuple[str, str]]:

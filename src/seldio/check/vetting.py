@@ -83,8 +83,7 @@ class Faults:
             others = f"; also {', '.join(also)}" if codes[1:] else ""
             raise InvalidData(
                 counted[0],
-                f"{others}. seldio validate shows everything; to go on with the data as it is: --force "
-                "(in Python force=True)",
+                f"{others}. seldio validate shows all findings; use --force (force=True in Python) to continue anyway",
             )
         return counted
 

@@ -152,7 +152,7 @@ class Recordings:
         entry = self._look.find(path) or self._beside(path)
         if entry is None:
             raise SeldioError(
-                f"the recording {clipped(path, 200)} is not in {printable(self._source.path)} nor next to it: put "
+                f"the recording {clipped(path, 200)} is neither in {printable(self._source.path)} nor next to it: put "
                 "the foa_ folders next to the metadata_ folders, or make the questions without --audio"
             )
         stream = self._last.enter_context(entry.open())

@@ -12,13 +12,13 @@ from seldio.conversion.items import convert_items, held_items
 from seldio.conversion.labels import convert_source
 from seldio.conversion.questions import QuestionOptions, make_questions
 from seldio.conversion.report import Conversion
-from seldio.errors import UsageError
+from seldio.errors import UnknownFormat, UsageError
 from seldio.files import Source, open_source
 from seldio.files.sources import is_remote
 from seldio.findings import raise_errors
 from seldio.formats import ItemFormat, LabelFormat, get
 from seldio.formats.datasets import of_dialect
-from seldio.text import printable
+from seldio.text import meant, printable
 
 Place = str | os.PathLike[str]
 #: Ways to store a dataset as a whole, and the way back.
@@ -108,13 +108,16 @@ def resolved(source: str) -> tuple[str, str | None]:
         return source, None
     if os.sep in source or "." in source:
         raise UsageError(f"no such file or folder: {printable(source)}")
-    format = get(source)
+    format = formats.named(source, LabelFormat)
+    if format is None:
+        close = meant(source, formats.format_names())
+        raise UnknownFormat(f"no such file, folder or format: {printable(source)}{close}")
     usual = [name for row in of_dialect(format.name) for name in row.usual] or [format.name]
     own = [Path(os.environ["SELDIO_DATA"])] if os.environ.get("SELDIO_DATA") else []
     places = [place / name for place in (Path(), Path("data"), *own, Path.home() / "datasets") for name in usual]
     found = next((place for place in places if place.is_dir()), None)
     if found is None:
         tried = "\n  ".join(str(place) for place in places)
-        raise UsageError(f"no {format.name} data in the usual places; give the folder as well. Tried\n  {tried}")
+        raise UsageError(f"no {format.name} data in the usual places; pass its folder instead. Tried:\n  {tried}")
     labels = next((found / name for name in ("metadata_dev", "annotations") if (found / name).is_dir()), found)
     return str(labels), named(source)

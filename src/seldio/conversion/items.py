@@ -273,7 +273,7 @@ class _Work:
             notes.append(f"options of {plural(self.chosen, 'question')} made from the answers in {source}")
         if self.answers is not None:
             notes += self.answers.finish()
-        lacking = [f"{field} is missing in {plural(n, 'row')}" for field, n in self.loss.missing.items() if n]
+        lacking = [f"{plural(n, 'row has', 'rows have')} no {field}" for field, n in self.loss.missing.items() if n]
         if lacking and target not in (source, reading.home):
             raise UsageError(f"{target} cannot be made from {source}: {'; '.join(lacking)}")
         if self.wrong is not None:

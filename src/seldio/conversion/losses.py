@@ -360,7 +360,7 @@ def checked_fields(allow_loss: Collection[str], known: Iterable[str]) -> tuple[s
 
 
 def merged(plans: Sequence[Plan]) -> Plan:
-    """Plans of several tables as one; what they say of one field stands side by side."""
+    """Plans of several tables as one; what they say of one field is joined."""
     losses: dict[str, str] = {}
     missing: dict[str, str] = {}
     for one in plans:
@@ -371,15 +371,15 @@ def merged(plans: Sequence[Plan]) -> Plan:
 
 
 def refuse(planned: Plan, target: LabelFormat, allow_loss: Collection[str]) -> None:
-    """Raise what stands against a plan: UsageError for missing fields, LossError for losses not allowed."""
+    """Raise what prevents a plan: UsageError for missing fields, LossError for losses not allowed."""
     if planned.missing:
-        reasons = "; ".join(f"{field}: {why}" for field, why in planned.missing.items())
+        reasons = "; ".join(f"{field} ({why})" for field, why in planned.missing.items())
         fills = " ".join(
             f"--fill {field}={_EXAMPLES.get(field, '0')}" for field in planned.missing if field in FILLABLE
         )
         metres = " (metres, whatever the layout uses)" if "distance" in planned.missing else ""
-        hint = f" To set one value for all: {fills}{metres}" if fills else ""
-        raise UsageError(f"{target.name} needs {', '.join(planned.missing)} ({reasons}).{hint}")
+        hint = f" To set one value for all, use {fills}{metres}" if fills else ""
+        raise UsageError(f"{target.name} needs {reasons}.{hint}")
     allowed(planned.losses, target.name, allow_loss)
 
 

@@ -414,7 +414,7 @@ def _all_int(values: Sequence[Any]) -> bool:
 
 DCASE2026 = JsonFormat(
     name="dcase2026",
-    title="labels and submissions 2026: JSON with frame, instance, class, score, distance in cm, energy map",
+    title="2026 labels and submissions: JSON with frame, instance, class, score, distance in cm, energy map",
     role="submission",
     years="2026",
     suffix=".json",

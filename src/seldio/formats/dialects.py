@@ -65,14 +65,14 @@ DIALECTS: tuple[Dialect, ...] = (
     ),
     Dialect(
         name="dcase2020-submission",
-        title="2020 and 2021 submissions: frame, class, track (free), azimuth, elevation, decimals allowed",
+        title="2020 and 2021 submissions: frame, class, track (any number), azimuth, elevation, decimals allowed",
         role="submission", years="2020, 2021",
         columns=_columns("frame:int class_id:int source:int azimuth:real elevation:real"),
         vocabulary="tau-nigens-2020", clip_frames=600, fills={"source": -1}, source=_TASK.format("2020"),
         note="Columns as in the labels; track numbers are arbitrary, and some participants wrote -1.",
     ),
     Dialect(
-        name="dcase2020-output", title="baseline outputs 2020 to 2022: frame, class, 0, x, y, z", role="output",
+        name="dcase2020-output", title="2020 to 2022 baseline outputs: frame, class, 0, x, y, z", role="output",
         years="2020, 2021, 2022", columns=_columns("frame:int class_id:int source:int x:real y:real z:real"),
         fills={"source": 0}, vocabulary="tau-nigens-2020", aliases=("dcase2021-output", "dcase2022-output"),
         alias_vocabularies={"dcase2021-output": "tau-nigens-2021", "dcase2022-output": "starss"},
@@ -80,12 +80,12 @@ DIALECTS: tuple[Dialect, ...] = (
         note="The norm of (x, y, z) is the activity: above 0.5, but not 1. The class list is that of the year.",
     ),
     Dialect(
-        name="dcase2023-output", title="baseline outputs 2023: frame, class, 0, x, y, z, 0", role="output",
+        name="dcase2023-output", title="2023 baseline outputs: frame, class, 0, x, y, z, 0", role="output",
         years="2023", columns=_columns("frame:int class_id:int source:int x:real y:real z:real distance:zero"),
         metre=1, fills={"source": 0}, source=_STARSS.format("2023"), note="The last column is the constant 0.",
     ),
     Dialect(
-        name="dcase2024-output", title="baseline outputs 2024: frame, class, 0, x, y, z, distance in m",
+        name="dcase2024-output", title="2024 baseline outputs: frame, class, 0, x, y, z, distance in m",
         role="output", years="2024",
         columns=_columns("frame:int class_id:int source:int x:real y:real z:real distance:real"), metre=1,
         fills={"source": 0},
@@ -94,14 +94,14 @@ DIALECTS: tuple[Dialect, ...] = (
         note="Distance is in metres, but in centimetres in labels and submissions of the same year.",
     ),
     Dialect(
-        name="dcase2023-submission", title="submissions 2022 and 2023: frame, class, azimuth, elevation",
+        name="dcase2023-submission", title="2022 and 2023 submissions: frame, class, azimuth, elevation",
         role="submission", years="2022, 2023",
         columns=_columns("frame:int class_id:int azimuth:whole elevation:whole"), aliases=("dcase2022-submission",),
         source=_STARSS.format("2023"),
         note="The official scorer silently drops rows of four columns: such a file scores F = 0.",
     ),
     Dialect(
-        name="dcase2024-submission", title="submissions 2024: frame, class, azimuth, elevation, distance in cm",
+        name="dcase2024-submission", title="2024 submissions: frame, class, azimuth, elevation, distance in cm",
         role="submission", years="2024",
         columns=_columns("frame:int class_id:int azimuth:whole elevation:whole distance:whole"), metre=100,
         source="https://dcase.community/challenge2024/task-audio-and-audiovisual-sound-event-"
@@ -110,14 +110,14 @@ DIALECTS: tuple[Dialect, ...] = (
     ),
     Dialect(
         name="sony-av-output",
-        title="audiovisual baseline outputs 2023: frame, class, azimuth, elevation with decimals", role="output",
+        title="2023 audiovisual baseline outputs: frame, class, azimuth, elevation with decimals", role="output",
         years="2023", columns=_columns("frame:int class_id:int azimuth:real elevation:real"),
         source="https://github.com/sony/audio-visual-seld-dcase2023",
         note="A file of 0 bytes means that nothing was detected.",
     ),
     Dialect(
         name="dcase2025",
-        title="stereo labels and submissions 2025: frame, class, source, azimuth, distance in cm, onscreen",
+        title="2025 stereo labels and submissions: frame, class, source, azimuth, distance in cm, onscreen",
         role="label", years="2025",
         columns=_columns("frame:int class_id:int source:int azimuth:whole distance:whole onscreen:flag"),
         header="frame,class,source,azimuth,distance,onscreen", metre=100, clip_frames=50, folded=True,

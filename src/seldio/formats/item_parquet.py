@@ -1,4 +1,4 @@
-"""Questions and predictions as Parquet: nothing left out, and the file they came from comes back as it was.
+"""Questions and predictions as Parquet, without loss: the file they came from can be restored as it was.
 
 The columns are those of ``schema.qa`` under their own names; ``extra`` is json text, whose keys keep their
 order. What the source file holds besides its rows (the layout of its text, the keys of its container) is in
@@ -381,12 +381,12 @@ def formats(texts: tuple[ItemFormat, ...]) -> tuple[ItemFormat, ...]:
     )
     return (
         ItemParquet(
-            name="items-parquet", title="questions of any format in one Parquet table, nothing left out",
+            name="items-parquet", title="questions of any format in one Parquet table, without loss",
             holds="items", carries=tuple(Item.model_fields), needs=("id",), note=note.format("questions"),
             texts=texts,
         ),
         ItemParquet(
-            name="predictions-parquet", title="predictions of any format in one Parquet table, nothing left out",
+            name="predictions-parquet", title="predictions of any format in one Parquet table, without loss",
             holds="predictions", carries=tuple(Prediction.model_fields), needs=(), note=note.format("predictions"),
             texts=texts,
         ),

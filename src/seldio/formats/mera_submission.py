@@ -178,7 +178,7 @@ def _built(row: Prediction, extra: dict[str, Any]) -> dict[str, Any]:
 
 SUBMISSION = MeraSubmission(
     name="ruenvaqa-submission",
-    title="a submission to MERA: letters by question number, as JSON in a zip",
+    title="MERA submission: letters by question number, as JSON in a zip",
     holds="predictions",
     carries=("id", "prediction", "extra"),
     needs=("id", "prediction"),

@@ -1,4 +1,4 @@
-"""Event tables as Parquet: many clips in one file, nothing left out, the same bytes each time.
+"""Event tables as Parquet: many clips in one file, without loss, the same bytes each time.
 
 The columns are those of ``schema.events`` under their own names. The table's origin (format, class
 list, files with their names and line ends, clips without any row) is in the file's metadata under
@@ -453,7 +453,7 @@ def reading_of(table: pa.Table, path: str, before: int = 0) -> LabelReading:
 
 PARQUET = ParquetFormat(
     name="parquet",
-    title="event tables of many clips in one Parquet file, nothing left out",
+    title="labels of many clips in one Parquet file, without loss",
     role="table",
     suffix=".parquet",
     carries=tuple(COLUMNS),

@@ -40,7 +40,7 @@ SO_BENCH = JsonItems(
 )
 SO_PREDICTIONS = JsonItems(
     name="so-bench-predictions",
-    title="predictions for SO-Bench: JSON Lines, joined by qa_id",
+    title="SO-Bench predictions: JSON Lines, joined by qa_id",
     holds="predictions",
     needs=("prediction",),
     source=_CARD,

@@ -104,7 +104,7 @@ def read_head(repo: str, revision: str = "main", *, may_lack: bool = False, quic
         files = [_remote(item) for item in found if isinstance(item, RepoFile)]
         return {file.name: file for file in files}
 
-    deed = f"look at {printable(repo)} on the Hub"
+    deed = f"look up {printable(repo)} on the Hub"
     head = patiently(info, deed, quick=quick)
     return head if head.commit is None else dataclasses.replace(head, files=patiently(tree, deed, quick=quick))
 
