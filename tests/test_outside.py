@@ -49,7 +49,7 @@ def test_a_dialect_is_found_from_its_content() -> None:
     code, shown, _ = seldio("info", EXAMPLES)
     assert code == 0
     assert "lab2027  labels of our lab" in shown
-    assert "because     its header line" in shown
+    assert "evidence    its header line" in shown
     assert "6  Knocking" in shown
 
 
@@ -242,7 +242,7 @@ def test_a_folder_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
         ("import nothing_of_that_name", "ModuleNotFoundError: No module named 'nothing_of_that_name'"),
         ("DATASETS = (", "SyntaxError: '(' was never closed (datasets.py, line 1)"),
         ("", "AttributeError: module 'broken.datasets' has no attribute 'DATASETS'"),
-        ("DATASETS = (1,)", "DATASETS holds more than rows of DatasetSpec"),
+        ("DATASETS = (1,)", "DATASETS must hold nothing but DatasetSpec rows"),
     ],
 )
 def test_a_broken_module_is_a_usage_error(tmp_path: Path, text: str, expected: str) -> None:
