@@ -186,7 +186,7 @@ def test_a_break_at_any_place_is_gone_on_from(stop: int, batch: int, tmp_path_fa
     place = tmp_path_factory.mktemp("break")
     os.environ[CALLS] = str(place / "calls")
     numbers, folder = list(range(20)), place / "parts"
-    with pytest.raises(KeyboardInterrupt, match=r"finished parts? kept in .*: the same command resumes"):
+    with pytest.raises(KeyboardInterrupt, match=r"finished parts? kept in .*: run the same command again"):
         stopped(numbers, folder, batch, stop)
     assert '"finished": false' in (folder / NAME).read_text()
     done = (place / "calls").stat().st_size

@@ -234,10 +234,10 @@ class Clock:
 
 STOPS = {
     "commit": (["--as", "files"], r"stopped; 2 of 8 files were sent to anna/sounds: the same command sends the rest$"),
-    "look": (["--as", "files"], r"stopped; nothing was sent: the same command starts again$"),
+    "look": (["--as", "files"], r"stopped; nothing was sent: run the same command again to start over$"),
     "early": (["--as", "files"], r"^seldio: stopped; no file is half-written$"),
-    "export": (["--as", "parquet"], r"stopped; nothing was sent: the same command starts again; with --staging FOLDER"),
-    "staged": (["--as", "parquet"], r"stopped; 0 of \d files are written in .*staging/parquet: the same command resumes"),
+    "export": (["--as", "parquet"], r"stopped; nothing was sent: run the same command again to start over; with --staging FOLDER"),
+    "staged": (["--as", "parquet"], r"stopped; 0 of \d files are written in .*staging/parquet: run the same command again"),
 }  # fmt: skip
 
 
@@ -796,7 +796,9 @@ def test_ctrl_c_in_a_pull_says_how_to_go_on(hub: Hub, tmp_path: Path, monkeypatc
         if name == "a.csv":
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt, match="stopped; 2 of 4 files were fetched and are kept: the same command"):
+    with pytest.raises(
+        KeyboardInterrupt, match="stopped; 2 of 4 files were fetched and are kept: run the same command"
+    ):
         pull(REPO, tmp_path / "got", tell=stop)
     assert not (tmp_path / "got").exists()
     before = hub.asked("GET", "/resolve/.*README")

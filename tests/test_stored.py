@@ -647,7 +647,7 @@ def test_no_name_from_a_table_leads_out(tmp_path: Path, monkeypatch: pytest.Monk
     [
         ((), "holds 3 clips: choose one with --clip"),
         (("--clip", "nope"), "has no labels for a clip nope"),
-        (("--clip", "fold3_room4_mix001", "--link-media"), "is no file of its own"),
+        (("--clip", "fold3_room4_mix001", "--link-media"), "is not a separate file"),
     ],
 )
 def test_what_cannot_be_looked_at(arguments: tuple[str, ...], message: str, exports: dict[str, Path]) -> None:

@@ -246,7 +246,7 @@ class ExportFolder:
         except KeyboardInterrupt:
             written = sum(bool(key) for key, _ in self._earlier().values())
             count = f"{written:,} of {plural(len(wanted), 'file')}"
-            message = f"stopped; {count} are written in {self._shown}: the same command resumes from there"
+            message = f"stopped; {count} are written in {self._shown}: run the same command again to resume"
             raise KeyboardInterrupt(message) from None
 
     def _written(self, todo: Sequence[FilePart]) -> Iterator[tuple[str, ExportFile]]:

@@ -80,7 +80,7 @@ class Ledger:
     def rest(self) -> str:
         """What is kept and how it goes on, for people."""
         many = plural(len(self._used), "finished part") if self._used else "no finished part yet"
-        return f"{many} kept in {printable(str(self.folder))}: the same command resumes from there"
+        return f"{many} kept in {printable(str(self.folder))}: run the same command again to resume"
 
     def finish(self) -> None:
         """Take away what this run had no use for, and write the manifest."""

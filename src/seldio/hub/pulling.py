@@ -126,8 +126,8 @@ def _fetch_all(head: Head, files: Sequence[RemoteFile], parts: Path, tell: Calla
                 count += 1
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
-            f"stopped; {count:,} of {plural(len(files), 'file')} were fetched and are kept: the same command resumes "
-            "from there"
+            f"stopped; {count:,} of {plural(len(files), 'file')} were fetched and are kept: run the same "
+            "command again to resume"
         ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

@@ -223,7 +223,7 @@ def _staged(staging: str | os.PathLike[str] | None, *, anew: bool) -> Iterator[P
         text = str(stop)
         lost = staging is None and anew
         if not text or (lost and str(folder) in text):
-            text = "stopped; nothing was sent: the same command starts again"
+            text = "stopped; nothing was sent: run the same command again to start over"
         advice = "; with --staging FOLDER, files already written are reused" if lost else ""
         raise KeyboardInterrupt(text + advice) from None
     finally:
