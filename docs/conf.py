@@ -34,10 +34,7 @@ html_theme_options = {
     "source_branch": "main",
     "source_directory": "docs/",
 }
-suppress_warnings = [
-    "misc.highlighting_failure",  # files shown as examples of what is wrong
-    "toc.empty_glob",  # the index names pages in their order, then takes those that are new
-]
+suppress_warnings = ["misc.highlighting_failure"]  # files shown as examples of what is wrong
 
 #: What people search for, by the page that answers it; an entry that ends with ``/`` is of all pages in a folder.
 SEARCH = {
