@@ -12,7 +12,12 @@ CLASSES = (
     "Water tap, faucet", "Bell", "Knock",
 )  # fmt: skip
 NAMES = [name.lower() for name in CLASSES]
-ANY_NAME = "|".join(sorted(map(re.escape, NAMES), key=len, reverse=True))
+#: How questions call these classes.
+SPOKEN = dict(zip((
+    "woman speaking", "man speaking", "clapping", "telephone", "laughter", "domestic sounds", "footsteps", "door",
+    "music", "musical instrument", "water tap", "bell", "knock",
+), NAMES, strict=True))  # fmt: skip
+ANY_NAME = "|".join(sorted(map(re.escape, SPOKEN), key=len, reverse=True))
 SECTORS = {
     "front": 0, "front-left": 45, "left": 90, "back-left": 135, "back": 180, "back-right": -135, "right": -90,
     "front-right": -45,
@@ -83,7 +88,7 @@ def runs(rows, start, end):
 def named(found, question):
     """The one run of each class that the question names, in order."""
     names = list(dict.fromkeys(re.findall(rf"(?<![\w-])({ANY_NAME})(?![\w-])", question)))
-    chosen = [[run for run in found if run.name == name] for name in names]
+    chosen = [[run for run in found if run.name == SPOKEN[name]] for name in names]
     assert all(len(group) == 1 for group in chosen), question
     return [group[0] for group in chosen]
 
@@ -144,7 +149,7 @@ def times(run):
 def at_moment(found, question, value, steady):
     """The value at the moment, of the only row of the class there; it is steady for half a second either way."""
     frame = moment(question)
-    name = one(set(re.findall(rf"(?<![\w-])({ANY_NAME})(?![\w-])", question)))
+    name = SPOKEN[one(set(re.findall(rf"(?<![\w-])({ANY_NAME})(?![\w-])", question)))]
     around = [row for run in found for row in run if run.name == name and abs(row[0] - frame) <= WIDE]
     assert len(around) == 2 * WIDE + 1
     row = one(row for row in around if row[0] == frame)
@@ -237,7 +242,7 @@ def elevation_of(run):
 
 def side(found, item):
     first, second = named(found, item.question)
-    if re.search(rf'side of the "?{re.escape(first.name)}', item.question):
+    if re.search(rf"side of the {next(said for said, name in SPOKEN.items() if name == first.name)}\b", item.question):
         first, second = second, first
     (a, e), (b, f) = first.mean(), second.mean()
     y, other = (math.sin(math.radians(p)) * math.cos(math.radians(q)) for p, q in ((a, e), (b, f)))

@@ -145,7 +145,7 @@ def test_one_item_to_the_letter():
     assert (item.answer, item.canonical_answer) == ("The bell is audible from 18.5s to 20.0s.", "18.5s to 20.0s")
     assert item.answer_meta.model_dump(exclude_none=True) == {"time_span": [18.5, 20.0]}
     assert (item.start, item.end, item.split, item.language) == (0.0, 20.0, "test", "en")
-    assert item.id == "qa_7b7fc34a8221b539cc11"
+    assert item.id == "qa_f189dcfd6fd799e696f6"
     assert skipped == {}
 
 

@@ -47,7 +47,7 @@ def span(event: SceneEvent) -> AnswerMeta:
 def detect_time(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:  # noqa: ARG001
     """When a class sounds that sounds once."""
     name, times = event.name, f"{second(event.first)} to {second(event.end)}"
-    answer = f"The {name.said} {name.verb} audible from {times}."
+    answer = f"The {name.spoken} {name.verb} audible from {times}."
     return Draft(say.ask(name), answer, times, span(event), (event,))
 
 
@@ -201,7 +201,7 @@ def _number(event: SceneEvent, time: str, say: Say, what: str, text: str, truth:
     """The question about the whole event, or about a moment of it."""
     name = event.name
     question = say.ask(name, way=1, t=time) if time else say.ask(name)
-    of = f"the {name.said} at {time}" if time else f"the {name.said}"
+    of = f"the {name.spoken} at {time}" if time else f"the {name.spoken}"
     return Draft(question, f"The {what} of {of} is {text}.", text, truth, (event,))
 
 
@@ -209,7 +209,7 @@ def _number(event: SceneEvent, time: str, say: Say, what: str, text: str, truth:
 
 _AZIMUTH = (
     "Give the azimuth in degrees: 0 is the front, positive values are to the left.",
-    "Answer in degrees from -180 to 180, counted positive towards the left.",
+    "Answer in degrees from -180 to 180, with positive values to the left.",
 )
 _ELEVATION = (
     "Give the elevation in degrees, positive upwards.",
@@ -217,7 +217,7 @@ _ELEVATION = (
 )
 _DISTANCE = (
     "Give the distance in metres.",
-    "Near is below 1.5 m, mid-range 1.5 to 4.0 m, far beyond 4.0 m; answer in metres.",
+    "Near is below 1.5 m, mid-range 1.5 to 4.0 m, far above 4.0 m; answer in metres.",
 )
 
 #: The records of these tasks.
@@ -231,11 +231,11 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
             Wording((
                 "During which time interval can the sound of the {x} be heard?",
                 "When {verb} the {x} audible?",
-                "From when to when does the clip contain the {x}?",
-                "What are the start and end times of the {x}?",
+                "From when until when can the {x} be heard?",
+                "When does the sound of the {x} start, and when does it end?",
             ), (
                 "Answer in one natural sentence and report times in seconds.",
-                "Give start and end in seconds.",
+                "Give the start and end in seconds.",
                 "",
             )),
         ),
@@ -248,10 +248,10 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         wordings=(
             Wording((
                 "Which sound sources are audible, and when does each one occur?",
-                "What can be heard in the clip, and at which times?",
+                "What can be heard in the clip, and at what times?",
                 "List every sound event together with its time interval.",
-                "State which sounds occur and from when to when.",
-            ), ("Answer in one natural sentence and report times in seconds.", "List them by their start.", "")),
+                "State which sounds occur and when each one starts and ends.",
+            ), ("Answer in one natural sentence and report times in seconds.", "List them in order of their start times.", "")),
         ),
     ),
     Task(
@@ -263,7 +263,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
             Wording((
                 "How many sound sources are active at {t}?",
                 "At {t}, how many sources can be heard at once?",
-                "Count the sources that sound at {t}.",
+                "Count the sound sources that are active at {t}.",
             ), ("Answer with a number.", "Give the number.", "")),
         ),
     ),
@@ -293,7 +293,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
             Wording((
                 "What is the sound source located {place}?",
                 "Which sound comes from {side}?",
-                "Something is heard {place}. What is it?",
+                "A sound is heard {place}. What is it?",
                 "Identify the sound source {place}.",
             ), SOURCE_SUFFIXES),
         ),
@@ -306,8 +306,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         wordings=(
             Wording((
                 "When does the sound from {side} start?",
-                "At what time does the source {place} begin to sound?",
-                "A sound comes from {side}. When does it set in?",
+                "At what time does the source {place} become active?",
+                "A sound comes from {side}. When does it begin?",
             ), ("Answer in seconds.", "Give the time in seconds from the start of the clip.", "")),
         ),
     ),
@@ -319,14 +319,14 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         wordings=(
             Wording((
                 "What is the azimuth of the {x}?",
-                "At which azimuth is the source of the {x}?",
-                "From what horizontal angle {do} the {x} reach the listener?",
+                "At what azimuth {verb} the {x}?",
+                "From what horizontal angle does the sound of the {x} reach the listener?",
                 "Estimate the horizontal direction of the {x}.",
             ), _AZIMUTH),
             Wording((
                 "What is the azimuth of the {x} at {t}?",
-                "At {t}, at which azimuth is the source of the {x}?",
-                "From what horizontal angle {do} the {x} reach the listener at {t}?",
+                "At {t}, at what azimuth {verb} the {x}?",
+                "From what horizontal angle does the sound of the {x} reach the listener at {t}?",
             ), _AZIMUTH),
         ),
     ),
@@ -338,13 +338,13 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         wordings=(
             Wording((
                 "What is the elevation of the {x}?",
-                "At which elevation angle is the source of the {x}?",
+                "At what elevation angle {verb} the {x}?",
                 "How far above or below ear level, as an angle, {verb} the {x}?",
                 "Estimate the vertical angle of the {x}.",
             ), _ELEVATION),
             Wording((
                 "What is the elevation of the {x} at {t}?",
-                "At {t}, at which elevation angle is the source of the {x}?",
+                "At {t}, at what elevation angle {verb} the {x}?",
                 "How far above or below ear level, as an angle, {verb} the {x} at {t}?",
             ), _ELEVATION),
         ),

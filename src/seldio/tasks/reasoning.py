@@ -81,7 +81,7 @@ def _compared(one: SceneEvent, other: SceneEvent, say: Say, key: str, relations:
     side = say.below(2)
     winner, loser = sorted((one, other), key=attrgetter(key), reverse=bool(side))
     more = relations[side]
-    question = say.ask(one.name, y=other.name.said, more=more.removesuffix(" than"))
+    question = say.ask(one.name, y=other.name.spoken, more=more.removesuffix(" than"))
     than = f"{more} the listener than" if key == "distance" else more
     answer = f"The {winner.name.said} {winner.name.verb} {than} the {loser.name.said}."
     return Draft(question, answer, winner.name.plain, NO_META, (one, other))
@@ -102,7 +102,7 @@ def relative_left_right(one: SceneEvent, other: SceneEvent, margins: Margins, sa
         return BEHIND
     x, y = one.name, other.name
     answer = f"{x.said} {x.verb} to the {'left' if turn > 0 else 'right'} of {y.said}."
-    return Draft(say.ask(x, y=y.said), answer, answer, NO_META, (one, other))
+    return Draft(say.ask(x, y=y.spoken), answer, answer, NO_META, (one, other))
 
 
 def _lateral(event: SceneEvent) -> float:
@@ -202,9 +202,9 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         ask=READ_SOURCE,
         wordings=(
             Wording((
-                "Wait until the {x} has ended: which sound then starts {place}?",
+                "After the {x} can no longer be heard, which sound starts {place}?",
                 "Of the sounds that start after the end of the {x}, which one comes from {side}?",
-                "Once the {x} is over, what starts to sound {place}?",
+                "Once the {x} can no longer be heard, which sound begins {place}?",
             ), SOURCE_SUFFIXES),
         ),
     ),
@@ -217,11 +217,11 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         wordings=(
             Wording((
                 "Which sound source is active at {t}, from which direction does it come, and during which interval?",
-                "One source sounds at {t}. What is it, where does it come from, and from when to when does it last?",
+                "One source is active at {t}. What is it, where does it come from, and when does it start and end?",
                 "What is heard at {t}, from what direction, and when does it start and end?",
             ), (
                 "Answer with source, direction, start and end in seconds.",
-                "Say what, where from, and the start and end in seconds.",
+                "Name the source and its direction, and give the start and end in seconds.",
             )),
         ),
     ),
@@ -259,7 +259,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
                 "{Verb} the {x} to the left or to the right of the {y}?",
                 "Seen from the listener, on which side of the {y} {verb} the {x}: left or right?",
                 "{Do} the {x} come from the left or the right of the {y}?",
-            ), ("Answer left or right.", "Answer in one sentence.", "")),
+            ), ("Answer with left or right.", "Answer in one sentence.", "")),
         ),
     ),
     Task(
@@ -268,15 +268,15 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         ask="Read the motion into motion_label and decide motion_match.",
         wordings=(
             Wording((
-                "How does the source of the {x} move while it sounds?",
+                "How {do} the {x} move relative to the listener?",
                 "{Verb} the {x} stationary, moving around the listener, approaching or receding?",
                 "Describe the motion of the {x} relative to the listener.",
-            ), ("Choose from stationary, moving, approaching and receding.", "Describe its motion.")),
+            ), ("Choose from stationary, moving, approaching and receding.", "Describe the motion.")),
             Wording((
-                "Does the direction of the {x} change while {it} {sound}, or is the source stationary?",
-                "Judged by the direction, {verb} the {x} stationary or moving?",
-                "{Do} the {x} stay in the direction of the start, or wander about?",
-            ), ("Choose from stationary and moving.", "Say stationary or moving.")),
+                "Does the direction of the {x} change, or does it stay the same?",
+                "Judging by the direction, {verb} the {x} stationary or moving?",
+                "{Do} the {x} stay in one direction or move around?",
+            ), ("Choose from stationary and moving.", "Answer with stationary or moving.")),
         ),
     ),
 )  # fmt: skip

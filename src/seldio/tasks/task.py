@@ -44,7 +44,7 @@ CLOSE = "the difference is within the margin"
 #: What may stand before a question; half of them have nothing.
 PREAMBLES = (
     "Listen to the audio clip and answer based only on what you hear. ",
-    "Answer from the spatial audio alone. ",
+    "Answer using only the spatial audio. ",
     "",
     "",
 )
@@ -59,11 +59,26 @@ class Name(NamedTuple):
 
     label: str  # as the vocabulary spells it
     plain: str  # lower case, as a canonical answer
-    said: str  # in a sentence
+    said: str  # as one of a list
+    spoken: str  # after "the" in a sentence
     verb: str  # is or are
     #: what a sentence about it needs: ``x``, ``verb``, ``Verb``, ``do``, ``Do``, ``remain``, ``sound``, ``it``,
     #: ``its``
     words: dict[str, str]
+
+
+#: How people say classes whose names are lists of words; readers of answers know these names as well.
+_SPOKEN = {
+    "female speech, woman speaking": "woman speaking",
+    "male speech, man speaking": "man speaking",
+    "walk, footsteps": "footsteps",
+    "door, open or close": "door",
+    "water tap, faucet": "water tap",
+    "knocking on door": "knocking on a door",
+    "clearthroat": "throat clearing",
+    "doorslam": "door slam",
+    "pageturn": "page turning",
+}
 
 
 @cache
@@ -72,11 +87,14 @@ def name_of(label: str) -> Name:
     plain = " ".join(label.replace("_", " ").lower().split())
     said = f'"{plain}"' if "," in plain else plain
     verb, do = ("are", "do") if plain.endswith("s") and not plain.endswith("ss") else ("is", "does")
-    words = {"x": said, "verb": verb, "Verb": verb.capitalize(), "do": do, "Do": do.capitalize()}
+    spoken = _SPOKEN.get(plain, said)
+    words = {"x": spoken, "verb": verb, "Verb": verb.capitalize(), "do": do, "Do": do.capitalize()}
     one = verb == "is"
     words |= {"remain": "remains" if one else "remain", "sound": "sounds" if one else "sound"}
     words |= {"it": "it" if one else "they", "its": "its" if one else "their"}
-    return Name(label, plain, said, verb, words)
+    if spoken.endswith(" speaking"):
+        words |= {"it": "the voice", "its": "the"}
+    return Name(label, plain, said, spoken, verb, words)
 
 
 @cache
