@@ -251,7 +251,10 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
                 "What can be heard in the clip, and at what times?",
                 "List every sound event together with its time interval.",
                 "State which sounds occur and when each one starts and ends.",
-            ), ("Answer in one natural sentence and report times in seconds.", "List them in order of their start times.", "")),
+            ), (
+                "Answer in one natural sentence and report times in seconds.",
+                "List them in order of their start times.", "",
+            )),
         ),
     ),
     Task(
