@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 Format = Literal["foa", "mic"]
 
-#: The sampling rates (frames a second) that recordings may have.
+#: The sampling rates (frames per second) that recordings may have.
 RATES = range(4_000, 768_001)
 #: Radius of the sphere, metres.
 RADIUS = 0.042
@@ -50,9 +50,9 @@ def check_format(format: str) -> Format:
 
 
 def check_rate(rate: float) -> None:
-    """Raise UsageError where *rate* is no sampling rate."""
+    """Raise UsageError where *rate* is not a sampling rate."""
     if not (math.isfinite(rate) and rate > 0):
-        raise UsageError(f"a sampling rate is a number of frames a second above 0, not {rate}")
+        raise UsageError(f"a sampling rate is a number of frames per second above 0, not {rate}")
 
 
 def capsules() -> Floats:
@@ -143,7 +143,7 @@ def legendre(cosines: Floats, terms: int = TERMS) -> Floats:
 
 
 def terms_for(frequency: float) -> int:
-    """Terms of the series that serve up to *frequency* (Hz); at least the 31 of the data set's description."""
+    """Terms of the series that serve up to *frequency* (Hz); at least the 31 of the dataset's description."""
     return max(TERMS, math.ceil(2 * math.pi * RADIUS / SPEED * frequency) + 15)
 
 

@@ -1,6 +1,6 @@
 """Audio files, headers first, and other sampling rates; the one home of soundfile.
 
-What headers promise is compared with what is there: libsndfile reads short files in silence.
+What headers promise is compared with the file: libsndfile reads short files in silence.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ _PAGE, _LAST = 27 + 255 + 255 * 255, 4
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class WavHeader:
-    """The header of a WAV file, as it stands there."""
+    """The header of a WAV file, as written."""
 
     order: str  # ``<`` or ``>``, the byte order of header and samples
     tag: int  # the sample format (1 is PCM, 3 is float), that of the extension where there is one
     channels: int  # how many
-    rate: int  # frames a second
+    rate: int  # frames per second
     block: int  # bytes of one frame
     bits: int  # of one sample's container
     data_at: int  # where the sound begins, in bytes
@@ -120,7 +120,7 @@ def _format(body: bytes, order: str) -> tuple[int, int, int, int, int]:
 
 
 def _missing_bytes(stream: BinaryIO) -> int:
-    """Bytes that the header of an AIFF, W64 or AU file counts and that are not there; 0 for others."""
+    """Bytes that the header of an AIFF, W64 or AU file counts but the file lacks; 0 for others."""
     end = stream.seek(0, os.SEEK_END)
     stream.seek(0)
     head = stream.read(24)
@@ -153,13 +153,13 @@ def _has_no_end(stream: BinaryIO) -> bool:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Probe:
-    """What a header says: sample frames that are there, samples a second, channels."""
+    """What a header says: sample frames that are there, samples per second, channels."""
 
     frames: int  # frames that are there by libsndfile's count
-    rate: int  # frames a second
+    rate: int  # frames per second
     channels: int  # how many
     subtype: str = ""  # libsndfile's name of the sample format (``PCM_16``, ``FLOAT``, …)
-    missing: int = 0  # bytes of sound that the header promises and that are not there (WAV, AIFF, W64, AU)
+    missing: int = 0  # bytes of sound that the header promises but the file lacks (WAV, AIFF, W64, AU)
     container: str = ""  # libsndfile's name of the file format (``WAV``, ``WAVEX``, ``RF64``, ``FLAC``, …)
     header: WavHeader | None = None  # of a WAV file
     open_end: bool = False  # whether an Ogg file has no last page
@@ -195,7 +195,7 @@ def probe(stream: BinaryIO) -> Probe:
     """The header of an audio file; NotAudio, where libsndfile cannot read it."""
     header = read_header(stream)
     if header is not None and header.block and not header.rate:
-        raise NotAudio("the header says 0 frames a second")  # libsndfile speaks of its own insides
+        raise NotAudio("the header says 0 frames per second")  # libsndfile speaks of its own insides
     with _speaking():
         info = soundfile.info(stream)
     missing = header.missing if header is not None else _missing_bytes(stream)
@@ -255,7 +255,7 @@ class ReadableSound(Closing):
 
     @property
     def rate(self) -> int:
-        """Frames a second."""
+        """Frames per second."""
         return self.probe.rate
 
     @property
@@ -280,7 +280,7 @@ class Decoder(Closing):
     def read(self, start: int, frames: int) -> Floats:
         """Sound from frame *start* on, shape (channels, frames or what is left), float32.
 
-        Memory is taken for what is there only, whatever the header promises.
+        Memory is allocated only for samples in the file, whatever the header promises.
         """
         parts = [np.empty((self._file.channels, 0), np.float32)]
         with _speaking():
@@ -354,8 +354,8 @@ def resample(sound: Floats, rate: int, target: int, frames: int) -> Floats:
     Args:
         sound: shape (channels, margin + n + margin), float32, with :func:`margin` frames of what sounds
             before and after, zeros where nothing does.
-        rate: of *sound*, frames a second.
-        target: frames a second of the result.
+        rate: of *sound*, frames per second.
+        target: frames per second of the result.
         frames: of the result, at most ``ceil(n * target / rate)``.
 
     Returns:

@@ -140,7 +140,7 @@ class SoundSurvey:
 
     @property
     def dead(self) -> list[int]:
-        """Channels in which nothing sounds above noise: by their level, alone or against the loudest channel."""
+        """Channels in which nothing is audible above noise: by their level, alone or against the loudest channel."""
         levels, peaks = self.levels, self.peaks
         below = levels.max(initial=-np.inf) - np.maximum(levels, -1e3)
         steady = peaks < levels + _STEADY

@@ -145,7 +145,7 @@ def mic_to_foa(audio: Sound, rate: int, regularisation: float = REGULARISATION) 
 
     Args:
         audio: M1 … M4, shape (4, frames), floating point.
-        rate: frames a second.
+        rate: frames per second.
         regularisation: power of the capsules' own noise that is reckoned with, relative to the sound.
             More of it: less noise below 100 Hz, and less of Y, Z and X there.
 
@@ -164,7 +164,7 @@ def foa_to_mic(audio: Sound, rate: int) -> Sound:
 
     Args:
         audio: W, Y, Z, X (SN3D), shape (4, frames), floating point.
-        rate: frames a second.
+        rate: frames per second.
 
     Returns:
         M1 … M4, same shape and type, not delayed. See :func:`encode` for long recordings.
@@ -187,7 +187,7 @@ def encode(blocks: Iterable[Sound], rate: int, to: str, regularisation: float = 
 
     Args:
         blocks: pieces of one recording, shape (4, any number of frames), floating point.
-        rate: frames a second.
+        rate: frames per second.
         to: ``foa`` (from MIC) or ``mic`` (from FOA).
         regularisation: see :func:`mic_to_foa`; without effect on FOA to MIC.
 
@@ -269,10 +269,10 @@ def render(
         signal: the sound at the middle of the array, shape (frames,), floating point.
         azimuth: degrees, +90 is left; one number, or k of them for a source that moves.
         elevation: degrees, up positive; like *azimuth*.
-        rate: frames a second.
+        rate: frames per second.
         format: ``foa`` (exact gains W, Y, Z, X) or ``mic`` (filters of the rigid sphere, 5 ms long, not delayed).
         times: k times in seconds, rising, 0 at the first frame: when the source is in each direction. Between
-            them it moves along the great circle; before the first and behind the last it stands.
+            them it moves along the great circle; before the first and after the last it stays.
 
     Returns:
         Shape (4, frames), of the signal's type.

@@ -68,7 +68,7 @@ class Recording(ReadableSound):
             start: the first frame.
             frames: how many, all that follow if None; fewer are given where the recording ends.
             out: an array to fill, float32, shape (channels, frames); the result is a part of it.
-            pad: give zeros for what lies before the beginning (*start* below 0) and behind the end.
+            pad: give zeros for what lies before the beginning (*start* below 0) and past the end.
         """
         sound = self._sound()
         total, channels = sound.probe.frames, sound.probe.channels
@@ -187,7 +187,7 @@ class _Mapped(_Opened):
         self._samples = np.frombuffer(self._map, dtype, math.prod(shape), at - start).reshape(shape)
 
     def fill(self, start: int, out: Floats) -> None:
-        if self._map.size() < self._end:  # to look behind the end would kill the process
+        if self._map.size() < self._end:  # to look past the end would kill the process
             raise NotAudio("it has become shorter since it was opened")
         samples, order = self._samples[start : start + out.shape[1]], self._header.order
         if self._header.bits == 24:  # the upper bytes of four

@@ -127,7 +127,7 @@ def rotation(name: str, format: str = "foa") -> Rotation:
     found = ROTATIONS[arrays.check_format(format)]
     if name in found:
         return found[name]
-    why = _NOT_MIC if name in ROTATIONS["foa"] else "is no rotation"
+    why = _NOT_MIC if name in ROTATIONS["foa"] else "is not a rotation"
     raise UsageError(f"{name!r} {why}; choose one of {', '.join(found)}")
 
 
@@ -217,7 +217,7 @@ def _mapped(column: pa.ChunkedArray, change: Callable[[Any], Any]) -> pa.Array:
 
 
 def _segmentations(column: pa.Array, rotation: Rotation) -> pa.Array:
-    """Lists of lists of points (x, y, energy) on the picture, each point moved."""
+    """Lists of lists of points (x, y, energy) on the canvas, each point moved."""
     lists = [column]  # the levels, from the outside to the numbers
     while pa.types.is_list(lists[-1].type):
         lists.append(lists[-1].flatten())

@@ -78,7 +78,7 @@ class Video(Closing):
 
     @property
     def rate(self) -> Fraction:
-        """Pictures a second, as the container says; 30000/1001 for what is called 29.97."""
+        """Frames per second, as the container says; 30000/1001 for what is called 29.97."""
         return self.scan.rate
 
     @property
@@ -240,7 +240,7 @@ Open = Callable[[], AbstractContextManager[tuple[InputContainer, VideoStream]]]
 
 
 class PictureDecoder:
-    """Decodes pictures by number; a context manager. Numbers that go up are decoded in one pass.
+    """Decodes pictures by number; a context manager. Increasing numbers are decoded in one pass.
 
     In H.264, pictures that are not *wanted* and that no other picture is made from are not decoded at all.
     """

@@ -114,7 +114,7 @@ def container_in(stream: BinaryIO, lock: threading.Lock) -> Iterator[InputContai
         reader.seek(0)
         start = reader.read(512)
         text = "it is a text" if not set(start) - {*range(0x20, 0x7F), *b"\t\r\n"} else ""
-        other = "it is no video container, or a damaged one (known are MP4, MOV, Matroska, WebM, AVI, …)"
+        other = "it is not a video container, or it is damaged (known are MP4, MOV, Matroska, WebM, AVI, …)"
         raise NotVideo(text or other if start else "it is empty (0 bytes)") from error
     with container:
         yield container
@@ -177,7 +177,7 @@ class Scan:
 
     times: Ints  # when each is shown, ascending, in units of *time_base*; from 0 on, or later with a start offset
     time_base: Fraction  # seconds
-    rate: Fraction  # pictures a second, as the container has it
+    rate: Fraction  # frames per second, as the container has it
     last: Fraction  # how long the last picture is shown, in seconds
     stamped: bool  # whether the container says when each picture is shown; otherwise the rate does
     raw: Ints  # FFmpeg's time stamp of each picture, or nothing where pictures can only be counted
@@ -219,7 +219,7 @@ class Scan:
     def numbers(self, label_frames: Iterable[int], name: str = "centre", hop: Fraction = clock.HOP) -> Ints:
         """The picture of each label frame by a convention, by time stamps where it goes by time; -1 for none.
 
-        There is none before the first one, by more than half a picture, and none behind the end of the last one.
+        There is none before the first one, by more than half a picture, and none past the end of the last one.
         """
         chosen = clock.named(name)
         frames = [int(frame) for frame in label_frames]
@@ -242,7 +242,7 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
     rates = (stream.guessed_rate, stream.average_rate, stream.base_rate)
     rate = next((Fraction(rate) for rate in rates if rate is not None and 0 < rate <= 1000), None)
     if rate is None:
-        raise NotVideo("it does not say how many pictures a second it has")
+        raise NotVideo("it does not say how many frames per second it has")
     packets: list[Stamps] = []
     sound = next(iter(container.streams.audio), None)
     sounding: tuple[int, int] | None = None
@@ -309,7 +309,7 @@ def _zero(container: InputContainer, base: Fraction) -> int:
 
 
 def _keys(order: Ints, is_key: np.ndarray[Any, np.dtype[np.bool_]]) -> Ints:
-    """For each picture (as shown) the latest key picture that is neither decoded nor shown behind it."""
+    """For each picture (as shown) the latest key picture that is neither decoded nor shown after it."""
     before = np.maximum.accumulate(np.where(is_key[order], np.arange(len(order)), 0))
     late = order[before] > order  # a key picture that is decoded later, though shown earlier
     before[late] = 0

@@ -51,9 +51,9 @@ class VideoWriter:
     Args:
         stream: to write to; seekable, and left open.
         size: width and height, both even; (0, 0) for sound alone.
-        rate: pictures a second.
-        sound: samples a second and channels (1 or 2) of the sound, if there is any.
-        options: of the encoder of pictures, in place of :data:`OPTIONS`.
+        rate: frames per second.
+        sound: samples per second and channels (1 or 2) of the sound, if there is any.
+        options: of the encoder of pictures, instead of :data:`OPTIONS`.
         sound_bits: a second.
     """
 
@@ -65,7 +65,7 @@ class VideoWriter:
         if any(size) and (min(size) < 2 or width % 2 or height % 2 or max(size) > 8192):
             raise UsageError(f"pictures of {width} × {height}: H.264 wants even numbers from 2 to 8192")
         if not 0 < rate <= 1000:
-            raise UsageError(f"{rate} pictures a second: choose a rate above 0, 1000 at most")
+            raise UsageError(f"{rate} frames per second: choose a rate above 0, 1000 at most")
         self.size, self.rate, self.pictures = size, Fraction(rate), 0
         self._samples, self._video = 0, None
         with _speaking():
@@ -146,7 +146,7 @@ Weights = NDArray[np.float32]
 
 #: Width and height that a picture is made to fit into.
 SIZE = (640, 320)
-#: Pictures a second, at most: one for each label frame of 0.1 s.
+#: Frames per second, at most: one for each label frame of 0.1 s.
 PICTURES = 10
 #: Seconds that a copy may last.
 LONGEST = 3600
@@ -156,7 +156,7 @@ SOUND_BITS = 96_000
 _OPTIONS = {"preset": "veryfast", "crf": "26", "maxrate": "250k", "bufsize": "500k"}
 #: Where the loudest sample comes to (-1 dB), and by how much quiet recordings are raised to get there (24 dB).
 _PEAK, _MOST_GAIN = 0.891, 15.85
-#: Frames a second that AAC knows.
+#: Frames per second that AAC knows.
 _RATES = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000)
 
 
@@ -165,7 +165,7 @@ class Downmix:
     """A recording as it is listened to."""
 
     stream: BinaryIO  # of the file, seekable
-    rate: int  # frames a second
+    rate: int  # frames per second
     frames: int  # how many
     weights: Weights  # what of each channel goes to each ear, shape (1 or 2, channels), the gain included
     description: str  # what was done, for people
@@ -176,7 +176,7 @@ class Downmix:
         return self.frames / self.rate
 
     def blocks(self) -> Iterator[Floats]:
-        """The sound, shape (ears, frames), within -1 … 1, about a second at a time, :attr:`encoded` frames a second."""
+        """The sound, shape (ears, frames), in [-1, 1], about a second at a time, :attr:`encoded` frames per second."""
         layout = "stereo" if len(self.weights) == 2 else "mono"
         resampler = av.AudioResampler("fltp", layout, self.encoded) if self.rate != self.encoded else None
         with Decoder(self.stream) as decoder:
@@ -194,7 +194,7 @@ class Downmix:
 
     @property
     def encoded(self) -> int:
-        """Frames a second of the copy."""
+        """Frames per second of the copy."""
         return self.rate if self.rate in _RATES else 48_000
 
 
@@ -220,7 +220,7 @@ def sound(stream: BinaryIO, array: Array = "audio") -> Downmix:
     """A recording as people listen to it: two ears, and loud enough."""
     header = probe(stream)
     if header.rate not in RATES:
-        raise NotAudio(f"{header.rate:,} frames a second, which no player knows")
+        raise NotAudio(f"{header.rate:,} frames per second, which no player knows")
     if header.frames * 100 < header.rate:
         raise NotAudio(f"it ends after {plural(header.frames, 'frame')}, before a hundredth of a second")
     _check_length(header.seconds, "the recording")

@@ -1,7 +1,7 @@
 """Synthetic scenes: sources that move, pause and overlap as in the real recordings, made with a seed.
 
 A scene is a list of :class:`Track`, from which its labels follow. What it sounds like in both array formats is
-:mod:`seldio.synth.recording`, what it looks like :mod:`seldio.synth.painter`, and a data set of scenes
+:mod:`seldio.synth.recording`, what it looks like :mod:`seldio.synth.painter`, and a dataset of scenes
 :mod:`seldio.synth.tree`.
 """
 
@@ -45,7 +45,7 @@ class Track:
 
     @property
     def end(self) -> int:
-        """The label frame behind the last one."""
+        """The label frame after the last one."""
         return self.first + len(self.positions)
 
     @property

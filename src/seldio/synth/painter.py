@@ -1,4 +1,4 @@
-"""What a scene looks like: an equirectangular picture of a room in which the sources stand where they are heard.
+"""What a scene looks like: an equirectangular picture of a room in which the sources appear where they are heard.
 
 The left edge is azimuth +180, the right edge -180, the first row elevation +90, as :func:`seldio.geometry.to_pixels`
 has it. Each source is a figure in the colour of its class, from a second before it sounds until a second after; it

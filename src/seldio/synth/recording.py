@@ -177,7 +177,7 @@ class RecordingOptions:
     room: Room = dataclasses.field(default_factory=Room)  # walls and reverberation
     #: decibels between the mean power while something sounds and the noise, in W; None is without noise
     snr: float | None = 30.0
-    rate: int = RATE  # samples a second
+    rate: int = RATE  # samples per second
 
     def __post_init__(self) -> None:
         """Refuse numbers that make no sense."""

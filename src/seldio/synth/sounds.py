@@ -46,7 +46,7 @@ def damped(rate: int, seconds: float, pitches: ArrayLike, falls: ArrayLike, leve
 
 
 def placed(out: Floats, grains: Iterable[tuple[int, Floats]]) -> Floats:
-    """Add grains to *out*, each from its frame on; what lies behind the end is cut off."""
+    """Add grains to *out*, each from its frame on; what lies past the end is cut off."""
     for start, grain in grains:
         some = out[start : start + len(grain)]
         some += grain[: len(some)]
@@ -142,7 +142,7 @@ def _voiced(tune: Floats, formants: Floats, rate: int) -> Floats:
 
 
 def _clapping(frames: int, rate: int, rng: Random) -> Floats:
-    """Two hands, about five times a second."""
+    """Two hands, about five times per second."""
     grain = int(0.06 * rate)
     fall = np.exp(-np.arange(grain) / (0.011 * rate))
     starts = _steps(frames, rate, rng, 0.2, 0.12)
@@ -172,7 +172,7 @@ def _steps(frames: int, rate: int, rng: Random, seconds: float, jitter: float) -
 
 
 def _telephone(frames: int, rate: int, rng: Random) -> Floats:
-    """Two tones in turn, twenty times a second; 1 s on, 0.5 s off."""
+    """Two tones in turn, twenty times per second; 1 s on, 0.5 s off."""
     time = np.arange(frames) / rate
     low = rng.uniform(850, 1050)
     pitch = np.where((time * 20).astype(int) % 2, low, low * 1.25)

@@ -1,4 +1,4 @@
-"""Data sets of scenes in STARSS23's folders and names: right ones, ones with planted faults, and those of the demo."""
+"""Datasets of scenes in STARSS23's folders and names: right ones, ones with planted faults, and those of the demo."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def write_clip(
     """One scene as ``{foa,mic,video,metadata}_dev/SPLIT/CLIP.{wav,mp4,csv}``.
 
     Args:
-        folder: the root of the data set; folders are made as needed.
+        folder: the root of the dataset; folders are made as needed.
         clip: name of the clip.
         split: name of the folder, such as ``dev-train-tau``.
         tracks: of the scene.
@@ -74,7 +74,7 @@ def write_tree(
     folder: Path, seed: int, *, seconds: float = SECONDS, clips: Sequence[tuple[str, str]] = CLIPS,
     options: RecordingOptions | None = None, size: tuple[int, int] = SMALL, media: Iterable[str] = ("audio", "video"),
 ) -> list[pa.Table]:  # fmt: skip
-    """A small data set; clip k (from 1) is the scene of seed ``seed + k``.
+    """A small dataset; clip k (from 1) is the scene of seed ``seed + k``.
 
     Args:
         folder: gets ``foa_dev``, ``mic_dev``, ``video_dev`` and ``metadata_dev``.
@@ -109,7 +109,7 @@ def write_tree(
 
 
 def write_video(path: Path, painter: Painter, seconds: float) -> None:
-    """A video of 30000/1001 pictures a second, each painted for its own time; the last ends with the clip or later."""
+    """A video of 30000/1001 frames per second, each painted for its own time; the last ends with the clip or later."""
     from seldio.media.video_writing import VideoWriter
 
     total = math.ceil(seconds * 30000 / 1001)
@@ -173,7 +173,7 @@ def plant(tree: Path, out: Path, clip: str, other: str) -> None:
     """Write a small tree for each fault.
 
     Args:
-        tree: a data set in the layout of STARSS23, with FOA recordings of 16 bits.
+        tree: a dataset in the layout of STARSS23, with FOA recordings of 16 bits.
         out: gets a folder for each of ``FAULTS`` with one clip, and one in which two clips are exchanged.
         clip: folder and name of a clip, e.g. ``dev-test-tau/fold4_room2_mix001``.
         other: of another one.
@@ -211,7 +211,7 @@ PLANTED = ("dev-test-tau/fold4_room2_mix001", "dev-test-sony/fold4_room23_mix001
 
 
 def write_demo(folder: Path, seed: int = 7, *, media: bool = False) -> None:
-    """Write a small STARSS23-shaped data set, outputs of a system, and a submission with the usual mistakes.
+    """Write a small STARSS23-shaped dataset, outputs of a system, and a submission with the usual mistakes.
 
     Args:
         folder: gets ``starss23/metadata_dev/…``, ``output/`` with what an imaginary system makes of its clips, and
@@ -230,7 +230,7 @@ def write_demo(folder: Path, seed: int = 7, *, media: bool = False) -> None:
 
 
 def _spoiled(text: str, number: int) -> str:
-    """What happens to submissions: a header and BOM, azimuths from 0 to 360, decimal frames, a torn row."""
+    """What happens to submissions: a header and BOM, azimuths from 0 to 360, decimal frames, a truncated row."""
     lines = text.splitlines()
     cells = [line.split(",") for line in lines]
     if number == 1:

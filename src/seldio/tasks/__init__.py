@@ -58,7 +58,7 @@ def generate(
         window: seconds of a clip, at most 20; recordings are cut into such clips.
         hop: seconds from the start of one clip to the start of the next.
         margins: what must differ by how much.
-        per_task: at most so many items of a task.
+        per_task: maximum number of items of a task.
         balance: the proportions of SO-Bench, and even answers; see :func:`targets`.
         audio_pattern: path of the audio, with ``{audio_id}``, ``{clip}``, ``{split}`` or ``{path}`` (the label
             file's path below its root without suffix, ``metadata_`` in front being ``foa_``).

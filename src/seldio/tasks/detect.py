@@ -86,7 +86,7 @@ def _uncounted(scene: Scene, active: list[SceneEvent], frame: int, margins: Marg
     """Why the number of sources at *frame* is not sure; one actor who makes two sounds may be one or two."""
     low, high = frame - margins.frames, frame + margins.frames
     if not active:
-        return "nothing sounds at the moment"
+        return "no source is active at that moment"
     if bisect_right(scene.edges, low) < bisect_right(scene.edges, high):  # one begins or ends
         return UNSTEADY
     if any(event.doubled for event in active):
@@ -175,7 +175,7 @@ def _steady(
 ) -> tuple[SceneEvent, str] | str:
     """*event* as a whole, or as it is at a moment, and that time; the reason why its direction is not asked for.
 
-    With *distance* its distance is to be asked for in place of its direction.
+    With *distance* its distance is to be asked for instead of its direction.
     """
     rows = scene.rows
     value, change, most, steady = event.azimuth, event.spread, margins.still, rows.steady
@@ -355,7 +355,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     Task(
         name="estimate_distance", question_class="distance", weight=486, candidates=estimate_distance, answer="number",
         read="distance", metric="distance_threshold_llm_extract", hidden="all",
-        ask="Read the distance into distance_m. Words like near or far are no distance.",
+        ask="Read the distance into distance_m. Words like near or far are not distances.",
         truth="distance_m", field="distance_m", error="distance_error_m", threshold="distance", unit="m",
         wordings=(
             Wording((

@@ -23,7 +23,7 @@ from seldio.text import clipped, plural
 from seldio.vocabularies import vocabulary
 
 #: The reason counted for windows in which nothing sounds; their task is ``*``.
-SILENT = "nothing sounds in the window"
+SILENT = "no source is active in the window"
 #: The margins where none are given.
 DEFAULTS = Margins()
 #: Where items look for their audio: that of the recording, beside ``metadata_dev``.
@@ -48,7 +48,7 @@ class ItemPlace(NamedTuple):
 
 
 class GenerationOptions(TypedDict, total=False):
-    """What :func:`ask_all` is told beside the tasks; see :func:`seldio.tasks.generate`."""
+    """What :func:`ask_all` takes as well as the tasks; see :func:`seldio.tasks.generate`."""
 
     seed: Required[int]
     skipped: Required[Counter[tuple[str, str]]]

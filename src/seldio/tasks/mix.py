@@ -1,4 +1,4 @@
-"""Which of many items to keep: so many of each task, in the proportions of a benchmark, with even answers."""
+"""Which of many items to keep: some of each task, in the proportions of a benchmark, with even answers."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def targets(
 
     Args:
         available: items by task.
-        per_task: at most so many of any task; with *balance*, of the most frequent one.
+        per_task: maximum number of any task; with *balance*, of the most frequent one.
         balance: the proportions of SO-Bench among the tasks that have items; the scarcest sets the scale,
             and every task keeps one item at least.
-        total: so many in all, in the proportions of SO-Bench; what a task lacks is made up for by the others
+        total: the total number, in the proportions of SO-Bench; what a task lacks is made up for by the others
             in their proportions. Fewer where there are no more, or where *per_task* or *balance* keep fewer.
         proportions: others than those of SO-Bench.
 

@@ -2,7 +2,7 @@
 
 The forms are data, ``nouns.json``: one entry for all spellings of a class in all vocabularies. A class
 *covers* others that are kinds of it (a piano is music), and is *like* others that the ear, or a strict
-reader, may take for it; what is heard with the one class is no proof that the other is absent. One event
+reader, may take for it; what is heard with the one class does not prove that the other is absent. One event
 of a class that comes in *series* may be several rings with pauses between them.
 """
 
@@ -154,7 +154,7 @@ class RussianClip(NamedTuple):
 def known_classes(table: pa.Table) -> int:
     """The mask of the classes that the labels would tell of: what they do not name is absent.
 
-    Those of the table's vocabulary; only those that occur where some are no classes of it, for then nobody
+    Those of the table's vocabulary; only those that occur where some are not classes of it, for then nobody
     knows what else was listened for.
     """
     classes = vocabulary(origin_of(table).vocabulary or "starss")

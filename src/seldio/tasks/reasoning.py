@@ -134,7 +134,7 @@ def _follows(scene: Scene, anchor: SceneEvent, event: SceneEvent, margins: Margi
 
 @each_event()
 def spatial_temporal(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """What sounds alone at a moment, from where, and from when to when; not where its class goes on beside it."""
+    """What sounds alone at a moment, from where, and from when to when; not where its class also sounds elsewhere."""
     if event.unplaced:
         return event.unplaced
     wide, others = margins.frames, [other for other in scene.events if other is not event]

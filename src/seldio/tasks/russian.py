@@ -104,7 +104,7 @@ def times(number: int) -> str:
 
 
 # --- drafts --------------------------------------------------------------------------------------------------
-#: Why a candidate is skipped; words that reports show, beside those of :mod:`seldio.tasks.task`.
+#: Why a candidate is skipped; words that reports show, as well as those of :mod:`seldio.tasks.task`.
 NO_NAME = "a class has no Russian name"
 NO_ABSENT = "too few classes are surely absent"
 NESTED = "one class is a kind of the other"
@@ -378,7 +378,7 @@ def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[It
     """Russian items about the labels in *table*, one by one; arguments as of :func:`seldio.tasks.stream`.
 
     ``answer`` is the letter of the right option, ``canonical_answer`` its text. Ids are whole numbers, as the
-    benchmark's, from a hash of the content; below 2^53, so that every JSON reader keeps them. Beside the
+    benchmark's, from a hash of the content; below 2^53, so that every JSON reader keeps them. In addition to the
     benchmark's keys, ``meta`` has the clip's ``audio_id``, and its ``start`` and ``end`` in seconds.
     """
     known, dataset = known_classes(table), origin_of(table).format or None
