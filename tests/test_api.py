@@ -167,7 +167,7 @@ def test_scores_iterate_print_and_become_tables(bad: Path) -> None:
     assert {"F", "F_low", "F_high"} <= set(frame.columns)
     assert pa.table(report).num_rows == 1
     assert json.loads(report.to_json())["version"] == 1
-    with pytest.raises(UsageError, match="no table 'nothing'"):
+    with pytest.raises(UsageError, match="unknown table 'nothing'"):
         report.to_pandas("nothing")
 
 

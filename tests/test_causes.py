@@ -120,5 +120,5 @@ def test_the_folder_task3_holds_both_tracks(tmp_path: Path) -> None:
 
 def test_severities_of_unknown_rules_are_refused_and_case_does_not_count() -> None:
     assert {"LAB204": Severity.INFO} == parse({"severity": {"lab204": "info"}}, "seldio.toml").severity
-    with pytest.raises(UsageError, match="no rule begins with 'NOPE'"):
+    with pytest.raises(UsageError, match="no rule code begins with 'NOPE'"):
         parse({"severity": {"NOPE": "info"}}, "seldio.toml")

@@ -141,7 +141,7 @@ def test_a_profile_scores_and_an_output_shows_it(data: Path) -> None:
 
 
 def test_an_output_that_does_not_exist_is_a_usage_error() -> None:
-    expected = "seldio: there is no output 'latex' for findings; there are text, concise, json"
+    expected = "seldio: unknown output 'latex' for findings; choose from text, concise, json"
     code, shown, notes = seldio("validate", EXAMPLES, "--output", "latex")
     assert (code, shown, notes.startswith(expected)) == (2, "", True)
 

@@ -233,7 +233,7 @@ def test_real_labels_come_back(shared: Path) -> None:
 def test_refusals() -> None:
     with pytest.raises(UsageError, match=re.escape("'az+90 el+' does not map the four capsules")):
         rotation("az+90 el+", "mic")
-    with pytest.raises(UsageError, match="is no rotation; choose one of az"):
+    with pytest.raises(UsageError, match="is not a rotation; choose one of az"):
         rotation("az+45 el+")
     with pytest.raises(UsageError, match="not 45"):
         Rotation(turn=45)

@@ -59,9 +59,9 @@ def test_predictions_are_outputs_of_the_year_of_the_profile(
     assert report.overall["F"] == pytest.approx(1)
     found = notice(report, "layout-chosen")
     assert found is not None
-    assert found.text.startswith(f"the prediction is read as {read}; its content could be ")
+    assert found.text.startswith(f"the prediction is read as {read}; the content also fits ")
     assert instead in found.text
-    assert "say --format " in found.text
+    assert "use --format " in found.text
     same = score_labels(tmp_path / "pred", tmp_path / "ref", SeldOptions(profile, "micro"), format=read)
     assert same.overall == report.overall
     assert notice(same, "layout-chosen") is None
@@ -72,8 +72,8 @@ def test_the_reference_is_labels(tmp_path: Path) -> None:
     report = scored(tmp_path, "".join(f"{f},1,0,1.0,0.0,0.0,0.5\n" for f in range(25)), reference)
     found = notice(report, "layout-chosen")
     assert found is not None
-    assert found.text.startswith("the reference is read as starss23; its content could be")
-    assert "say --reference-format " in found.text
+    assert found.text.startswith("the reference is read as starss23; the content also fits")
+    assert "use --reference-format " in found.text
     with pytest.raises(UnknownFormat, match="--reference-format NAME reads the file as one of them"):
         scored(tmp_path, FOUR, "1,2\n" * 9)
 

@@ -96,7 +96,8 @@ def test_text_is_no_wider_than_the_terminal_and_never_cuts_a_number(width: int, 
         assert f"column {n} (%)" in text
 
 
-def test_color_only_where_asked() -> None:
+def test_color_only_where_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)  # which sets the width where there is no terminal
     assert "\x1b[" in "".join(render([made()], "text", Options(color=True)))
     stream = io.StringIO()
     write([made()], stream)

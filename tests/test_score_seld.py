@@ -410,7 +410,7 @@ def test_the_accumulator_takes_arrays_and_forgets() -> None:
     assert live.score().clips == ("a",)
     with pytest.raises(UsageError, match="different"):
         live.merge(SeldAccumulator("dcase2023"))
-    with pytest.raises(UsageError, match="other way"):
+    with pytest.raises(UsageError, match="saved by an accumulator of another profile"):
         live.load_state_dict(SeldAccumulator("dcase2023").state_dict())
     state = live.state_dict()
     with pytest.raises(UsageError, match="another version"):

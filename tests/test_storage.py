@@ -389,7 +389,7 @@ def test_places_that_make_no_sense_are_refused(tree: Path, tmp_path: Path) -> No
         export(tree, tmp_path / "out", "zarr")
     with pytest.raises(UsageError, match="no files"):
         export(tmp_path / "empty", tmp_path / "out")
-    with pytest.raises(UsageError, match="no array"):
+    with pytest.raises(UsageError, match="unknown array"):
         export(tree, tmp_path / "out", array="binaural")
     with pytest.raises(UsageError, match="above 0"):
         export(tree, tmp_path / "out", shard_bytes=0)

@@ -296,7 +296,7 @@ def test_silence_has_noise_only() -> None:
         (lambda: record([standing(0, 0, 9)], 2, 0), "outside of the room"),
         (lambda: Painter([], (641, 320)), "641"),
         (lambda: VideoWriter(io.BytesIO(), (15, 16)), "H.264 wants even"),
-        (lambda: VideoWriter(io.BytesIO(), (16, 16), Fraction(0)), "pictures a second"),
+        (lambda: VideoWriter(io.BytesIO(), (16, 16), Fraction(0)), "frames per second"),
         (lambda: write_clip(Path(), "m", "s", [standing(0, 0)], 0.5, 0), "not inside of 0.5 s"),
         (lambda: write_clip(Path(), "m", "s", [], 0, 0), "a scene of 0 s"),
         (lambda: write_clip(Path(), "m", "s", [], 1, 0, media=["smell"]), "smell"),

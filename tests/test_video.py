@@ -230,7 +230,7 @@ def test_sizes() -> None:
         assert video.pictures([0, 5], size=(360, 180)).shape == (2, 180, 360, 3)
         with pytest.raises(UsageError, match="no pictures of 0 × 180"):
             video.frames_at([0], size=(0, 180))
-        with pytest.raises(UsageError, match="no convention"):
+        with pytest.raises(UsageError, match="unknown convention"):
             video.frames_at([0], convention="x")
 
 
@@ -311,9 +311,9 @@ def test_the_second_barrier_holds_alone(kind: str, tmp_path: Path, monkeypatch: 
     ("data", "why"),
     [
         (b"", "it is empty"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(100), "no video container"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(100), "not a video container"),
         (sound_only(), "no video stream"),
-        (made("mp4")[:2000], "no video container, or a damaged one"),
+        (made("mp4")[:2000], "not a video container, or it is damaged"),
     ],
     ids=["empty", "png", "sound", "without index"],
 )

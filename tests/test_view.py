@@ -142,7 +142,7 @@ def test_the_folder_of_a_named_recording_tells_its_array(tree: Path) -> None:
 
 
 def test_a_folder_is_no_clip(tree: Path) -> None:
-    with pytest.raises(UsageError, match="name the label file of one clip"):
+    with pytest.raises(UsageError, match="pass the label file of one clip"):
         media_of(tree.parent)
 
 
