@@ -21,9 +21,9 @@ with tempfile.TemporaryDirectory() as folder:
     # a system that hears everything, ten degrees too far to the left
     azimuth = (truth["azimuth"].to_numpy() + 190) % 360 - 180
     heard = truth.set_column(truth.column_names.index("azimuth"), "azimuth", [np.round(azimuth)])
-    seldio.write(heard, root / "output", "dcase2023-submission", allow_loss=["source", "distance"])
+    seldio.write(heard, root / "predictions", "dcase2023-submission", allow_loss=["source", "distance"])
 
-    report = seldio.score(root / "output", reference, profile="dcase2023", jackknife=True)
+    report = seldio.score(root / "predictions", reference, profile="dcase2023", jackknife=True)
     for name, cell in report.overall.items():
         print(f"{name:<8} {cell if isinstance(cell, str) else tuple(round(part, 3) for part in cell)}")
     for notice in report.notices:
