@@ -274,7 +274,7 @@ def test_the_picture_is_that_of_the_time(browser: Browser, full: bytes, scene: S
 
 def test_findings_lead_to_their_time(browser: Browser, silent: bytes) -> None:
     browser.open(silent)
-    assert "not compared with the sound" in browser.find("#findings .remark").text
+    assert "not compared with the audio" in browser.find("#findings .remark").text
     assert browser.find("#findings li .task").text.startswith(("error, labels", "warning, labels", "info, labels"))
     item = browser.find("#findings li .jump")
     minutes, _, seconds = item.text.partition(":")
