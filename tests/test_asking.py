@@ -412,7 +412,7 @@ def test_margins_are_options_and_documented(labels: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given", "told"),
-    [("azimut=3", "no margin azimut; there are azimuth, elevation"), ("azimuth", "expected NAME=NUMBER"),
+    [("azimut=3", "unknown margin azimut; choose from azimuth, elevation"), ("azimuth", "expected NAME=NUMBER"),
      ("azimuth=wide", "expected NAME=NUMBER"), ("azimuth=-1", "from 0 up"), ("azimuth=nan", "from 0 up"),
      ("sector=30", "below 22.5"), ("still=30", "not above the margin moving"), ("elevation=180", "below 180")],
 )  # fmt: skip

@@ -87,7 +87,7 @@ def test_what_is_wrong_is_told(labels: Path) -> None:
     assert "without reference" in other_way.stderr
     for arguments, words in (
         ((), "--reference is required"),
-        (("-r", labels / "ref", "--profile", "dcase2020"), "no profile 'dcase2020'"),
+        (("-r", labels / "ref", "--profile", "dcase2020"), "unknown profile 'dcase2020'"),
         (("-r", labels / "ref", "--join", "official"), "option join does not apply here"),
         (("-r", labels / "ref", "--dry-run"), "require --judge MODEL"),
         (("-r", labels / "nowhere"), "no such file"),
@@ -278,7 +278,7 @@ def test_so_bench_offline_and_with_a_judge(tmp_path: Path, server: str) -> None:
     assert report["profile"] == "so-bench"
     assert report["tables"][0]["rows"][0]["accuracy"] == 0.5
     assert run(given, "-r", reference, "--threshold", "azimuth=10").exit_code == 0
-    assert "no threshold azimut;" in run(given, "-r", reference, "--threshold", "azimut=10").stderr
+    assert "unknown threshold azimut;" in run(given, "-r", reference, "--threshold", "azimut=10").stderr
     assert "expected NAME=NUMBER" in run(given, "-r", reference, "--threshold", "azimuth").stderr
     judge = ("--judge", "m", "--judge-url", server)
     planned = run(given, "-r", reference, *judge, "--dry-run")

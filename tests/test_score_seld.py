@@ -500,7 +500,7 @@ def test_options_that_make_no_sense(tmp_path: Path) -> None:
     reference = written(tmp_path, "ref", {"a": LABELS})
     prediction = written(tmp_path, "pred", {"a": OUTPUT})
     for options, words in (
-        (SeldOptions("dcase1999"), "no profile 'dcase1999'"),
+        (SeldOptions("dcase1999"), "unknown profile 'dcase1999'"),
         (SeldOptions(angle=-1), "--angle is a threshold"),
         (SeldOptions("dcase2021", "macro"), "has no macro average, only micro"),
         (SeldOptions("dcase2025"), "needs distance"),

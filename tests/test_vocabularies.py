@@ -92,7 +92,7 @@ def test_so_dataset_knows_its_size() -> None:
 
 
 def test_unknown_vocabularies_are_listed() -> None:
-    with pytest.raises(UsageError, match=r"no vocabulary 'x'; there are .*starss"):
+    with pytest.raises(UsageError, match=r"unknown vocabulary 'x'; choose from .*starss"):
         vocabulary("x")
     with pytest.raises(UsageError):
         vocabulary("../starss")

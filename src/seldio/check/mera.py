@@ -22,6 +22,8 @@ from seldio.text import json_text, printable
 #: Suffixes under which the file of a task may have been written, by mistake too; no page and no program.
 _WRITTEN = re.compile(r"(?:^|/)[^./]*(?:\.(?:js\w*|ndjson|txt))?$", re.IGNORECASE)
 #: Files whose content counts.
+#: Sources that MERA's server opens: a zip, or a folder to be zipped.
+_ZIPPED = ("zip", "folder")
 _TEXTS = (".json", ".jsonl", ".csv")
 
 
@@ -47,7 +49,7 @@ def submission_of(source: Source, found: Sequence[Part], reference: AnyReference
         return None
     task = any(task_of(entry.name).lower() == RUENVAQA.lower() and _WRITTEN.search(entry.name) for entry in source)
     others = any(entry.name.lower().endswith(".csv") for entry in source)  # labels, with answers among them
-    looks = task or (source.kind in ("zip", "folder") and bool(chosen) and not others)
+    looks = task or (source.kind in _ZIPPED and bool(chosen) and not others)
     if not (known or named or (looks and source.kind != "file")):
         return None
     tasks = known or (RUENVAQA,)
@@ -55,7 +57,7 @@ def submission_of(source: Source, found: Sequence[Part], reference: AnyReference
     members = dict.fromkeys((entry.name for entry in source), b"") | {entry.name: data for entry, data in texts}
     paths = {entry.name: entry.path for entry in source}
     # what is no zip, or folder to be zipped, cannot be opened
-    package = MeraPackage(source.path, members if source.kind in ("zip", "folder") else None, tasks, paths)
+    package = MeraPackage(source.path, members if source.kind in _ZIPPED else None, tasks, paths)
     files = tuple(
         NamedEntry(entry, entry.name, "") for entry in source
         if entry.name.endswith(SUBMISSION.suffix) and (task_of(entry.name) in tasks or entry.name in chosen)
@@ -96,7 +98,7 @@ def _members(path: str | os.PathLike[str]) -> dict[str, bytes] | None:
 
     try:
         with open_source(path, damage) as source:
-            if source.kind in ("folder", "zip"):
+            if source.kind in _ZIPPED:
                 return {entry.name: data for entry, data in read_entries(source, raise_errors)}
             if source.kind == "file" and source.path.lower().endswith(".json"):
                 return {entry.name: entry.read() for entry in source.entries}

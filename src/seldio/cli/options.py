@@ -63,6 +63,12 @@ RESUME: Any = typer.Option(
 )  # fmt: skip
 #: Options of several commands that print a report or a record.
 JSON: Any = typer.Option(False, "--json", help="Print JSON.")
+#: Options of commands whose report has several forms.
+REPORT = "Report"
+REPORT_JSON: Any = typer.Option(False, "--json", help="Short for --output json.", rich_help_panel=REPORT)
+REPORT_FILE: Any = typer.Option(
+    None, "-o", metavar="FILE", help="Write the report to this file.", rich_help_panel=REPORT
+)
 
 
 def format_option(help: str, *names: str, panel: str | None = None) -> Any:

@@ -10,6 +10,9 @@ import typer
 from seldio.cli.guard import guarded
 from seldio.cli.options import (
     ENGINE,
+    REPORT,
+    REPORT_FILE,
+    REPORT_JSON,
     RESUME,
     WORKERS,
     Engine,
@@ -23,15 +26,13 @@ from seldio.cli.options import (
 )
 from seldio.errors import ExitCode
 
-_REPORT, _LABELS, _ANSWERS = "Report", "Scoring labels", "Scoring answers"
+_LABELS, _ANSWERS = "Scoring labels", "Scoring answers"
 _JUDGE = "Language model as judge"
 _OUTPUT: Any = typer.Option(
-    "text", metavar="FORM", rich_help_panel=_REPORT,
+    "text", metavar="FORM", rich_help_panel=REPORT,
     help="Form of the report: text, json, csv, markdown or html; json and csv keep every digit.",
     autocompletion=lambda incomplete: complete_outputs(incomplete, "scores"),
 )  # fmt: skip
-_JSON: Any = typer.Option(False, "--json", help="Short for --output json.", rich_help_panel=_REPORT)
-_OUT: Any = typer.Option(None, "-o", metavar="FILE", help="Write the report to this file.", rich_help_panel=_REPORT)
 
 
 def _list(wanted: bool) -> None:
@@ -71,13 +72,13 @@ def command(
         False, "--profiles", is_eager=True, callback=_list, help="List the scoring profiles and exit."
     ),
     output: str = _OUTPUT,
-    json: bool = _JSON,
-    out: Path | None = _OUT,
+    json: bool = REPORT_JSON,
+    out: Path | None = REPORT_FILE,
     table: str | None = typer.Option(
         None,
         metavar="NAME",
         help="With --output csv: only this table, such as overall or classes.",
-        rich_help_panel=_REPORT,
+        rich_help_panel=REPORT,
     ),
     average: str | None = typer.Option(
         None,
@@ -213,8 +214,8 @@ def rank(
         help="Rank by these metrics only, separated by commas; NAME:higher or NAME:lower for unknown ones.",
     ),
     output: str = _OUTPUT,
-    json: bool = _JSON,
-    out: Path | None = _OUT,
+    json: bool = REPORT_JSON,
+    out: Path | None = REPORT_FILE,
 ) -> ExitCode:
     """Rank systems by the sum of their ranks on each metric, as defined by DCASE Task 3."""
     from seldio import api

@@ -15,6 +15,9 @@ from seldio.cli.guard import guarded
 from seldio.cli.options import (
     ENGINE,
     JSON,
+    REPORT,
+    REPORT_FILE,
+    REPORT_JSON,
     RESUME,
     SCHEMA_NAMES,
     WORKERS,
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
     from seldio.findings import Rule
 
 
-_REPORT, _RULES, _REPAIR = "Report", "Rules", "Repair"
+_RULES, _REPAIR = "Rules", "Repair"
 
 
 @guarded
@@ -71,22 +74,20 @@ def validate(
         help="Form of the report: text, concise, json, jsonl, csv, sarif, github, junit, markdown or html; "
         "or mera, the response of MERA's server to a submission.",
         autocompletion=lambda incomplete: complete_outputs(incomplete, "findings", "mera"),
-        rich_help_panel=_REPORT,
+        rich_help_panel=REPORT,
     ),
-    json: bool = typer.Option(False, "--json", help="Short for --output json.", rich_help_panel=_REPORT),
-    out: Path | None = typer.Option(
-        None, "-o", metavar="FILE", help="Write the report to this file.", rich_help_panel=_REPORT
-    ),
+    json: bool = REPORT_JSON,
+    out: Path | None = REPORT_FILE,
     statistics: bool = typer.Option(
-        False, "--statistics", help="Add a table of counts by rule.", rich_help_panel=_REPORT
+        False, "--statistics", help="Add a table of counts by rule.", rich_help_panel=REPORT
     ),
     max_per_rule: int = typer.Option(
-        10, metavar="N", help="Show at most N findings of each rule; 0 shows all.", rich_help_panel=_REPORT
+        10, metavar="N", help="Show at most N findings of each rule; 0 shows all.", rich_help_panel=REPORT
     ),
     fail_on: str | None = typer.Option(
         None,
         metavar="SEVERITY",
-        rich_help_panel=_REPORT,
+        rich_help_panel=REPORT,
         autocompletion=one_of("error", "warning", "info"),
         help="Exit with code 1 on findings of this severity or worse: error (default), warning or info.",
     ),

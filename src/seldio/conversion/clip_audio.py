@@ -170,7 +170,7 @@ class Recordings:
         if self._source.kind == "stdin":
             return None
         start = Path(os.path.abspath(self._source.path))  # noqa: PTH100 - links must stay as they are
-        if self._source.kind in ("zip", "tar"):
+        if self._source.archived:
             return on_disk(str(start.parent), path)
         folder = start if self._source.kind == "folder" else start.parent
         for place in (folder, *folder.parents):

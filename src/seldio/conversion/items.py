@@ -207,9 +207,7 @@ def _readings(found: Sequence[Part], sink: Sink) -> Iterator[tuple[str, ItemRead
     for part in found:
         for file in part.texts(sink):
             said = cast("Sink", lambda finding, before=lines[file.path]: sink(moved(finding, before)))
-            some = part.reading(file, said) if part.rows is not None else None
-            readings = cast("ItemFormat", part.format).readings(file.data, file.path, said)
-            yield from ((file.path, one) for one in (readings if part.rows is None else filter(None, [some])))
+            yield from ((file.path, reading) for reading in part.readings(file, said))
             lines[file.path] += file.data.count(b"\n") if part.span is not None else 0
 
 

@@ -175,6 +175,11 @@ class Source:
         return self.kind in ("file", "gzip", "stdin")
 
     @property
+    def archived(self) -> bool:
+        """Whether it is an archive of several files."""
+        return self.kind in ("zip", "tar")
+
+    @property
     def streamed(self) -> bool:
         """Whether it is what comes out of a packed file or standard input, which stands in no folder of its own."""
         return self.kind in ("gzip", "stdin")

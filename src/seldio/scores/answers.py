@@ -98,8 +98,8 @@ def score_answers(
         asked = given  # MMAU's and MMAR's files hold both, and their programs read nothing else
     profile = options.profile or _profile_for(asked or given)
     if profile not in PROFILES:
-        close = meant(profile, PROFILES) or f"; there are {', '.join(PROFILES)}"
-        raise UsageError(f"no profile {profile!r} for questions{close}")
+        close = meant(profile, PROFILES) or f"; choose from {', '.join(PROFILES)}"
+        raise UsageError(f"unknown profile {profile!r} for questions{close}")
     items = cast("Sequence[Item]", asked.rows) if asked is not None else None
     scorer = PROFILES[profile]
     if items is None and scorer is not _jasco:
@@ -140,7 +140,7 @@ def _check_sides(given: ItemReading, asked: ItemReading | None) -> None:
         raise UsageError(
             f"predictions and reference are swapped: {printable(given.path)} holds questions ({given.format.name}), "
             f"{printable(asked.path)} predictions ({asked.format.name}). Write the predictions first, and the "
-            "questions behind --reference"
+            "questions after --reference"
         )
     for reading, right, wanted, option in (
         (given, answers, "predictions", "--format"), (asked, questions, "questions", "--reference-format"),
@@ -150,8 +150,8 @@ def _check_sides(given: ItemReading, asked: ItemReading | None) -> None:
             key = OUTPUTS.get(reading.home)
             without = f" without {key}" if wanted == "predictions" and key else ""
             raise UsageError(
-                f"{printable(reading.path)} holds {held} ({reading.format.name}){without}, not {wanted}; if it does, "
-                f"say so with {option}"
+                f"{printable(reading.path)} holds {held} ({reading.format.name}){without}, not {wanted}; if that is "
+                f"wrong, use {option}"
             )
 
 
@@ -219,7 +219,7 @@ def _so_bench(items: Items, rows: Answers, profile: str, system: str, options: A
 
     for name in options.thresholds:
         if name not in profiles.THRESHOLDS:
-            raise UsageError(f"no threshold {printable(name)}; there are {', '.join(profiles.THRESHOLDS)}")
+            raise UsageError(f"unknown threshold {printable(name)}; choose from {', '.join(profiles.THRESHOLDS)}")
     chosen = profiles.get(profile).changed(**options.thresholds)
     with _judge(options) as server:
         judge = judging.through(server) if server is not None else None

@@ -84,7 +84,7 @@ def ask_all(
     for name in sorted(set(tasks or ()) - set(answered)):
         if name in known:
             raise UsageError(f"{name}: {known[name].refused}")
-        raise UsageError(f"no task {name!r}; there are {', '.join(answered)}")
+        raise UsageError(f"unknown task {name!r}; choose from {', '.join(answered)}")
     wanted = [(known[name], found) for name, found in answered.items() if tasks is None or name in tasks]
     length, step = _label_frames("window", window), _label_frames("hop", hop)
     if length > 10 * LONGEST:

@@ -88,7 +88,7 @@ def margins_of(values: Mapping[str, float]) -> Margins:
     names = [field.name for field in dataclasses.fields(Margins)]
     for name in values:
         if name not in names:
-            raise UsageError(f"no margin {clipped(name)}; there are {', '.join(names)}")
+            raise UsageError(f"unknown margin {clipped(name)}; choose from {', '.join(names)}")
     return Margins(**values)
 
 

@@ -234,7 +234,7 @@ def draw_scores(reports: Sequence[ScoreReport], table: str | None = None) -> Any
 def _table(report: ScoreReport, name: str | None) -> Table:
     by_name = {table.name: table for table in report.tables}
     if name is not None and name not in by_name:
-        raise UsageError(f"no table {clipped(name)} of {printable(report.system)}; there are {', '.join(by_name)}")
+        raise UsageError(f"{printable(report.system)} has no table {clipped(name)}; choose from {', '.join(by_name)}")
     found = name if name is not None else next((each for each in TABLES if each in by_name), report.tables[0].name)
     return by_name[found]
 

@@ -90,7 +90,7 @@ def plot(
         SeldioError: matplotlib is missing, or the disk fails.
     """
     if kind is not None and kind not in KINDS:
-        raise UsageError(f"no kind {clipped(kind)} of picture; there are {', '.join(KINDS)}")
+        raise UsageError(f"unknown kind of picture {clipped(kind)}; choose from {', '.join(KINDS)}")
     path = None if out is None else os.fspath(out)
     if kind is None and path is not None and path.lower().endswith(".mp4"):
         kind = "video"

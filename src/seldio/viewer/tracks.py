@@ -106,7 +106,7 @@ def choose_clip(labels: PlottedLabels, name: str | None) -> str:
         raise UsageError(f"{where} holds {len(clips):,} clips ({listed(clips, 3)}): choose one with --clip")
     if found:
         raise UsageError(f"{clipped(name)} names {listed(found, 3)} in {where}: add its folder")
-    raise UsageError(f"{where} holds no clip {clipped(name)}; there are {listed(clips, 3)}")
+    raise UsageError(f"{where} has no clip {clipped(name)}; its clips are {listed(clips, 3)}")
 
 
 def with_frames(table: pa.Table, hop: Fraction) -> tuple[pa.Table, Fraction]:

@@ -78,7 +78,7 @@ def vocabulary(name: str) -> Vocabulary:
         UsageError: there is none of that name.
     """
     if name not in names():
-        raise UsageError(f"no vocabulary {name!r}; there are {', '.join(names())}")
+        raise UsageError(f"unknown vocabulary {name!r}; choose from {', '.join(names())}")
     data = json.loads(_files()[name].read_text("utf-8"))
     rows = data.get("classes") or [data["known"].get(str(index), []) for index in range(data["size"])]
     return Vocabulary(name, data["title"], data["source"], tuple(map(tuple, rows)))

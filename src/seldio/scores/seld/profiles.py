@@ -165,5 +165,5 @@ def get(name: str) -> SeldProfile:
         if name in (profile.name, *profile.aliases):
             return profile
     names = [profile.name for profile in PROFILES]
-    close = meant(name, names) or f"; there are {', '.join(names)}"
-    raise UsageError(f"no profile {name!r} for labels{close}")
+    close = meant(name, names) or f"; choose from {', '.join(names)}"
+    raise UsageError(f"unknown profile {name!r} for labels{close}")

@@ -48,7 +48,7 @@ class AnswerProfile:
             if name in THRESHOLDS and not 0 <= value < math.inf:
                 raise UsageError(f"the {name} threshold is {value}; it is a number from 0 up")
             if value not in _POLICIES.get(name, (value,)):
-                raise UsageError(f"no {name} {value!r}; there are {', '.join(_POLICIES[name])}")
+                raise UsageError(f"unknown {name} {value!r}; choose from {', '.join(_POLICIES[name])}")
         return dataclasses.replace(self, **given) if given else self
 
     def settings(self) -> dict[str, str | float | bool]:
@@ -115,4 +115,4 @@ def get(name: str) -> AnswerProfile:
     for profile in PROFILES:
         if profile.name == name:
             return profile
-    raise UsageError(f"no profile {name!r} for SO-Bench; there are {', '.join(each.name for each in PROFILES)}")
+    raise UsageError(f"unknown profile {name!r} for SO-Bench; choose from {', '.join(each.name for each in PROFILES)}")
