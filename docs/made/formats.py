@@ -203,21 +203,36 @@ def _names(fields: object) -> str:
 
 def _conversions(format: LabelFormat, tables: dict[str, pa.Table]) -> Iterator[str]:
     """What converting the example loses, and what the target needs in addition."""
-    rows = []
+    lost: dict[str, list[str]] = {}
+    needs: list[str] = []
     for target in LABEL_FORMATS:
         if target is format:
             continue
         try:
             found = plan(tables[format.name], format, target)
         except SeldioError as error:
-            rows.append((f"[{target.name}]({target.name}.md)", f"not possible: {error}", ""))
+            lost.setdefault(f"not possible: {error}", []).append(target.name)
             continue
-        lost = "; ".join(f"`{name}`: {what}" for name, what in found.losses.items())
-        rows.append((f"[{target.name}]({target.name}.md)", lost or "nothing", _names(found.missing)))
+        for loss in [f"`{name}`: {what}" for name, what in found.losses.items()] or [""]:
+            lost.setdefault(loss, []).append(target.name)
+        if found.missing:
+            needs.append(f"{_link(target.name)} needs {_names(found.missing)}")
     yield from ("## Conversions", "")
-    yield "What `seldio convert --to` would lose of the file above, and which fields the target needs that it lacks."
-    yield "A loss has to be allowed with `--allow-loss`; a field is filled in with `--fill`."
-    yield from ("", *table(("to", "loses", "needs"), rows))
+    yield from ("What `seldio convert --to` loses of the file above. A loss has to be allowed with `--allow-loss`.", "")
+    yield from _losses(lost)
+    if needs:
+        yield from (f"Fields that this file lacks are filled in with `--fill`: {'; '.join(needs)}.", "")
+
+
+def _losses(lost: dict[str, list[str]]) -> Iterator[str]:
+    """A row for each loss, with the formats that have it in common; those without any first."""
+    if clean := lost.pop("", []):
+        yield from (f"Converting to {', '.join(map(_link, clean))} loses nothing.", "")
+    yield from table(("lost", "when converting to"), [(loss, ", ".join(map(_link, to))) for loss, to in lost.items()])
+
+
+def _link(name: str) -> str:
+    return f"[{name}]({name}.md)"
 
 
 # --- questions and predictions ----------------------------------------------------------------------------------
@@ -253,16 +268,17 @@ def _item_page(format: ItemFormat, examples: dict[str, Path | None]) -> str:
 
 
 def _item_conversions(format: ItemFormat, path: Path) -> Iterator[str]:
-    rows = []
+    lost: dict[str, list[str]] = {}
     for target in ITEM_FORMATS:
         if target is format or target.holds != format.holds:
             continue
         try:
             done = seldio.convert(path, io.BytesIO(), target.name, format=format.name, allow_loss="all", force=True)
-            lost = "; ".join(f"`{name}`: {what}" for name, what in done.losses.items()) or "nothing"
+            losses = [f"`{name}`: {what}" for name, what in done.losses.items()] or [""]
         except SeldioError as error:
-            lost = f"not possible: {error}"
-        rows.append((f"[{target.name}]({target.name}.md)", lost))
-    if rows:
-        yield from ("## Conversions", "", "What `seldio convert --to` would lose of the record above.", "")
-        yield from table(("to", "loses"), rows)
+            losses = [f"not possible: {error}"]
+        for loss in losses:
+            lost.setdefault(loss, []).append(target.name)
+    if lost:
+        yield from ("## Conversions", "", "What `seldio convert --to` loses of the record above.", "")
+        yield from _losses(lost)

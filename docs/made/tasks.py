@@ -25,10 +25,10 @@ ANSWERS = {
     "relation": "which of two", "motion": "how the source moves", "source and direction": "a source and its direction",
     "speech": "what is said", "choice": "one of the options",
 }  # fmt: skip
-PLACES = (
-    "The seed chooses among these. `{x}` and `{y}` stand for classes, `{t}` for a time, `{place}`, `{side}` and the "
-    "like for directions; verbs agree with the class."
-)
+#: How often questions about the labels of a scene are made, so that each wording is seen.
+DRAWS = 20
+#: How many questions are shown of a task whose wordings are its own.
+SHOWN = 5
 #: What a reader looks for in the text of an answer.
 READ = {
     "azimuth": "the azimuth", "elevation": "the elevation", "distance": "the distance", "onset": "the onset",
@@ -41,10 +41,10 @@ READ = {
 def pages() -> Iterator[tuple[str, str]]:
     """Path and text of each page."""
     english_tasks, russian_tasks = english.TASKS, russian.TASKS
-    examples = _examples()
+    items = _items()
     yield "tasks.md", _index(english_tasks, russian_tasks)
     for name, task in (english_tasks | russian_tasks).items():
-        yield f"tasks/{file_of(name)}.md", _page(task, examples.get(name), russian=name in russian_tasks)
+        yield f"tasks/{file_of(name)}.md", _page(task, items.get(name, []), russian=name in russian_tasks)
     yield "profiles.md", _profiles()
 
 
@@ -53,17 +53,18 @@ def file_of(name: str) -> str:
     return re.sub(r"\W+", "-", name.lower()).strip("-")
 
 
-def _examples() -> dict[str, Item]:
-    """A question of each task about a demo scene."""
-    found: dict[str, Item] = {}
+def _items() -> dict[str, list[Item]]:
+    """Questions of each task about demo scenes."""
+    found: dict[str, list[Item]] = {}
     for seed in SEEDS:
         with empty_folder() as folder:
             write_tree(folder, seed, media=())
             labels = seldio.read(folder)
-        for item in generate(labels, seed=seed).items:
-            found.setdefault(str(item.task), item)
+        for draw in range(DRAWS):
+            for item in generate(labels, seed=seed + draw).items:
+                found.setdefault(str(item.task), []).append(item)
         for item in russian.stream(labels, seed=seed, skipped=Counter()):
-            found.setdefault(str(item.task), item)
+            found.setdefault(str(item.task), []).append(item)
     return found
 
 
@@ -89,7 +90,7 @@ def _index(english_tasks: dict[str, Any], russian_tasks: dict[str, Any]) -> str:
     return page("Tasks", *lines)
 
 
-def _page(task: Task[Any, Any], item: Item | None, *, russian: bool) -> str:
+def _page(task: Task[Any, Any], items: list[Item], *, russian: bool) -> str:
     language, target = ("Russian", "ruenvaqa") if russian else ("English", "so-bench")
     style = "ruEnvAQA" if russian else "SO-Bench"
     lines = [f"A question in {language} in the style of {style}, whose answer is {ANSWERS[task.answer]}.", ""]
@@ -98,17 +99,38 @@ def _page(task: Task[Any, Any], item: Item | None, *, russian: bool) -> str:
         ("Asked by", f'`seldio convert LABELS --to {target} --tasks "{task.name}"`'),
         ("Weight", f"{task.weight:,}" + ("" if russian else " published questions")),
     )
-    if item is not None:
-        lines += ["## Example", "", *_example(item)]
+    if items:
+        lines += ["## Example", "", *_example(items[0])]
     lines += ["## How answers are read and scored", "", *_scored(task, russian), ""]
-    if task.wordings:
-        shown = [question for wording in task.wordings for question in wording.questions]
-        lines += ["## Wordings", "", PLACES, "", *(f"- {_plain(each)}" for each in shown), ""]
+    lines += _wordings(task, items)
     return page(task.name, *lines)
 
 
-def _plain(question: str) -> str:
-    return f"`{question}`" if "{" in question else question
+def _wordings(task: Task[Any, Any], items: list[Item]) -> list[str]:
+    """A question in each wording of a task, with its answer; of a task without such a list, a few questions."""
+    wordings = sorted((each for way in task.wordings for each in way.questions), key=len, reverse=True)
+    shown: dict[str, Item] = {}
+    for item in items:
+        asked = (each for each in wordings if re.search(_pattern(each), item.question)) if wordings else [item.question]
+        if (wording := next(iter(asked), None)) is not None:
+            shown.setdefault(wording, item)
+    if wordings:
+        rows = [(item.question, item.answer) for item in shown.values()]
+        return ["## Wordings", "", "The seed chooses the wording. One question in each:", "",
+                *table(("question", "answer"), rows)]  # fmt: skip
+    rows = [(item.question, *_choice(item)) for item in list(shown.values())[1 : SHOWN + 1]]
+    return ["## More questions", "", *table(("question", "options", "answer"), rows)] if rows else []
+
+
+def _pattern(wording: str) -> str:
+    """What finds a wording in a question, whatever stands in its places."""
+    return ".+".join(map(re.escape, re.split(r"\{\w+\}", wording)))
+
+
+def _choice(item: Item) -> tuple[str, str]:
+    """The options of a question, and its answer with its letter."""
+    options = [f"{letter}. {option}" for letter, option in zip("ABCD", item.options or (), strict=False)]
+    return "; ".join(options), next((each for each in options if each.startswith(f"{item.answer}.")), item.answer or "")
 
 
 def _example(item: Item) -> Iterator[str]:

@@ -218,7 +218,7 @@ function drawGrid(c, w, h, X, Y) {
   c.font = `${w < 500 ? 10 : 12}px system-ui, sans-serif`;
   c.textBaseline = "bottom";
   const names = w < 500 ? [[180, "back"], [90, "left"], [0, "front"], [-90, "right"], [-180, "back"]]
-    : [[180, "+180° back"], [90, "+90° left"], [0, "0° front"], [-90, "−90° right"], [-180, "−180° back"]];
+    : [[180, "180° back"], [90, "90° left"], [0, "0° front"], [-90, "90° right"], [-180, "180° back"]];
   for (const [a, name] of names) {
     c.textAlign = a === 180 ? "left" : a === -180 ? "right" : "center";
     label(c, name, X(a) + (a === 180 ? 4 : a === -180 ? -4 : 0), h - 3, ink.soft);
