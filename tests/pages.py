@@ -11,37 +11,52 @@ What a page may hold, each run in the order of the page, in an empty folder of i
 - ```` ```sh ````: commands that cannot run here, such as those that need a network; the options of each ``seldio``
   command must exist.
 - ``<!-- before: COMMAND -->``: a command that the reader does not see. ``demo`` makes the labels of `seldio demo`,
-  ``scene`` a scene with sound, ``record events.csv`` the recordings that this file describes; everything else is a
-  command of the shell. ``hub`` starts a Hub on this machine, to which the commands after it speak as anna.
+  ``scenes SECONDS`` four clips with sound of this length in ``starss23``, ``record events.csv`` the recordings that
+  this file describes; everything else is a command of the shell. ``hub`` starts a Hub on this machine, to which the
+  commands after it speak as anna.
 - ``<!-- needs: MODULE -->``: the page is skipped where this module cannot be imported.
+- ``<!-- slow -->``: `make test` leaves the page out, `make test-slow` runs it.
+
+A start of Python takes a second, so a seldio command runs in this process, also where its output goes into a file or
+another program; with a Hub, in one process for the page, as clients read their settings only once.
 
 A line ``…`` stands for any lines, ``…`` inside a line for any text.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import csv
 import difflib
+import functools
 import io
+import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^(?P<fence>`{3,})(?P<info>[^`\n]*)\n(?P<body>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
+SLOW = re.compile(r"^<!-- slow -->$", re.MULTILINE)
+#: A seldio command, and where its standard output goes.
+COMMAND = re.compile(r"seldio (?P<arguments>[^|>&;$`*]*)(?<! [012])(?P<rest>[|>][^&$`*]*)?", re.DOTALL)
 COMMENT = re.compile(r"^<!-- (?P<key>before|needs): (?P<value>.*?) -->$", re.MULTILINE)
 #: What the pages begin with that are made from the code.
 GENERATED = "<!-- made from the code"
 #: Kinds of blocks that show something to read, and are not run.
 SHOWN = {"text", "csv", "json", "yaml", "toml", "mermaid", ""}
+
+#: Runs a command and tells what it prints, what of it to standard error if that is kept apart, and its exit code.
+Seldio: TypeAlias = Callable[[list[str], bool], tuple[str, str, int]]
 
 
 @dataclass
@@ -91,6 +106,7 @@ class Page:
         self.code = 0
         self.hub = contextlib.ExitStack()
         self.settings: dict[str, str] = {}  # of the environment, for this page alone
+        self.seldio: Seldio = run_here
         self.shown: dict[tuple[int, int], str] = {}
 
     def run(self) -> None:
@@ -103,6 +119,7 @@ class Page:
         for block in blocks(self.text):
             if block.kind == "before" and block.body == "hub":
                 self.settings = _start_hub(self.hub)
+                self.seldio = self.hub.enter_context(_other_process(self.settings))
             elif block.kind == "before":
                 _prepare(block.body)
             elif block.kind == "console":
@@ -151,13 +168,17 @@ class Page:
         return shown
 
     def _command(self, line: str) -> str:
-        if re.match(r"seldio [^|>&;$`*]*\Z", line) and not self.settings:
-            printed, self.code = in_process(shlex.split(line)[1:])
+        match = COMMAND.fullmatch(line)
+        if match is None:
+            printed, self.code = _shell(line, self.settings)
             return printed
-        done = subprocess.run(["bash", "-c", f"set -o pipefail\n{line}"], env=_environment() | self.settings,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)  # fmt: skip
-        self.code = done.returncode
-        return _tidy(done.stdout.decode())
+        rest = match["rest"]
+        printed, aside, self.code = self.seldio(shlex.split(match["arguments"]), rest is not None)
+        if rest is None:
+            return printed
+        shown, code = _shell(f"cat {rest}", self.settings, printed)
+        self.code = self.code or code
+        return aside + shown
 
     def _python(self, block: Block) -> str:
         stream = io.StringIO()
@@ -173,19 +194,34 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PATH": path, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
 
 
+def _shell(line: str, settings: dict[str, str], given: str | None = None) -> tuple[str, int]:
+    """What a command of the shell prints, and its exit code; *given* is its standard input."""
+    done = subprocess.run(
+        ["bash", "-c", line if given is not None else f"set -o pipefail\n{line}"], env=_environment() | settings,
+        input=None if given is None else given.encode(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+    )  # fmt: skip
+    return _tidy(done.stdout.decode()), done.returncode
+
+
 def in_process(arguments: list[str]) -> tuple[str, int]:
     """What a seldio command prints, and its exit code."""
+    printed, _, code = run_here(arguments, False)
+    return printed, code
+
+
+def run_here(arguments: list[str], apart: bool) -> tuple[str, str, int]:
+    """What a seldio command prints, what it prints to standard error if that is kept *apart*, and its exit code."""
     from seldio.cli import main
 
-    raw = io.BytesIO()
-    stream = io.TextIOWrapper(raw, "utf-8", write_through=True)
+    raws = [io.BytesIO() for _ in range(1 + apart)]
+    streams = [io.TextIOWrapper(raw, "utf-8", write_through=True) for raw in raws]
     before = dict(os.environ)
     old = sys.argv
     sys.argv = ["seldio", *arguments]
     os.environ |= {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
     code: Any = 0
     try:
-        with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
+        with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[-1]):
             main()
     except SystemExit as end:
         code = end.code
@@ -193,8 +229,29 @@ def in_process(arguments: list[str]) -> tuple[str, int]:
         sys.argv = old
         os.environ.clear()
         os.environ.update(before)
-    stream.flush()
-    return _tidy(raw.getvalue().decode()), int(code or 0)
+    for stream in streams:
+        stream.flush()
+    printed, aside = raws[0].getvalue().decode(), raws[1].getvalue().decode() if apart else ""
+    return printed if apart else _tidy(printed), _tidy(aside), int(code or 0)
+
+
+@contextlib.contextmanager
+def _other_process(settings: dict[str, str]) -> Iterator[Seldio]:
+    """:func:`run_here` in one other process, with *settings* in its environment."""
+    with subprocess.Popen(
+        [sys.executable, __file__, "--serve"], env=_environment() | settings, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, encoding="utf-8",
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asked, answered = process.stdin, process.stdout
+
+        def run(arguments: list[str], apart: bool) -> tuple[str, str, int]:
+            print(json.dumps([arguments, apart]), file=asked, flush=True)
+            printed, aside, code = json.loads(answered.readline())
+            return printed, aside, code
+
+        yield run
 
 
 def _start_hub(stack: contextlib.ExitStack) -> dict[str, str]:
@@ -211,18 +268,26 @@ def _tidy(text: str) -> str:
 
 
 def _prepare(command: str) -> None:
-    if command == "demo":
-        from seldio.synth.tree import write_demo
-
-        write_demo(Path())
-    elif command == "scene":
-        from seldio.synth.tree import write_tree
-
-        write_tree(Path("starss23"), 7, media=("audio",))
+    if command == "demo" or command.startswith("scenes "):
+        shutil.copytree(_made(command), Path(), dirs_exist_ok=True)
     elif command.startswith("record "):
         _record(Path(command.removeprefix("record ")))
     else:
         subprocess.run(["bash", "-c", command], env=_environment(), check=True, capture_output=True)
+
+
+@functools.cache
+def _made(command: str) -> Path:
+    """A folder with what *command* makes, for all pages that this process runs."""
+    from seldio.synth.tree import write_demo, write_tree
+
+    folder = Path(tempfile.mkdtemp(prefix="pages-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    if command == "demo":
+        write_demo(folder)
+    else:
+        write_tree(folder / "starss23", 7, seconds=float(command.split()[1]), media=("audio",))
+    return folder
 
 
 def _record(events: Path) -> None:
@@ -295,7 +360,18 @@ def pages() -> list[Path]:
     return [ROOT / "README.md", *(path for path in written if not path.read_text("utf-8")[:200].count(GENERATED))]
 
 
+def _serve() -> None:
+    """Run the commands that standard input names, a line of JSON each, and answer likewise."""
+    answers = sys.stdout
+    for line in sys.stdin:
+        arguments, apart = json.loads(line)
+        print(json.dumps(run_here(arguments, apart)), file=answers, flush=True)
+
+
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--serve"]:
+        _serve()
+        sys.exit()
     for argument in sys.argv[1:]:
         page = Page(Path(argument).resolve())
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):

@@ -5,10 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pages import ROOT, Page, needs, pages
+from pages import ROOT, SLOW, Page, needs, pages
 
 
-@pytest.mark.parametrize("path", pages(), ids=lambda path: str(path.relative_to(ROOT)))
+def _marks(path: Path) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.slow] if SLOW.search(path.read_text("utf-8")) else []
+
+
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, marks=_marks(path), id=str(path.relative_to(ROOT))) for path in pages()]
+)
 def test_the_page_runs_and_prints_what_it_shows(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in needs(path.read_text("utf-8")):
         pytest.importorskip(module)

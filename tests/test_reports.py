@@ -487,9 +487,9 @@ def test_long_lines_are_windowed_around_the_caret(column: int, length: int, widt
 
 def test_a_huge_line_is_not_measured_whole() -> None:
     line = "犬" * 2_000_000
-    started = time.perf_counter()
+    started = time.process_time()
     view = fit(line, 1_000_000, 1_000_002, 80)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
     assert (view.text[view.start : view.end], view.carets) == ("犬犬", 4)
     assert cell_len(view.text) <= 80
 
@@ -516,9 +516,9 @@ def test_concise_and_github_have_one_line_for_each_finding(report: Report) -> No
 
 def test_a_hundred_thousand_findings_take_about_a_second() -> None:
     report = Report([AZIMUTH, UNSORTED] * 50_000, files=600)
-    started = time.perf_counter()
+    started = time.process_time()
     assert show(report, "concise").count("\n") == 100_001
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3
 
 
 def test_github() -> None:
