@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from seldio.check.reference import load
 from seldio.check.validation import validate
-from seldio.findings import Finding, Rule
+from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
-from seldio.rules import CATALOGUE
+from seldio.rules import CATALOGUE, findings
 from seldio.text import printable
 
-from . import ROOT, code, empty_folder, excerpt, facts, page, run, table
+from . import ROOT, code, empty_folder, examples, excerpt, facts, page, run, table
 
 FAMILIES = {
     "SYN": ("Syntax", "bytes, lines and cells"),
@@ -36,6 +39,13 @@ SEVERITIES = {
 }
 REPAIRS = {"none": "by hand", "safe": "`seldio validate --fix`", "unsafe": "`seldio validate --unsafe-fixes`"}
 CASES = ROOT / "tests/cases/rules"
+#: How many names of files are shown, and from how many bytes on their size.
+MOST, LARGE = 12, 10**9
+#: Pages that show what takes too long to be made here.
+ELSEWHERE = {
+    "AUD3": "[Listening](../../concepts/listening.md) shows such findings.",
+    "VID1": "[The video clock](../../concepts/video-clock.md) says how frames and labels go together.",
+}
 #: Examples come without recordings, which questions would otherwise miss.
 _ASIDE = "QAI309"
 
@@ -84,6 +94,12 @@ def _page(rule: Rule) -> str:
     folder = CASES / rule.code
     if folder.is_dir():
         lines += _examples(rule, folder)
+    elif rule.code in examples.EXAMPLES:
+        lines += ["## Bad example", "", *_made(rule, examples.EXAMPLES[rule.code]())]
+    elif rule.code in examples.HUB:
+        lines += ["## Bad example", "", *_uploaded(rule, *examples.HUB[rule.code]())]
+    elif rule.code[:4] in ELSEWHERE:
+        lines += [ELSEWHERE[rule.code[:4]], ""]
     return page(f"{rule.code}: {rule.name.replace('-', ' ')}", *lines, orphan=True)
 
 
@@ -131,6 +147,58 @@ def _example(rule: Rule, path: Path, options: dict[str, Any]) -> Iterator[str]:
         yield from code(run(f"seldio validate {path.name}{format}{reference} --select {rule.code}"), "console")
 
 
+def _made(rule: Rule, files: examples.Files) -> Iterator[str]:
+    """An example that is made on the spot: its files, those that can be read, and what is found in them."""
+    command = examples.command(rule.code, files)
+    with empty_folder() as here:
+        examples.write(here, files)
+        printed = run(command)
+        assert f" {rule.code} " in printed.partition("\n")[2], f"{rule.code} is not found in its example: {printed}"
+        told = printed.partition("\n")[2]
+        text = [name for name, data in files.items() if data.strip() and b"\0" not in data[:4000]]
+        named = sorted((name for name in text if name in told), key=told.index)
+        if len(files) > 1 or not text:
+            yield from code(_listing(files, told))
+        for name in named[:1] or text * (len(files) == 1):
+            place = re.search(rf"{re.escape(Path(name).name)}:(\d+)", told)
+            if len(files) > 1 or name not in command:
+                yield from (f"In `{name}`:", "")
+            yield from _text(here / name, files[name], int(place[1]) if place else None)
+        yield from code(printed, "console")
+
+
+def _listing(files: Iterable[str], printed: str = "") -> str:
+    """Up to twelve names, first those that the report names and what is next to them."""
+    near = {clip.rpartition("_")[0] or clip for clip in re.findall(r"(?:fold\d_room\d+_)?mix\d+", printed)}
+    order = sorted(files, key=lambda name: (name not in printed, not any(each in name for each in near), name))
+    return "\n".join([*sorted(order[:MOST]), *[f"… and {len(order) - MOST:,} more"] * (len(order) > MOST)])
+
+
+def _uploaded(rule: Rule, files: dict[str, bytes | int], card: dict[str, Any] | None) -> Iterator[str]:
+    """An example of what the Hub would get: names with sizes, the head of the card, and what `seldio push` says."""
+    found = [finding for finding in findings(examples.hub_folder(files, card)) if finding.code == rule.code]
+    assert found, rule.code
+    if files:
+        yield from code(_listing(name if isinstance(data, bytes) or data < LARGE else f"{name}  ({data / 10**9:.0f} GB)"
+                                 for name, data in files.items()))  # fmt: skip
+    for name, data in files.items():
+        if (
+            data != examples.TABLE.get(name)
+            and isinstance(data, bytes)
+            and b"\0" not in data[:4000]
+            and not name.endswith(".parquet")
+            and len(files) < MOST
+        ):
+            yield from (f"In `{name}`:", "", *code(excerpt(data.decode())))
+    if card is None or "configs" in card or rule.code.startswith("HUB6"):
+        head = "license: [mit" if card is None else yaml.safe_dump(card, sort_keys=False)
+        yield from ("At the top of `README.md`:", "", *code(excerpt(f"---\n{head.rstrip()}\n---", most=14), "yaml"))
+    refused = rule.severity is Severity.ERROR
+    yield from (f"`seldio push` says{', and uploads nothing' if refused else ''}:", "")
+    said = [f"{each.severity.value}  {each}{f' ({each.hint})' if each.hint else ''}" for each in found]
+    yield from code("\n".join(printable(each) for each in said[:3]))
+
+
 def _findings(name: str, options: dict[str, Any]) -> list[Finding]:
     found: list[Finding] = []
     if options.get("reader") == "json-lines":
@@ -154,7 +222,11 @@ def _content(path: Path, found: list[Finding]) -> Iterator[str]:
         yield from code("\n".join([*listing, f"… and {rest} more"] if rest > 0 else listing))
         path = (named or files)[0]
         yield from (f"In `{path.name}`:", "")
-    data = path.read_bytes()
+    yield from _text(path, path.read_bytes(), line)
+
+
+def _text(path: Path, data: bytes, line: int | None) -> Iterator[str]:
+    """What a file holds, near a line."""
     if not data:
         yield from ("The file is empty.", "")
     elif path.suffix in (".json", ".jsonl") and (shown := _record(data, line)):
