@@ -15,7 +15,7 @@ NAMES = [name.lower() for name in CLASSES]
 #: How questions call these classes.
 SPOKEN = dict(zip((
     "woman speaking", "man speaking", "clapping", "telephone", "laughter", "domestic sounds", "footsteps", "door",
-    "music", "musical instrument", "water tap", "bell", "knock",
+    "music", "musical instrument", "water tap", "bell", "knocking",
 ), NAMES, strict=True))  # fmt: skip
 ANY_NAME = "|".join(sorted(map(re.escape, SPOKEN), key=len, reverse=True))
 SECTORS = {
@@ -198,7 +198,7 @@ def detect_source(found, item):
 
 def by_doa(found, question):
     azimuth, elevation = map(
-        float, re.search(r"azimuth (-?\d+) degrees.*?elevation (-?\d+) degrees", question).groups()
+        float, re.search(r"azimuth (-?\d+) degrees?\b.*?elevation (-?\d+) degrees?\b", question).groups()
     )
     run = one(run for run in found if any(angle((azimuth, elevation), row[3:5]) <= 19 for row in run))
     assert run.spread() <= STILL + 1e-6

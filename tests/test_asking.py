@@ -608,9 +608,9 @@ def test_questions_are_no_archive(labels: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("label", "motion", "answer"),
     [
-        ("Domestic sounds", "moving", "The domestic sounds are moving while they sound."),
-        ("Bell", "moving", "The bell is moving while it sounds."),
-        ("Domestic sounds", "stationary", "The domestic sounds remain stationary throughout their duration."),
+        ("Domestic sounds", "moving", "The domestic sounds are moving while audible."),
+        ("Bell", "moving", "The bell is moving while audible."),
+        ("Domestic sounds", "stationary", "The domestic sounds remain stationary throughout."),
     ],
 )
 def test_answers_agree_in_number(label: str, motion: str, answer: str) -> None:

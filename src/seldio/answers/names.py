@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 from seldio.answers.plain_text import plainly
 from seldio.tasks.english import KNOWN
+from seldio.tasks.names import name_of
 
 _TOKEN = re.compile(r"[a-z0-9]+")
 _GENITIVE = re.compile(r"'s\b")
@@ -125,6 +127,10 @@ class Names:
         own = [name for name in dict.fromkeys(own) if 0 < len(_TOKEN.findall(name.lower())) <= _MOST_WORDS]
         for name in own:
             self._add(name, key(name))
+        called = Counter(name_of(name).spoken for name in own)
+        for name in own:
+            if called[spoken := name_of(name).spoken] == 1:
+                self._add(spoken, key(name))
         for families, names in _groups():
             group = [key(name) for name in names]
             main = [each for each in dict.fromkeys(group) if each in self._names]

@@ -20,6 +20,7 @@ from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable, rows_where
 from seldio.rules.registry import ERROR, rule
 from seldio.tasks.english import KNOWN, SOURCE_TASKS
+from seldio.tasks.names import name_of
 from seldio.text import clipped, listed
 
 if TYPE_CHECKING:
@@ -290,24 +291,29 @@ class _AnswersInWords:
         """Whether an answer is one of the usual sentences and says what the canonical answer says."""
         if task in SOURCE_TASKS:
             name = canonical.partition(" from ")[0] if task == "detect_source" else canonical
-            return self._names(answer, name.strip('"'))
+            return self._says_one(answer, name.strip('"'))
         if task in _POLES and (found := _COMPARED.fullmatch(answer)):
             from seldio.answers.bearings import POLES
 
             asked = [pole for pole, pattern in POLES[task].items() if pattern.search(question.lower())]
             others = not any(pattern.search(found["x"] + found["y"]) for pattern in POLES[task].values())
             return (
-                asked == [found["pole"]] and others and found["x"] == canonical
+                asked == [found["pole"]] and others and found["x"] in _called(canonical)
                 and self._names(answer, found["x"]) and self._names(answer, found["y"])
                 and self.names.named(found["x"]) != self.names.named(found["y"])
             )  # fmt: skip
         if task == "spatial_temporal" and (found := _HEARD.fullmatch(answer)):
+            source, _, side = canonical.partition(" from ")
             return (
-                canonical.rstrip(".") == f"{found['x']} from {found['side']}"
+                any(found["x"] == name and side.rstrip(".") == found["side"] for name in _called(source))
                 and [float(found["start"]), float(found["end"])] == truth
                 and not _says(task, found["x"]) and self._names(answer, found["x"])
             )  # fmt: skip
         return False
+
+    def _says_one(self, answer: str, name: str) -> bool:
+        """Whether an answer certainly contains a name, as the vocabulary spells it or as people say it."""
+        return any(self._names(answer, said) for said in _called(name))
 
     def _names(self, answer: str, name: str) -> bool:
         """Whether an answer certainly contains a name, and not as a part of another name."""
@@ -320,6 +326,12 @@ class _AnswersInWords:
         if key not in self._sure:
             self._sure[key] = self.names.sure(*key)
         return self._sure[key]
+
+
+@lru_cache(maxsize=4096)
+def _called(name: str) -> tuple[str, ...]:
+    """A name, and what people call the class."""
+    return tuple(dict.fromkeys((name, name_of(name).spoken.strip('"'))))
 
 
 def _right(canonical: str | None) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from seldio.schema.qa import AnswerMeta
 from seldio.tasks.margins import Margins
+from seldio.tasks.names import capitalized, enumerated
 from seldio.tasks.scene import DIRECTIONS, Scene, SceneEvent, each_event, sounds, tenths
 from seldio.tasks.task import (
     DOUBLED,
@@ -27,6 +28,7 @@ from seldio.tasks.task import (
     Say,
     Task,
     Wording,
+    degrees,
     first_class,
     meta,
     moments,
@@ -63,8 +65,9 @@ def detect_source(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | 
     else:
         ordered = sorted(events, key=lambda event: (event.first, event.name.plain, event.end))
         listed = ", ".join(f"{e.name.said} from {second(e.first)} to {second(e.end)}" for e in ordered)
+        heard = enumerated(f"{e.name.some} from {second(e.first)} to {second(e.end)}" for e in ordered)
         truth = span(events[0]) if len(events) == 1 else NO_META
-        yield Draft(say.ask(), f"The audio contains {listed}.", listed, truth, tuple(ordered))
+        yield Draft(say.ask(), f"The audio contains {heard}.", listed, truth, tuple(ordered))
 
 
 def count_sources(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
@@ -101,10 +104,9 @@ def identify_source_by_doa(scene: Scene, event: SceneEvent, margins: Margins, sa
     reason = SHORT if event.short else event.unsteady
     if reason or not scene.nearest[event.number] > margins.azimuth:
         return reason or SHARED
-    azimuth, elevation = (number(round(angle) + 0.0) for angle in (event.azimuth, event.elevation))
+    azimuth, elevation = (degrees(round(angle) + 0.0) for angle in (event.azimuth, event.elevation))
     question = say.ask(azimuth=azimuth, elevation=elevation)
-    place = f"azimuth {azimuth} degrees, elevation {elevation} degrees"
-    answer = f"The {event.name.said} {event.name.verb} at {place}."
+    answer = f"The {event.name.spoken} {event.name.verb} at azimuth {azimuth}, elevation {elevation}."
     return Draft(question, answer, event.name.plain, NO_META, (event,))
 
 
@@ -113,7 +115,7 @@ def identify_source_by_location(scene: Scene, event: SceneEvent, margins: Margin
     """What sounds in a direction, in words."""
     direction, name = DIRECTIONS[event.cell], event.name
     question = say.ask(place=direction.place, side=direction.name)
-    answer = f"The {name.said} {name.verb} the sound source coming from {direction.name}."
+    answer = capitalized(f"{name.some} {name.verb} the sound source coming from {direction.name}.")
     return Draft(question, answer, name.plain, NO_META, (event,))
 
 
@@ -147,7 +149,7 @@ def estimate_azimuth(scene: Scene, event: SceneEvent, margins: Margins, say: Say
     azimuth, elevation = tenths(asked[0].azimuth), tenths(asked[0].elevation)
     if abs(elevation) > HIGHEST or abs(azimuth) == 180:
         return POLE if abs(elevation) > HIGHEST else BACK
-    return _number(*asked, say, "azimuth", f"{number(azimuth)} degrees", meta(azimuth_deg=azimuth))
+    return _angle(*asked, say, "azimuth", azimuth, meta(azimuth_deg=azimuth))
 
 
 @each_event()
@@ -157,7 +159,7 @@ def estimate_elevation(scene: Scene, event: SceneEvent, margins: Margins, say: S
     if isinstance(asked, str):
         return asked
     elevation = tenths(asked[0].elevation)
-    return _number(*asked, say, "elevation", f"{number(elevation)} degrees", meta(elevation_deg=elevation))
+    return _angle(*asked, say, "elevation", elevation, meta(elevation_deg=elevation))
 
 
 @each_event()
@@ -166,8 +168,10 @@ def estimate_distance(scene: Scene, event: SceneEvent, margins: Margins, say: Sa
     asked = _steady(scene, event, margins, say, distance=True)
     if isinstance(asked, str):
         return asked
-    metres = round(asked[0].distance, 2)
-    return _number(*asked, say, "distance", f"{number(metres)} m", meta(distance_m=metres))
+    (event, time), metres = asked, round(asked[0].distance, 2)
+    far, truth = f"{number(metres)} m", meta(distance_m=metres)
+    answer = f"the {event.name.spoken} {event.name.verb} {far} from the listener."
+    return Draft(_at(event, time, say), capitalized(f"at {time}, {answer}" if time else answer), far, truth, (event,))
 
 
 def _steady(
@@ -183,7 +187,7 @@ def _steady(
         value, change, most, steady = event.distance, event.reach, margins.metres, rows.level
     if event.short or math.isnan(value):
         return SHORT if event.short else NO_DISTANCE if distance else UNKNOWN
-    alike = [other for other in scene.alike[event.name.plain] if other is not event]
+    alike = [other for other in scene.alike[event.name.spoken] if other is not event]
     if change <= most and not alike:
         return event, ""
     wide = margins.frames
@@ -197,12 +201,16 @@ def _steady(
     return UNSTEADY
 
 
-def _number(event: SceneEvent, time: str, say: Say, what: str, text: str, truth: AnswerMeta) -> Draft:
-    """The question about the whole event, or about a moment of it."""
-    name = event.name
-    question = say.ask(name, way=1, t=time) if time else say.ask(name)
-    of = f"the {name.spoken} at {time}" if time else f"the {name.spoken}"
-    return Draft(question, f"The {what} of {of} is {text}.", text, truth, (event,))
+def _angle(event: SceneEvent, time: str, say: Say, what: str, angle: float, truth: AnswerMeta) -> Draft:
+    """The question for an angle of the whole event, or of a moment of it."""
+    of = f"the {event.name.spoken} at {time}" if time else f"the {event.name.spoken}"
+    answer = f"The {what} of {of} is {degrees(angle)}."
+    return Draft(_at(event, time, say), answer, f"{number(angle)} degrees", truth, (event,))
+
+
+def _at(event: SceneEvent, time: str, say: Say) -> str:
+    """A question about the whole event, or about a moment of it."""
+    return say.ask(event.name, way=1, t=time) if time else say.ask(event.name)
 
 
 # --- the records ----------------------------------------------------------------------------------
@@ -229,10 +237,10 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         truth="time_span", field="time_span", error="interval_iou", alike=first_class,
         wordings=(
             Wording((
-                "During which time interval can the sound of the {x} be heard?",
-                "When {verb} the {x} audible?",
-                "From when until when can the {x} be heard?",
-                "When does the sound of the {x} start, and when does it end?",
+                "During which time interval can the {heard} be heard?",
+                "When can the {x} be heard?",
+                "From what time to what time can the {x} be heard?",
+                "When {heard_do} the {heard} start, and when {heard_do} {heard_it} end?",
             ), (
                 "Answer in one natural sentence and report times in seconds.",
                 "Give the start and end in seconds.",
@@ -253,7 +261,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
                 "State which sounds occur and when each one starts and ends.",
             ), (
                 "Answer in one natural sentence and report times in seconds.",
-                "List them in order of their start times.", "",
+                "Give them in order of their start times.", "",
             )),
         ),
     ),
@@ -276,15 +284,9 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         ask=READ_SOURCE,
         wordings=(
             Wording((
-                (
-                    "Which sound source is at azimuth {azimuth} degrees (positive is left) and elevation {elevation} "
-                    "degrees?"
-                ),
-                (
-                    "What is heard from azimuth {azimuth} degrees, elevation {elevation} degrees, counting left as "
-                    "positive?"
-                ),
-                "Left counts as positive: what sounds at azimuth {azimuth} degrees and elevation {elevation} degrees?",
+                "Which sound source is at azimuth {azimuth} (positive is left) and elevation {elevation}?",
+                "What is heard from azimuth {azimuth}, elevation {elevation}, counting left as positive?",
+                "Left counts as positive: what sounds at azimuth {azimuth} and elevation {elevation}?",
             ), SOURCE_SUFFIXES),
         ),
     ),
@@ -322,14 +324,14 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         wordings=(
             Wording((
                 "What is the azimuth of the {x}?",
-                "At what azimuth {verb} the {x}?",
-                "From what horizontal angle does the sound of the {x} reach the listener?",
+                "At what azimuth can the {x} be heard?",
+                "From what horizontal angle {heard_do} the {heard} reach the listener?",
                 "Estimate the horizontal direction of the {x}.",
             ), _AZIMUTH),
             Wording((
                 "What is the azimuth of the {x} at {t}?",
-                "At {t}, at what azimuth {verb} the {x}?",
-                "From what horizontal angle does the sound of the {x} reach the listener at {t}?",
+                "At {t}, at what azimuth can the {x} be heard?",
+                "From what horizontal angle {heard_do} the {heard} reach the listener at {t}?",
             ), _AZIMUTH),
         ),
     ),
@@ -341,14 +343,14 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         wordings=(
             Wording((
                 "What is the elevation of the {x}?",
-                "At what elevation angle {verb} the {x}?",
-                "How far above or below ear level, as an angle, {verb} the {x}?",
+                "At what elevation angle can the {x} be heard?",
+                "How far above or below ear level, as an angle, can the {x} be heard?",
                 "Estimate the vertical angle of the {x}.",
             ), _ELEVATION),
             Wording((
                 "What is the elevation of the {x} at {t}?",
-                "At {t}, at what elevation angle {verb} the {x}?",
-                "How far above or below ear level, as an angle, {verb} the {x} at {t}?",
+                "At {t}, at what elevation angle can the {x} be heard?",
+                "How far above or below ear level, as an angle, can the {x} be heard at {t}?",
             ), _ELEVATION),
         ),
     ),
@@ -359,14 +361,14 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         truth="distance_m", field="distance_m", error="distance_error_m", threshold="distance", unit="m",
         wordings=(
             Wording((
-                "How far away {verb} the {x}?",
+                "How far is it from the listener to the {x}?",
                 "What is the distance between the listener and the {x}?",
-                "Estimate how far the source of the {x} is from the listener.",
+                "Estimate how far the {x} {verb} from the listener.",
             ), _DISTANCE),
             Wording((
-                "How far away {verb} the {x} at {t}?",
+                "How far is it from the listener to the {x} at {t}?",
                 "At {t}, what is the distance between the listener and the {x}?",
-                "Estimate how far the source of the {x} is from the listener at {t}.",
+                "Estimate how far the {x} {verb} from the listener at {t}.",
             ), _DISTANCE),
         ),
     ),

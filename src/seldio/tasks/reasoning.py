@@ -83,7 +83,7 @@ def _compared(one: SceneEvent, other: SceneEvent, say: Say, key: str, relations:
     more = relations[side]
     question = say.ask(one.name, y=other.name.spoken, more=more.removesuffix(" than"))
     than = f"{more} the listener than" if key == "distance" else more
-    answer = f"The {winner.name.said} {winner.name.verb} {than} the {loser.name.said}."
+    answer = f"The {winner.name.spoken} {winner.name.verb} {than} the {loser.name.spoken}."
     return Draft(question, answer, winner.name.plain, NO_META, (one, other))
 
 
@@ -101,8 +101,9 @@ def relative_left_right(one: SceneEvent, other: SceneEvent, margins: Margins, sa
     if abs(turn) >= 180 - margins.azimuth or (turn > 0) != (aside > 0):
         return BEHIND
     x, y = one.name, other.name
-    answer = f"{x.said} {x.verb} to the {'left' if turn > 0 else 'right'} of {y.said}."
-    return Draft(say.ask(x, y=y.spoken), answer, answer, NO_META, (one, other))
+    side = f"{x.verb} to the {'left' if turn > 0 else 'right'} of"
+    answer, canonical = f"The {x.spoken} {side} the {y.spoken}.", f"{x.said} {side} {y.said}."
+    return Draft(say.ask(x, y=y.spoken), answer, canonical, NO_META, (one, other))
 
 
 def _lateral(event: SceneEvent) -> float:
@@ -120,13 +121,13 @@ def multi_hop(scene: Scene, anchor: SceneEvent, margins: Margins, say: Say) -> D
     event = say.pick(after)
     direction, name = DIRECTIONS[event.cell], event.name
     question = say.ask(anchor.name, place=direction.place, side=direction.name)
-    answer = f"The {name.said} {name.verb} what starts {direction.place} after the {anchor.name.said}."
+    answer = f"After the {anchor.name.spoken}, the {name.spoken} {name.words['start']} {direction.place}."
     return Draft(question, answer, name.plain, NO_META, (anchor, event))
 
 
 def _follows(scene: Scene, anchor: SceneEvent, event: SceneEvent, margins: Margins) -> bool:
     """Whether *event* starts after *anchor* has ended, and no other event in its direction may do so."""
-    if event.first < anchor.end + margins.frames or event.name.plain == anchor.name.plain:
+    if event.first < anchor.end + margins.frames or event.name.spoken == anchor.name.spoken:
         return False
     rivals, earliest = RIVALS[event.cell], anchor.end - margins.frames
     return not any(o.first > earliest and o.cells & rivals for o in scene.events if o is not event)
@@ -138,7 +139,7 @@ def spatial_temporal(scene: Scene, event: SceneEvent, margins: Margins, say: Say
     if event.unplaced:
         return event.unplaced
     wide, others = margins.frames, [other for other in scene.events if other is not event]
-    alike = [other for other in scene.alike[event.name.plain] if other is not event]
+    alike = [other for other in scene.alike[event.name.spoken] if other is not event]
     if any(other.first <= event.end + wide and event.first <= other.end + wide for other in alike):
         return UNSTEADY
     alone = (f for f in moments(event.first + 1, event.end - 1, say) if not sounds(others, f - wide, f + wide))
@@ -147,15 +148,15 @@ def spatial_temporal(scene: Scene, event: SceneEvent, margins: Margins, say: Say
         return UNSTEADY
     direction, name = DIRECTIONS[event.cell], event.name
     times = f"{second(event.first)} to {second(event.end)}"
-    answer = f"The {name.said} from {direction.name} {name.verb} active from {times}."
+    answer = f"The {name.spoken} from {direction.name} {name.verb} active from {times}."
     canonical = f"{name.plain} from {direction.short}."
     return Draft(say.ask(t=second(frame)), answer, canonical, span(event), (event,))
 
 
 #: The answers about motion.
 MOTIONS = {
-    "stationary": "The {x} {remain} stationary throughout {its} duration.",
-    "moving": "The {x} {verb} moving while {it} {sound}.",
+    "stationary": "The {x} {remain} stationary throughout.",
+    "moving": "The {x} {verb} moving while audible.",
     "approaching": "The {x} {verb} approaching the listener.",
     "receding": "The {x} {verb} receding from the listener.",
 }
@@ -203,7 +204,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         wordings=(
             Wording((
                 "After the {x} can no longer be heard, which sound starts {place}?",
-                "Of the sounds that start after the end of the {x}, which one comes from {side}?",
+                "Of the sounds that start after the {x} can no longer be heard, which one comes from {side}?",
                 "Once the {x} can no longer be heard, which sound begins {place}?",
             ), SOURCE_SUFFIXES),
         ),
@@ -256,8 +257,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         ask=_READ_RELATION,
         wordings=(
             Wording((
-                "{Verb} the {x} to the left or to the right of the {y}?",
-                "Seen from the listener, on which side of the {y} {verb} the {x}: left or right?",
+                "Say whether the {x} {verb} to the left or to the right of the {y}.",
+                "From the listener's viewpoint, on which side of the {y} can the {x} be heard: left or right?",
                 "{Do} the {x} come from the left or the right of the {y}?",
             ), ("Answer with left or right.", "Answer in one sentence.", "")),
         ),
@@ -269,12 +270,12 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         wordings=(
             Wording((
                 "How {do} the {x} move relative to the listener?",
-                "{Verb} the {x} stationary, moving around the listener, approaching or receding?",
+                "Say whether the {x} {verb} stationary, moving around the listener, approaching or receding.",
                 "Describe the motion of the {x} relative to the listener.",
             ), ("Choose from stationary, moving, approaching and receding.", "Describe the motion.")),
             Wording((
                 "Does the direction of the {x} change, or does it stay the same?",
-                "Judging by the direction, {verb} the {x} stationary or moving?",
+                "Judging by the direction alone, say whether the {x} {verb} stationary or moving.",
                 "{Do} the {x} stay in one direction or move around?",
             ), ("Choose from stationary and moving.", "Answer with stationary or moving.")),
         ),

@@ -80,7 +80,7 @@ class Scene:
         rows: the event frames of all clips.
         means: unit vectors of the mean directions of *events*.
 
-    ``alike`` has the events of each class by its plain name.
+    ``alike`` has the events of each class by what it is called.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Scene:
         self.audio_id = "foa_" + digest(clip, first, end)
         self.alike: dict[str, list[SceneEvent]] = {}
         for event in events:
-            self.alike.setdefault(event.name.plain, []).append(event)
+            self.alike.setdefault(event.name.spoken, []).append(event)
         self._proofs: dict[int, Proof] = {}
 
     @cached_property
@@ -101,7 +101,7 @@ class Scene:
         """By event: why the name of its class does not single it out; None where it does."""
         alike = self.alike
         return [
-            DOUBLED if e.doubled else SHORT if e.short else REPEATED if len(alike[e.name.plain]) > 1 else None
+            DOUBLED if e.doubled else SHORT if e.short else REPEATED if len(alike[e.name.spoken]) > 1 else None
             for e in self.events
         ]
 

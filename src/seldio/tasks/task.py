@@ -1,8 +1,9 @@
 """What tasks are made of: the record of one, wordings chosen by a seed, drafts of questions, and reasons to skip.
 
-Names of classes stay those of the vocabulary, in lower case. A name with a comma stands in double quotes
-wherever it is part of a sentence or a list (``"water tap, faucet" from 1.0s to 2.5s, bell from …``), so that
-a comma outside of quotes always separates; a canonical answer that is one name has it bare.
+Questions and answers call classes as people do (:mod:`seldio.tasks.names`); canonical answers have the names of
+the vocabulary, in lower case. There a name with a comma stands in double quotes wherever it is part of a list
+(``"water tap, faucet" from 1.0s to 2.5s, bell from …``), so that a comma outside of quotes always separates;
+a canonical answer that is one name has it bare.
 Times are seconds from the start of the clip to 0.1 s; azimuths are positive to the left.
 """
 
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from seldio.schema.qa import AnswerMeta, Item, trusted
 from seldio.tasks.margins import Margins
+from seldio.tasks.names import Name as Name
+from seldio.tasks.names import name_of as name_of
 
 if TYPE_CHECKING:
     from seldio.tasks.scene import SceneEvent
@@ -54,49 +57,6 @@ SOURCE_SUFFIXES = ("Name the sound source.", "Answer with the name of one sound 
 READ_SOURCE = "Read the sound that is given as the answer into primary_source; decide the source fields."
 
 
-class Name(NamedTuple):
-    """A class in words."""
-
-    label: str  # as the vocabulary spells it
-    plain: str  # lower case, as a canonical answer
-    said: str  # as one of a list
-    spoken: str  # after "the" in a sentence
-    verb: str  # is or are
-    #: what a sentence about it needs: ``x``, ``verb``, ``Verb``, ``do``, ``Do``, ``remain``, ``sound``, ``it``,
-    #: ``its``
-    words: dict[str, str]
-
-
-#: How people say classes whose names are lists of words; readers of answers know these names as well.
-_SPOKEN = {
-    "female speech, woman speaking": "woman speaking",
-    "male speech, man speaking": "man speaking",
-    "walk, footsteps": "footsteps",
-    "door, open or close": "door",
-    "water tap, faucet": "water tap",
-    "knocking on door": "knocking on a door",
-    "clearthroat": "throat clearing",
-    "doorslam": "door slam",
-    "pageturn": "page turning",
-}
-
-
-@cache
-def name_of(label: str) -> Name:
-    """The words for a class."""
-    plain = " ".join(label.replace("_", " ").lower().split())
-    said = f'"{plain}"' if "," in plain else plain
-    verb, do = ("are", "do") if plain.endswith("s") and not plain.endswith("ss") else ("is", "does")
-    spoken = _SPOKEN.get(plain, said)
-    words = {"x": spoken, "verb": verb, "Verb": verb.capitalize(), "do": do, "Do": do.capitalize()}
-    one = verb == "is"
-    words |= {"remain": "remains" if one else "remain", "sound": "sounds" if one else "sound"}
-    words |= {"it": "it" if one else "they", "its": "its" if one else "their"}
-    if spoken.endswith(" speaking"):
-        words |= {"it": "the voice", "its": "the"}
-    return Name(label, plain, said, spoken, verb, words)
-
-
 @cache
 def second(frame: int) -> str:
     """The time at which a label frame begins: ``18.5s``."""
@@ -106,6 +66,11 @@ def second(frame: int) -> str:
 def number(value: float) -> str:
     """A number without needless zeros: ``67``, ``-36.6``."""
     return f"{value:g}"
+
+
+def degrees(value: float) -> str:
+    """An angle as a sentence has it: ``1 degree``, ``-36.6 degrees``."""
+    return f"{number(value)} degree{'' if abs(value) == 1 else 's'}"
 
 
 def digest(*parts: object) -> str:
@@ -125,8 +90,8 @@ _of_task = cache(hashed)
 class Wording(NamedTuple):
     """One way to ask, in several wordings; one of the suffixes follows.
 
-    ``{x}`` and ``{y}`` are names of classes, ``{verb}`` and ``{do}`` go with x, ``{t}`` is a time, ``{place}`` and
-    ``{side}`` are directions in words.
+    ``{x}`` and ``{y}`` are names of classes, ``{verb}``, ``{do}`` and ``{heard}`` go with x (see
+    :class:`seldio.tasks.names.Name`), ``{t}`` is a time, ``{place}`` and ``{side}`` are directions in words.
     """
 
     questions: tuple[str, ...]

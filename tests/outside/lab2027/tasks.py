@@ -15,7 +15,7 @@ def first_source(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | s
     if any(event.first < first.first + margins.frames for event in others):
         yield CLOSE
     else:
-        answer = f"The {first.name.said} {first.name.verb} heard first."
+        answer = f"The {first.name.spoken} {first.name.verb} heard first."
         yield Draft(say.ask(), answer, first.name.plain, NO_META, (first,))
 
 

@@ -1,0 +1,102 @@
+"""Classes in English words: what sentences call them, with their articles and the verbs that agree.
+
+``spoken.json`` tells how people call a class, and its number: *bus* takes *is*, *domestic sounds* take *are*, *music*
+takes no *a*. Only the names of classes that it does not hold are judged by their endings.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+#: Whether a name takes "a" and "is", only "is", or "are".
+COUNTABLE, UNCOUNTABLE, PLURAL = "countable", "uncountable", "plural"
+
+
+class Name(NamedTuple):
+    """A class in words."""
+
+    label: str  # as the vocabulary spells it
+    plain: str  # lower case, as a canonical answer
+    said: str  # as one of a canonical list: in double quotes where it has a comma
+    spoken: str  # after "the" in a sentence: ``woman speaking``
+    some: str  # where a sentence first names it: ``a woman speaking``, ``laughter``
+    verb: str  # is or are
+    #: what a sentence about it needs: ``x``, ``verb``, ``do``, ``Do``, ``remain``, ``start``, and what is
+    #: heard of it (after *the*), ``heard``: ``sound of the bell``, with ``heard_do`` and ``heard_it``
+    words: dict[str, str]
+
+
+@cache
+def _table() -> dict[str, tuple[str, str]]:
+    """What a class is called, and its number, by its name in lower case."""
+    rows = json.loads(files(__package__).joinpath("spoken.json").read_text("utf-8"))
+    return {
+        name.lower(): (spoken, number)
+        for number in (COUNTABLE, UNCOUNTABLE, PLURAL)
+        for spoken, others in rows[number].items()
+        for name in (spoken, *others)
+    }
+
+
+@cache
+def name_of(label: str) -> Name:
+    """The words for a class."""
+    plain = " ".join(label.replace("_", " ").lower().split())
+    said = f'"{plain}"' if "," in plain else plain
+    spoken, number = _table().get(plain) or _of_its_own(plain)
+    some = f"{_article(spoken)} {spoken}" if number == COUNTABLE else spoken
+    one = number != PLURAL
+    verb, do = ("is", "does") if one else ("are", "do")
+    words = {"x": spoken, "verb": verb, "do": do, "Do": do.capitalize()}
+    words |= {"remain": "remains" if one else "remain", "start": "starts" if one else "start"}
+    if re.search(r"\bsounds?\b", spoken):
+        words |= {"heard": spoken, "heard_do": do, "heard_it": "it" if one else "they"}
+    else:
+        words |= {"heard": f"sound of the {spoken}", "heard_do": "does", "heard_it": "it"}
+    return Name(label, plain, said, spoken, some, verb, words)
+
+
+# --- classes that the table does not hold ---------------------------------------------------------------------
+_SINGULAR = re.compile(r"(?:ss|us|is|as|os|'s)\Z")
+#: Endings of names that take no "a", but for a few words.
+_MASS = re.compile(r"(?:(?<!\bstr)(?<!\bspr)(?<!\bsw)(?<!\br)(?<!\bk)(?<!\bw)ing|ness)\Z")
+
+
+def _of_its_own(plain: str) -> tuple[str, str]:
+    """What a class with a name of its own is called, and its number, judged by its last word."""
+    spoken = re.sub(r"\A(?:the|an?) (?=\S)", "", plain)
+    if re.fullmatch(r"class -?\d+", spoken):
+        spoken = f"{spoken} sound"
+    last = spoken.rpartition(" ")[2]
+    known = _table().get(last)
+    if known is not None and known[0] == last:
+        number = known[1]
+    elif last.endswith("s") and not _SINGULAR.search(last):
+        number = PLURAL
+    else:
+        number = UNCOUNTABLE if _MASS.search(last) else COUNTABLE
+    return (f'"{spoken}"' if "," in spoken else spoken), number
+
+
+_VOWEL = re.compile(r"\"?(?:(?!eu|ewe|one\b|once|u[bcfknrst][aeiou]|uni(?!n))[aeiou]|hour|honest|heir|8|11\b|18\b)")
+
+
+def _article(words: str) -> str:
+    """``a`` or ``an``, by the sound that *words* begin with."""
+    return "an" if _VOWEL.match(words) else "a"
+
+
+def enumerated(parts: Iterable[str]) -> str:
+    """*parts* as one says a list: ``a``, ``a and b``, ``a, b, and c``."""
+    *others, last = parts
+    return f"{', '.join(others)}{',' * (len(others) > 1)} and {last}" if others else last
+
+
+def capitalized(sentence: str) -> str:
+    """*sentence* with a capital letter in front; the rest stays."""
+    return sentence[:1].upper() + sentence[1:]

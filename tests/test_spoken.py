@@ -1,0 +1,171 @@
+"""What questions and answers call classes: grammar for every class, and readers that know old names and new."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections import Counter
+from importlib.resources import files
+
+import pyarrow as pa
+import pytest
+
+import seldio
+from seldio import synth
+from seldio.answers.names import Names
+from seldio.schema.qa import Prediction
+from seldio.scores.so_bench.profiles import get
+from seldio.scores.so_bench.report import score
+from seldio.tasks import TASKS, generate
+from seldio.tasks.names import capitalized, enumerated, name_of
+from seldio.tasks.nouns import noun_of
+from seldio.tasks.russian import stream as russian
+from seldio.vocabularies import names, vocabulary
+
+LABELS = sorted({label for name in names() for v in [vocabulary(name)] for label in map(v.label, range(len(v)))})
+_SOUNDS = json.loads(files("seldio.answers").joinpath("labels.json").read_text("utf-8"))["families"]
+FAMILIES = sorted({name for family in _SOUNDS.values() for name in family})
+OWN = ["Dog_bark", "The old clock", "Glass, broken", "an owl", "unknown sound", "hourglass", "eulogy", "unicorn", "X"]
+#: What no English sentence has.
+ODD = re.compile(
+    r"\b(the|an?) (the|an?)\b|\b(\w+) \3\b|  | [.,?]|[{}_]|\ba \"?[aeio]|\ban \"?[^aeiou8h\"]|\bsound of the [^.?]*sounds?\b"
+    r"|\b(is|does) the (?:footsteps|domestic sounds|\w+ keys|dishes|scissors)\b|\b(are|do) the \w*(?:bell|speech|bus)\b"
+    r"|\b1 degrees\b",
+    re.IGNORECASE,
+)
+PLURAL = {"domestic sounds", "footsteps", "falling keys", "jangling keys", "dishes", "scissors"}
+
+
+def sentences(label):
+    """All questions about a class, with another as y, and the usual forms of its answers."""
+    name, other = name_of(label), name_of("Bell" if label != "Bell" else "Music")
+    given = name.words | {
+        "y": other.spoken, "more": "higher", "t": "1.5s", "place": "to the left of the listener", "side": "the left",
+        "azimuth": "1 degree", "elevation": "-20 degrees",
+    }  # fmt: skip
+    for task in TASKS.values():
+        for wording in task.wordings:
+            yield from (question.format_map(given) for question in wording.questions)
+    yield capitalized(f"{name.some} {name.verb} the sound source coming from the left.")
+    yield f"The {name.spoken} {name.verb} higher than the {other.spoken}."
+    yield f"The audio contains {name.some} from 1.0s to 2.0s."
+
+
+@pytest.mark.parametrize("label", sorted({*LABELS, *FAMILIES}))
+def test_every_class_gives_grammatical_sentences(label):
+    name = name_of(label)
+    for sentence in sentences(label):
+        assert not (found := ODD.search(sentence)), (sentence, found)
+        assert sentence[0].isupper()
+    assert (name.verb == "are") == (name.spoken in PLURAL)
+    assert "," not in name.spoken
+    assert name.some in (name.spoken, f"a {name.spoken}", f"an {name.spoken}")
+
+
+@pytest.mark.parametrize("label", OWN)
+def test_names_that_no_table_holds(label):
+    for sentence in sentences(label):
+        assert not re.search(r"(?i)\b(the|an?) \"?(the|an?)\b|  |[{}_]", sentence), sentence
+
+
+def test_number_is_told_by_the_class_not_by_its_ending():
+    forms = {label: (name_of(label).some, name_of(label).verb) for label in (
+        "Bus", "Gas", "Glass", "Domestic sounds", "Walk, footsteps", "Door, open or close", "octopus", "Hourglass",
+        "hour bell", "unicycle", "umbrella", "class 14", "Music", "wind chimes", "bird singing", "ring", "ATM",
+        "Scissors", "The horns", "keysDrop", "clearthroat", "knocking on door",
+    )}  # fmt: skip
+    assert forms == {
+        "Bus": ("a bus", "is"), "Gas": ("a gas", "is"), "Glass": ("glass", "is"),
+        "Domestic sounds": ("domestic sounds", "are"), "Walk, footsteps": ("footsteps", "are"),
+        "Door, open or close": ("a door", "is"), "octopus": ("an octopus", "is"),
+        "Hourglass": ("an hourglass", "is"), "hour bell": ("an hour bell", "is"), "unicycle": ("a unicycle", "is"),
+        "umbrella": ("an umbrella", "is"), "class 14": ("a class 14 sound", "is"), "Music": ("music", "is"),
+        "wind chimes": ("wind chimes", "are"), "bird singing": ("bird singing", "is"), "ring": ("a ring", "is"),
+        "ATM": ("an atm", "is"), "Scissors": ("scissors", "are"), "The horns": ("horns", "are"),
+        "keysDrop": ("falling keys", "are"), "clearthroat": ("throat clearing", "is"),
+        "knocking on door": ("a door knock", "is"),
+    }  # fmt: skip
+
+
+def test_one_spoken_name_is_one_class():
+    for name in names():
+        classes = vocabulary(name)
+        spoken = [name_of(classes.label(index)).spoken for index in range(len(classes))]
+        assert len(set(spoken)) == len(spoken)
+    for one, other in itertools.combinations(LABELS, 2):
+        if name_of(one).spoken == name_of(other).spoken:
+            assert noun_of(one) == noun_of(other)
+
+
+@pytest.mark.parametrize("name", names())
+def test_readers_know_a_class_by_its_name_and_by_what_it_is_called(name):
+    classes = vocabulary(name)
+    labels = [name_of(classes.label(index)) for index in range(len(classes))]
+    known = Names(label.plain for label in labels)
+    for label in labels:
+        for said in (label.plain, label.spoken, label.some):
+            assert {each.name for each in known.find(f"It is {said}.")} == {known.named(label.plain)}, said
+
+
+def test_two_names_of_one_class_are_asked_about_as_one():
+    rows = [(frame, label, place) for label, place in (("male speech", 0), ("Male speech, man speaking", 90))
+            for frame in range(30)]  # fmt: skip
+    frames, labels, azimuths = zip(*rows, strict=True)
+    table = pa.table({"clip": ["a"] * len(rows), "frame": pa.array(frames, pa.int32()), "class_name": labels,
+                      "azimuth": pa.array(azimuths, pa.float64()), "elevation": [0.0] * len(rows)})  # fmt: skip
+    made = generate(table, seed=1, tasks=["detect_time"])
+    assert not made.items
+    assert made.skipped["detect_time", "the class sounds more than once in the clip"] == 2
+
+
+@pytest.fixture(scope="module")
+def items():
+    tables = [synth.labels(f"mix{seed:03}", synth.scene(seed, 60.0, 10)) for seed in range(12)]
+    table = pa.concat_tables(table.replace_schema_metadata() for table in tables).unify_dictionaries()
+    return generate(table, seed=5, per_task=40, audio_pattern="audio/{audio_id}.wav").items
+
+
+def as_before(item):
+    """The answer with the names of classes in place of what they are called."""
+    text = item.answer
+    for label in {event.class_name for event in item.events}:
+        name = name_of(label)
+        text = re.sub(rf"\b(?:an? )?{re.escape(name.spoken)}\b", name.said, text, flags=re.IGNORECASE)
+    return text
+
+
+@pytest.mark.parametrize("wording", [lambda item: item.answer, as_before], ids=["spoken", "class names"])
+def test_answers_are_right_in_both_wordings(items, wording):
+    assert {item.task for item in items} == {*TASKS}
+    rows = [Prediction(id=item.id, audio=item.audio, task=item.task, prediction=wording(item)) for item in items]
+    report = score(items, rows, get("so-bench"))
+    assert report.overall["accuracy"] == report.overall["decided"] == 1.0
+
+
+@pytest.mark.parametrize("wording", [lambda item: item.answer, as_before], ids=["spoken", "class names"])
+def test_nothing_is_found_in_either_wording(items, wording, tmp_path):
+    rows = [
+        {
+            "qa_id": item.id, "split": item.split, "audio_id": item.extra["audio_id"], "audio_path": item.audio[0],
+            "task_name": item.task, "question_class": item.extra["question_class"],
+            "answer_format": "structured_text", "question": item.question, "answer": wording(item),
+            "canonical_answer": item.canonical_answer,
+            "answer_meta": item.answer_meta.model_dump(exclude_none=True),
+        }
+        for item in items
+    ]  # fmt: skip
+    (tmp_path / "qa.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = seldio.validate(tmp_path / "qa.jsonl")
+    assert [finding for finding in found.findings if finding.code != "QAI309"] == []
+
+
+def test_lists():
+    assert [enumerated("abc"[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b, and c"]
+
+
+def test_russian_options_are_spoken_words():
+    table = pa.table({"clip": ["a"] * 40, "frame": pa.array(range(40), pa.int32()),
+                      "class_id": pa.array([1] * 20 + [6] * 20, pa.int32())})  # fmt: skip
+    for item in russian(table, seed=1, skipped=Counter()):
+        assert not re.search(r"[A-Za-z\"_]", " ".join((item.question, *item.options))), item
