@@ -233,7 +233,7 @@ def test_refused_tasks():
     for task in REFUSED:
         with pytest.raises(UsageError, match=re.escape(task)):
             stream(make((0, 0, 9)), seed=1, skipped=Counter(), tasks=[task])
-    with pytest.raises(UsageError, match="there are Music instrument counting"):
+    with pytest.raises(UsageError, match="choose from Music instrument counting"):
         stream(make((0, 0, 9)), seed=1, skipped=Counter(), tasks=["nonsense"])
     assert len(TASKS) + len(REFUSED) == 8
 
