@@ -281,7 +281,7 @@ def test_scores_are_bars_with_their_intervals() -> None:
     assert [[-25, 75]] == [s[:, 0].tolist() for group in axes.collections for s in group.get_segments()]
     assert [25, 25] == list(axes.lines[0].get_xdata())
     assert 2 == len(draw([report, report], "overall").axes[0].patches)
-    with pytest.raises(UsageError, match="there are overall, classes"):
+    with pytest.raises(UsageError, match="has no table rooms; choose from overall, classes"):
         draw([report], "rooms")
 
 
@@ -457,12 +457,12 @@ def test_the_command_names_what_it_wrote(tree: Path, tmp_path: Path) -> None:
     ("options", "said"),
     [
         ({"kind": "map"}, "choose one with --clip"),
-        ({"kind": "map", "clip": "nope"}, "holds no clip nope"),
+        ({"kind": "map", "clip": "nope"}, "has no clip nope; its clips are fold3"),
         ({"kind": "scores"}, "choose one file written by seldio score --json"),
         ({"kind": "statistics", "predictions": "x"}, "statistics describe one set"),
         ({"width": 100}, "--width is for --kind video"),
         ({"kind": "scores", "clip": "x"}, "of a whole set"),
-        ({"kind": "pie"}, "there are timeline, directions"),
+        ({"kind": "pie"}, "unknown kind of picture pie; choose from timeline, directions"),
     ],
 )
 def test_what_makes_no_sense_is_told(tree: Path, tmp_path: Path, options: dict[str, Any], said: str) -> None:

@@ -29,7 +29,7 @@ from seldio.findings import JSON_KEYS, MOST_LISTED, MOST_RANGES, Finding, Report
 from seldio.reports import Options, outputs, render, write
 from seldio.reports.json_report import dumps, report_schema
 from seldio.reports.sarif import FINGERPRINT, file_uri
-from seldio.reports.terminal import ELLIPSIS, TAB, fit, links
+from seldio.reports.terminal import ELLIPSIS, TAB, fit, links, wrapped
 from seldio.text import printable
 
 ROOT = Path(__file__).parents[1]
@@ -492,6 +492,35 @@ def test_a_huge_line_is_not_measured_whole() -> None:
     assert time.process_time() - started < 0.5
     assert (view.text[view.start : view.end], view.carets) == ("犬犬", 4)
     assert cell_len(view.text) <= 80
+
+
+# ------------------------------------------------------------------ what people read first, and how wide
+
+
+def test_what_is_to_be_known_about_a_file_comes_behind_what_is_wrong_in_it() -> None:
+    layout = Finding("SYN902", Severity.INFO, "read as one layout", "a.csv", line=1)
+    radians = Finding("LAB301", Severity.ERROR, "radians", "a.csv", line=1, column=7)
+    other = Finding("LAB103", Severity.ERROR, "outside", "b.csv", line=2, column=1)
+    shown = show(Report([layout, radians, other], files=2), "text")
+    assert sorted(["LAB301", "SYN902", "LAB103"], key=shown.index) == ["LAB301", "SYN902", "LAB103"]
+
+
+@pytest.mark.parametrize(("columns", "widest"), [("60", 60), ("80", 80), ("200", 100)])
+def test_long_lines_continue_below_their_second_column(
+    columns: str, widest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    lines = f"name\n  evidence    {'some words ' * 20}\n  source      {'x' * 200}"
+    first, evidence, *more, source = wrapped(lines, io.StringIO()).split("\n")
+    assert (first, source) == ("name", f"  source      {'x' * 200}")
+    assert more
+    assert max(map(len, [evidence, *more])) <= widest
+    assert all(line.startswith((" " * 14 + "words", " " * 14 + "some")) for line in more)
+
+
+def test_lines_stay_whole_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert wrapped("word " * 100, io.StringIO()) == "word " * 100
 
 
 # ------------------------------------------------------------------ concise and github

@@ -66,6 +66,21 @@ def test_every_output_holds_every_number(labels: Path) -> None:
     assert "<table" in out.read_text("utf-8")
 
 
+@pytest.mark.parametrize("output", ["text", "csv", "markdown", "html"])
+def test_one_table_is_chosen_in_every_form(labels: Path, output: str) -> None:
+    for systems in ([labels / "good"], [labels / "good", labels / "poor"]):
+        done = run(*systems, "-r", labels / "ref", "--output", output, "--table", "rooms")
+        assert done.exit_code == 0, done.stderr
+        assert "room 12" in done.stdout
+        assert "Male speech, man speaking" not in done.stdout  # in the table of classes
+
+
+def test_json_has_every_table(labels: Path) -> None:
+    done = run(labels / "good", "-r", labels / "ref", "--json", "--table", "rooms")
+    assert done.exit_code == 2
+    assert "json holds every table" in done.stderr
+
+
 def test_systems_side_by_side_and_ranked(labels: Path) -> None:
     out = labels / "scores.json"
     assert run(labels / "good", labels / "poor", "-r", labels / "ref", "--json", "-o", out).exit_code == 0

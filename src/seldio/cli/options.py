@@ -85,6 +85,13 @@ def print_json(value: object) -> None:
     typer.echo(json_text(value, indent=2))
 
 
+def print_wrapped(text: str) -> None:
+    """Print lines for people, broken between words where the terminal is narrower."""
+    from seldio.reports.terminal import wrapped
+
+    typer.echo(wrapped(text, sys.stdout))
+
+
 def write_report(subject: Subject, output: str, options: ReportOptions, out: Path | None) -> None:
     """Write findings or scores to a file, or print them."""
     from seldio.files import atomic_write

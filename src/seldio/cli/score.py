@@ -24,7 +24,7 @@ from seldio.cli.options import (
     one_of,
     write_report,
 )
-from seldio.errors import ExitCode
+from seldio.errors import ExitCode, UsageError
 
 _LABELS, _ANSWERS = "Scoring labels", "Scoring answers"
 _JUDGE = "Language model as judge"
@@ -77,7 +77,7 @@ def command(
     table: str | None = typer.Option(
         None,
         metavar="NAME",
-        help="With --output csv: only this table, such as overall or classes.",
+        help="Only this table, such as overall or classes; not with json.",
         rich_help_panel=REPORT,
     ),
     average: str | None = typer.Option(
@@ -181,6 +181,8 @@ def command(
     from seldio import api, engines
     from seldio.reports import Options, checked
 
+    if table is not None and (json or checked(output, "scores") == "json"):
+        raise UsageError("--table: json holds every table; use --output csv, markdown, html or text")
     checked(output, "scores")
     choices: Any = {"average": average, "join": join, "offline": offline}  # what they may be is checked by scorers
     with engines.running(workers, engine, resume):

@@ -34,6 +34,7 @@ from seldio.cli.options import (
     named_numbers,
     one_of,
     print_json,
+    print_wrapped,
     write_report,
 )
 from seldio.errors import ExitCode, UsageError
@@ -296,7 +297,7 @@ def info(
     from seldio import api
 
     description = api.info(path, format=format)
-    print_json(description) if json else typer.echo(str(description))
+    print_json(description) if json else print_wrapped(str(description))
     return ExitCode.CLEAN
 
 
@@ -316,7 +317,7 @@ def formats(
     if json:
         print_json([format_record(format) for format in chosen])
     elif asked is not None:
-        typer.echo(format_page(asked))
+        print_wrapped(format_page(asked))
     else:
         width = max(len(format.name) for format in chosen)
         for format in chosen:

@@ -52,7 +52,7 @@ def _blocks(subject: Subject, options: Options) -> Iterator[str]:
             if section.over is not None:
                 yield "### Notices\n"
             yield "".join(map(_note, section.notices))
-    if legend := meanings(subject):
+    if legend := meanings(subject, options):
         yield "### Columns\n"
         yield "".join(f"- {escaped(title)}: {escaped(meaning)}\n" for title, meaning in legend)
 
@@ -136,7 +136,7 @@ def page(subject: Subject, options: Options) -> Iterator[str]:
             yield _list(notices)
         yield from map(_page_table, section.tables)
         yield _list(section.notices) + "</section>\n" * (section.over is not None)
-    if legend := meanings(subject):
+    if legend := meanings(subject, options):
         yield "<h2>Columns</h2>\n<dl>\n"
         yield from (f"<dt>{_safe(title)}</dt><dd>{_safe(meaning)}</dd>\n" for title, meaning in legend)
         yield "</dl>\n"

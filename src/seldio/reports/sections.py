@@ -22,6 +22,7 @@ from seldio.reports.tables import (
     ScoreReport,
     Subject,
     Table,
+    in_order,
     side_by_side,
 )
 from seldio.text import listed, plural, printable
@@ -45,6 +46,8 @@ def sections(subject: Subject, options: Options) -> list[Section]:
     if isinstance(subject, Report):
         return [_findings(subject, options)]
     several = len(subject) > 1
+    if options.table is not None:
+        return [_one_table(subject, options.table)]
     urgent = [(_headline(report), [notice for notice in report.notices if notice.first]) for report in subject]
     urgent = [(name if several else "", some) for name, some in urgent if some]
     together = [Section("Systems", urgent=urgent, tables=[side_by_side(subject)])] if several else []
@@ -59,9 +62,22 @@ def sections(subject: Subject, options: Options) -> list[Section]:
     ]  # fmt: skip
 
 
-def meanings(subject: Subject) -> list[tuple[str, str]]:
-    """Title and meaning of the columns of all tables of scores, each once; printable."""
-    tables = () if isinstance(subject, Report) else (table for report in subject for table in report.tables)
+def _one_table(reports: Sequence[ScoreReport], name: str) -> Section:
+    """A table that was asked for, with what must be known about it: systems side by side."""
+    several, table = len(reports) > 1, side_by_side(reports, name)
+    notes = [(_headline(report), [note for note in in_order(report.notices) if note.first or note.grave])
+             for report in reports]  # fmt: skip
+    headline = printable(table.title) if several else f"{_headline(reports[0])}: {printable(table.title)}"
+    return Section(headline, urgent=[(system if several else "", some) for system, some in notes if some],
+                   tables=[table])  # fmt: skip
+
+
+def meanings(subject: Subject, options: Options) -> list[tuple[str, str]]:
+    """Title and meaning of the columns of the tables of scores that are shown, each once; printable."""
+    if isinstance(subject, Report):
+        return []
+    everything = (table for report in subject for table in report.tables)
+    tables = everything if options.table is None else [side_by_side(subject, options.table)]
     columns = [column for table in tables for column in table.columns if column.meaning]
     return list(dict.fromkeys((printable(column.title), printable(column.meaning)) for column in columns))
 
@@ -175,6 +191,7 @@ def by_cause(findings: Sequence[Finding], most: int | None) -> tuple[list[list[F
     Returns:
         Groups of one or many findings, and by code how many more findings there are.
     """
+    findings = _causes_first(findings)
     if most is None:
         return [[finding] for finding in findings], {}
     cause = attrgetter("code", "severity", "hint")
@@ -188,6 +205,17 @@ def by_cause(findings: Sequence[Finding], most: int | None) -> tuple[list[list[F
     left = Counter(finding.code for finding in findings)
     left.subtract(finding.code for group in shown for finding in group)
     return shown, {code: left[code] for code in sorted(left) if left[code]}
+
+
+def _causes_first(findings: Sequence[Finding]) -> Sequence[Finding]:
+    """*findings* by file, and what is to be known about a whole file behind what is wrong in it."""
+    files: dict[str, int] = {}
+    for finding in findings:
+        files.setdefault(finding.path, len(files))
+    return sorted(
+        findings,
+        key=lambda each: (files[each.path], each.severity is Severity.INFO and each.column is None),
+    )
 
 
 def files_of(findings: Iterable[Finding]) -> int:

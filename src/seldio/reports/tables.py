@@ -216,7 +216,7 @@ class Options:
     catalogue: Mapping[str, Rule] = dataclasses.field(default_factory=dict)
     max_per_rule: int | None = 20  # how many findings of one rule are displayed to people; None for all
     statistics: bool = False  # whether findings for people end with a table by rule
-    #: for scores as csv, the name of the one table to give; without, all of them in the long form
+    #: for scores, the name of the one table to give, but in json; without, all of them, in csv in the long form
     table: str | None = None
     color: bool = False  # whether text uses ANSI colours
     links: bool = False  # whether codes of rules are hyperlinks in coloured text

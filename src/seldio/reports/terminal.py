@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TextIO
@@ -39,13 +41,16 @@ from seldio.reports.sections import (
 from seldio.reports.tables import Interval, Notice, Options, Subject, Table
 from seldio.text import commands, printable
 
-_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
-_VERDICT = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold green"}
+# Yellow and cyan can hardly be read on white; these can, on white and on black.
+_STYLES = {Severity.ERROR: "red", Severity.WARNING: "magenta", Severity.INFO: "bright_blue"}
+_VERDICT = {Severity.ERROR: "bold red", Severity.WARNING: "bold magenta", Severity.INFO: "bold green"}
 _GUTTER = "bright_blue"
 #: More findings than this are shown below the verdict, and rule by rule if each rule has this number on average.
 _MANY, _REPEATED = 6, 1.5
 _LEAST_ROOM = 20
 _DEFAULT_WIDTH = 100
+#: Sentences are broken here on a terminal that is wider: longer lines are hard to read.
+_READABLE = 100
 #: Lines of scores are broken at the width that is asked for, but for a number that is wider.
 _VAST = 100_000
 #: Cells between columns of scores, and the fewest that names of rows have.
@@ -58,6 +63,25 @@ def screen(stream: TextIO) -> tuple[bool, int, bool]:
     if not console.is_terminal:
         return False, console.width if os.environ.get("COLUMNS", "").isdigit() else _DEFAULT_WIDTH, False
     return not (console.no_color or console.is_dumb_terminal), console.width, True
+
+
+_INDENTED = re.compile(r" *\S+ {2,}| +")
+
+
+def wrapped(lines: str, stream: TextIO) -> str:
+    """*lines* as *stream* shows them: on a terminal long ones are broken between words, below their second column."""
+    _, width, terminal = screen(stream)
+    if not terminal and not os.environ.get("COLUMNS", "").isdigit():
+        return lines
+    width, shown = max(min(width, _READABLE), 2 * _LEAST_ROOM), []
+    for line in lines.split("\n"):
+        start = _INDENTED.match(line)
+        indent = start.end() if start is not None and start.end() < width // 2 else 0
+        broken = textwrap.wrap(
+            line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+        )  # fmt: skip
+        shown += broken if len(line) > width and " " in line[indent:].strip() else [line]
+    return "\n".join(shown)
 
 
 #: Variables of the environment by which terminals that understand hyperlinks (OSC 8) can be recognised.
@@ -98,8 +122,10 @@ def text(subject: Subject, options: Options) -> Iterator[str]:
         return
     for block in _scores(subject, options):
         needed = sum((column.width or 0) + _GAP for column in block.columns) if isinstance(block, Grid) else 0
+        tabular = isinstance(block, Grid) and block.columns[0].width is not None
+        width = max(options.width, needed - _GAP) if tabular else min(options.width, _READABLE)
         with console.capture() as capture:
-            console.print(block, width=max(options.width, needed - _GAP))
+            console.print(block, width=width)
         shown = capture.get()
         yield shown if options.color else "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
 
@@ -180,10 +206,11 @@ def _by_rule(
 
 def _flow(line: Text, options: Options, indent: int) -> Text:
     """*line*, on a terminal broken between words; what follows the first line is indented."""
-    if not options.wrap or cell_len(line.plain) <= options.width:
+    width = min(options.width, _READABLE)
+    if not options.wrap or cell_len(line.plain) <= width:
         return line
-    console = Console(width=options.width, color_system=None)
-    parts = line.wrap(console, max(options.width - indent, _LEAST_ROOM))
+    console = Console(width=width, color_system=None)
+    parts = line.wrap(console, max(width - indent, _LEAST_ROOM))
     for part in parts:
         part.rstrip()
     return Text("\n" + " " * indent).join(parts)
@@ -338,14 +365,14 @@ def _scores(subject: Subject, options: Options) -> Iterator[RenderableType]:
         if section.notices:
             yield _notices(section.notices)
             yield Text()
-    if legend := meanings(subject):
+    if legend := meanings(subject, options):
         yield _pairs(((Text(title, "dim"), Text(meaning, "dim")) for title, meaning in legend), _GAP)
 
 
 def _notices(notices: Sequence[Notice]) -> Grid:
     rows = []
     for notice in notices:
-        style = "bold yellow" if notice.grave else "cyan"
+        style = "bold magenta" if notice.grave else "bright_blue"
         line = Text.assemble((f"{printable(notice.name)}: ", style), printable(notice.text))
         rows.append((Text("!" if notice.grave else "·", style), line))
     return _pairs(rows, 1)
