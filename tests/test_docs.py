@@ -73,7 +73,7 @@ def test_every_link_between_pages_leads_somewhere(reference: Path) -> None:
     assert [] == [
         (page.name, target)
         for page, target in links
-        if os.path.normpath(page.parent / target) not in there and not (page.parent / target).exists()
+        if (place := os.path.normpath(page.parent / target)) not in there and not Path(place).exists()
     ]
 
 
