@@ -1012,6 +1012,25 @@ def test_what_people_wrote_is_kept(hub: Hub, tree: Path) -> None:
         "train", "test"]  # fmt: skip
 
 
+def test_the_card_does_not_tell_where_the_data_was(hub: Hub, tree: Path, tmp_path: Path) -> None:
+    plan = push(tree, REPO, license="mit", dry_run=True)
+    assert "files       metadata_dev/" in plan.card
+    assert str(tree) not in plan.card
+    assert f"{tree.name}/metadata_dev" not in plan.card
+
+    questions = tmp_path / "private" / "qa.jsonl"
+    questions.parent.mkdir()
+    question = {
+        "id": "q1", "audio": ["a.wav"], "task": "speech_content", "question": "What is said?",
+        "answer": 'They say "hello there".', "canonical_answer": "hello there",
+    }  # fmt: skip
+    questions.write_text(json.dumps(question) + "\n")
+    for source in (questions, questions.parent):
+        card = push(source, REPO, license="mit", dry_run=True).card
+        assert "  file        qa.jsonl\n" in card
+        assert "private" not in card
+
+
 def test_a_card_that_was_edited_on_the_hub_is_kept(hub: Hub, tree: Path) -> None:
     hub.make(REPO, {"README.md": b"---\nlicense: cc0-1.0\n---\nEdited there.\n"})
     text = push(tree, REPO).card

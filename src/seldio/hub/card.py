@@ -9,6 +9,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 import pyarrow as pa
@@ -175,12 +176,23 @@ def _dataset_info(parts: Sequence[ConfigSplit]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
+def _below(name: str, top: str) -> str:
+    """The path of a file below the source: where that is on somebody's disk is nobody else's business."""
+    start = f"{top.rstrip('/')}/"
+    return name.removeprefix(start) if name.startswith(start) else PurePath(name).name
+
+
 def _text(
     repo: str, upload: Upload, parts: Sequence[ConfigSplit], facts: Mapping[str, Any], about: About, old: str
 ) -> list[str]:
     """What the data tells, and how to load, check and fetch it."""
     lines = ["## Contents", "", f"{plural(len(upload.files), 'file')}, {upload.size / 1e6:,.1f} MB.", ""]
-    summary = as_text({**facts, "path": repo, "findings": {}}).split("\n")[1:]
+    top = facts["path"]
+    named = {
+        "groups": [{**group, "files": [_below(name, top) for name in group["files"]]} for group in facts["groups"]],
+        "items": [{**group, "file": _below(group["file"], top)} for group in facts.get("items", ())],
+    }
+    summary = as_text({**facts, **named, "findings": {}}).split("\n")[2:]
     lines += (
         ["```text", *(line for line in summary if not line.startswith("  evidence")), "```", ""] if any(summary) else []
     )
