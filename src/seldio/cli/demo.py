@@ -110,7 +110,8 @@ def demo(
     typer.echo(f"All of it, and the labels came back from Parquet byte for byte. Now open, in {folder}/:")
     for name, what in OPEN:
         typer.echo(f"  {name:17}{what}")
-    typer.echo(f"\nTry next, after cd {folder}:")
+    there = "" if folder == Path() else f", after cd {folder}"
+    typer.echo(f"\nTry next{there}:")
     for line, what in NEXT:
         if media or "planted" not in line:
             typer.echo(f"  {line}\n      {what}")
