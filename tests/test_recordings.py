@@ -127,7 +127,7 @@ def test_siblings_are_asked_for(tree: Path) -> None:
     with pytest.raises(DataError, match=r"24,000 frames .* 23,999"):
         convert_array(tree, tree.parent / "out", "mic")
     sibling.unlink()
-    with pytest.raises(DataError, match=r"1 recording without a .* counterpart.*--audio makes them"):
+    with pytest.raises(DataError, match=r"1 recording without a .* counterpart.*audio=True makes them"):
         convert_array(tree, tree.parent / "out", "mic")
     assert not (tree.parent / "out").exists()
     with pytest.raises(UsageError, match="is the source"):

@@ -74,7 +74,7 @@ def test_the_reference_is_labels(tmp_path: Path) -> None:
     assert found is not None
     assert found.text.startswith("the reference is read as starss23; the content also fits")
     assert "use --reference-format " in found.text
-    with pytest.raises(UnknownFormat, match="--reference-format NAME reads the file as one of them"):
+    with pytest.raises(UnknownFormat, match="reference_format=NAME reads the file as one of them"):
         scored(tmp_path, FOUR, "1,2\n" * 9)
 
 

@@ -304,7 +304,7 @@ def items(answer: str = "right") -> list[Item]:
 )
 def test_what_is_missing_is_an_error(part: slice, message: str) -> None:
     found = whole({"2": [GOOD]})[part]
-    with pytest.raises(DataError, match=message + r".*--allow-missing"):
+    with pytest.raises(DataError, match=message + r".*allow_missing=True"):
         score(found)
     report = score(found, allow_missing=True)
     assert re.search(message, notice(report, "coverage"))

@@ -105,7 +105,7 @@ def test_corrected_counts_up_to_the_end_of_the_recording(padded: tuple[Path, Pat
     done = seldio.score(given, truth, recordings=str(tmp_path / "sound"))
     assert row(done, "definition", "corrected")["ER"] == pytest.approx(10 / 10)  # ten seconds of false alarms
     assert "end of each recording" in said(done)["recording-end"].text
-    with pytest.raises(seldio.UsageError, match="--recordings changes nothing in dcase2024"):
+    with pytest.raises(seldio.UsageError, match="recordings= changes nothing in dcase2024"):
         seldio.score(given, truth, profile="dcase2024", recordings=str(tmp_path / "sound"))
     (tmp_path / "sound" / "a.wav").rename(tmp_path / "sound" / "b.wav")
     with pytest.raises(seldio.UsageError, match="no recording of a scored clip"):

@@ -226,7 +226,7 @@ def test_pictures_are_drawn_and_say_what_is_wrong(tmp_path: Path) -> None:
 @pytest.mark.parametrize("code", ["LAB301", *WRONG])
 def test_wrong_labels_of_a_data_set(tmp_path: Path, code: str) -> None:
     labels = folder(tmp_path, RADIANS if code == "LAB301" else [*GOOD, WRONG[code]])
-    with pytest.raises(seldio.InvalidData, match=rf"csv:\d+:\d+: {code} .*--force \(force=True in Python\)"):
+    with pytest.raises(seldio.InvalidData, match=rf"csv:\d+:\d+: {code} .*use force=True to continue"):
         seldio.open(labels, format="starss23").events.table()
     with seldio.open(labels, format="starss23", force=True) as data:
         assert 40 <= data.events.table().num_rows

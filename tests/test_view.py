@@ -238,7 +238,7 @@ def test_what_is_no_clip_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(DataError, match="no labels could be read"):
         view(words)
-    with pytest.raises(UsageError, match="with --questions"):
+    with pytest.raises(UsageError, match="with questions="):
         view(questions)
     with pytest.raises(UsageError, match="holds 2 clips"):
         view(tmp_path / "both.parquet")
@@ -516,7 +516,7 @@ def test_media_that_cannot_be_read_are_told_of_or_refused_if_named(tree: Path) -
 
 def test_limits(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_module, "MOST_BYTES", 100)
-    with pytest.raises(SeldioError, match="--link-media"):
+    with pytest.raises(SeldioError, match="link_media=True"):
         view(tree)
     monkeypatch.setattr(copies, "LONGEST", 0.5)
     with pytest.raises(SeldioError, match="minutes; a page holds up to"):

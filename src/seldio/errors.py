@@ -3,11 +3,15 @@
 ::
 
     SeldioError                 could not work                       exit 3
+    ├── MissingLibrary          a library has to be installed        exit 3
     ├── UsageError              the request makes no sense           exit 2
     │   └── UnknownFormat       a file whose format must be named    exit 2
     └── DataError               the data is wrong                    exit 1
         ├── InvalidData         a finding met while loading          exit 1
         └── LossError           the target cannot carry some fields  exit 1
+
+A message is written once, with the options of the command line, which :attr:`SeldioError.text` has; as an exception
+in Python it names arguments instead: ``--fill distance=2`` is ``fill={"distance": 2}`` there.
 
 Wrong data met while *validating* is never an exception: it is a
 :class:`~seldio.findings.Finding` in a report.
@@ -15,11 +19,13 @@ Wrong data met while *validating* is never an exception: it is a
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from seldio.findings import Finding
 
@@ -33,10 +39,110 @@ class ExitCode(IntEnum):
     FAILURE = 3
 
 
+#: Options whose argument in Python has another name.
+RENAMED = {"to": "target", "as": "kind", "o": "out"}
+#: Options without a value.
+FLAGS = frozenset((
+    "allow-missing", "audio", "deep", "dry-run", "force", "judge-again", "link-media", "no-media", "official-points",
+    "onscreen", "private",
+))  # fmt: skip
+#: Options whose value is one word, with the values that look like any other word of a sentence.
+CHOICES = {
+    "engine": ("local", "ray"),
+    "format": ("jasco", "parquet", "starss22", "starss23"),
+    "kind": ("directions", "map", "scores", "statistics", "timeline", "video"),
+    "to": ("files", "foa", "mic", "parquet", "webdataset"),
+    "as": ("audiofolder", "files", "parquet"),
+}  # fmt: skip
+#: All other options that messages name.
+OTHERS = frozenset((
+    "allow-loss", "citation", "clip", "fail-on", "fill", "gain", "ignore", "include", "judge", "judge-cache",
+    "judge-price", "judge-url", "judgements", "margin", "metrics", "o", "offline", "per-task", "predictions",
+    "predictions-format", "profile", "questions", "recordings", "reference", "reference-format", "resume", "select",
+    "staging", "table", "threshold", "total", "video", "width", "write-baseline",
+))  # fmt: skip
+_NAMED = "|".join(sorted((*FLAGS, *CHOICES, *OTHERS), key=len, reverse=True))
+_OPTION = re.compile(
+    r"seldio [a-z]+(?: --?[a-z][a-z-]*)+"  # a command to run: it stays
+    rf"|\A--(?P<first>{_NAMED}) (?P<whole>[^\s:=]+):"
+    rf"|(?<![\w-])-(?:-(?P<name>{_NAMED})|(?P<short>o))(?![\w-])"
+    r"(?: (?P<key>\w+)=(?P<given>[^\s:;,()]+)| (?P<place>[A-Z]{2,}\b)| (?P<word>[a-z0-9][\w.,-]*\b))?"
+    r"|(?<![\w-])--judge-…"
+)
+
+
+def in_python(text: str) -> str:
+    """A message as it reads where options are arguments of a function."""
+    # of an option that is repeated, Python takes one mapping
+    return re.sub(r"\} (?:fill|margin|threshold)=\{", ", ", _OPTION.sub(_argument, text))
+
+
+def _argument(match: re.Match[str]) -> str:
+    option = match["first"] or match["name"] or match["short"]
+    if option is None:
+        return "judge_…" if match[0].startswith("--") else match[0]
+    name = RENAMED.get(option, option.replace("-", "_"))
+    word = match["whole"] or match["word"] or ""
+    if match["key"]:
+        return f'{name}={{"{match["key"]}": {_literal(match["given"])}}}'
+    if match["place"]:
+        return f"{name}={match['place']}"
+    colon = ":" if match["whole"] else ""
+    if option == "fill" and match["whole"]:
+        return f'{name}["{word}"]:'
+    if option == "allow-loss" and word:
+        return f"{name}=[{', '.join(map(_literal, word.split(',')))}]{colon}"
+    if option not in FLAGS and (match["whole"] or word in CHOICES.get(option, ()) or re.search(r"[0-9-]", word)):
+        return f"{name}={_literal(word)}{colon}"
+    return f"{name}={'True' if option in FLAGS else ''}{word and f' {word}'}"
+
+
+def _literal(value: str) -> str:
+    return value if re.fullmatch(r"-?\d+(\.\d+)?|[A-Z]{2,}", value) else f'"{value}"'
+
+
 class SeldioError(Exception):
     """Seldio could not do its work (disk, permission, a limit of the machine)."""
 
     exit_code = ExitCode.FAILURE
+
+    @property
+    def text(self) -> str:
+        """The message, with the options of the command line."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return in_python(self.text)
+
+
+#: Libraries that are imported at their use, with what needs them; browsers and small containers may lack them.
+LIBRARIES = {
+    "av": "videos, resampling and deep checks",
+    "huggingface_hub": "the Hub (push, pull, hf://) and the judge",
+    "rapidfuzz": "the word error rates of transcripts",
+    "soundfile": "recordings",
+}
+
+
+class MissingLibrary(SeldioError, ImportError):
+    """A library that this task needs is not installed."""
+
+    @property
+    def text(self) -> str:
+        """What is missing, what needs it, and how to install it."""
+        library = self.args[0]
+        return f"{library} is not installed, and {LIBRARIES[library]} need it: pip install {library}"
+
+
+@contextmanager
+def needing(library: str) -> Iterator[None]:
+    """Around the import of one of :data:`LIBRARIES`: say what to install where it is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != library:
+            raise
+        raise MissingLibrary(library) from None
 
 
 class UsageError(SeldioError):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from seldio.answers.letters import Letter, letter_of, unlabelled
+from seldio.errors import needing
 
 # --- exact match, as MERA asks for it of lm-eval, and what it misses -------------------------------
 
@@ -130,7 +131,8 @@ def words(text: str) -> list[str]:
 
 def word_error_rate(reference: str, hypothesis: str) -> Wer:
     """The least number of words to put in, leave out and exchange, over the words of *reference*."""
-    from rapidfuzz.distance import Levenshtein
+    with needing("rapidfuzz"):
+        from rapidfuzz.distance import Levenshtein
 
     wanted, said = words(reference), words(hypothesis)
     if not wanted:

@@ -83,7 +83,7 @@ class Faults:
             others = f"; also {', '.join(also)}" if codes[1:] else ""
             raise InvalidData(
                 counted[0],
-                f"{others}. seldio validate shows all findings; use --force (force=True in Python) to continue anyway",
+                f"{others}. seldio validate shows all findings; use --force to continue anyway",
             )
         return counted
 

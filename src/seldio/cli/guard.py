@@ -21,13 +21,6 @@ if TYPE_CHECKING:
 
 #: The exit status of a program ended by SIGPIPE: 128 plus the number of the signal.
 CLOSED_PIPE = 141
-#: Libraries that are imported at their use, with what needs them; browsers and small containers may lack them.
-LIBRARIES = {
-    "av": "videos, resampling and --deep checks",
-    "huggingface_hub": "the Hub (push, pull, hf://) and the judge",
-    "rapidfuzz": "the word error rates of transcripts",
-    "soundfile": "recordings",
-}
 
 
 def guarded(command: Callable[..., ExitCode]) -> Callable[..., None]:
@@ -46,7 +39,7 @@ def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
             code = command(*args, **kwargs)
         sys.stdout.flush()
     except SeldioError as error:
-        return _failed(str(error), error.exit_code)
+        return _failed(error.text, error.exit_code)
     except BrokenPipeError:
         # the reader went away (seldio … | head): end quietly, and keep Python from complaining at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -62,16 +55,8 @@ def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
         if os.environ.get("SELDIO_DEBUG"):
             raise
         bug = f"this is a bug in seldio: {type(error).__name__}: {error} (SELDIO_DEBUG=1 shows the traceback)"
-        return _failed(_missing_library(error) or bug, ExitCode.FAILURE)
+        return _failed(bug, ExitCode.FAILURE)
     return code
-
-
-def _missing_library(error: Exception) -> str:
-    """Which library is missing and how to install it, if that is the error; else nothing."""
-    library = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
-    if library not in LIBRARIES:
-        return ""
-    return f"{library} is not installed, and {LIBRARIES[library]} need it: pip install {library}"
 
 
 @contextmanager

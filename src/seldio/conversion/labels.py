@@ -188,7 +188,7 @@ class Surveying:
         try:
             layout.facts = measured(table, home, target, dict(self.verb.fill))
         except DataError as error:
-            layout.unplanned = str(error)
+            layout.unplanned = error.text
             return layout
         if not complete(layout.facts, target):
             return layout
@@ -198,7 +198,7 @@ class Surveying:
                 for file, rows in clip_tables(done):
                     target.write(rows, file)
         except DataError as error:
-            layout.unfit = str(error)
+            layout.unfit = error.text
             return layout
         layout.rows, layout.origin = (table.num_rows, done.num_rows), origin_of(done)
         # a table may know clips in another order than its files, a reader never does

@@ -297,7 +297,7 @@ def _telling_what_stays(place: Path | BinaryIO, options: QuestionOptions) -> Ite
         folder = place.parent / "audio" if isinstance(place, Path) else None
         if options.audio and folder is not None and folder.is_dir():
             what = "its clips are complete, and the same command continues from them; the questions are not written"
-            error.args = (f"{error}. {printable(str(folder))} is kept: {what}",)
+            error.args = (f"{error.text}. {printable(str(folder))} is kept: {what}",)
         raise
 
 

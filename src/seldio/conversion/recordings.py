@@ -248,7 +248,7 @@ class MakingRecording:
                 comment = f"seldio convert --to {self.to} --gain {self.gain:g} (dB)" if self.gain else ""
                 return entry.name, write_blocks(written, louder, found.rate, comment)
         except NotAudio as error:
-            raise SeldioError(f"{printable(entry.path)}: {error}") from error
+            raise SeldioError(f"{printable(entry.path)}: {error.text}") from error
 
 
 def _made(work: MakingRecording, wanted: Sequence[tuple[Entry, Path]]) -> list[tuple[str, WrittenSound]]:

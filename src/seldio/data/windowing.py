@@ -345,7 +345,7 @@ class SoundFrames:
         try:
             return probe_entry(entry).label_frames(self.hop)
         except NotAudio as error:
-            raise NotAudio(f"{printable(entry.path)} cannot be read as audio: {error}") from error
+            raise NotAudio(f"{printable(entry.path)} cannot be read as audio: {error.text}") from error
 
 
 def _length(dataset: Dataset, name: str, media: ClipMedia) -> int:

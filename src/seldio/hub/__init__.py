@@ -7,8 +7,11 @@ judge. ``HF_ENDPOINT`` and the other settings of that library hold; the token is
 
 from __future__ import annotations
 
-from seldio.hub.card import About
-from seldio.hub.pulling import Pulled, pull
-from seldio.hub.pushing import Pushed, push
+from seldio.errors import needing
+
+with needing("huggingface_hub"):
+    from seldio.hub.card import About
+    from seldio.hub.pulling import Pulled, pull
+    from seldio.hub.pushing import Pushed, push
 
 __all__ = ["About", "Pulled", "Pushed", "pull", "push"]

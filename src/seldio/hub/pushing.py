@@ -175,7 +175,7 @@ def push(
         except Unreachable as error:
             if not dry_run:
                 raise
-            head = Head(repo, unseen=str(error))
+            head = Head(repo, unseen=error.text)
         if private and head.private is False:
             raise UsageError(f"{printable(repo)} already exists and is public; --private does not change that")
         stale = stale_files(upload, head)

@@ -17,12 +17,14 @@ from fractions import Fraction
 from typing import Any, BinaryIO, NamedTuple, Self
 
 import numpy as np
-import soundfile
 
 from seldio import clock
-from seldio.errors import SeldioError
+from seldio.errors import SeldioError, needing
 from seldio.files import Entry
 from seldio.text import plural
+
+with needing("soundfile"):
+    import soundfile
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -369,7 +371,8 @@ def resample(sound: Floats, rate: int, target: int, frames: int) -> Floats:
 
 
 def _channel(sound: Floats, rate: int, target: int) -> Floats:
-    import av  # not for those that only look at headers
+    with needing("av"):
+        import av  # not for those that only look at headers
 
     graph = av.filter.Graph()
     source = graph.add_abuffer(sample_rate=rate, format="fltp", layout="mono")

@@ -12,15 +12,17 @@ from itertools import chain, combinations
 from typing import Any, BinaryIO, Literal
 
 import numpy as np
-from av import AudioResampler, time_base
-from av.audio.stream import AudioStream
 
-from seldio.errors import SeldioError
+from seldio.errors import SeldioError, needing
 from seldio.files import Entry
 from seldio.media.audio import BLOCK, Floats, NotAudio, Probe, ReadableSound
 from seldio.media.recording import Recording
 from seldio.media.video import SoundOnly, Video
 from seldio.media.video_packets import FAILURES, container_in, reason
+
+with needing("av"):
+    from av import AudioResampler, time_base
+    from av.audio.stream import AudioStream
 
 
 def container_name(names: str) -> str:
@@ -166,7 +168,7 @@ def listen(recording: ReadableSound) -> SoundSurvey:
             _add(sound, block, before, np.float32(full))
             before = np.concatenate((before, block), axis=1)[:, -_FLAT:]
     except SeldioError as error:
-        sound.fault = str(error)
+        sound.fault = error.text
     sound.digest = digest.hexdigest()
     return sound
 
@@ -253,5 +255,5 @@ def _video(entry: Entry, video: Video) -> dict[str, Any]:
             with entry.open() as stream, ContainedSound(stream) as sound:
                 found["sound"] = _sound(sound)
         except SeldioError as error:
-            found["sound"] = {"fault": str(error)}
+            found["sound"] = {"fault": error.text}
     return found

@@ -15,20 +15,22 @@ from contextlib import AbstractContextManager, ExitStack
 from fractions import Fraction
 from typing import Any, BinaryIO, Literal, Self, TypeVar
 
-import av
 import numpy as np
-from av.container import InputContainer
-from av.packet import Packet
-from av.video.frame import VideoFrame
-from av.video.reformatter import Interpolation, VideoReformatter
-from av.video.stream import VideoStream
 
 from seldio import clock
-from seldio.errors import DataError, UsageError
+from seldio.errors import DataError, UsageError, needing
 from seldio.files import open_source
 from seldio.media.audio import Closing
 from seldio.media.video_packets import MOST_PIXELS, Ints, NotVideo, Scan, SoundOnly, opened, scan, speaking
 from seldio.text import plural, printable
+
+with needing("av"):
+    import av
+    from av.container import InputContainer
+    from av.packet import Packet
+    from av.video.frame import VideoFrame
+    from av.video.reformatter import Interpolation, VideoReformatter
+    from av.video.stream import VideoStream
 
 __all__ = ["NotVideo", "Picture", "SoundOnly", "Video"]
 

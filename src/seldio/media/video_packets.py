@@ -16,14 +16,16 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, BinaryIO
 
-import av
 import numpy as np
-from av.container import InputContainer
-from av.video.stream import VideoStream
 
 from seldio import clock
-from seldio.errors import DataError
+from seldio.errors import DataError, needing
 from seldio.text import plural, printable
+
+with needing("av"):
+    import av
+    from av.container import InputContainer
+    from av.video.stream import VideoStream
 
 #: FFmpeg's names of the containers that may be read.
 CONTAINERS = ("mov", "matroska", "avi", "mpegts", "mpeg", "flv", "ogg", "asf", "ivf", "h264", "hevc", "m4v")

@@ -17,21 +17,23 @@ from fractions import Fraction
 from itertools import repeat
 from typing import BinaryIO, Self
 
-import av
 import numpy as np
-from av.audio.frame import AudioFrame
-from av.container import OutputContainer
-from av.error import FFmpegError
-from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
 from seldio import clock
-from seldio.errors import SeldioError, UsageError
+from seldio.errors import SeldioError, UsageError, needing
 from seldio.media.arrays import RATES
 from seldio.media.audio import BLOCK, Decoder, Floats, NotAudio, probe
 from seldio.media.video import Picture, Video
 from seldio.schema.clips import Array
 from seldio.text import plural, printable
+
+with needing("av"):
+    import av
+    from av.audio.frame import AudioFrame
+    from av.container import OutputContainer
+    from av.error import FFmpegError
+    from av.video.frame import VideoFrame
 
 #: What x264 is asked for unless told otherwise: quick, and good enough to look at.
 OPTIONS = {"preset": "veryfast", "crf": "23"}

@@ -113,4 +113,4 @@ def probed(entry: Entry) -> tuple[Probe | None, str | None]:
     except InvalidData as error:
         return None, error.finding.message
     except SeldioError as error:
-        return None, str(error)
+        return None, error.text

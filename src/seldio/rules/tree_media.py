@@ -13,7 +13,7 @@ import numpy as np
 
 from seldio.clock import HOP
 from seldio.engines import each
-from seldio.errors import SeldioError
+from seldio.errors import MissingLibrary, SeldioError
 from seldio.files import Entry
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats.datasets import DatasetSpec
@@ -186,6 +186,18 @@ class VideoFile(TreeFile[VideoFacts]):
         return self.only_sound and (self.place.top is None or self.place.top.field != "video")
 
 
+class UncheckedVideos(NamedTuple):
+    """The videos of a source that nothing here can read."""
+
+    path: str
+    amount: int
+    missing: MissingLibrary
+
+    def finding(self, rule: Rule, message: str, hint: str) -> Finding:
+        """A finding of *rule* about them."""
+        return rule.at(self.path, message, hint)
+
+
 class TreeVideo(TreeMedia[VideoFile, VideoFacts]):
     """The videos that rules check: all files that are videos, or in video containers, by their suffix."""
 
@@ -247,7 +259,7 @@ def _facts(task: _VideoTask) -> tuple[VideoFacts | None, str, bool]:
                 float(ahead[worst]), worst, scan.fault, scan.hidden, scan.sound, tuple(bare.tolist()), hop,
             ), "", False  # fmt: skip
     except SeldioError as error:
-        return None, str(error), isinstance(error, SoundOnly)
+        return None, error.text, isinstance(error, SoundOnly)
 
 
 class WatchedVideo(NamedTuple):
@@ -270,7 +282,7 @@ def decoded(entry: Entry) -> PictureSurvey:
         with entry.open() as stream, Video(stream) as video:
             return video.survey()
     except SeldioError as error:
-        return PictureSurvey(0, fault=str(error))
+        return PictureSurvey(0, fault=error.text)
 
 
 # --- what is prescribed -------------------------------------------------------------------------------------

@@ -271,8 +271,8 @@ def _forgiven(entry: Entry, what: str, notes: list[str], named: bool) -> Iterato
         yield
     except (NotAudio, NotVideo) as error:
         if named:
-            raise type(error)(f"{printable(entry.path)} cannot be read as {what}: {error}") from error
-        notes.append(f"no {what}: {_name(entry)} cannot be read ({error})")
+            raise type(error)(f"{printable(entry.path)} cannot be read as {what}: {error.text}") from error
+        notes.append(f"no {what}: {_name(entry)} cannot be read ({error.text})")
 
 
 def _name(entry: Entry) -> str:

@@ -203,7 +203,7 @@ def _film(
             try:
                 track = sound(stack.enter_context(recording.open()), clip.array)
             except NotAudio as error:
-                raise NotAudio(f"{printable(recording.path)} cannot be read as audio: {error}") from error
+                raise NotAudio(f"{printable(recording.path)} cannot be read as audio: {error.text}") from error
         made = film(path, reference, predictions, video=ground, sound=track, width=width)
     rate = f"{float(made.rate):.2f}".rstrip("0").rstrip(".")
     return (

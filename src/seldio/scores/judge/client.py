@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from seldio.errors import UsageError
+from seldio.errors import UsageError, needing
 from seldio.scores.judge.messages import JudgeRequest, Malformed, read
 from seldio.text import clipped
 
@@ -82,7 +82,8 @@ class Client:
         self, base_url: str, model: str, token: str | None, timeout: float, temperature: float, max_tokens: int,
         json_mode: bool,
     ) -> None:  # fmt: skip
-        from huggingface_hub import InferenceClient
+        with needing("huggingface_hub"):
+            from huggingface_hub import InferenceClient
 
         self._token = token
         self._chat = InferenceClient(base_url=base_url, api_key=token or _NO_TOKEN, timeout=timeout)

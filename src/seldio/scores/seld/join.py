@@ -150,7 +150,7 @@ def reference_labels(source: Source, layout: LabelFormat | None, profile: SeldPr
     try:
         return _labels(source, layout, Wanted(("label",), (profile or profiles.get(USUAL)).years))
     except UnknownFormat as error:
-        raise UnknownFormat(_reference_option(str(error))) from None
+        raise UnknownFormat(_reference_option(error.text)) from None
 
 
 def usual_profile(labels: Labels) -> SeldProfile:

@@ -1,0 +1,104 @@
+"""Messages name options on the command line, and arguments in Python."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import pickle
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import seldio
+from seldio.errors import CHOICES, FLAGS, OTHERS, RENAMED, LossError, MissingLibrary, UsageError, in_python, needing
+
+SOURCE = Path(__file__).parents[1] / "src" / "seldio"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("use --fill distance=METRES --fill source=0 (…)", 'use fill={"distance": METRES, "source": 0} (…)'),
+        ("--fill distance=far: not a valid distance", 'fill={"distance": "far"}: not a valid distance'),
+        ("--fill colour: only distance can be filled", 'fill["colour"]: only distance can be filled'),
+        ("use --allow-loss source,distance", 'use allow_loss=["source", "distance"]'),
+        ("--allow-loss x,y: unknown field", 'allow_loss=["x", "y"]: unknown field'),
+        ("choose one with --format. Or: --format starss23.", 'choose one with format=. Or: format="starss23".'),
+        ("read it with --format dcase2020-output, or not", 'read it with format="dcase2020-output", or not'),
+        ("--format reads it; --force continues", "format= reads it; force=True continues"),
+        ("--gain needs --to mic or --to foa: no", 'gain= needs target="mic" or target="foa": no'),
+        ("--gain 70.5: choose decibels", "gain=70.5: choose decibels"),
+        ("--citation refs.bib: cannot be read", 'citation="refs.bib": cannot be read'),
+        ("use -o FILE or -o with a name", "use out=FILE or out= with a name"),
+        ("written by seldio score --json", "written by seldio score --json"),
+        ("a --force-field, pre--force, - o and my-o", "a --force-field, pre--force, - o and my-o"),
+        ("the --judge-… options require --judge MODEL", "the judge_… options require judge=MODEL"),
+    ],
+)
+def test_options_become_arguments(written: str, read: str) -> None:
+    assert read == in_python(written)
+    assert (written, read) == (UsageError(written).text, str(UsageError(written)))
+
+
+def raised() -> Iterator[tuple[str, str]]:
+    """What the package raises, as it is in the source."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Raise) and node.exc is not None and path.parent.name != "cli":
+                yield path.name, ast.unparse(node.exc)
+
+
+def test_every_option_in_an_exception_is_known() -> None:
+    left = [
+        (name, option)
+        for name, text in raised()
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", re.sub(r"seldio [a-z]+ --[a-z-]+", "", in_python(text)))
+    ]
+    assert [] == left
+
+
+def test_every_argument_exists() -> None:
+    """Those of ``running`` and of the functions of the package; the first of ``rank`` are scores."""
+    functions = [getattr(seldio, name) for name in seldio.__all__]
+    known = {name for each in functions if inspect.isfunction(each) for name in inspect.signature(each).parameters}
+    named = {RENAMED.get(option, option.replace("-", "_")) for option in (*FLAGS, *CHOICES, *OTHERS)}
+    assert set() == named - known
+
+
+def test_a_loss_names_the_argument() -> None:
+    error = LossError("dcase2023-submission", {"source": "the numbers 0 to 4", "distance": "all"})
+    assert str(error).endswith('To accept this loss, use allow_loss=["source", "distance"]')
+    assert error.text.endswith("To accept this loss, use --allow-loss source,distance")
+
+
+def test_a_missing_library_says_what_to_install() -> None:
+    with pytest.raises(MissingLibrary) as caught, needing("av"):
+        raise ModuleNotFoundError("No module named 'av.error'", name="av.error")
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert str(error) == "av is not installed, and videos, resampling and deep checks need it: pip install av"
+    assert isinstance(error, seldio.SeldioError)
+    assert isinstance(error, ImportError)
+    with pytest.raises(ModuleNotFoundError, match="other"), needing("av"):
+        raise ModuleNotFoundError("No module named 'other'", name="other")
+
+
+@pytest.mark.parametrize(
+    ("library", "statement"),
+    [
+        ("av", "import seldio.media.video"),
+        ("av", "import seldio.media.video_packets"),
+        ("av", "import seldio.media.video_writing"),
+        ("av", "import seldio.media.contents"),
+        ("soundfile", "import seldio.media.audio"),
+        ("huggingface_hub", "import seldio; seldio.push"),
+        ("rapidfuzz", "from seldio.answers.matching import word_error_rate; word_error_rate('a', 'b')"),
+    ],
+)
+def test_every_library_is_asked_for_in_plain_words(library: str, statement: str) -> None:
+    code = f"import sys; sys.modules[{library!r}] = None; {statement}"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert f"seldio.errors.MissingLibrary: {library} is not installed" in run.stderr, run.stderr
