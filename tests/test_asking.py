@@ -438,7 +438,7 @@ def test_the_report_counts_every_candidate(labels: Path, tmp_path: Path) -> None
 
 
 def test_the_report_for_people(labels: Path) -> None:
-    done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "--total", "30"])
+    done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "--total", "30", "--details"])
     lines = done.stderr.splitlines()
 
     assert lines[0] == "starss23 to so-bench: 30 questions about 10 recordings"
@@ -561,6 +561,23 @@ def test_audio_that_ends_too_early_for_some(labels: Path, tmp_path: Path) -> Non
     assert {record["audio_path"] for record in records_of(out / "test.jsonl")} == {
         path.relative_to(out).as_posix() for path in out.rglob("*.wav")
     }
+
+
+def test_the_report_in_brief(labels: Path) -> None:
+    command = ["convert", str(labels), "--to", "so-bench", "--per-task", "3"]
+    done = RUN.invoke(app, command)
+    text, made = " ".join(done.stderr.split()), tasks.generate(seldio.read(labels), seed=0)
+
+    assert len(done.stderr.splitlines()) < 12
+    assert max(map(len, done.stderr.splitlines())) <= 112
+    reasons = Counter[str]()
+    for (_, reason), number in made.skipped.items():
+        reasons[reason] += number
+    assert f"skipped: {max(reasons.values()):,} {max(reasons, key=reasons.__getitem__)}; " in text
+    rest = sum(sorted(reasons.values(), reverse=True)[3:])
+    assert f"; {rest:,} for other reasons --details lists" in text
+    written = Counter(json.loads(line)["task_name"] for line in done.stdout.splitlines())
+    assert all(f"{task} {number}" in text for task, number in written.items())
 
 
 def test_tasks_that_a_total_leaves_out_are_named(labels: Path) -> None:

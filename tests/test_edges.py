@@ -337,3 +337,28 @@ def test_recordings_of_starss_have_gaps_of_their_own(tmp_path: Path) -> None:
     for number in [*range(1, 8), *range(9, 16)]:
         (tmp_path / f"in/fold3_room21_mix{number:03}.csv").write_text(ROWS)
     assert "SUB111" not in seldio.validate(tmp_path / "in", format="starss23").by_rule()
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("validate labls", "no such file or folder: labls; did you mean labels?"),
+        ("validate ./labls", "no such file or folder: ./labls; did you mean ./labels?"),
+        ("info labels/mix01.csv", "no such file or folder: labels/mix01.csv; did you mean labels/mix001.csv?"),
+        ("convert labls --to starss22", "no such file, folder or format: labls; did you mean labels?"),
+        ("convert starss32 --to starss22", "no such file, folder or format: starss32; did you mean starss23?"),
+        ("convert labels --to so-banch", "unknown format 'so-banch'; did you mean so-bench?"),
+        ("convert labels --to hf-parquett -o x", "unknown format 'hf-parquett'; did you mean hf-parquet?"),
+        ("convert labels --to zzz", "unknown format 'zzz'; seldio formats lists those of labels and questions"),
+        ("validate zzz", "no such file or folder: zzz\n"),
+    ],
+)
+def test_a_slip_of_the_keyboard_is_met_with_what_was_meant(
+    command: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "labels").mkdir()
+    (tmp_path / "labels" / "mix001.csv").write_text("0,1,0,-50,30,181\n")
+    monkeypatch.chdir(tmp_path)
+    done = run(*command.split())
+    assert done.exit_code == 2
+    assert words in done.stderr

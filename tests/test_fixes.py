@@ -216,9 +216,9 @@ def run(*arguments: str, data: bytes | None = None) -> str:
     return result.stdout
 
 
-def both(*arguments: str) -> str:
+def both(*arguments: str, data: bytes | None = None) -> str:
     """What a run prints, and what it says on the way."""
-    return CliRunner().invoke(app, list(arguments)).output
+    return CliRunner().invoke(app, list(arguments), input=data).output
 
 
 def patched(data: bytes, diff: list[str]) -> bytes:
@@ -423,11 +423,20 @@ def test_archives_say_that_they_are_not_rewritten(mode: str, tmp_path: Path) -> 
 
     for name in ("x.zip", "mix001.csv.gz"):
         out = both("validate", str(tmp_path / name), "-f", "starss22", mode)
-        assert "2 findings are in an archive or a stream, which seldio does not rewrite: unpack first." in out
+        assert "2 findings can be repaired once unpacked (archives are not rewritten)." in out
         assert "fixable with" not in out
         assert "2 fixable once unpacked: archives are not rewritten." in run(
             "validate", str(tmp_path / name), "-f", "starss22"
         )
+
+
+def test_standard_input_is_not_called_an_archive() -> None:
+    given = BOM + WIDE.encode()
+    out = run("validate", "-", "-f", "starss22", data=given)
+    assert "2 fixable once saved as a file: standard input is not rewritten." in out
+    assert "archive" not in out
+    fixed = both("validate", "-", "-f", "starss22", "--fix", data=given)
+    assert "2 findings can be repaired once saved as a file (standard input is not rewritten)." in fixed
 
 
 def test_labels_that_no_fix_can_rewrite_are_not_fixable(tmp_path: Path) -> None:

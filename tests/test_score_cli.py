@@ -39,12 +39,43 @@ def labels(tmp_path: Path) -> Path:
 
 
 def test_the_screen(labels: Path) -> None:
-    done = run(labels / "good", "-r", labels / "ref", "--jackknife", "--average", "micro")
+    done = run(labels / "good", "-r", labels / "ref", "--jackknife", "--average", "micro", "--details")
     assert done.exit_code == 0, done.stderr
     assert "profile dcase2023" in " ".join(done.stdout.split())  # a long path may push it to the next line
     assert "over 2 clips, 13 classes, micro average" in done.stdout
     assert "95 % confidence intervals" in done.stdout
     assert "room 12" in done.stdout  # not room 1, as by the first digit
+
+
+def test_the_screen_in_brief(labels: Path) -> None:
+    """What matters is printed, the rest with ``--details``; both have the same numbers, other outputs are whole."""
+    (labels / "poor" / "fold4_room12_mix002.csv").write_text("")
+    common = (labels / "poor", "-r", labels / "ref")
+    brief, whole = run(*common).stdout, run(*common, "--details").stdout
+    lines = brief.splitlines()
+    assert {line for line in lines if not line.startswith(("average", "--details", "the meaning"))} < set(
+        whole.splitlines()
+    )
+    assert len(lines) < 45
+    for there in ("overall", "by class", "! absent-classes", "average macro, angle 20, program"):
+        assert there in brief
+    for left_out in ("room 12", "\n· ", "onscreen no", "location-dependent"):
+        assert left_out not in brief
+        assert left_out in whole
+    assert "--details adds: " in brief
+    assert "--details" not in whole
+    assert run(*common, "--output", "markdown").stdout == run(*common, "--output", "markdown", "--details").stdout
+    assert str(seldio.score(*map(str, common[::2]))) == whole.rstrip("\n")
+
+
+def test_the_published_definition_is_compared_where_it_matters(labels: Path) -> None:
+    title = "compared with the published definition"
+    common = ("-r", labels / "ref", "--average", "micro")
+    alike = run(labels / "good", *common).stdout
+    assert title not in alike.replace("\n", " ").split("--details adds")[0]
+    assert title in run(labels / "good", *common, "--details").stdout
+    # in the mean over classes, the program counts those without references
+    assert title in run(labels / "good", "-r", labels / "ref").stdout.split("--details adds")[0]
 
 
 def test_every_output_holds_every_number(labels: Path) -> None:

@@ -116,10 +116,14 @@ class Finding:
         return dataclasses.replace(self, count=count, ranges=ranges, unlisted=unlisted)
 
     @property
-    def packed(self) -> bool:
-        """Whether it is in what a repair does not rewrite: an archive, a packed file, standard input, the Hub."""
+    def packed(self) -> tuple[str, str] | None:
+        """Of what a repair does not rewrite, what is to be done with it first, and what it is; None of a file."""
         path = self.path
-        return "!/" in path or path.endswith(".gz") or path.startswith(("<stdin>", "hf://"))
+        if path.startswith("hf://"):
+            return "downloaded", "files on the Hub are not rewritten"
+        if "!/" in path or path.endswith(".gz"):
+            return "unpacked", "archives are not rewritten"
+        return ("saved as a file", "standard input is not rewritten") if path.startswith("<stdin>") else None
 
     @property
     def order(self) -> tuple[str, int, int, str, str]:

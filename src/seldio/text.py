@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 # C0 and C1 controls, DEL, bidirectional controls, zero-width and other invisible characters,
@@ -89,10 +89,13 @@ def plural(count: int, noun: str, many: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
-def meant(name: str, known: Iterable[str]) -> str:
-    """The one of *known* that *name* is close to, as a question for the end of a message; nothing if there is none."""
+def meant(name: str, known: Iterable[str], whole: Callable[[str], str] = str) -> str:
+    """The one of *known* that *name* is close to, as a question for the end of a message; nothing if there is none.
+
+    *whole* makes of it what is shown.
+    """
     close = difflib.get_close_matches(name.lower(), list(known), 1, 0.7)
-    return f"; did you mean {close[0]}?" if close else ""
+    return f"; did you mean {printable(whole(close[0]))}?" if close else ""
 
 
 def listed(names: list[str] | tuple[str, ...], most: int = 5, count: int | None = None) -> str:

@@ -293,15 +293,14 @@ def _keeps(before: TextFile, after: TextFile, format: Dialect) -> bool:
 def nothing(examined: Sequence[Examined], unsafe: bool) -> str:
     """What to say where a repair changes nothing: that there is nothing to repair, or what stands in the way."""
     left = [finding for one in examined for finding in one.report.findings if finding.fixable]
-    packed = sum(finding.packed for finding in left)
+    packed = Counter(finding.packed for finding in left if finding.packed is not None)
     guesses = sum(CATALOGUE[finding.code].fix == "unsafe" for finding in left if not finding.packed)
     reasons = []
     if guesses and not unsafe:
         reasons.append(f"{plural(guesses, 'finding needs', 'findings need')} --unsafe-fixes")
-    if packed:
-        where = f"{plural(packed, 'finding is', 'findings are')} in an archive or a stream"
-        reasons.append(f"{where}, which seldio does not rewrite: unpack first")
-    if other := len(left) - packed - (0 if unsafe else guesses):
+    for (then, why), count in packed.items():
+        reasons.append(f"{plural(count, 'finding')} can be repaired once {then} ({why})")
+    if other := len(left) - packed.total() - (0 if unsafe else guesses):
         reasons.append(f"{plural(other, 'finding')} cannot be repaired without changing the detected format")
     return f"Nothing was repaired: {'; '.join(reasons)}." if reasons else "Nothing to repair."
 

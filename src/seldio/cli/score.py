@@ -80,6 +80,12 @@ def command(
         help="Only this table, such as overall or classes; not with json.",
         rich_help_panel=REPORT,
     ),
+    details: bool = typer.Option(
+        False,
+        "--details",
+        help="Text: every table and notice, and the meaning of the columns; the other forms always have them.",
+        rich_help_panel=REPORT,
+    ),
     average: str | None = typer.Option(
         None,
         metavar="[macro|micro]",
@@ -203,7 +209,7 @@ def command(
     if dry_run:
         typer.echo("\n".join(notice.text for report in reports for notice in report.notices))
     else:
-        write_report(reports, "json" if json else output, Options(table=table), out)
+        write_report(reports, "json" if json else output, Options(table=table, details=details), out)
     return ExitCode.CLEAN
 
 

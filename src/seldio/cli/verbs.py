@@ -242,6 +242,9 @@ def convert(
         help="As many questions as the task shares of SO-Bench allow; the scarcest task sets the total.",
     ),
     split: str = typer.Option("test", metavar="NAME", help="Split to write into each question.", rich_help_panel=_ASK),
+    details: bool = typer.Option(
+        False, "--details", help="List what was asked and skipped, and why, task by task.", rich_help_panel=_ASK
+    ),
     audio: bool = typer.Option(
         False,
         "--audio",
@@ -277,7 +280,7 @@ def convert(
     if json:
         typer.echo(json_text(converted.as_dict(), indent=2, default=str), err=aside)
         return ExitCode.CLEAN
-    for line in converted.lines():
+    for line in converted.lines() if details else converted.brief():
         typer.echo(printable(line), err=True)
     return ExitCode.CLEAN
 

@@ -14,9 +14,9 @@ from seldio.conversion.questions import QuestionOptions, make_questions
 from seldio.conversion.report import Conversion
 from seldio.errors import UnknownFormat, UsageError
 from seldio.files import Source, open_source
-from seldio.files.sources import is_remote
+from seldio.files.sources import beside, is_remote, no_such
 from seldio.findings import raise_errors
-from seldio.formats import ItemFormat, LabelFormat, get
+from seldio.formats import Format, ItemFormat, LabelFormat, get
 from seldio.formats.datasets import of_dialect
 from seldio.text import meant, printable
 
@@ -56,6 +56,8 @@ def convert_any(
         from seldio.data.exporting import convert_stored
 
         return convert_stored(path, out, to, format, options.force)
+    if formats.named(to, Format) is None:
+        raise formats.unknown(to, (*STORED, "foa", "mic"))
     if formats.named(to, ItemFormat) is None and to != formats.PARQUET.name:
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     given = formats.named(format, ItemFormat) if format is not None else None
@@ -107,10 +109,10 @@ def resolved(source: str) -> tuple[str, str | None]:
     if source == "-" or os.path.lexists(source) or is_remote(source):
         return source, None
     if os.sep in source or "." in source:
-        raise UsageError(f"no such file or folder: {printable(source)}")
+        raise no_such(source)
     format = formats.named(source, LabelFormat)
     if format is None:
-        close = meant(source, formats.format_names())
+        close = meant(source, [*formats.format_names(), *beside(source)])
         raise UnknownFormat(f"no such file, folder or format: {printable(source)}{close}")
     usual = [name for row in of_dialect(format.name) for name in row.usual] or [format.name]
     own = [Path(os.environ["SELDIO_DATA"])] if os.environ.get("SELDIO_DATA") else []

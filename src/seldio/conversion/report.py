@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ from seldio.text import plural, printable
 
 #: Columns of a report of questions.
 WIDTH = 110
+#: Reasons for skipping a candidate that a report in brief names.
+_MOST = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +57,10 @@ class Conversion:
         """The formats of the source and that of the target, in words."""
         return f"{' and '.join(dict.fromkeys(self.formats))} to {self.target}"
 
+    def brief(self) -> Iterator[str]:
+        """What was done, for people in a hurry."""
+        return self.lines()
+
     def lines(self) -> Iterator[str]:
         """What was done, for people."""
         read, written = self.rows
@@ -78,11 +85,31 @@ class QuestionsMade(Conversion):
     #: what the target has no place for, what was odd about the audio, and tasks of which nothing is left
     remarks: tuple[str, ...] = ()
 
+    def brief(self) -> Iterator[str]:
+        """How many questions of each task, and the reasons for which most candidates were skipped."""
+        yield self._headline
+        counts = (f"{task}\xa0{self.kept.get(task, 0):,}" for task in self.asked)  # a name keeps its number
+        yield from (line.replace("\xa0", " ") for line in _wrapped("  by task: ", ", ".join(counts)))
+        reasons = Counter[str]()
+        for skipped in self.skipped.values():
+            reasons.update(skipped)
+        if reasons:
+            most = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+            shown = [f"{number:,} {reason}" for reason, number in most[:_MOST]]
+            more = [f"{sum(number for _, number in most[_MOST:]):,} for other reasons"] if most[_MOST:] else []
+            yield from _wrapped("  skipped: ", "; ".join([*shown, *more]))
+        yield "  --details lists what was asked and skipped, and why, task by task"
+        yield from (f"  {line}" for remark in self.remarks for line in textwrap.wrap(remark, WIDTH))
+
     def lines(self) -> Iterator[str]:
         """A row for each task, what was skipped by reason, and what cannot be asked."""
-        where = "" if self.written == ("-",) else f", in {self.written[0]}"
-        yield f"{self.names}: {plural(self.rows[1], 'question')} about {plural(self.clips, 'recording')}{where}"
+        yield self._headline
         yield from (f"  {line}" for line in self._table())
+
+    @property
+    def _headline(self) -> str:
+        where = "" if self.written == ("-",) else f", in {self.written[0]}"
+        return f"{self.names}: {plural(self.rows[1], 'question')} about {plural(self.clips, 'recording')}{where}"
 
     def _table(self) -> Iterator[str]:
         chosen = self.kept != self.asked

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, islice
 from operator import attrgetter
 
 from seldio.errors import InvalidData, SeldioError, UsageError
@@ -28,7 +28,7 @@ from seldio.files.exports import restored
 from seldio.files.problems import check_bits, failure, problem, special
 from seldio.files.streams import CHUNK, Memory, OnDisk
 from seldio.findings import Sink
-from seldio.text import clipped
+from seldio.text import clipped, meant
 
 
 def open_source(
@@ -56,7 +56,7 @@ def open_source(
     try:
         os.lstat(place)
     except (FileNotFoundError, NotADirectoryError, ValueError):
-        raise UsageError(f"no such file or folder: {clipped(given, 200)}") from None
+        raise no_such(given) from None
     except OSError as error:
         raise failure(given, error) from error
     real, mode, size = _followed(place, given, sink)
@@ -190,6 +190,32 @@ _FETCHERS: dict[str, tuple[Fetch, Listing]] = {}
 def register(scheme: str, fetch: Fetch, listing: Listing) -> None:
     """Let *fetch* bring what begins with ``scheme://`` to this machine, and *listing* tell what there is next to it."""
     _FETCHERS[scheme] = (fetch, listing)
+
+
+def beside(path: str) -> list[str]:
+    """What lies in the folder in which *path* would lie, as names that *path* may have meant."""
+    folder = path.rstrip(os.sep).removesuffix(_last(path))
+    try:
+        with os.scandir(folder or os.curdir) as found:
+            return [folder + entry.name for entry in islice(found, _BESIDE)]
+    except (OSError, ValueError):
+        return []
+
+
+def _last(path: str) -> str:
+    """The name at the end of a path."""
+    return path.rstrip(os.sep).rpartition(os.sep)[2]
+
+
+#: Names are compared with a mistyped one only up to this number.
+_BESIDE = 1000
+
+
+def no_such(path: str) -> UsageError:
+    """The error for a path that nothing has."""
+    name, near = _last(path), {_last(each): each for each in beside(path)}
+    close = meant(name, near, near.__getitem__)
+    return UsageError(f"no such file or folder: {clipped(path, 200)}{close}")
 
 
 def is_remote(source: str) -> bool:

@@ -49,14 +49,18 @@ def get(name: str, kind: type[Any] = LabelFormat) -> Any:
     """The format of one *kind* called *name*, by its name or an alias.
 
     Raises:
-        UnknownFormat: there is none; the message lists what there is.
+        UnknownFormat: there is none; the message says which one may be meant, or where they are listed.
     """
     format = named(name, kind)
     if format is None:
-        close = text.meant(name, [*format_names(), *(other.name for other in ITEM_FORMATS)])
-        names = ", ".join(format.name for format in FORMATS if isinstance(format, kind))
-        raise UnknownFormat(f"unknown format {name!r}{close or f'; choose from {names}'}")
+        raise unknown(name)
     return format
+
+
+def unknown(name: str, more: Iterable[str] = ()) -> UnknownFormat:
+    """The error for a name that no format has; *more*: what else it could mean."""
+    close = text.meant(name, [*(name for format in FORMATS for name in (format.name, *format.aliases)), *more])
+    return UnknownFormat(f"unknown format {name!r}{close or '; seldio formats lists those of labels and questions'}")
 
 
 def meant(name: str, source: ItemFormat | None) -> ItemFormat | None:

@@ -35,6 +35,7 @@ class Section(NamedTuple):
     title: str = ""  # what this is, in a sentence
     over: str | None = None  # what the numbers of one report are over; None of what is about several, and of findings
     settings: str = ""  # options that shape the numbers
+    chosen: str = ""  # those of them that are in use
     #: notices to be read before the tables, those of several systems behind the headline of each
     urgent: Sequence[tuple[str, Sequence[Notice]]] = ()
     tables: Sequence[Table] = ()  # in their order
@@ -54,7 +55,8 @@ def sections(subject: Subject, options: Options) -> list[Section]:
     return together + [
         Section(
             _headline(report), printable(report.title), printable(report.over),
-            printable(", ".join(f"{name} {_setting(value)}" for name, value in report.settings.items())),
+            _settings(report.settings),
+            _settings({name: each for name, each in report.settings.items() if not (each is None or each is False)}),
             [] if several else urgent, report.tables[several:],
             sorted((each for each in report.notices if not each.first), key=lambda each: not each.grave),
         )
@@ -82,8 +84,22 @@ def meanings(subject: Subject, options: Options) -> list[tuple[str, str]]:
     return list(dict.fromkeys((printable(column.title), printable(column.meaning)) for column in columns))
 
 
+def details(subject: Subject) -> str:
+    """What a report of scores without its details leaves out, in a sentence."""
+    if isinstance(subject, Report):
+        return ""
+    titles = dict.fromkeys(printable(table.title) for report in subject for table in report.tables if table.aside)
+    small = sum(not (notice.grave or notice.first) for report in subject for notice in report.notices)
+    notices = [plural(small, "more notice")] if small else []
+    return f"--details adds: {'; '.join([*titles, *notices, 'the meaning of the columns'])}."
+
+
 def _headline(report: ScoreReport) -> str:
     return printable(f"{report.system}, profile {report.profile}")
+
+
+def _settings(settings: Mapping[str, object]) -> str:
+    return printable(", ".join(f"{name} {_setting(value)}" for name, value in settings.items()))
 
 
 def _setting(value: object) -> str:
@@ -292,12 +308,13 @@ def _fixable(report: Report, catalogue: Mapping[str, Rule]) -> str:
     fixable = [finding for finding in report.findings if finding.fixable]
     here = [finding.code for finding in fixable if not finding.packed]
     unsafe = sum(code in catalogue and catalogue[code].fix == "unsafe" for code in here)
-    safe, packed, text = len(here) - unsafe, len(fixable) - len(here), ""
+    safe, text = len(here) - unsafe, ""
     if safe and unsafe:
         text = f" {safe:,} fixable with --fix, {unsafe:,} more with --unsafe-fixes."
     elif safe or unsafe:
         text = f" {safe or unsafe:,} fixable with {'--fix' if safe else '--unsafe-fixes'}."
-    return text + (f" {packed:,} fixable once unpacked: archives are not rewritten." if packed else "")
+    packed = Counter(finding.packed for finding in fixable if finding.packed is not None)
+    return text + "".join(f" {count:,} fixable once {then}: {why}." for (then, why), count in packed.items())
 
 
 def statistics_rows(report: Report, catalogue: Mapping[str, Rule]) -> list[tuple[str, str, str, str]]:

@@ -90,12 +90,15 @@ class Table:
         title: what they are, over what.
         columns: the first one names the row.
         rows: one cell for each column.
+        aside: whether ``seldio score`` prints it only with ``--details``.
     """
 
     name: str
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    #: whether text without details leaves it out; a matter of display alone
+    aside: bool = dataclasses.field(default=False, repr=False, compare=False)
 
     @property
     def numeric(self) -> list[bool]:
@@ -171,7 +174,7 @@ class ScoreReport:
         return iter(self.tables)
 
     def __str__(self) -> str:
-        """The text that ``seldio score`` prints."""
+        """The text that ``seldio score --details`` prints."""
         from seldio.reports import render
 
         return "".join(render([self])).rstrip("\n")
@@ -218,6 +221,7 @@ class Options:
     statistics: bool = False  # whether findings for people end with a table by rule
     #: for scores, the name of the one table to give, but in json; without, all of them, in csv in the long form
     table: str | None = None
+    details: bool = True  # whether scores as text have every table and notice, and what the columns mean
     color: bool = False  # whether text uses ANSI colours
     links: bool = False  # whether codes of rules are hyperlinks in coloured text
     width: int = 100  # how many terminal cells a line of text may take

@@ -26,6 +26,7 @@ from seldio.reports.sections import (
     by_cause,
     common_folder,
     conclusion,
+    details,
     fix_mark,
     meanings,
     message,
@@ -348,12 +349,13 @@ def _fitting(widths: Iterable[int], room: int) -> int:
 
 
 def _scores(subject: Subject, options: Options) -> Iterator[RenderableType]:
+    everything = options.details or options.table is not None
     for section in sections(subject, options):
         if section.over is not None:
             yield Text.assemble((section.headline, "bold"), f": {section.title}")
             yield Text(f"over {section.over}")
-            if section.settings:
-                yield Text(section.settings, "dim")
+            if settings := section.settings if everything else section.chosen:
+                yield Text(settings, "dim")
             yield Text()
         for system, notices in section.urgent:
             if system:
@@ -361,11 +363,14 @@ def _scores(subject: Subject, options: Options) -> Iterator[RenderableType]:
             yield _notices(notices)
             yield Text()
         for table in section.tables:
-            yield from _table(table, options.width)
-        if section.notices:
-            yield _notices(section.notices)
+            if everything or not table.aside:
+                yield from _table(table, options.width)
+        if notices := [notice for notice in section.notices if everything or notice.grave]:
+            yield _notices(notices)
             yield Text()
-    if legend := meanings(subject, options):
+    if not everything:
+        yield Text(details(subject), "dim")
+    elif legend := meanings(subject, options):
         yield _pairs(((Text(title, "dim"), Text(meaning, "dim")) for title, meaning in legend), _GAP)
 
 

@@ -81,7 +81,7 @@ def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
             (room, len(clips), *score.present(score.counts.take(clips).total())[0].tolist())
             for room, clips in score.rooms.items()
         ]
-        found.append(Table("rooms", "by room", (Column("room", "room"), _CLIPS, *columns), tuple(rooms)))
+        found.append(Table("rooms", "by room", (Column("room", "room"), _CLIPS, *columns), tuple(rooms), True))
     if case.by_clip:
         references = score.counts.references.sum(axis=1).astype(int).tolist()
         each = zip(score.clips, references, score.present(score.counts).tolist(), strict=True)
@@ -111,7 +111,14 @@ def _definition(score: SeldScore, published: SeldScore) -> Table:
         (published.profile.name, *(other[column.name] for column in columns)),
         ("difference", *(own[column.name] - other[column.name] for column in columns)),
     )
-    return Table("definition", "compared with the published definition", (Column("profile", "profile"), *columns), rows)
+    matters = any(abs(own[column.name] - other[column.name]) >= (_DEGREE if column.unit == "°" else _POINT)
+                  for column in columns)  # fmt: skip
+    heads = (Column("profile", "profile"), *columns)
+    return Table("definition", "compared with the published definition", heads, rows, aside=not matters)
+
+
+#: A difference from the published definition that is shown without being asked for: of angles, and of shares and rates.
+_DEGREE, _POINT = 1.0, 0.01
 
 
 def _classes(score: SeldScore, labels: Sequence[str], jackknife: bool) -> Table:
