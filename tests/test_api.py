@@ -29,7 +29,7 @@ VERBS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 WITHOUT = {"formats", "rule", "schema", "demo"}
 #: How a command prints, which in Python is what one does with the result.
-PRINTING = {"json", "statistics", "max_per_rule", "help", "profiles"}
+PRINTING = {"details", "json", "statistics", "max_per_rule", "help", "profiles"}
 #: Options with another name in Python: positional there, or no name that Python allows.
 OTHERWISE = {"to": "target", "o": "out", "as": "kind"}
 

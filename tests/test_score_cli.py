@@ -53,9 +53,9 @@ def test_the_screen_in_brief(labels: Path) -> None:
     common = (labels / "poor", "-r", labels / "ref")
     brief, whole = run(*common).stdout, run(*common, "--details").stdout
     lines = brief.splitlines()
-    assert {line for line in lines if not line.startswith(("average", "--details", "the meaning"))} < set(
-        whole.splitlines()
-    )
+    # the line of settings is shorter, and breaks elsewhere
+    own = ("average", "--details", "the meaning", "SELD_evaluation_metrics.py")
+    assert {line for line in lines if not line.startswith(own)} < set(whole.splitlines())
     assert len(lines) < 45
     for there in ("overall", "by class", "! absent-classes", "average macro, angle 20, program"):
         assert there in brief
