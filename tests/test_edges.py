@@ -90,7 +90,7 @@ def test_one_name_is_no_list_of_letters(tmp_path: Path, allowed: Any) -> None:
     assert seldio.convert(labels, tmp_path / "a", "dcase2023-submission", format="starss23", allow_loss=allowed).losses
     table = seldio.read(labels, format="starss23")
     assert seldio.write(table, tmp_path / "b.csv", "dcase2023-submission", allow_loss=allowed)
-    with pytest.raises(seldio.UsageError, match="allow_loss=.*sauce.*: unknown field"):
+    with pytest.raises(seldio.UsageError, match=r"allow_loss=.*sauce.*: unknown field"):
         seldio.write(table, tmp_path / "b.csv", "dcase2023-submission", allow_loss="sauce")
 
 

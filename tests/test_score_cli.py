@@ -47,8 +47,9 @@ def test_the_screen(labels: Path) -> None:
     assert "room 12" in done.stdout  # not room 1, as by the first digit
 
 
-def test_the_screen_in_brief(labels: Path) -> None:
+def test_the_screen_in_brief(labels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What matters is printed, the rest with ``--details``; both have the same numbers, other outputs are whole."""
+    monkeypatch.setenv("COLUMNS", "100")
     (labels / "poor" / "fold4_room12_mix002.csv").write_text("")
     common = (labels / "poor", "-r", labels / "ref")
     brief, whole = run(*common).stdout, run(*common, "--details").stdout
