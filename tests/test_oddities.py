@@ -44,6 +44,10 @@ MMAU = {"id": "m1", "audio_id": "./m1.wav", "question": "Who speaks?", "choices"
         "difficulty": "easy"}  # fmt: skip
 MMAR = {"id": "x1", "audio_path": "./audio/other.wav", "question": "Who?", "choices": ["Man", "Woman"],
         "answer": "Woman", "modality": "speech", "category": "c", "language": "en", "rubric": "['a', \"b's\"]"}  # fmt: skip
+ADQA = {"id": "x1", "audio_path": "audio/x1.wav", "question_text": "Who?", "multi_choice": ["Man", "Woman"],
+        "answer": "Woman"}  # fmt: skip
+ADQA_TRAIN = {"id": "x1", "audio_path": "audio/x1.wav", "question": "Who?", "choices": ["Man", "Woman"],
+              "answer": "Woman", "gemini_cot": "A woman."}  # fmt: skip
 RU: dict[str, Any] = {
     "instruction": template(2), "inputs": {"question": "Где?", "audio": "samples/audio001.wav", "option_a": "дома",
     "option_b": "на улице"}, "outputs": "B",
@@ -298,6 +302,8 @@ GOOD: dict[str, tuple[Any, Callable[[Any], str]]] = {
     "so-bench-predictions": (OUT, line),
     "mmau": (MMAU, lambda record: json.dumps([record], indent=2)),
     "mmar": (MMAR, line),
+    "adqa": (ADQA, line),
+    "adqa-train": (ADQA_TRAIN, line),
     "ruenvaqa": (RU, ru),
     "ruenvaqa-submission": (FILLED["data"]["test"][0], lambda record: json.dumps({"data": {"test": [record]}})),
     "items": ({"id": "1", "audio": ["a.wav"], "question": "?", "options": ["a", "b"], "answer": "a"}, line),
@@ -310,12 +316,15 @@ PARTS: dict[str, tuple[str, ...]] = {
     "so-bench-predictions": ("prediction",),
     "mmau": ("id", "audio_id", "question", "choices", "answer"),
     "mmar": ("id", "audio_path", "question", "choices", "answer"),
+    "adqa": ("id", "audio_path", "question_text", "multi_choice"),
+    "adqa-train": ("id", "audio_path", "question", "choices", "answer"),
     "ruenvaqa": ("inputs", "meta"),
     "ruenvaqa-submission": ("outputs", "meta"),
     "items": ("id", "question"),
     "predictions": ("prediction",),
 }
-PATHS = {"so-bench": "audio_path", "so-dataset-qa": "audio_path", "mmau": "audio_id", "mmar": "audio_path"}
+PATHS = {"so-bench": "audio_path", "so-dataset-qa": "audio_path", "mmau": "audio_id", "mmar": "audio_path",
+         "adqa": "audio_path", "adqa-train": "audio_path"}  # fmt: skip
 
 
 def variants(name: str) -> dict[str, Callable[[str], str]]:

@@ -15,12 +15,23 @@ from seldio.errors import InvalidData
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats.items import ItemReading, Row
 from seldio.formats.json_items import JsonItems
-from seldio.formats.qa_json import FORMATS, ITEMS, MMAR, MMAU, PREDICTIONS, SO_BENCH, SO_DATASET, SO_PREDICTIONS
+from seldio.formats.qa_json import (
+    ADQA,
+    ADQA_TRAIN,
+    FORMATS,
+    ITEMS,
+    MMAR,
+    MMAU,
+    PREDICTIONS,
+    SO_BENCH,
+    SO_DATASET,
+    SO_PREDICTIONS,
+)
 from seldio.rules import CATALOGUE
 from seldio.schema.flaws import flaws
 from seldio.schema.qa import Item, Prediction
 
-ALL: tuple[JsonItems, ...] = (SO_BENCH, SO_PREDICTIONS, SO_DATASET, MMAU, MMAR, ITEMS, PREDICTIONS)
+ALL: tuple[JsonItems, ...] = (SO_BENCH, SO_PREDICTIONS, SO_DATASET, MMAU, MMAR, ADQA, ADQA_TRAIN, ITEMS, PREDICTIONS)
 each = pytest.mark.parametrize("format", ALL, ids=lambda format: format.name)
 QA = {"qa_id": "q1", "audio_path": "a.wav", "task_name": "detect_time", "question": "When?", "answer": "now",
       "answer_meta": {"time_span": [18.5, 20.0]}}  # fmt: skip
@@ -376,7 +387,7 @@ def test_formats_are_told_apart_by_content() -> None:
     for format in ALL:
         row: Row = Item(id="a", audio=["a.wav"], task="t", question="?", options=["x"], answer="x") \
             if format.holds == "items" else Prediction(id="a", audio=["a.wav"], task="t", prediction="x")  # fmt: skip
-        own = {"so-bench": "answer_format", "so-dataset-qa": "task_type"}.get(format.name)
+        own = {"so-bench": "answer_format", "so-dataset-qa": "task_type", "adqa-train": "gemini_cot"}.get(format.name)
         row = row.model_copy(update={"extra": {own: "x"}}) if own else row
         data = format.write([carried(format, row)] * 2)
         assert max(ALL, key=lambda other: other.likes(data, "-")) is format

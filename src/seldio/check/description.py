@@ -295,5 +295,6 @@ _OTHER_PROFILES = (
     ("ruenvaqa", "ruEnvAQA (MERA Multi): exact match, with letters extracted from longer answers"),
     ("mmau", "MMAU: answers matched to options as by its evaluation.py"),
     ("mmar", "MMAR: answers matched to options as by its evaluation.py"),
+    ("dcase2026-task5", "DCASE 2026 Task 5 (ADQA): top-1 accuracy, the text of the chosen option"),
     ("multiple-choice", "multiple-choice questions in any format"),
 )

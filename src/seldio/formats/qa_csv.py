@@ -1,6 +1,6 @@
-"""JASCO's two csv files: the questions (``v0.csv``) and a model's outputs (``evaluation/example.csv``).
+"""The csv files of JASCO, questions (``v0.csv``) and a model's outputs (``evaluation/example.csv``), and of ADQA.
 
-The question file has no question in it: each recording is asked the same eight instructions. An item
+JASCO's file of questions has no question in it: each recording is asked the same eight instructions. An item
 read from it has the first of them, the plain joint question, as its ``question``, and no
 ``instruction``; :func:`expand` makes the rows for all eight. Its recording is implied by its id
 (``dataset/v0/{audio_id}.wav``). Neither is written, so a writer refuses items with another one.
@@ -284,6 +284,33 @@ class JascoPredictions(_CsvFormat[Prediction]):
         return expand(items)
 
 
+class AdqaSubmission(_CsvFormat[Prediction]):
+    """Answers to DCASE 2026 Task 5: the id of each question, and the text of the option that was chosen."""
+
+    columns = ("question", "answer")
+    fields: ClassVar[Mapping[str, str]] = {"id": "question", "prediction": "answer"}
+    nullable = "answer"
+
+    def likes(self, data: bytes, name: str) -> float:
+        """As of the other tables; but a file with further columns, or with others, is none: the names are common."""
+        text = data[:_LOOK].decode(errors="replace").removeprefix(BOM)
+        return super().likes(data, name) * (tuple(row_at(text, 0).values) == self.columns)
+
+    def row(self, cells: Mapping[str, str | None], id: str) -> Prediction:
+        """A prediction."""
+        extra: Extra = {name: cell or "" for name, cell in cells.items() if name not in self.columns}
+        return Prediction.model_validate({"id": id, "prediction": cells["answer"], "extra": extra or None})
+
+    def cells(self, row: Prediction) -> dict[str, str | None]:
+        """The cells of a prediction."""
+        return {**_texts(row.extra, row.extra or {}), "question": row.id, "answer": row.prediction}
+
+    def row_losses(self, row: Prediction) -> Iterable[tuple[str, str]]:
+        """What a row cannot be read back without."""
+        if not row.id:
+            yield "id", "a row without an id cannot be read back"
+
+
 def implied_path(id: str) -> str:
     """Where the recording of a JASCO item lies, below the folder of the dataset."""
     return f"dataset/v0/{id}.wav"
@@ -322,4 +349,10 @@ JASCO_PREDICTIONS = JascoPredictions(
     carries=("id", "audio", "prompt", "prediction", "extra"), needs=("id", "prompt"), source=_SOURCE,
     note="The judge's answers go in a further column, llama3_extract, whichever model judges.",
 )  # fmt: skip
-FORMATS: tuple[ItemFormat, ...] = (JASCO, JASCO_PREDICTIONS)
+ADQA_SUBMISSION = AdqaSubmission(
+    name="adqa-submission", title="DCASE 2026 Task 5 (ADQA) output: question, answer", holds="predictions",
+    carries=("id", "prediction", "extra"), needs=("id", "prediction"),
+    source="https://dcase.community/challenge2026/task-audio-dependent-question-answering",
+    note="The column question holds the id of the question, and answer the text of the chosen option.",
+)  # fmt: skip
+FORMATS: tuple[ItemFormat, ...] = (JASCO, JASCO_PREDICTIONS, ADQA_SUBMISSION)

@@ -1,4 +1,4 @@
-"""The JSON layouts of questions and predictions: SO-Bench, SO-Dataset, MMAU, MMAR, and seldio's own."""
+"""The JSON layouts of questions and predictions: SO-Bench, SO-Dataset, MMAU, MMAR, ADQA, and seldio's own."""
 
 from __future__ import annotations
 
@@ -133,8 +133,50 @@ MMAR = JsonItems(
     },
     required=("id", "audio_path", "question", "choices", "answer"),
     marks=("id", "audio_path", "question"),
-    never=("audio_id", "qa_id"),
+    never=("audio_id", "qa_id", "gemini_cot"),
     sure=("choices", "modality", "rubric"),
+)
+_ADQA = "https://dcase.community/challenge2026/task-audio-dependent-question-answering"
+ADQA = JsonItems(
+    name="adqa",
+    title="DCASE 2026 Task 5 (ADQA), development and evaluation set: JSON Lines of multiple-choice questions",
+    holds="items",
+    needs=("id", "audio", "question", "options"),
+    answers="text",
+    source=_ADQA,
+    note="The answer is the text of a choice. R1-AQA's files of AVQA have the same keys with the index of the choice "
+    "as answer, which is reported.",
+    language="en",
+    keys={
+        "id": "id",
+        "audio_path": "audio",
+        "question_text": "question",
+        "multi_choice": "options",
+        "answer": "answer",
+    },
+    required=("id", "audio_path", "question_text", "multi_choice"),
+    marks=("audio_path", "question_text", "multi_choice"),
+)
+ADQA_TRAIN = JsonItems(
+    name="adqa-train",
+    title="DCASE 2026 Task 5 (ADQA), training set: the same under other keys, with a chain of thought",
+    holds="items",
+    needs=("id", "audio", "question", "options", "answer"),
+    answers="text",
+    source=_ADQA,
+    note="gemini_cot is text that a model wrote, and no part of the answer.",
+    language="en",
+    keys={
+        "id": "id",
+        "audio_path": "audio",
+        "question": "question",
+        "choices": "options",
+        "answer": "answer",
+        "gemini_cot": "extra",
+    },
+    required=("id", "audio_path", "question", "choices", "answer"),
+    marks=("question", "choices", "gemini_cot"),
+    never=("qa_id", "audio_id"),
 )
 ITEMS = JsonItems(
     name="items",
@@ -160,4 +202,14 @@ PREDICTIONS = JsonItems(
     closed=True,
 )
 #: All of them, in the order in which they are tried.
-FORMATS: tuple[ItemFormat, ...] = (SO_BENCH, SO_PREDICTIONS, SO_DATASET, MMAU, MMAR, ITEMS, PREDICTIONS)
+FORMATS: tuple[ItemFormat, ...] = (
+    SO_BENCH,
+    SO_PREDICTIONS,
+    SO_DATASET,
+    MMAU,
+    MMAR,
+    ADQA,
+    ADQA_TRAIN,
+    ITEMS,
+    PREDICTIONS,
+)

@@ -205,7 +205,7 @@ def _profile_for(asked: ItemReading) -> str:
 _USUAL = {
     "so-bench": "so-bench", "so-dataset-qa": "so-bench", "so-bench-predictions": "so-bench", "jasco": "jasco",
     "jasco-predictions": "jasco", "ruenvaqa": "ruenvaqa", "ruenvaqa-submission": "ruenvaqa", "mmau": "mmau",
-    "mmar": "mmar",
+    "mmar": "mmar", "adqa": "dcase2026-task5", "adqa-train": "dcase2026-task5",
 }  # fmt: skip
 
 
@@ -263,6 +263,7 @@ PROFILES: dict[str, Callable[[Items, Answers, str, str, AnswerOptions], ScoreRep
     "ruenvaqa": _ruenvaqa,
     "mmau": _choice,
     "mmar": _choice,
+    "dcase2026-task5": _choice,
     "multiple-choice": _choice,
 }
 

@@ -1,4 +1,4 @@
-"""Accuracy over multiple-choice questions whose answer is the text of an option: MMAU, MMAR, seldio's own items."""
+"""Accuracy over multiple-choice questions whose answer is the text of an option: MMAU, MMAR, ADQA, seldio's items."""
 
 from __future__ import annotations
 
@@ -182,6 +182,12 @@ EITHER = Column(
     "either", "text or letter", "%", 1, "higher", "right by text or, where the text is not an option, by letter"
 )
 
+TOP_1 = Column(
+    "accuracy", "accuracy", "%", 1, "higher",
+    "top-1: the text of the right option, character by character; a missing prediction counts as wrong",
+)  # fmt: skip
+MATCH = Column("string_match", "string match", "%", 1, "higher", "as MMAU and MMAR match options, over all questions")
+
 #: What questions are grouped by: name and title of the table, and where the label is: a field or a key of ``extra``.
 _GROUPS = (
     ("task", "by task"),
@@ -194,6 +200,7 @@ _GROUPS = (
 _PROGRAMS = {
     "mmau": "MMAU: string match, as evaluation.py counts it",
     "mmar": "MMAR: string match, as code/evaluation.py counts it",
+    "dcase2026-task5": "DCASE 2026 Task 5 (ADQA): top-1 accuracy",
     "multiple-choice": "multiple choice: the words of the right option and of no wrong one, as MMAU and MMAR count it",
 }
 
@@ -212,7 +219,7 @@ def score(
         items: questions whose answer is the text of an option; those without options are held against the answer.
         predictions: joined by id.
         system: what was scored.
-        profile: ``mmau``, ``mmar`` or ``multiple-choice``; they count alike.
+        profile: ``mmau``, ``mmar`` or ``multiple-choice``, which count alike, or ``dcase2026-task5``.
         allow_missing: whether some questions may lack a prediction, and some predictions a question.
 
     Raises:
@@ -221,12 +228,13 @@ def score(
     joined = join(items, predictions, allow_missing=allow_missing)
     answered = sum(row is not None for _, row in joined.pairs)
     over = f"{plural(len(joined.pairs), 'question')}, {answered:,} with a prediction"
-    found = tables(system, joined, count(joined)), notices(joined)
+    measured = count(joined, top_1=profile == "dcase2026-task5")
+    found = tables(system, joined, measured), notices(joined, _TOP_1 if TOP_1 in measured.measures else _JOINED)
     return ScoreReport(system, profile, _PROGRAMS.get(profile, profile), over, *found, {"allow_missing": allow_missing})
 
 
-def count(joined: Joined) -> Measured:
-    """Which answers are right, by measure."""
+def count(joined: Joined, *, top_1: bool = False) -> Measured:
+    """Which answers are right, by measure; with *top_1*, *accuracy* is that of ADQA."""
     triples = [
         (text, item.answer or "", item.options or [])
         for (item, _), text in zip(joined.pairs, joined.texts, strict=True)
@@ -238,15 +246,10 @@ def count(joined: Joined) -> Measured:
         [answer in options and chosen(text, options)[1] == answer for text, answer, options in triples], dtype=bool
     )
     named = np.array([any(same_text(text, option) for option in options) for text, _, options in triples], dtype=bool)
-    measures = {
-        OFFICIAL: matched,
-        OVER_ALL: matched,
-        EXACT: np.array([text == answer for text, answer, _ in triples], dtype=bool),
-        TEXT: texts,
-        LETTER: letters,
-        EITHER: texts | (letters & ~named),
-    }
-    return Measured(measures, [len(options) for *_, options in triples], {OFFICIAL: there})
+    exact = np.array([text == answer for text, answer, _ in triples], dtype=bool)
+    first = {TOP_1: exact, MATCH: matched} if top_1 else {OFFICIAL: matched, OVER_ALL: matched, EXACT: exact}
+    measures = {**first, TEXT: texts, LETTER: letters, EITHER: texts | (letters & ~named)}
+    return Measured(measures, [len(options) for *_, options in triples], {} if top_1 else {OFFICIAL: there})
 
 
 def tables(system: str, joined: Joined, measured: Measured) -> tuple[Table, ...]:
@@ -272,11 +275,23 @@ _JOINED = {
     "repeated": "{count} with several predictions, {differ} of which differ: the last one counts",
     "by-order": "the predictions have no ids and were joined to the questions line by line",
 }
+#: The same for ADQA, whose organisers have not published their program.
+_TOP_1 = _JOINED | {"missing": "{count} without prediction: counted as wrong"}
 
 
-def notices(joined: Joined) -> tuple[Notice, ...]:
-    """All that apply, the grave ones first."""
-    return in_order((*join_notices(joined, _JOINED), *_odd_options(joined), *_letters(joined)))
+def notices(joined: Joined, texts: Mapping[str, str] = _JOINED) -> tuple[Notice, ...]:
+    """All that apply, the grave ones first; those of the join in the words of *texts*."""
+    found = (*join_notices(joined, texts), *_odd_options(joined), *_letters(joined))
+    return in_order(found) if texts is _JOINED else in_order((*found, *_unfolded(joined)))
+
+
+def _unfolded(joined: Joined) -> Iterator[Notice]:
+    """Answers that name the right option in another spelling, which ADQA's top-1 accuracy counts as wrong."""
+    pairs = zip(joined.pairs, joined.texts, strict=True)
+    near = sum(text != item.answer and same_text(text, item.answer or "") for (item, _), text in pairs)
+    if near:
+        text = f"{plural(near, 'prediction')} that would be right without regard to case, punctuation and label: "
+        yield Notice("not-the-text", text + "write the text of the option as the question has it", grave=True)
 
 
 def _odd_options(joined: Joined) -> Iterator[Notice]:
