@@ -16,7 +16,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar, cast
 
 from seldio.errors import LossError, UsageError
 from seldio.findings import Sink
@@ -25,7 +25,7 @@ from seldio.formats.csv_text import BOM, CsvLayout, CsvTable, read_table, row_at
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Extra, Item, Prediction
-from seldio.text import clipped
+from seldio.text import clipped, listed
 
 #: What JASCO asks about every recording, in its order.
 INSTRUCTIONS = (
@@ -296,14 +296,28 @@ class AdqaSubmission(_CsvFormat[Prediction]):
         text = data[:_LOOK].decode(errors="replace").removeprefix(BOM)
         return super().likes(data, name) * (tuple(row_at(text, 0).values) == self.columns)
 
+    def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
+        """See :meth:`ItemFormat.read`; the two columns are all that is handed in, others are named as lost."""
+        reading = super().read(data, path, sink)
+        if reading is None:
+            return None
+        header = cast("list[str]", reading.origin["header"])
+        more = [name for name in header if name not in self.columns]
+        lost = {"extra": f"the columns {listed(more)}, which are not handed in"} if more else {}
+        own = [name for name in header if name in self.columns]
+        return dataclasses.replace(reading, source={**reading.origin, "header": own}, lost=lost)
+
     def row(self, cells: Mapping[str, str | None], id: str) -> Prediction:
         """A prediction."""
-        extra: Extra = {name: cell or "" for name, cell in cells.items() if name not in self.columns}
-        return Prediction.model_validate({"id": id, "prediction": cells["answer"], "extra": extra or None})
+        return Prediction.model_validate({"id": id, "prediction": cells["answer"]})
 
     def cells(self, row: Prediction) -> dict[str, str | None]:
         """The cells of a prediction."""
-        return {**_texts(row.extra, row.extra or {}), "question": row.id, "answer": row.prediction}
+        return {"question": row.id, "answer": row.prediction}
+
+    def own(self, rows: Sequence[Row]) -> list[Prediction]:
+        """Predictions without their further keys, which the file has no column for."""
+        return [row.model_copy(update={"extra": None}) for row in super().own(rows)]
 
     def row_losses(self, row: Prediction) -> Iterable[tuple[str, str]]:
         """What a row cannot be read back without."""
@@ -351,7 +365,7 @@ JASCO_PREDICTIONS = JascoPredictions(
 )  # fmt: skip
 ADQA_SUBMISSION = AdqaSubmission(
     name="adqa-submission", title="DCASE 2026 Task 5 (ADQA) output: question, answer", holds="predictions",
-    carries=("id", "prediction", "extra"), needs=("id", "prediction"),
+    carries=("id", "prediction"), needs=("id", "prediction"),
     source="https://dcase.community/challenge2026/task-audio-dependent-question-answering",
     note="The column question holds the id of the question, and answer the text of the chosen option.",
 )  # fmt: skip
