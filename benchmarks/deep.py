@@ -27,7 +27,7 @@ from seldio.media.intensity import SoundField, array_of, inverted, listen
 from seldio.media.recording import Recording
 from seldio.rules import findings
 from seldio.rules.collection import Collection
-from seldio.rules.deep_causes import EVENTS, PLACES
+from seldio.rules.deep_causes import HEARD, PLACES
 from seldio.rules.deep_fit import FORMATS, Fit, Fits, LabelledClip, judged, timing
 from seldio.rules.deep_timing import Shift
 from seldio.synth import labels, scene
@@ -279,7 +279,7 @@ def main() -> None:
         scenes = list(islice(pool.map(made, range(first, first + count)), count))
     every = {one.rows.path: one.rows.label_frames(len(one.fields["foa"])) for one in scenes}
     results = [result for one in scenes for result in tries(one, scenes, every)]
-    print(f"{count} scenes; verdicts need {EVENTS} events at {PLACES} places", *table(results), sep="\n")
+    print(f"{count} scenes; verdicts need {HEARD} pieces at {PLACES} places", *table(results), sep="\n")
     print(*files(scenes), sep="\n")
 
 

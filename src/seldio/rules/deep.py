@@ -23,7 +23,7 @@ from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.deep_causes import Verdict
 from seldio.rules.deep_fit import IN_LABELS, BlamedCause, Fit, Fits, Pair, compared, pairs_of, rows_of
 from seldio.rules.deep_timing import Other, Shift
-from seldio.rules.registry import ERROR, register, rule, run
+from seldio.rules.registry import ERROR, WARNING, register, rule, run
 from seldio.text import listed, plural, printable
 
 _Timing = TypeVar("_Timing", Shift, Other)
@@ -35,7 +35,10 @@ def directions(kind: str, fits: Fits, found: Found) -> Iterator[Finding]:
         if fault.cause.kind == kind:
             what, hint = _explained(fault, "recording of the clip")
             path = fault.fits[0].labels if fault.in_labels else fault.fits[0].recording
-            yield found(path, f"{what} ({_evidence(fault.verdict)}; {_names(fault.fits)})", hint)
+            sure = any(fit.verdict is not None and fit.verdict.sure for fit in fault.fits)
+            few = "" if sure else "few places, but clear: "
+            said = f"{few}{what} ({_evidence(fault.verdict)}; {_names(fault.fits)})"
+            yield found(path, said, hint, severity=ERROR if sure else WARNING)
     for fault in fits.shared:
         if fault.cause.kind == kind:
             what, hint = _explained(fault, "recordings")
@@ -212,6 +215,31 @@ def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
         else:
             message = f"the labels seem to belong to another clip: {share}, these {100 * one.before:.0f} % ({names})"
             yield found(fit.labels, message, "check which name is right")
+
+
+@rule("AUD310", WARNING)
+def labels_fit_badly(fits: Fits, found: Found) -> Iterator[Finding]:
+    """Labels that the audio contradicts, for no cause that seldio knows.
+
+    Sound is heard clearly, from one direction at a time, in many label frames and at several places, but hardly ever
+    where the labels put it; and no mirroring, rotation, order of channels, shift or other clip of the dataset explains
+    that. The labels may be those of a recording outside the dataset, or several things may be wrong at once. Loud
+    sources without labels can have the same effect.
+
+    Example:
+        the labels fit badly: 9 % of 412 label frames within 30°, the median is 84° off
+
+    Fix:
+        Listen to the recording with its labels (``seldio view --deep``), and compare both with the originals.
+
+    Reference: none; directions that have nothing to do with each other are 90 degrees apart in the median.
+    """
+    for fit, share, middle, frames in fits.misfits:
+        message = (
+            f"the labels fit badly, and no known cause explains it: {100 * share:.0f} % of "
+            f"{plural(frames, 'label frame')} within 30°, the median is {middle:.0f}° off ({_names([fit])})"
+        )
+        yield found(fit.labels, message, "listen to it with seldio view --deep, or compare both with the originals")
 
 
 def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) -> None:

@@ -1,11 +1,8 @@
-"""Reasons why directions in labels and audio differ, and which of them explains the measurements.
+"""Reasons why directions differ, and which of them explains the measurements.
 
 Reordered or inverted channels, swapped sides and quarter turns are the 48 ways to permute and invert the axes front,
 left and up; a constant rotation is any other turn about the vertical. (For MIC, 24 of the 48 are the orders of the four
 capsules.)
-
-Frames of one event are not independent, nor are events at one position, which share their reflections. So frames are
-grouped into pieces of isolated events, and pieces into positions; significance is judged over positions.
 """
 
 from __future__ import annotations
@@ -14,164 +11,15 @@ import dataclasses
 import itertools
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
-from seldio import geometry
 from seldio.media.arrays import SIDES, Format
 from seldio.media.intensity import others
+from seldio.rules.deep_pieces import Floats, Pieces
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
-Bools = np.ndarray[Any, np.dtype[np.bool_]]
-
-#: Most label frames in a piece; a moving source is in several places.
-_PIECE = 20
-#: Fewest label frames with a direction that make a piece.
-_LEAST = 3
-#: Directness below which a label frame is ignored.
-_DIRECT = 0.03
-#: Labelled directions closer together than this count as one; pieces within this angle are one place. Degrees.
-_TOGETHER, _PLACE = 10.0, 20.0
-#: Errors of measured directions: a share is arbitrary, the rest about 18 degrees.
-_ASTRAY, _SHARPNESS = 0.15, 10.0
-
-
-@dataclasses.dataclass(frozen=True)
-class LabelFrames:
-    """The labels of each label frame of a clip."""
-
-    active: Bools  # whether any source is active, shape (label frames,)
-    alone: Bools  # whether all active sources are in one direction
-    direction: Floats  # the unit vector to it (front, left, up), shape (label frames, 3); zeros where not alone
-    event: Ints  # a number of the class and source there, -1 where not alone
-
-    def __len__(self) -> int:
-        return len(self.active)
-
-
-def label_frames(frame: Ints, azimuth: Floats, elevation: Floats, event: Ints, count: int) -> LabelFrames:
-    """The first *count* label frames of the rows of one clip; *event* is a number of the class and source.
-
-    Unknown azimuths and elevations are NaN.
-    """
-    inside = (frame >= 0) & (frame < count)
-    frame, event, azimuth, elevation = frame[inside], event[inside], azimuth[inside], elevation[inside]
-    known = np.isfinite(azimuth) & np.isfinite(elevation)
-    units = np.stack(geometry.to_cartesian(np.where(known, azimuth, 0.0), np.where(known, elevation, 0.0)), axis=1)
-    rows = np.bincount(frame, minlength=count)
-    total = np.zeros((count, 3))
-    np.add.at(total, frame, units)
-    length = np.linalg.norm(total, axis=1)
-    alone = (rows > 0) & (length > rows * np.cos(np.radians(_TOGETHER / 2)))
-    alone[frame[~known]] = False
-    direction = np.where(alone[:, np.newaxis], total / np.maximum(length, 1e-9)[:, np.newaxis], 0.0)
-    of = np.full(count, -1, np.int64)
-    of[frame] = event
-    return LabelFrames(rows > 0, alone, direction, np.where(alone, of, -1))
-
-
-@dataclasses.dataclass(frozen=True)
-class Pieces:
-    """Pieces of events of one or more clips."""
-
-    #: for n pieces, the mean of ``u vᵀ`` over its label frames, with unit vectors u as labelled and v as measured,
-    #: weighted by directness: shape (n, 3, 3). The mean cosine between labels and measurements, turned by Q, is
-    #: ``(agreement * Q).sum()``.
-    agreement: Floats
-    place: Ints  # a number of the place (and clip) of each piece, shape (n,)
-    events: int  # how many events they are from
-
-    def __len__(self) -> int:
-        return len(self.agreement)
-
-    @property
-    def places(self) -> int:
-        """How many places there are."""
-        return len(np.unique(self.place))
-
-    def cosines(self, turned: Floats) -> Floats:
-        """Mean cosines between labels and audio turned by each of q matrices (q, 3, 3): shape (q, pieces)."""
-        return np.asarray(np.tensordot(turned, self.agreement, axes=([1, 2], [1, 2])))
-
-    def errors(self, turned: Floats) -> Floats:
-        """The angle (degrees) of each place for each of q matrices: shape (q, places)."""
-        return np.degrees(np.arccos(np.clip(self._by_place(self.cosines(turned)), -1.0, 1.0)))
-
-    def evidence(self, turned: Floats) -> Floats:
-        """Log-likelihood of each place for each of q matrices, relative to a random direction: shape (q, places).
-
-        Many pieces at one place prove little more than three.
-        """
-        _, counts = np.unique(self.place, return_counts=True)
-        return self._by_place(likelihood(self.cosines(turned))) * np.minimum(counts, 3)
-
-    def _by_place(self, values: Floats) -> Floats:
-        of = self.place == np.unique(self.place)[:, np.newaxis]
-        return np.asarray(values @ of.T / of.sum(axis=1))
-
-
-def likelihood(cosine: Floats) -> Floats:
-    """Log-likelihood of an angle between label and audio, relative to a uniform distribution."""
-    peak = 2 * _SHARPNESS / (1 - np.exp(-2 * _SHARPNESS))
-    return np.asarray(np.log((1 - _ASTRAY) * peak * np.exp(_SHARPNESS * (cosine - 1)) + _ASTRAY))
-
-
-def pieces(labels: LabelFrames, sound: Mapping[int, Floats]) -> dict[int, Pieces]:
-    """Pieces of the isolated events, by the channel that is assumed to be W, each with the measured directions.
-
-    Directions of the audio, shape (label frames, 3), are as long as they are direct.
-    """
-    lengths = {reference: np.linalg.norm(directions, axis=1) for reference, directions in sound.items()}
-    count = min(len(labels), *map(len, sound.values()))
-    direct = np.max(list(lengths.values()), axis=0)[:count] > _DIRECT
-    frame = np.flatnonzero(labels.alone[:count] & direct)
-    run = runs(frame, labels.event[frame])
-    began = frame[np.searchsorted(run, run)] if len(frame) else frame
-    piece = np.unique(np.stack((run, (frame - began) // _PIECE)), axis=1, return_inverse=True)[1].ravel()
-    sizes = np.bincount(piece)
-    kept = sizes >= _LEAST
-    middle = np.zeros((len(sizes), 3))
-    np.add.at(middle, piece, labels.direction[frame])
-    place, events = places(middle[kept]), len(np.unique(run[kept[piece]]))
-    return {
-        reference: Pieces(_agreement(labels.direction[frame], directions[frame], piece)[kept], place, events)
-        for reference, directions in sound.items()
-    }
-
-
-def runs(frame: Ints, event: Ints) -> Ints:
-    """The number of the event of each label frame; short gaps do not end an event."""
-    new = (np.diff(frame) > _LEAST) | (np.diff(event) != 0)
-    return np.concatenate((np.zeros(min(1, len(frame)), np.int64), np.cumsum(new)))
-
-
-def _agreement(labelled: Floats, sound: Floats, piece: Ints) -> Floats:
-    """Mean of ``u vᵀ`` in each piece, weighted by the length of the measured directions."""
-    total = np.zeros((int(piece.max(initial=-1)) + 1, 3, 3))
-    np.add.at(total, piece, labelled[:, :, np.newaxis] * sound[:, np.newaxis])
-    weight = np.bincount(piece, np.linalg.norm(sound, axis=1), len(total))
-    return np.asarray(total / np.maximum(weight, 1e-9)[:, np.newaxis, np.newaxis])
-
-
-def places(direction: Floats) -> Ints:
-    """A number for each direction (n, 3); those in one cell of the sphere have the same."""
-    azimuth, elevation = geometry.to_polar(*direction.T)
-    ring = np.rint(elevation / _PLACE)
-    across = np.maximum(1, np.rint(360 / _PLACE * np.cos(np.radians(ring * _PLACE))))
-    return np.asarray(np.rint(azimuth / 360 * across) % across + 100 * (ring + 10), np.int64)
-
-
-def joined(clips: list[Pieces]) -> Pieces:
-    """The pieces of several clips, whose places are all distinct."""
-    agreement = np.concatenate([one.agreement for one in clips])
-    place = np.concatenate([one.place + 10_000 * number for number, one in enumerate(clips)])
-    return Pieces(agreement, place, sum(one.events for one in clips))
-
-
-#: Requirements of a verdict. Fewest places and events:
-PLACES, EVENTS = 4, 5
+#: Requirements of a verdict. Fewest places, pieces (of up to 2 s, at one place) and label frames that are heard:
+PLACES, HEARD, FRAMES = 4, 5, 50
 #: smallest log-likelihood by which the cause explains them better than the unchanged labels do,
 MARGIN = 10.0
 #: and better than the next cause, unless that one is reported as well;
@@ -180,6 +28,9 @@ CLEAR = 3.0
 FIT, WITHIN = 0.7, 30.0
 #: smallest degrees and factor by which the mean error (each capped) falls.
 GAIN, FACTOR, CAP = 6.0, 1.3, 90.0
+#: Where fewer places are heard, a warning: largest angle between two of them, at least; smallest share that fits after
+#: correction, largest median error then and smallest median error before.
+APART, FIT_FEW, AFTER, BEFORE = 30.0, 0.8, 22.0, 35.0
 #: Smallest rotation that is reported, in degrees: rooms and annotators cause smaller ones.
 SMALLEST = 12
 _DRAWS = 400
@@ -205,9 +56,10 @@ class Verdict:
     cause: Cause  # the most likely one
     rival: Cause | None  # another cause that is nearly as likely, if there is one
     events: int  # isolated events
-    places: int  # places that they come from
+    places: int  # places that are heard
     before: float  # median error over places as labelled, degrees
     after: float  # the same after correction
+    sure: bool = True  # whether enough places say so; if not, it is a warning
 
 
 FITS = Cause("", "", "", ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
@@ -325,7 +177,7 @@ def rotation(degrees: int, mirrored: bool = False) -> Cause:
 def judge(by_reference: Mapping[int, Pieces], format: Format) -> Verdict | None:
     """The cause that explains the pieces, by the channel that is assumed to be W; None if none is clear."""
     plain = by_reference[0]
-    if plain.places < PLACES or plain.events < EVENTS:
+    if plain.whole < HEARD or plain.frames.sum() < FRAMES:
         return None
     fits = plain.evidence(np.eye(3)[np.newaxis])[0]
     best, rival, evidence = _best(by_reference, format)
@@ -335,13 +187,22 @@ def judge(by_reference: Mapping[int, Pieces], format: Format) -> Verdict | None:
     draws = np.random.default_rng(0).integers(0, len(gain), (_DRAWS, len(gain)))
     if np.quantile(gain[draws].sum(axis=1), 0.01) <= best.penalty:  # it must be large whichever places were sampled
         return None
-    turn = np.stack((np.eye(3), np.array(best.turn)))
-    before = plain.errors(turn[:1])[0]
-    after = by_reference[best.reference].errors(turn[1:])[0]
+    turn = np.array(best.turn)
+    before, after = plain.errors(np.eye(3)), by_reference[best.reference].errors(turn)
     mean_before, mean_after = np.minimum(before, CAP).mean(), np.minimum(after, CAP).mean()
-    if np.mean(after <= WITHIN) < FIT or mean_before < max(mean_after + GAIN, FACTOR * mean_after):
+    places, directions = by_reference[best.reference].heard(turn)
+    share, middle = np.mean(after <= WITHIN), (float(np.median(before)), float(np.median(after)))
+    if share < FIT or mean_before < max(mean_after + GAIN, FACTOR * mean_after):
         return None
-    return Verdict(best, rival, plain.events, plain.places, float(np.median(before)), float(np.median(after)))
+    sure = len(places) >= PLACES
+    if not sure and not (
+        (directions @ directions.T).min(initial=1.0) < np.cos(np.radians(APART))
+        and share >= FIT_FEW
+        and middle[0] >= BEFORE
+        and middle[1] <= AFTER
+    ):
+        return None
+    return Verdict(best, rival, plain.events, len(places), *middle, sure)
 
 
 def _best(by_reference: Mapping[int, Pieces], format: Format) -> tuple[Cause, Cause | None, Floats]:

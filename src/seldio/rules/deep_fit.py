@@ -19,7 +19,8 @@ from seldio.formats.trees import TYPES, Tree, TreePlace
 from seldio.media.arrays import Format
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, grouped
-from seldio.rules.deep_causes import Cause, LabelFrames, Pieces, Verdict, in_labels, joined, judge, label_frames, pieces
+from seldio.rules.deep_causes import Cause, Verdict, in_labels, judge
+from seldio.rules.deep_pieces import LabelFrames, Pieces, joined, label_frames, pieces
 from seldio.rules.deep_timing import FURTHEST, AudibleFrames, Other, Shift, evidence, other, shift, sound_frames
 from seldio.text import printable
 
@@ -152,6 +153,9 @@ _RATES = (8_000, 192_000)
 IN_LABELS = frozenset({"mirrored", "flipped", "reversed", "rotated"})
 #: From this many clips on, a fault that they share is a separate finding.
 MANY = 4
+#: Labels fit badly if at least this is heard (pieces of up to 2 s, places, label frames), at most this share of the
+#: label frames fits within 30 degrees, and their median error (degrees) is this large.
+_MUCH, _PLACES, _FRAMES, _SHARE, _OFF = 15, 4, 100, 0.25, 55.0
 #: Smallest log-likelihood by which the other recording of a clip supports its labels, or contradicts them.
 _CLEAR = 3.0
 
@@ -291,6 +295,28 @@ class Fits:
         """The recordings whose labels fit at another time, or are those of another clip."""
         found = ((fit, timing(fit, self.label_frames)) for fit in self.all)
         return [(fit, one) for fit, one in found if one is not None]
+
+    @cached_property
+    def misfits(self) -> list[tuple[Fit, float, float, int]]:
+        """The recordings whose labels fit badly for no known cause.
+
+        With the share of label frames within 30 degrees, the median error, and the number of label frames; one
+        recording for each label file.
+        """
+        explained = {fit.labels for fault in (*self.faults, *self.shared) for fit in fault.fits}
+        explained |= {fit.labels for fit, _ in self.timings}
+        found: dict[str, tuple[Fit, float, float, int]] = {}
+        for fit in self.all:
+            pieces = fit.pieces[0]
+            frames = int(pieces.frames.sum())
+            if not fit.intact or fit.labels in explained or pieces.whole < _MUCH or frames < _FRAMES:
+                continue
+            error = np.degrees(np.arccos(np.clip(pieces.cosines(np.eye(3)), -1.0, 1.0)))
+            share = float(pieces.frames[error <= 30].sum() / frames)
+            middle = float(np.median(np.repeat(error, pieces.frames)))
+            if share <= _SHARE and middle >= _OFF and pieces.places >= _PLACES:
+                found.setdefault(fit.labels, (fit, share, middle, frames))
+        return list(found.values())
 
 
 def _together(same: list[BlamedCause]) -> BlamedCause:

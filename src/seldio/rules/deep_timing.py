@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from seldio.rules.deep_causes import Bools, Floats, Ints, LabelFrames, likelihood, places, runs
+from seldio.rules.deep_pieces import Bools, Floats, Ints, LabelFrames, likelihood, places, runs
 
 #: Most label frames by which labels are shifted.
 FURTHEST = 100

@@ -1,0 +1,260 @@
+"""What labels and audio have in common: label frames in which it is known who is heard, put together by place.
+
+Label frames of one event are not independent, nor are events at one place, which share their reflections. So frames
+are grouped into pieces of two seconds at one place, and pieces into places; significance is judged over places. Frames
+with two or three labelled directions count too, if the sound of one of them is clearly the loudest.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from seldio import geometry
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+Bools = np.ndarray[Any, np.dtype[np.bool_]]
+
+#: Label frames of a block of time: frames at one place within it are one piece.
+_BLOCK = 20
+#: Label frames with a direction that make a whole piece, and most label frames of silence within an event.
+_LEAST = 3
+#: Directness below which a label frame is ignored; the same where several sources are active, one of which is heard.
+_DIRECT, _CLEARLY = 0.03, 0.15
+#: Most directions of a label frame, and most label frames of a clip with more than one that are looked at.
+_CROWD, _CROWDS = 3, 200
+#: Labelled directions closer together than this count as one; pieces within this angle are one place. Degrees.
+_TOGETHER, _PLACE = 10.0, 20.0
+#: Errors of measured directions: a share is arbitrary, the rest about 18 degrees.
+_ASTRAY, _SHARPNESS = 0.15, 10.0
+
+
+@dataclasses.dataclass(frozen=True)
+class LabelFrames:
+    """The labels of each label frame of a clip."""
+
+    active: Bools  # whether any source is active, shape (label frames,)
+    alone: Bools  # whether all active sources are in one direction
+    direction: Floats  # the unit vector to it (front, left, up), shape (label frames, 3); zeros where not alone
+    event: Ints  # a number of the class and source there, -1 where not alone
+    #: label frames with two or three directions, shape (k,), and the unit vectors to these, shape (k, 3, 3); of two
+    #: directions the first one stands twice
+    crowd: Ints
+    among: Floats
+
+    def __len__(self) -> int:
+        return len(self.active)
+
+
+def label_frames(frame: Ints, azimuth: Floats, elevation: Floats, event: Ints, count: int) -> LabelFrames:
+    """The first *count* label frames of the rows of one clip; *event* is a number of the class and source.
+
+    Unknown azimuths and elevations are NaN.
+    """
+    inside = (frame >= 0) & (frame < count)
+    frame, event, azimuth, elevation = frame[inside], event[inside], azimuth[inside], elevation[inside]
+    known = np.isfinite(azimuth) & np.isfinite(elevation)
+    units = np.stack(geometry.to_cartesian(np.where(known, azimuth, 0.0), np.where(known, elevation, 0.0)), axis=1)
+    rows = np.bincount(frame, minlength=count)
+    total = np.zeros((count, 3))
+    np.add.at(total, frame, units)
+    length = np.linalg.norm(total, axis=1)
+    alone = (rows > 0) & (length > rows * np.cos(np.radians(_TOGETHER / 2)))
+    alone[frame[~known]] = False
+    direction = np.where(alone[:, np.newaxis], total / np.maximum(length, 1e-9)[:, np.newaxis], 0.0)
+    of = np.full(count, -1, np.int64)
+    of[frame] = event
+    few = (rows > 1) & (rows <= _CROWD) & ~alone
+    few[frame[~known]] = False
+    return LabelFrames(rows > 0, alone, direction, np.where(alone, of, -1), *_crowds(few, frame, units))
+
+
+def _crowds(few: Bools, frame: Ints, units: Floats) -> tuple[Ints, Floats]:
+    """The label frames of *few* directions, and these, as :class:`LabelFrames` has them."""
+    mine = np.flatnonzero(few[frame])
+    mine = mine[np.argsort(frame[mine], kind="stable")]
+    crowd, first, count = np.unique(frame[mine], return_index=True, return_counts=True)
+    among = np.repeat(units[mine[first]][:, np.newaxis], _CROWD, axis=1)
+    for number in range(1, _CROWD):
+        there = count > number
+        among[there, number] = units[mine[first[there] + number]]
+    return crowd, among
+
+
+@dataclasses.dataclass(frozen=True)
+class Pieces:
+    """What labels and audio have in common, of one or more clips, piece by piece.
+
+    A piece is all that is heard at one place within two seconds, whatever events it belongs to: labels that jump with
+    every label frame count as much as those that stand still.
+    """
+
+    #: for n pieces, the mean of ``u vᵀ`` over its label frames, with unit vectors u as labelled and v as measured,
+    #: weighted by directness, for each of the directions that are labelled there (all alike, mostly): shape
+    #: (n, 3, 3, 3). The mean cosine between a label and measurements, turned by Q, is ``(agreement * Q).sum()``.
+    agreement: np.ndarray[Any, np.dtype[np.float32]]
+    place: Ints  # a number of the place (and clip) of each piece, or of its places together; shape (n,), in order
+    cell: Ints  # a number of the place of each of its directions: shape (n, 3)
+    frames: Ints  # label frames in each piece, shape (n,)
+    middle: Floats  # the labelled unit vectors of each piece, the means of its label frames: shape (n, 3, 3)
+    events: int  # how many events they are from
+
+    def __len__(self) -> int:
+        return len(self.agreement)
+
+    @cached_property
+    def _starts(self) -> Ints:
+        """The first piece of each place."""
+        return np.flatnonzero(np.diff(self.place, prepend=-1))
+
+    @cached_property
+    def support(self) -> Floats:
+        """How many whole pieces there are at each place; pieces of one or two label frames count in part."""
+        return np.asarray(np.add.reduceat(np.minimum(1.0, self.frames / _LEAST), self._starts)) if len(self) else NONE
+
+    @property
+    def whole(self) -> float:
+        """How many whole pieces there are."""
+        return float(self.support.sum())
+
+    @property
+    def places(self) -> int:
+        """How many places are heard."""
+        return len(self.heard()[0])
+
+    def heard(self, turn: Floats | None = None) -> tuple[Ints, Floats]:
+        """The places that are heard if the audio is turned by a matrix: their numbers, and unit vectors (n, 3).
+
+        Where several directions are labelled, it is the nearest one. A place counts if it has a whole piece.
+        """
+        near = np.argmax(self._each(np.eye(3) if turn is None else turn), axis=1)
+        every, rows = np.arange(len(self)), self.frames[:, np.newaxis]
+        cells, of = np.unique(self.cell[every, near], return_inverse=True)
+        total = np.zeros((len(cells), 3))
+        np.add.at(total, of.ravel(), self.middle[every, near] * rows)
+        whole = np.bincount(of.ravel(), np.minimum(1.0, self.frames / _LEAST), len(cells)) >= 1
+        return cells[whole], np.asarray(total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9))[whole]
+
+    def _each(self, turn: Floats) -> Floats:
+        """Mean cosines between each label and audio turned by a matrix: shape (pieces, 3)."""
+        return np.asarray(np.tensordot(self.agreement, turn, axes=([2, 3], [0, 1])), np.float64)
+
+    def cosines(self, turn: Floats) -> Floats:
+        """Mean cosines between the nearest label and audio turned by a matrix: shape (pieces,)."""
+        return np.asarray(self._each(turn).max(axis=1, initial=-1.0))
+
+    def errors(self, turn: Floats) -> Floats:
+        """The angle (degrees) of each place with a whole piece, turned by a matrix: shape (places,)."""
+        cosines = self._by_place(self.cosines(turn))[self.support >= 1]
+        return np.degrees(np.arccos(np.clip(cosines, -1.0, 1.0)))
+
+    def evidence(self, turned: Floats) -> Floats:
+        """Log-likelihood of each place for each of q matrices, relative to a random direction: shape (q, places).
+
+        Many pieces at one place prove little more than three.
+        """
+        rows = (self._by_place(likelihood(self._each(turn))) * np.minimum(self.support, 3) for turn in turned)
+        return np.array(list(rows))
+
+    def _by_place(self, values: Floats) -> Floats:
+        """The mean over the label frames of each place of a value of each piece."""
+        if not len(self):
+            return NONE
+        total = np.add.reduceat(values * self.frames, self._starts)
+        return np.asarray(total / np.add.reduceat(self.frames, self._starts))
+
+
+NONE = np.zeros(0)
+
+
+def likelihood(cosine: Floats) -> Floats:
+    """Log-likelihood of an angle between label and audio, relative to a uniform distribution.
+
+    Of several labels (the last axis), any one may be what is heard.
+    """
+    peak = 2 * _SHARPNESS / (1 - np.exp(-2 * _SHARPNESS))
+    near = np.exp(_SHARPNESS * (cosine - 1))
+    return np.asarray(np.log((1 - _ASTRAY) * peak * (near.mean(axis=-1) if near.ndim > 1 else near) + _ASTRAY))
+
+
+def pieces(labels: LabelFrames, sound: Mapping[int, Floats]) -> dict[int, Pieces]:
+    """Pieces of what is heard alone, by the channel that is assumed to be W, each with the measured directions.
+
+    Directions of the audio, shape (label frames, 3), are as long as they are direct.
+    """
+    lengths = {reference: np.linalg.norm(directions, axis=1) for reference, directions in sound.items()}
+    count = min(len(labels), *map(len, sound.values()))
+    direct = np.max(list(lengths.values()), axis=0)[:count] > _DIRECT
+    frame = np.flatnonzero(labels.alone[:count] & direct)
+    cell = places(labels.direction[frame])
+    keys, piece, sizes = np.unique(np.stack((cell, frame // _BLOCK)), axis=1, return_inverse=True, return_counts=True)
+    piece = piece.ravel()
+    middle = np.zeros((len(sizes), 3))
+    np.add.at(middle, piece, labels.direction[frame])
+    middle /= np.maximum(np.linalg.norm(middle, axis=1, keepdims=True), 1e-9)
+    events = int((np.unique(runs(frame, labels.event[frame]), return_counts=True)[1] >= _LEAST).sum())
+
+    crowd, among = _clear(labels, np.max(list(lengths.values()), axis=0)[:count])
+    cells = np.concatenate(
+        (np.repeat(keys[0][:, np.newaxis], _CROWD, axis=1), places(among.reshape(-1, 3)).reshape(-1, _CROWD))
+    )
+    middles = np.concatenate((np.repeat(middle[:, np.newaxis], _CROWD, axis=1), among))
+    frames = np.concatenate((sizes, np.ones(len(crowd), np.int64)))
+    place = np.unique(np.sort(cells, axis=1), axis=0, return_inverse=True)[1].ravel()
+    order = np.argsort(place, kind="stable")
+    found = {}
+    for reference, directions in sound.items():
+        alone = np.repeat(_agreement(labels.direction[frame], directions[frame], piece)[:, np.newaxis], _CROWD, axis=1)
+        unit = directions[crowd] / np.maximum(lengths[reference][crowd], 1e-9)[:, np.newaxis]
+        several = among[:, :, :, np.newaxis] * unit[:, np.newaxis, np.newaxis, :]
+        agreement = np.concatenate((alone, several))[order].astype(np.float32)
+        found[reference] = Pieces(agreement, place[order], cells[order], frames[order], middles[order], events)
+    return found
+
+
+def _clear(labels: LabelFrames, length: Floats) -> tuple[Ints, Floats]:
+    """Label frames with several directions, of which one is heard clearly; some of them, where there are many."""
+    clear = np.flatnonzero(labels.crowd < len(length))
+    clear = clear[length[labels.crowd[clear]] > _CLEARLY]
+    some = clear[np.linspace(0, len(clear) - 1, min(len(clear), _CROWDS)).astype(np.int64)]
+    return labels.crowd[some], labels.among[some]
+
+
+def runs(frame: Ints, event: Ints) -> Ints:
+    """The number of the event of each label frame; short gaps do not end an event."""
+    new = (np.diff(frame) > _LEAST) | (np.diff(event) != 0)
+    return np.concatenate((np.zeros(min(1, len(frame)), np.int64), np.cumsum(new)))
+
+
+def _agreement(labelled: Floats, sound: Floats, piece: Ints) -> Floats:
+    """Mean of ``u vᵀ`` in each piece, weighted by the length of the measured directions."""
+    total = np.zeros((int(piece.max(initial=-1)) + 1, 3, 3))
+    np.add.at(total, piece, labelled[:, :, np.newaxis] * sound[:, np.newaxis])
+    weight = np.bincount(piece, np.linalg.norm(sound, axis=1), len(total))
+    return np.asarray(total / np.maximum(weight, 1e-9)[:, np.newaxis, np.newaxis])
+
+
+def places(direction: Floats) -> Ints:
+    """A number for each direction (n, 3); those in one cell of the sphere have the same."""
+    azimuth, elevation = geometry.to_polar(*direction.T)
+    ring = np.rint(elevation / _PLACE)
+    across = np.maximum(1, np.rint(360 / _PLACE * np.cos(np.radians(ring * _PLACE))))
+    return np.asarray(np.rint(azimuth / 360 * across) % across + 100 * (ring + 10), np.int64)
+
+
+def joined(clips: list[Pieces]) -> Pieces:
+    """The pieces of several clips, whose places are all distinct."""
+    apart = [10_000 * number for number in range(len(clips))]
+    return Pieces(
+        np.concatenate([one.agreement for one in clips]),
+        np.concatenate([one.place + more for one, more in zip(clips, apart, strict=True)]),
+        np.concatenate([one.cell + more for one, more in zip(clips, apart, strict=True)]),
+        np.concatenate([one.frames for one in clips]),
+        np.concatenate([one.middle for one in clips]),
+        sum(one.events for one in clips),
+    )
