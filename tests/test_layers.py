@@ -21,7 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("formats",),
     ("rules", "tasks", "answers"),
     (
-        "check", "conversion", "scores", "data", "synth",
+        "check", "conversion", "scores", "differences", "data", "synth",
     ),
     ("hub", "viewer", "schemas", "api"),
     ("cli",),

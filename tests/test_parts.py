@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import shutil
@@ -26,6 +27,7 @@ from seldio.check.validation import validate
 from seldio.conversion import labels, questions
 from seldio.data import export, export_shards, exporting
 from seldio.data.exporting import LEDGER
+from seldio.differences import labels as comparing
 from seldio.engines import running
 from seldio.files import open_source
 from seldio.findings import Finding, raise_errors
@@ -58,6 +60,7 @@ def cut(to: Cut) -> Iterator[None]:
         patch.setattr(cutting, "LINES", to.chunk)
         patch.setattr(cutting, "HOLD", to.hold)
         patch.setattr(counting, "PART", to.size)
+        patch.setattr(comparing, "PART", to.size)
         patch.setattr(questions, "PART", min(to.size, questions.PART))
         patch.setattr(labels, "KEPT", to.hold)
         patch.setattr(labels, "PART", min(to.size, labels.PART))
@@ -84,6 +87,18 @@ def scored(path: Path) -> object:
     """Labels against themselves, with what is wrong in them."""
     report = score_labels(path, path, SeldOptions(jackknife=True, by_clip=True, force=True))
     return "".join(render([report], "json"))
+
+
+def differing(path: Path) -> object:
+    """What changed since a version in which one clip has fewer rows, and another one none."""
+    with tempfile.TemporaryDirectory() as folder:
+        old = Path(folder) / "old"
+        shutil.copytree(path, old)
+        shortened, emptied = sorted(old.rglob("*.csv"))[1:3]
+        shortened.write_text("".join(shortened.read_text().splitlines(keepends=True)[:-5]))
+        emptied.write_text("")
+        report = seldio.diff(old, path, force=True)
+        return dataclasses.replace(report, system="")
 
 
 def described(path: Path) -> object:
@@ -135,6 +150,7 @@ VERBS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
         ("labels", "radians", "angles", "events", "misnamed", "questions", "mixed", "asked", "table", "packed"),
     ),
     "score": (scored, ("radians", "angles", "misnamed", "table")),
+    "diff": (differing, ("radians", "angles", "misnamed")),
     "validate --diff": (repaired, ("labels", "angles", "mixed")),
     "convert labels": (as_files, ("labels", "radians", "angles", "misnamed", "mixed", "sound", "table")),
     "convert --to parquet": (as_table, ("angles", "misnamed", "sound", "table")),

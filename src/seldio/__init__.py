@@ -12,6 +12,7 @@ from seldio.files import sources
 
 if TYPE_CHECKING:
     from seldio.api import convert as convert
+    from seldio.api import diff as diff
     from seldio.api import info as info
     from seldio.api import rank as rank
     from seldio.api import read as read
@@ -46,6 +47,7 @@ _HOMES = {
     "info": "seldio.api",
     "validate": "seldio.api",
     "convert": "seldio.api",
+    "diff": "seldio.api",
     "score": "seldio.api",
     "rank": "seldio.api",
     "view": "seldio.viewer.page",

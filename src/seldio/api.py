@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from seldio.check.repair import Fixed
     from seldio.check.settings import Settings
     from seldio.conversion.report import Conversion
+    from seldio.differences.report import Difference
     from seldio.files import Source
     from seldio.formats import LabelFormat
     from seldio.reports.tables import ScoreReport
 
 __all__ = [
-    "Description", "Validation", "convert", "info", "rank", "read", "score", "validate", "write",
+    "Description", "Validation", "convert", "diff", "info", "rank", "read", "score", "validate", "write",
 ]  # fmt: skip
 
 Path = str | os.PathLike[str]
@@ -562,3 +563,37 @@ def rank(
     several = [scores] if isinstance(scores, str | os.PathLike | ScoreReport) else scores
     parts = [ranking.scores_of([one]) if isinstance(one, ScoreReport) else ranking.read_scores(one) for one in several]
     return ranking.report(ranking.collected(parts), _names(metrics))
+
+
+# --- versions -------------------------------------------------------------------------------------------------------
+
+
+def diff(
+    old: Path, new: Path, *, format: str | None = None, new_format: str | None = None, force: bool = False
+) -> Difference:
+    """Compare two versions of labels, questions or predictions.
+
+    A change that explains a whole clip (mirrored, turned, shifted in time, another unit) is named as such; events of
+    labels are then followed from one version to the other: turned, moved, re-timed, renamed, joined, split, added,
+    dropped. Rows of questions and predictions belong together by their ids, or by recording and question.
+
+    Args:
+        old: a file, folder, archive or ``-`` for standard input.
+        new: the other version, in the same forms.
+        format: the format of the old version, and of the new one unless *new_format* is given; detected by default.
+        new_format: the format of the new version.
+        force: compare labels even if they have errors.
+
+    Returns:
+        Tables ``changes``, ``clips`` and ``events`` (or ``rows``); ``same`` says whether there is no change. Times are
+        in seconds, angles in degrees, azimuth +90 is left.
+
+    Raises:
+        InvalidData: a file has an error.
+        UnknownFormat: a format cannot be detected.
+        UsageError: the two versions hold different kinds of data.
+        DataError: the two versions have nothing in common.
+    """
+    from seldio.differences.report import difference
+
+    return difference(old, new, format, new_format, force=force)

@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from seldio.cli import hub, score, verbs, view
+from seldio.cli import compare, hub, score, verbs, view
 from seldio.cli.demo import demo
 from seldio.cli.options import Command
 
@@ -46,6 +46,7 @@ _COMMANDS = {
     "convert": (verbs.convert, "Convert between formats, to Parquet, or labels into questions."),
     "score": (score.command, "Score predictions as the official programs do."),
     "rank": (score.rank, "Rank systems by their scores, as defined by DCASE Task 3."),
+    "diff": (compare.diff, "Compare two versions of labels or questions."),
     "info": (verbs.info, "Describe a file, folder or archive."),
     "view": (view.view, "Write an HTML page about a clip: player, panorama, timeline."),
     "plot": (view.plot, "Draw labels, predictions, scores, or a video with labels."),

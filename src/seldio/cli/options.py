@@ -65,6 +65,11 @@ RESUME: Any = typer.Option(
 JSON: Any = typer.Option(False, "--json", help="Print JSON.")
 #: Options of commands whose report has several forms.
 REPORT = "Report"
+REPORT_FORM: Any = typer.Option(
+    "text", metavar="FORM", rich_help_panel=REPORT,
+    help="Form of the report: text, json, csv, markdown or html; json and csv keep every digit.",
+    autocompletion=lambda incomplete: complete_outputs(incomplete, "scores"),
+)  # fmt: skip
 REPORT_JSON: Any = typer.Option(False, "--json", help="Short for --output json.", rich_help_panel=REPORT)
 REPORT_FILE: Any = typer.Option(
     None, "-o", metavar="FILE", help="Write the report to this file.", rich_help_panel=REPORT

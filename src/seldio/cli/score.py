@@ -12,11 +12,11 @@ from seldio.cli.options import (
     ENGINE,
     REPORT,
     REPORT_FILE,
+    REPORT_FORM,
     REPORT_JSON,
     RESUME,
     WORKERS,
     Engine,
-    complete_outputs,
     complete_profiles,
     complete_vocabularies,
     format_option,
@@ -28,11 +28,6 @@ from seldio.errors import ExitCode, UsageError
 
 _LABELS, _ANSWERS = "Scoring labels", "Scoring answers"
 _JUDGE = "Language model as judge"
-_OUTPUT: Any = typer.Option(
-    "text", metavar="FORM", rich_help_panel=REPORT,
-    help="Form of the report: text, json, csv, markdown or html; json and csv keep every digit.",
-    autocompletion=lambda incomplete: complete_outputs(incomplete, "scores"),
-)  # fmt: skip
 
 
 def _list(wanted: bool) -> None:
@@ -71,7 +66,7 @@ def command(
     profiles: bool = typer.Option(  # noqa: ARG001 - they are listed before anything else
         False, "--profiles", is_eager=True, callback=_list, help="List the scoring profiles and exit."
     ),
-    output: str = _OUTPUT,
+    output: str = REPORT_FORM,
     json: bool = REPORT_JSON,
     out: Path | None = REPORT_FILE,
     table: str | None = typer.Option(
@@ -221,7 +216,7 @@ def rank(
         metavar="NAMES",
         help="Rank by these metrics only, separated by commas; NAME:higher or NAME:lower for unknown ones.",
     ),
-    output: str = _OUTPUT,
+    output: str = REPORT_FORM,
     json: bool = REPORT_JSON,
     out: Path | None = REPORT_FILE,
 ) -> ExitCode:

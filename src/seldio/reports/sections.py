@@ -85,17 +85,19 @@ def meanings(subject: Subject, options: Options) -> list[tuple[str, str]]:
 
 
 def details(subject: Subject) -> str:
-    """What a report of scores without its details leaves out, in a sentence."""
+    """What a report of scores without its details leaves out, in a sentence; empty if that is nothing."""
     if isinstance(subject, Report):
         return ""
     titles = dict.fromkeys(printable(table.title) for report in subject for table in report.tables if table.aside)
     small = sum(not (notice.grave or notice.first) for report in subject for notice in report.notices)
     notices = [plural(small, "more notice")] if small else []
-    return f"--details adds: {'; '.join([*titles, *notices, 'the meaning of the columns'])}."
+    meaning = ["the meaning of the columns"] if meanings(subject, Options()) else []
+    left_out = [*titles, *notices, *meaning]
+    return f"--details adds: {'; '.join(left_out)}." if left_out else ""
 
 
 def _headline(report: ScoreReport) -> str:
-    return printable(f"{report.system}, profile {report.profile}")
+    return printable(f"{report.system}, profile {report.profile}" if report.profile else report.system)
 
 
 def _settings(settings: Mapping[str, object]) -> str:

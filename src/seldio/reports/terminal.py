@@ -363,13 +363,14 @@ def _scores(subject: Subject, options: Options) -> Iterator[RenderableType]:
             yield _notices(notices)
             yield Text()
         for table in section.tables:
-            if everything or not table.aside:
+            if table.rows and (everything or not table.aside):
                 yield from _table(table, options.width)
         if notices := [notice for notice in section.notices if everything or notice.grave]:
             yield _notices(notices)
             yield Text()
     if not everything:
-        yield Text(details(subject), "dim")
+        if left_out := details(subject):
+            yield Text(left_out, "dim")
     elif legend := meanings(subject, options):
         yield _pairs(((Text(title, "dim"), Text(meaning, "dim")) for title, meaning in legend), _GAP)
 

@@ -54,16 +54,16 @@ class ClipRows(NamedTuple):
             return self._replace(held=self.held.portable())
         return self._replace(held=to_stream(self.held)) if isinstance(self.held, pa.Table) else self
 
-    def rows(self) -> tuple[pa.Table | None, Faults]:
-        """Their rows, with frames of 100 ms, None where there is no file; and errors in files.
+    def rows(self, as_read: bool = False) -> tuple[pa.Table | None, Faults]:
+        """Their rows, with frames of 100 ms unless they are wanted *as_read*, None where there is no file; and errors.
 
         Raises:
             InvalidData: something in a file cannot be read.
         """
         if isinstance(self.held, Part):
             found = self.held.labels(raising_unknown(raise_errors))
-            table = next((framed(one.reading.table, one.reading.format) for one in found), None)
-            return table, vet(found).thin()
+            tables = (one.reading.table if as_read else framed(one.reading.table, one.reading.format) for one in found)
+            return next(tables, None), vet(found).thin()
         table = self.held if isinstance(self.held, pa.Table) else from_stream(self.held)
         return table, Faults()  # the table has been checked as a whole
 
@@ -148,7 +148,7 @@ def reference_labels(source: Source, layout: LabelFormat | None, profile: SeldPr
         InvalidData, UnknownFormat, UsageError: it holds no labels of one layout.
     """
     try:
-        return _labels(source, layout, Wanted(("label",), (profile or profiles.get(USUAL)).years))
+        return labels_of(source, layout, Wanted(("label",), (profile or profiles.get(USUAL)).years))
     except UnknownFormat as error:
         raise UnknownFormat(_reference_option(error.text)) from None
 
@@ -205,7 +205,7 @@ def join(
     """
     of_labels = years(labels.layout)
     likely = of_labels if not named and of_labels and not set(of_labels) & set(profile.years) else profile.years
-    found = _labels(outputs, layout, Wanted(("output", "submission"), likely))
+    found = labels_of(outputs, layout, Wanted(("output", "submission"), likely))
     return Compared(labels, found, *_clips(set(labels.sizes), set(found.sizes), allow_missing, profile))
 
 
@@ -253,10 +253,11 @@ def _several_systems(expected: set[str], surplus: Sequence[str]) -> str:
     return f". The names fit without their folders ({listed(folders, 5)}): score one of these at a time"
 
 
-def _labels(source: Source, layout: LabelFormat | None, wanted: Wanted) -> Labels:
+def labels_of(source: Source, layout: LabelFormat | None, wanted: Wanted | None, as_read: bool = False) -> Labels:
     """What *source* holds, nothing of which is read yet unless it is a table.
 
-    Without a *layout*, the content decides, and what is *wanted* where that does not tell.
+    Without a *layout*, the content decides, and what is *wanted* where that does not tell. A table has label frames
+    of 100 ms unless it is wanted *as_read*.
 
     Raises:
         InvalidData: something is wrong with a file.
@@ -291,12 +292,12 @@ def _labels(source: Source, layout: LabelFormat | None, wanted: Wanted) -> Label
     (only,) = layouts.values()
     assert isinstance(only, LabelFormat)
     if only.role == "table":
-        return _table(source, found)
+        return _table(source, found, as_read)
     (part,) = (part for part in found if part.layout is not None)
     return LabelFiles(only, part, tuple(dict.fromkeys(remarks)))
 
 
-def _table(source: Source, found: Sequence[Part]) -> LabelTable:
+def _table(source: Source, found: Sequence[Part], as_read: bool) -> LabelTable:
     """The one table of *source*, or its tables as one where they are shards of an export.
 
     Raises:
@@ -308,7 +309,7 @@ def _table(source: Source, found: Sequence[Part]) -> LabelTable:
         raise UsageError(f"{printable(source.path)} holds {len(others) + 1} tables: choose one of them")
     layout = resolved(format, rows)
     names = sorted(file.clip for file in origin_of(rows).files)
-    table = framed(rows, layout)
+    table = rows if as_read else framed(rows, layout)
     codes, known = clip_codes(table)
     place = {clip: number for number, clip in enumerate(names)}
     clip = np.array([place[name] for name in known], dtype=np.int64)[codes] if len(codes) else np.empty(0, np.int64)

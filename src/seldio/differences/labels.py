@@ -1,0 +1,240 @@
+"""Two versions of labels: which clips are the same, what was done to whole clips, and what to single events.
+
+Rows are compared a few clips at a time, where :func:`seldio.running` says. Clips whose rows are the same cost no more
+than reading them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from operator import attrgetter
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from seldio import clock
+from seldio.check.vetting import Faults, joined
+from seldio.conversion.frames import are_events, frames_of, rescaled
+from seldio.differences import relations
+from seldio.differences.events import ChangedEvent, changed_events, events_of
+from seldio.differences.rows import FIELDS, MICRO, Codes, VersionRows, fields_of, in_order, same_by_clip, version_rows
+from seldio.engines import cut, each
+from seldio.errors import DataError
+from seldio.files import Source
+from seldio.formats import LabelFormat
+from seldio.scores.seld.join import ClipRows, LabelFiles, Labels, labels_of
+from seldio.text import listed, printable
+
+#: Bytes of both versions that are compared together, as if they were text.
+PART = 1 << 22
+
+
+class WholeCause(NamedTuple):
+    """What was done to a whole clip."""
+
+    text: str
+    events: int
+    rows: int
+
+
+@dataclasses.dataclass(frozen=True)
+class ChangedClip:
+    """A clip that is not the same in both versions."""
+
+    clip: str
+    causes: tuple[WholeCause, ...] = ()
+    events: tuple[ChangedEvent, ...] = ()
+    same: int = 0  # events that are the same, but for the causes
+    reordered: bool = False  # whether rows are in another order, and nothing else differs
+
+
+@dataclasses.dataclass(frozen=True)
+class LabelChanges:
+    """What changed in some clips; that of parts adds up."""
+
+    clips: int = 0  # that both versions have
+    events: tuple[int, int] = (0, 0)  # of changed clips, in the old and the new version
+    changed: tuple[ChangedClip, ...] = ()
+    faults: tuple[Faults, Faults] = dataclasses.field(default_factory=lambda: (Faults(), Faults()))
+
+    def __add__(self, other: LabelChanges) -> LabelChanges:
+        return LabelChanges(
+            self.clips + other.clips, (self.events[0] + other.events[0], self.events[1] + other.events[1]),
+            self.changed + other.changed,
+            (joined([self.faults[0], other.faults[0]]), joined([self.faults[1], other.faults[1]])),
+        )  # fmt: skip
+
+
+class VersionPart(NamedTuple):
+    """Some clips of both versions."""
+
+    clips: tuple[str, ...]
+    old: ClipRows
+    new: ClipRows
+    size: int
+
+    @property
+    def stamp(self) -> tuple[object, ...]:
+        """What changes when one of its files does."""
+        return self.clips, self.old.stamp, self.new.stamp
+
+    def portable(self) -> VersionPart:
+        """The part as it can go to another process."""
+        return self._replace(old=self.old.portable(), new=self.new.portable())
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparing:
+    """The work on a part."""
+
+    layouts: tuple[str, str]  # vocabularies of the two versions
+    hops: tuple[Fraction, Fraction]  # seconds between their frames
+    fields: tuple[str, ...]  # values that both have
+
+    def __call__(self, part: VersionPart) -> LabelChanges:
+        """What changed in *part*.
+
+        Raises:
+            InvalidData: something in a file cannot be read.
+        """
+        (one, amiss), (two, wrong) = part.old.rows(as_read=True), part.new.rows(as_read=True)
+        tables, hop = self._alike(one, two)
+        index = {clip: number for number, clip in enumerate(part.clips)}
+        labels, rests = Codes(), Codes()
+        old, new = (
+            version_rows(table, index, classes, labels, rests, self.fields)
+            for table, classes in zip(tables, self.layouts, strict=True)
+        )
+        changed, counts = [], (0, 0)
+        for clip, a, b in _differing(old, new, len(part.clips)):
+            found, (more, other) = self._changed(part.clips[clip], a, b, list(labels), hop)
+            counts = counts[0] + more, counts[1] + other
+            changed.append(found)
+        return LabelChanges(len(part.clips), counts, tuple(changed), (amiss, wrong))
+
+    def _alike(self, *tables: pa.Table | None) -> tuple[list[pa.Table | None], Fraction]:
+        """Both tables with rows of one kind, and seconds of a tick of their times."""
+        whole = [table is not None and bool(table.num_rows) and are_events(table) for table in tables]
+        empty = [table is None or not table.num_rows for table in tables]
+        if any(whole) and all(one or none for one, none in zip(whole, empty, strict=True)):
+            return list(tables), Fraction(1, MICRO)
+        hop = self.hops[0] if len(set(self.hops)) == 1 and not any(whole) else clock.HOP
+        found: list[pa.Table | None] = []
+        for table, events, none, own in zip(tables, whole, empty, self.hops, strict=True):
+            if none or table is None:
+                found.append(table)
+            elif events:
+                found.append(frames_of(table, hop))
+            else:
+                found.append(table if own == hop else rescaled(table, own, hop))
+        return found, hop
+
+    def _changed(
+        self, clip: str, old: VersionRows, new: VersionRows, labels: Sequence[str], hop: Fraction
+    ) -> tuple[ChangedClip, tuple[int, int]]:
+        whole = hop == Fraction(1, MICRO)
+        a, b = in_order(old), in_order(new)
+        counts = len(events_of(a, whole)), len(events_of(b, whole))
+        if len(a) == len(b) and bool(same_by_clip(_one(a), _one(b), 1).all()):
+            return ChangedClip(clip, same=counts[0], reordered=True), counts
+        causes, a = relations.causes(a, b, float(hop))
+        events, same = changed_events(a, b, labels, float(hop), whole=whole)
+        named = tuple(WholeCause(cause.text, counts[1], cause.rows) for cause in causes)
+        return ChangedClip(clip, named, tuple(events), same), counts
+
+
+def _one(rows: VersionRows) -> VersionRows:
+    return dataclasses.replace(rows, clip=rows.clip * 0)
+
+
+def _differing(old: VersionRows, new: VersionRows, clips: int) -> Iterator[tuple[int, VersionRows, VersionRows]]:
+    """The clips whose rows differ, with the rows of both versions."""
+    same = same_by_clip(old, new, clips)
+    for clip in (~same).nonzero()[0].tolist():
+        sides = []
+        for side in (old, new):
+            first, last = side.clip.searchsorted([clip, clip + 1])
+            sides.append(side.take(slice(first, last)))
+        yield clip, sides[0], sides[1]
+
+
+@dataclasses.dataclass(frozen=True)
+class LabelVersions:
+    """Both versions, which stay open, and the clips of each."""
+
+    old: Labels
+    new: Labels
+
+    @property
+    def common(self) -> list[str]:
+        """Clips that both have."""
+        return sorted(set(self.old.sizes) & set(self.new.sizes))
+
+    @property
+    def dropped(self) -> list[str]:
+        """Clips that only the old version has."""
+        return sorted(set(self.old.sizes) - set(self.new.sizes))
+
+    @property
+    def added(self) -> list[str]:
+        """Clips that only the new version has."""
+        return sorted(set(self.new.sizes) - set(self.old.sizes))
+
+    @property
+    def fields(self) -> tuple[list[str], list[str]]:
+        """Columns that only the old version has, and only the new one."""
+        old, new = self.old.fields, self.new.fields
+        return sorted(old - new), sorted(new - old)
+
+
+def versions(old: Source, new: Source, formats: tuple[LabelFormat | None, LabelFormat | None]) -> LabelVersions:
+    """The labels of both sources.
+
+    Raises:
+        InvalidData, UnknownFormat, UsageError: one holds no labels of one format.
+        DataError: no clip is in both.
+    """
+    a, b = (labels_of(source, format, None, as_read=True) for source, format in zip((old, new), formats, strict=True))
+    found = LabelVersions(a, b)
+    if not found.common and found.dropped and found.added:
+        raise DataError(
+            f"no clip is in both: {printable(old.path)} has {listed(found.dropped, 3)}, "
+            f"{printable(new.path)} has {listed(found.added, 3)}"
+        )
+    return found
+
+
+def compared(found: LabelVersions, force: bool) -> LabelChanges:
+    """What changed in the clips that both have.
+
+    Raises:
+        InvalidData: a version has errors, and they are not forced.
+    """
+    sizes = found.old.sizes, found.new.sizes
+
+    def size(clip: str) -> int:
+        return sum(side.get(clip, 0) for side in sizes)
+
+    parts = [
+        VersionPart(tuple(some), found.old.some(some), found.new.some(some), sum(map(size, some)))
+        for some in cut(found.common, PART, size)
+    ]
+    sides = found.old.layout, found.new.layout
+    fields = tuple(name for name in FIELDS if all(name in fields_of(side.fields) for side in (found.old, found.new)))
+    work = Comparing((sides[0].vocabulary, sides[1].vocabulary), (sides[0].hop, sides[1].hop), fields)
+    total = LabelChanges()
+    for one in each(work, parts, what="comparing", size=attrgetter("size"), key=attrgetter("stamp")):
+        total += one
+    for side, faults in zip((found.old, found.new), total.faults, strict=True):
+        every = joined([side.faults])
+        every.add(faults, side.part if isinstance(side, LabelFiles) else None)
+        every.settle(force)
+    return total
+
+
+def path_of(path: str | os.PathLike[str]) -> str:
+    """A path as reports show it."""
+    return printable(os.fspath(path))

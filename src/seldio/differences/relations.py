@@ -1,0 +1,270 @@
+"""Causes that explain a whole clip: mirrored, turned, shifted in time, another unit, sources with other numbers.
+
+A cause is a change of the old rows that gives the new ones. It is named only if it holds for nearly all rows of the
+clip; the old rows are then changed in that way, and what is still different is told event by event.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from seldio.differences.rows import NO_SOURCE, Floats, Ints, VersionRows
+from seldio.schema.spans import rank_in_frame
+
+#: The share of rows that a cause explains, of those that it changes; rows that it has to change; and the share of
+#: rows that both versions have.
+EXPLAINED, LEAST, SHARED = 0.98, 5, 0.9
+#: How far numbers may be apart that are the same: one version rounds to whole numbers, or both write decimals.
+WHOLE, DECIMAL = 0.51, 0.0051
+
+
+class Cause(NamedTuple):
+    """What was done to all rows of a clip."""
+
+    field: str
+    text: str  # what was done, after "clip:"; the same for the same cause in another clip
+    rows: int  # rows of the new version that it explains
+    apply: Callable[[VersionRows], VersionRows]  # to the old rows
+
+
+@dataclasses.dataclass(frozen=True)
+class _Change:
+    """A row of the table: what may be done to a field."""
+
+    field: str
+    text: str
+    apply: Callable[[Floats], Floats]
+
+
+def wrapped(degrees: Any) -> Floats:
+    """Differences of azimuths from -180 to 180, 180 included."""
+    return np.asarray(180 - (180 - np.asarray(degrees, np.float64)) % 360)
+
+
+_FIXED = (
+    _Change("azimuth", "azimuth mirrored: left and right are swapped", np.negative),
+    _Change("azimuth", "azimuth measured from the back, clockwise: front and back are swapped", lambda a: 180 - a),
+    _Change("azimuth", "azimuth measured clockwise from the left: x and y are swapped", lambda a: 90 - a),
+    _Change("azimuth", "azimuth in radians instead of degrees", np.radians),
+    _Change("azimuth", "azimuth in degrees instead of radians", np.degrees),
+    _Change("elevation", "elevation negated: up and down are swapped", np.negative),
+    _Change("elevation", "elevation measured from the zenith", lambda e: 90 - e),
+    _Change("elevation", "elevation in radians instead of degrees", np.radians),
+    _Change("elevation", "elevation in degrees instead of radians", np.degrees),
+)
+
+
+def causes(old: VersionRows, new: VersionRows, hop: float) -> tuple[list[Cause], VersionRows]:
+    """What explains all rows of one clip, and the old rows changed in that way.
+
+    Args:
+        old: rows of the clip.
+        new: those of the new version.
+        hop: seconds of a tick of their times.
+    """
+    found: list[Cause] = []
+    if min(len(old), len(new)) < LEAST:
+        return found, old
+    if (cause := _shift(old, new, hop)) is not None:
+        found.append(cause)
+        old = cause.apply(old)
+    if (cause := _sources(old, new)) is not None:
+        found.append(cause)
+        old = cause.apply(old)
+    a, b = paired(old, new)
+    if len(a) < SHARED * max(len(old), len(new)):
+        return found, old
+    if (cause := _exchanged(old, new, a, b)) is not None:
+        found.append(cause)
+        old = cause.apply(old)
+    for field in old.fields:
+        if (cause := _changed(field, old.fields[field][a], new.fields[field][b])) is not None:
+            found.append(cause)
+            old = cause.apply(old)
+    return found, old
+
+
+def paired(old: VersionRows, new: VersionRows) -> tuple[Ints, Ints]:
+    """Rows of both versions with the same time, class and source; one of several takes the one of the same rank."""
+    sides = []
+    for side in (old, new):
+        rank = rank_in_frame([side.label, side.source], side.start)
+        sides.append(np.stack([side.start, side.label, side.source, rank], axis=1))
+    both = np.concatenate(sides)
+    _, codes = np.unique(both, axis=0, return_inverse=True)
+    _, a, b = np.intersect1d(codes[: len(old)], codes[len(old) :], assume_unique=True, return_indices=True)
+    return a, b
+
+
+def _shift(old: VersionRows, new: VersionRows, hop: float) -> Cause | None:
+    """All events earlier or later by one time."""
+
+    def starts(side: VersionRows) -> Ints:
+        order = np.lexsort((side.start, side.source, side.label))
+        whole = side.take(order)
+        same = (np.diff(whole.label) == 0) & (np.diff(whole.source) == 0) & (np.diff(whole.start) <= 1)
+        first = np.insert(~same, 0, True)
+        return np.stack([whole.label[first], whole.start[first]], axis=1)
+
+    a, b = starts(old), starts(new)
+    shared = np.isin(a[:, 0], b[:, 0])
+    moves = [b[b[:, 0] == label, 1] - start for label, start in a[shared][:_ONSETS]]
+    if not moves:
+        return None
+    values, counts = np.unique(np.concatenate(moves), return_counts=True)
+    best = int(values[np.lexsort((np.abs(values), -counts))[0]])
+    if best == 0:
+        return None
+
+    def common(by: int) -> int:
+        moved = np.concatenate([a + np.array([0, by]), b])
+        _, codes = np.unique(moved, axis=0, return_inverse=True)
+        return int(np.isin(codes[: len(a)], codes[len(a) :]).sum())
+
+    after = common(best)
+    if after < SHARED * max(len(a), len(b)) or common(0) > after / 2:
+        return None
+    seconds = abs(best) * hop
+    return Cause(
+        "time", f"everything {seconds:.6g} s {'later' if best > 0 else 'earlier'}", len(new),
+        lambda side: dataclasses.replace(side, start=side.start + best, stop=side.stop + best),
+    )  # fmt: skip
+
+
+#: Onsets of the old version that are compared with all of the new one.
+_ONSETS = 200
+
+
+def _sources(old: VersionRows, new: VersionRows) -> Cause | None:
+    """Every source with another number, the same one throughout."""
+    if (old.source == NO_SOURCE).all() or (new.source == NO_SOURCE).all():
+        return None
+    sides = []
+    for side in (old, new):
+        alone = np.stack([side.label, side.start], axis=1)
+        _, first, counts = np.unique(alone, axis=0, return_index=True, return_counts=True)
+        rows = first[counts == 1]  # nobody else of the class sounds there
+        sides.append((alone[rows], side.source[rows]))
+    (a, olds), (b, news) = sides
+    _, codes = np.unique(np.concatenate([a, b]), axis=0, return_inverse=True)
+    _, i, j = np.intersect1d(codes[: len(a)], codes[len(a) :], assume_unique=True, return_indices=True)
+    pairs, counts = np.unique(np.stack([olds[i], news[j]], axis=1), axis=0, return_counts=True)
+    names: dict[int, int] = {}
+    for (one, other), _ in sorted(zip(pairs.tolist(), counts.tolist(), strict=True), key=lambda pair: -pair[1]):
+        names.setdefault(one, other)
+    explained = sum(count for (one, other), count in zip(pairs.tolist(), counts.tolist(), strict=True)
+                    if names[one] == other)  # fmt: skip
+    other = {one: two for one, two in names.items() if one != two}
+    unique = len(set(names.values())) == len(names)
+    if not other or not unique or explained < max(LEAST, EXPLAINED * counts.sum()):
+        return None
+
+    def renumbered(side: VersionRows) -> VersionRows:
+        known, place = np.unique(side.source, return_inverse=True)
+        return dataclasses.replace(
+            side, source=np.array([names.get(one, one) for one in known.tolist()], np.int64)[place]
+        )
+
+    return Cause("source", "sources renumbered", explained, renumbered)
+
+
+def tolerance(one: Floats, other: Floats) -> float:
+    """How far values of a field may be apart that are the same."""
+    whole = [bool((values == np.rint(values)).all()) for values in (one, other)]
+    return WHOLE if any(whole) and not all(whole) else DECIMAL
+
+
+def apart(field: str, one: Floats, other: Floats) -> Floats:
+    """By how much values of a field differ; 0 where neither is known, infinite where one is not."""
+    difference = np.abs(wrapped(other - one) if field == "azimuth" else other - one)
+    unknown = np.isnan(one) + np.isnan(other).astype(int)
+    return np.asarray(np.where(unknown == 2, 0.0, np.where(unknown == 1, np.inf, difference)))
+
+
+def _holds(field: str, before: Floats, after: Floats, changed: Floats, within: float) -> int:
+    """The rows that a change explains; 0 if it does not explain nearly all rows that it changes."""
+    near = apart(field, changed, after) <= within
+    informative = apart(field, before, changed) > 2 * within
+    many = int(informative.sum())
+    good = many >= LEAST and (near & informative).sum() >= EXPLAINED * many and near.mean() >= EXPLAINED
+    return int(near.sum()) if good else 0
+
+
+def _exchanged(old: VersionRows, new: VersionRows, a: Ints, b: Ints) -> Cause | None:
+    """Azimuth and elevation in the other order."""
+    if not {"azimuth", "elevation"} <= set(old.fields):
+        return None
+    before, after = ((side.fields["azimuth"][rows], side.fields["elevation"][rows]) for side, rows in
+                     ((old, a), (new, b)))  # fmt: skip
+    within = tolerance(np.concatenate(before), np.concatenate(after))
+    rows = [_holds("azimuth", before[one], after[one], before[1 - one], within) for one in (0, 1)]
+    if not all(rows):
+        return None
+
+    def exchanged(side: VersionRows) -> VersionRows:
+        turned = {"azimuth": side.fields["elevation"], "elevation": side.fields["azimuth"]}
+        return dataclasses.replace(side, fields={**side.fields, **turned})
+
+    return Cause("angles", "azimuth and elevation swapped", min(rows), exchanged)
+
+
+def _changed(field: str, before: Floats, after: Floats) -> Cause | None:
+    """What was done to a field of all rows."""
+    within = tolerance(before, after)
+    known = ~(np.isnan(before) | np.isnan(after))
+    if known.sum() < LEAST or (apart(field, before, after) <= within).mean() >= EXPLAINED:
+        return None
+    options = [change for change in _FIXED if change.field == field]
+    if field == "azimuth":
+        options.insert(0, _turned(wrapped(after - before)[known]))
+    elif field == "elevation":
+        options.append(_raised((after - before)[known]))
+    elif field in ("distance", "norm", "score"):
+        options.append(_scaled(field, before[known], after[known]))
+    for change in options:
+        changed = change.apply(before)
+        loose = np.maximum(within, 0.006 * np.abs(changed[known])).max() if field == "distance" else within
+        if rows := _holds(field, before, after, changed, loose):
+            return Cause(field, change.text, rows, _applied(field, change.apply))
+    return None
+
+
+def _applied(field: str, apply: Callable[[Floats], Floats]) -> Callable[[VersionRows], VersionRows]:
+    return lambda side: dataclasses.replace(side, fields={**side.fields, field: apply(side.fields[field])})
+
+
+def _mode(values: Floats, step: float) -> float:
+    """The value that is there most often, and the mean of what is next to it."""
+    places, counts = np.unique(np.rint(values / step), return_counts=True)
+    near = np.abs(values - places[counts.argmax()] * step) <= step
+    return float(values[near].mean())
+
+
+def _turned(moves: Floats) -> _Change:
+    by = round(_mode(moves, 1.0), 1)
+    way = "to the left" if by > 0 else "to the right"
+    return _Change("azimuth", f"azimuth turned by {abs(by):g}° {way}", lambda a: wrapped(a + by))
+
+
+def _raised(moves: Floats) -> _Change:
+    by = round(_mode(moves, 1.0), 1)
+    return _Change("elevation", f"elevation {abs(by):g}° {'higher' if by > 0 else 'lower'}", lambda e: e + by)
+
+
+#: Factors that are another unit, and which.
+_UNITS = {100.0: "in centimetres instead of metres", 0.01: "in metres instead of centimetres",
+          1000.0: "in millimetres instead of metres", 0.001: "in metres instead of millimetres"}  # fmt: skip
+
+
+def _scaled(field: str, before: Floats, after: Floats) -> _Change:
+    positive = (before > 0) & (after > 0)
+    factor = float(np.median(after[positive] / before[positive])) if positive.any() else 1.0
+    unit = next((one for one in _UNITS if abs(factor / one - 1) < 0.01), None)
+    by = unit or factor
+    noun = {"norm": "length of x, y, z"}.get(field, field)
+    text = f"{noun} {_UNITS[unit]}" if unit and field == "distance" else f"{noun} times {by:.4g}"
+    return _Change(field, text, lambda values: values * by)

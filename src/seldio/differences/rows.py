@@ -1,0 +1,162 @@
+"""The rows of one version of some clips as plain arrays that can be compared with those of the other version."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from seldio.conversion.frames import class_keys, has
+from seldio.schema.events import clip_codes
+from seldio.vocabularies import vocabulary
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+#: Values of a row that are compared as numbers.
+FIELDS = ("azimuth", "elevation", "distance", "norm", "onscreen", "hemisphere", "score")
+#: Ticks of a second where rows are whole events, whose times are not multiples of a label frame.
+MICRO = 1_000_000
+NO_SOURCE = -(1 << 31)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class VersionRows:
+    """Rows of one version, one entry for each row of the event table."""
+
+    clip: Ints  # index of the clip, in the order that both versions share
+    start: Ints  # label frame; the onset in microseconds of a whole event
+    stop: Ints  # the next label frame; the offset of a whole event
+    label: Ints  # number of the class, among the classes of both versions
+    source: Ints  # number of the source, ``NO_SOURCE`` where there is none
+    fields: Mapping[str, Floats]  # NaN for what is not known
+    rest: Ints  # equal for rows whose polygons and further keys are the same
+
+    def take(self, rows: Any) -> VersionRows:
+        """The rows chosen by a mask, a slice or indices."""
+        return VersionRows(
+            self.clip[rows], self.start[rows], self.stop[rows], self.label[rows], self.source[rows],
+            {name: values[rows] for name, values in self.fields.items()}, self.rest[rows],
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def keys(self) -> list[Any]:
+        """All columns but the clip; NaN sorts last and equals NaN."""
+        return [self.start, self.stop, self.label, self.source, *self.fields.values(), self.rest]
+
+
+class Codes(dict[Any, int]):
+    """Numbers for values, in the order in which they are first met."""
+
+    def __missing__(self, value: Any) -> int:
+        self[value] = number = len(self)
+        return number
+
+
+def version_rows(
+    table: pa.Table | None, clips: Mapping[str, int], classes: str, labels: Codes, rests: Codes, fields: Sequence[str]
+) -> VersionRows:
+    """The rows of *table* about *clips*, sorted by clip.
+
+    Args:
+        table: an event table of frames, or of whole events; None where there is no file.
+        clips: the index of each clip.
+        classes: the vocabulary.
+        labels: numbers of class names, which both versions share.
+        rests: numbers of what is compared as a whole, shared as well.
+        fields: those that are compared.
+    """
+    if table is None or not table.num_rows:
+        none = np.empty(0, np.int64)
+        return VersionRows(none, none, none, none, none, {name: np.empty(0) for name in fields}, none)
+    codes, names = clip_codes(table)
+    clip = np.array([clips[name] for name in names], dtype=np.int64)[codes]
+    if has(table, "frame"):
+        start = np.asarray(table["frame"].to_numpy(), np.int64)
+        stop = start + 1
+    else:
+        start, stop = (np.rint(table[name].to_numpy() * MICRO).astype(np.int64) for name in ("onset", "offset"))
+    keys, row = class_keys(table)
+    known = vocabulary(classes)
+    label = np.array([labels[known.label(n) if n is not None else name or ""] for n, name in keys], np.int64)[row]
+    source = pc.fill_null(table["source"], NO_SOURCE).to_numpy() if has(table, "source") else np.full(
+        table.num_rows, NO_SOURCE
+    )  # fmt: skip
+    rows = VersionRows(
+        clip, start, stop, label, np.asarray(source, np.int64), {name: _field(table, name) for name in fields},
+        _rest(table, rests),
+    )  # fmt: skip
+    return rows if (np.diff(clip) >= 0).all() else rows.take(np.argsort(clip, kind="stable"))
+
+
+def fields_of(columns: set[str]) -> set[str]:
+    """Those of ``FIELDS`` that a table with *columns* can give."""
+    return {name for name in FIELDS if name in columns} | ({"norm"} if {"x", "y", "z"} <= columns else set())
+
+
+def _field(table: pa.Table, name: str) -> Floats:
+    if name == "norm" and all(has(table, axis) for axis in "xyz"):
+        x, y, z = (_field(table, axis) for axis in "xyz")
+        return np.asarray(np.sqrt(x * x + y * y + z * z))
+    if not has(table, name):
+        return np.full(table.num_rows, np.nan)
+    return np.asarray(table[name].cast(pa.float64()).to_numpy(), np.float64)
+
+
+def _rest(table: pa.Table, rests: Codes) -> Ints:
+    """A number for each row, by its polygons and further keys."""
+    total = np.zeros(table.num_rows, np.int64)
+    columns = [table[name].combine_chunks() for name in ("extra", "segmentation") if has(table, name)]
+    if not columns:
+        return total
+    parts: list[Sequence[Any]] = []
+    for column in columns:
+        if pa.types.is_string(column.type):
+            parts.append(column.to_pylist())
+            continue
+        parts.append(_polygons(column))
+    return np.array([rests[row] for row in zip(*parts, strict=True)], np.int64)
+
+
+def _polygons(column: pa.Array) -> list[tuple[bytes, ...] | None]:
+    """What tells the polygons of each row from those of others: how many points each has, and all numbers."""
+    rows, polygons, points = (_ends(level) for level in (column, column.flatten(), column.flatten().flatten()))
+    values = np.asarray(column.flatten().flatten().flatten())
+    found: list[tuple[bytes, ...] | None] = []
+    for first, last in pairwise(rows):
+        inner = polygons[first : last + 1]
+        outer = points[inner[0] : inner[-1] + 1]
+        found.append((np.diff(inner).tobytes(), np.diff(outer).tobytes(), values[outer[0] : outer[-1]].tobytes()))
+    return found
+
+
+def _ends(lists: pa.Array) -> Ints:
+    """Where each list ends among the values of all, after a 0."""
+    lengths = pc.fill_null(lists.value_lengths(), 0).to_numpy(zero_copy_only=False)
+    return np.append(0, np.cumsum(lengths, dtype=np.int64))
+
+
+def same_by_clip(old: VersionRows, new: VersionRows, clips: int) -> NDArray[np.bool_]:
+    """Of each clip, whether both versions have the same rows in the same order."""
+    counts = [np.bincount(side.clip, minlength=clips) for side in (old, new)]
+    same = counts[0] == counts[1]
+    if not same.all():
+        old, new = (side.take(same[side.clip]) for side in (old, new))
+    differ = np.zeros(len(old), dtype=bool)
+    for a, b in zip(old.keys(), new.keys(), strict=True):
+        differ |= (a != b) & ~((a != a) & (b != b)) if a.dtype.kind == "f" else a != b
+    same[np.unique(old.clip[differ])] = False
+    return np.asarray(same)
+
+
+def in_order(rows: VersionRows) -> VersionRows:
+    """The rows sorted by all their columns."""
+    return rows.take(np.lexsort(rows.keys()[::-1]))

@@ -1,0 +1,291 @@
+"""Two versions of labels and questions: planted changes are told as what they are, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import seldio
+from seldio.cli import app
+from seldio.differences.report import Difference
+
+Row = tuple[int, ...]
+Clips = dict[str, list[Row]]
+
+
+def scene(seed: int = 0, frames: int = 200) -> list[Row]:
+    """Rows of STARSS22: events of three sources, each of which moves a little."""
+    draw = np.random.default_rng(seed)
+    rows: list[Row] = []
+    for source in range(3):
+        frame = int(draw.integers(0, 10))
+        while frame < frames:
+            length, label = int(draw.integers(8, 30)), int(draw.integers(0, 13))
+            azimuth, elevation = int(draw.integers(-170, 140)), int(draw.integers(-40, 40))
+            steps = range(frame, min(frame + length, frames))
+            rows += [(n, label, source, azimuth + (n - frame), elevation) for n in steps]
+            frame += length + int(draw.integers(5, 30))
+    return sorted(rows)
+
+
+CLIPS: Clips = {f"fold3_room4_mix{number:03}": scene(number) for number in range(6)}
+
+
+def written(folder: Path, clips: Clips) -> Path:
+    folder.mkdir(parents=True)
+    for clip, rows in clips.items():
+        (folder / f"{clip}.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+    return folder
+
+
+def compared(tmp_path: Path, change: Callable[[Row], Row | None], some: range = range(6)) -> Difference:
+    """What is told when *change* is made to the rows of some clips."""
+    new: Clips = {}
+    for number, (clip, rows) in enumerate(CLIPS.items()):
+        made = [change(row) if number in some else row for row in rows]
+        new[clip] = sorted(row for row in made if row is not None)
+    return seldio.diff(written(tmp_path / "old", CLIPS), written(tmp_path / "new", new), format="starss22")
+
+
+def changes(report: Difference) -> dict[str, tuple[Any, ...]]:
+    return {str(row[0]): row[1:] for row in report.table("changes")}
+
+
+def turned(degrees: int) -> Callable[[Row], Row]:
+    return lambda row: (*row[:3], (row[3] + degrees + 180) % 360 - 180, row[4])
+
+
+WHOLE: dict[str, tuple[Callable[[Row], Row], str]] = {
+    "turned": (turned(30), "azimuth turned by 30° to the left"),
+    "turned right": (turned(-90), "azimuth turned by 90° to the right"),
+    "mirrored": (lambda row: (*row[:3], -row[3], row[4]), "azimuth mirrored: left and right are swapped"),
+    "behind": (lambda row: (*row[:3], (360 - row[3]) % 360 - 180, row[4]),
+               "azimuth measured from the back, clockwise: front and back are swapped"),
+    "flipped": (lambda row: (*row[:4], -row[4]), "elevation negated: up and down are swapped"),
+    "raised": (lambda row: (*row[:4], row[4] + 7), "elevation 7° higher"),
+    "late": (lambda row: (row[0] + 4, *row[1:]), "everything 0.4 s later"),
+    "renumbered": (lambda row: (*row[:2], row[2] + 5, *row[3:]), "sources renumbered"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("clips", [1, 6])
+def test_a_change_of_whole_clips_is_one_line(tmp_path: Path, name: str, clips: int) -> None:
+    change, text = WHOLE[name]
+    report = compared(tmp_path, change, range(clips))
+    ((told, (count, _, where)),) = changes(report).items()
+    assert told == text
+    assert count == clips
+    assert where == ("all clips" if clips == 6 else "fold3_room4_mix000")
+    assert not report.same
+
+
+def test_two_causes_are_both_named(tmp_path: Path) -> None:
+    report = compared(tmp_path, lambda row: (row[0] + 3, *row[1:3], -row[3], row[4]))
+    assert list(changes(report)) == ["everything 0.3 s later", "azimuth mirrored: left and right are swapped"]
+
+
+def test_nothing_changed(tmp_path: Path) -> None:
+    report = compared(tmp_path, lambda row: row)
+    assert report.same
+    assert changes(report) == {}
+    assert report.over == "6 clips in both: 6 the same, 0 changed"
+
+
+def test_the_order_of_rows_is_no_change(tmp_path: Path) -> None:
+    new = {clip: sorted(rows, key=lambda row: (row[0], -row[2])) for clip, rows in CLIPS.items()}
+    report = seldio.diff(written(tmp_path / "old", CLIPS), written(tmp_path / "new", new), format="starss22")
+    assert report.same
+    assert "rows are in another order, and nothing else differs, in 6 clips" in report.notices[0].text
+
+
+# --- single events -----------------------------------------------------------------------------------------------
+
+EVENT = [(frame, 3, 0, 20, 5) for frame in range(30, 50)]
+OTHERS = [(frame, 8, 1, -100, 0) for frame in range(150)]
+
+
+def one_event(tmp_path: Path, new: list[Row], old: list[Row] = EVENT) -> tuple[str, str]:
+    """The kind of the only change, and its detail."""
+    a, b = ({"mix001": sorted([*OTHERS, *rows])} for rows in (old, new))
+    report = seldio.diff(written(tmp_path / "old", a), written(tmp_path / "new", b), format="starss22")
+    (event,) = report.table("events")
+    return str(event[4]), str(event[5])
+
+
+@pytest.mark.parametrize(
+    ("new", "told"),
+    [
+        ([(n, c, s, a + 40, e) for n, c, s, a, e in EVENT], ("turned", "azimuth 20° to 60°")),
+        ([(n, c, s, a, e + 40) for n, c, s, a, e in EVENT], ("moved", "by 40.0° (median)")),
+        ([(n, 4, s, a, e) for n, c, s, a, e in EVENT], ("renamed", "Laughter to Telephone")),
+        (EVENT[3:], ("re-timed", "3–5 s to 3.3–5 s")),
+        ([], ("dropped", "")),
+    ],
+)
+def test_what_happened_to_an_event(tmp_path: Path, new: list[Row], told: tuple[str, str]) -> None:
+    kind, detail = one_event(tmp_path, new)
+    if told[0] == "renamed":
+        assert kind == "renamed"
+        assert " to " in detail
+    else:
+        assert (kind, detail) == told
+
+
+def test_an_event_that_comes(tmp_path: Path) -> None:
+    assert one_event(tmp_path, [*EVENT, *((n, 5, 2, 60, 0) for n in range(80, 90))]) == ("added", "")
+
+
+def test_an_event_that_is_cut_in_two_and_one_that_is_joined(tmp_path: Path) -> None:
+    gap = [row for row in EVENT if row[0] not in (34, 35)]
+    for name, old, new, kind in (("a", EVENT, gap, "split"), ("b", gap, EVENT, "joined")):
+        a, b = ({"mix001": sorted([*OTHERS, *rows])} for rows in (old, new))
+        report = seldio.diff(
+            written(tmp_path / name / "old", a), written(tmp_path / name / "new", b), format="starss22"
+        )
+        assert sorted(str(row[4]) for row in report.table("events")) == sorted([kind, "re-timed"])
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0, 1, 5]), st.booleans())
+@settings(max_examples=examples(20))
+def test_every_row_that_changed_is_in_an_event_that_is_told(seed: int, clip: int, drop: bool) -> None:
+    """Whatever is done to one row, its clip is told, and no other."""
+    draw = np.random.default_rng(seed)
+    new = {name: list(rows) for name, rows in CLIPS.items()}
+    name = list(CLIPS)[clip]
+    row = int(draw.integers(len(new[name])))
+    old = new[name][row]
+    if drop:
+        del new[name][row]
+    else:
+        new[name][row] = (*old[:4], old[4] + 20)
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        report = seldio.diff(
+            written(Path(folder) / "old", CLIPS), written(Path(folder) / "new", new), format="starss22"
+        )
+    assert not report.same
+    assert {event[0] for event in report.table("events")} == {name}
+    spans = [(float(str(event[1])), float(str(event[2]))) for event in report.table("events")]
+    assert any(start - 0.11 <= old[0] / 10 <= stop + 0.11 for start, stop in spans)  # a frame less at an end
+
+
+def test_clips_that_only_one_version_has(tmp_path: Path) -> None:
+    few = dict(list(CLIPS.items())[:4])
+    report = seldio.diff(written(tmp_path / "old", CLIPS), written(tmp_path / "new", few), format="starss22")
+    assert changes(report) == {"clips dropped": (2, None, "fold3_room4_mix004, fold3_room4_mix005")}
+    back = seldio.diff(tmp_path / "new", tmp_path / "old", format="starss22")
+    assert list(changes(back)) == ["clips added"]
+
+
+def test_versions_of_other_formats_are_compared(tmp_path: Path) -> None:
+    old = written(tmp_path / "old", CLIPS)
+    seldio.convert(old, tmp_path / "new", "starss23", format="starss22", fill={"distance": 2.0})
+    report = seldio.diff(old, tmp_path / "new", format="starss22", new_format="starss23")
+    assert changes(report) == {"columns added: distance": (6, None, "all clips")}
+
+
+def test_labels_with_errors_are_refused(tmp_path: Path) -> None:
+    bad = {"mix001": [(0, 1, 0, 30, 5), (1, 77, 0, 30, 5)]}
+    old, new = written(tmp_path / "old", bad), written(tmp_path / "new", {"mix001": [(0, 1, 0, 30, 5)]})
+    with pytest.raises(seldio.InvalidData, match="class 77"):
+        seldio.diff(old, new, format="starss22")
+    assert not seldio.diff(old, new, format="starss22", force=True).same
+
+
+def test_one_rotation_in_real_labels_is_one_line(tmp_path: Path, shared: Path) -> None:
+    old = shared / "data/starss22-labels"
+    files = sorted(old.rglob("*.csv"))
+    new = tmp_path / "new"
+    for number, file in enumerate(files):
+        target = new / file.relative_to(old)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        rows = [tuple(map(int, line.split(","))) for line in file.read_text().split()]
+        rows = [turned(30)(row) for row in rows] if number == 7 else rows
+        target.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+    report = seldio.diff(old, new)
+    ((text, (clips, _, where)),) = changes(report).items()
+    assert text == "azimuth turned by 30° to the left"
+    assert clips == 1
+    assert where == files[7].stem
+
+
+# --- questions --------------------------------------------------------------------------------------------------
+
+ITEMS = [
+    {"id": f"q{n}", "audio": [f"a/{n}.wav"], "task": "source_existence", "question": f"Is there a dog in {n}?",
+     "answer": "yes", "options": ["yes", "no"]}
+    for n in range(8)
+]  # fmt: skip
+
+
+def items(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def asked(tmp_path: Path, change: Callable[[int, dict[str, Any]], dict[str, Any] | None]) -> Difference:
+    made = [change(n, dict(row)) for n, row in enumerate(ITEMS)]
+    new = items(tmp_path / "new.jsonl", [row for row in made if row is not None])
+    return seldio.diff(items(tmp_path / "old.jsonl", ITEMS), new, format="items")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda n, row: row | {"question": "Really?"} if n == 2 else row, {"question reworded": (1, "q2")}),
+        (lambda n, row: row | {"answer": "no"} if n < 2 else row, {"questions with another answer": (2, "q0 and 1 more")}),
+        (lambda n, row: row | {"options": ["no", "yes"]} if n == 1 else row,
+         {"question with options in another order": (1, "q1")}),
+        (lambda n, row: None if n == 5 else row, {"row dropped": (1, "q5")}),
+        (lambda n, row: row | {"audio": [f"b/{n}.wav"]}, {"recordings moved: a/ is now b/": (8, "")}),
+        (lambda n, row: row | {"id": f"x{n}"}, {"every row has another id": (8, "")}),
+        (lambda n, row: row, {}),
+    ],
+)  # fmt: skip
+def test_what_happened_to_questions(
+    tmp_path: Path, change: Callable[[int, dict[str, Any]], dict[str, Any] | None], told: dict[str, tuple[Any, ...]]
+) -> None:
+    report = asked(tmp_path, change)
+    assert changes(report) == told
+    assert report.same == (not told)
+
+
+# --- the command ------------------------------------------------------------------------------------------------
+
+
+def run(*arguments: object) -> Any:
+    return CliRunner().invoke(app, ["diff", *map(str, arguments)])
+
+
+def test_exit_codes(tmp_path: Path) -> None:
+    old = written(tmp_path / "old", CLIPS)
+    assert run(old, old).exit_code == 0
+    new = written(tmp_path / "new", {**CLIPS, "fold3_room4_mix000": scene(50)})
+    done = run(old, new)
+    assert done.exit_code == 1
+    assert "6 clips in both: 5 the same, 1 changed" in done.stdout
+    assert run(old, items(tmp_path / "q.jsonl", ITEMS)).exit_code == 2
+    assert run(old, tmp_path / "nowhere").exit_code == 2
+    other = run(old, written(tmp_path / "other", {"fold9": scene(1)}))
+    assert other.exit_code == 1
+    assert "no clip is in both" in other.stderr
+
+
+def test_every_output(tmp_path: Path) -> None:
+    old, new = written(tmp_path / "old", CLIPS), written(tmp_path / "new", {**CLIPS, "fold3_room4_mix000": scene(50)})
+    record = json.loads(run(old, new, "--json").stdout)
+    assert {table["name"] for table in record["reports"][0]["tables"]} == {"changes", "clips", "events"}
+    rows = run(old, new, "--output", "csv", "--table", "events").stdout.splitlines()
+    assert rows[0] == "clip,start,stop,class,change,detail"
+    assert "Changed clips" in run(old, new, "--output", "markdown").stdout
