@@ -68,3 +68,12 @@ def test_an_index_as_answer_has_its_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["question,answer,more\n1,a,b\n", "id,answer\n1,a\n", "answer,question\na,1\n"])
 def test_other_tables_are_no_submission(text: str) -> None:
     assert get("adqa-submission", ItemFormat).likes(text.encode(), "x.csv") < 0.5
+
+
+def test_further_keys_of_any_kind_are_a_loss(tmp_path: Path) -> None:
+    given = tmp_path / "predictions.jsonl"
+    given.write_text('{"id": "1", "prediction": "a", "extra": {"seconds": 2}}\n')
+    with pytest.raises(seldio.LossError, match="extra"):
+        seldio.convert(given, tmp_path / "output.csv", "adqa-submission", format="predictions")
+    seldio.convert(given, tmp_path / "output.csv", "adqa-submission", format="predictions", allow_loss="extra")
+    assert (tmp_path / "output.csv").read_text() == "question,answer\n1,a\n"

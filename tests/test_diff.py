@@ -195,6 +195,13 @@ def test_versions_of_other_formats_are_compared(tmp_path: Path) -> None:
     assert changes(report) == {"columns added: distance": (6, None, "all clips")}
 
 
+def test_rounding_is_no_change(tmp_path: Path) -> None:
+    old = written(tmp_path / "old", CLIPS)
+    seldio.convert(old, tmp_path / "new", "dcase2023-output", format="starss22", allow_loss="all")
+    report = seldio.diff(old, tmp_path / "new", format="starss22", new_format="dcase2023-output")
+    assert report.over == "6 clips in both: 6 the same, 0 changed"
+
+
 def test_labels_with_errors_are_refused(tmp_path: Path) -> None:
     bad = {"mix001": [(0, 1, 0, 30, 5), (1, 77, 0, 30, 5)]}
     old, new = written(tmp_path / "old", bad), written(tmp_path / "new", {"mix001": [(0, 1, 0, 30, 5)]})

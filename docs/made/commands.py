@@ -34,6 +34,7 @@ RUNS = {
         "seldio score --profiles",
     ),
     "rank": ("seldio rank first.json second.json",),
+    "diff": ("seldio diff starss23/metadata_dev converted",),
     "info": ("seldio info starss23",),
     "view": ("seldio view starss23/metadata_dev/dev-test-tau/fold4_room2_mix001.csv --no-media -o clip.html",),
     "plot": ("seldio plot starss23 --kind statistics -o statistics.png",),
@@ -45,6 +46,7 @@ RUNS = {
 }
 #: What is run before a command and not shown.
 BEFORE = {
+    "diff": ("seldio convert starss23 --to dcase2023-output --allow-loss distance -o converted",),
     "rank": (
         "seldio convert starss23 --to dcase2023-output --allow-loss distance -o perfect",
         "seldio score output -r starss23 --profile dcase2023 --json -o first.json",

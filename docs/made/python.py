@@ -14,7 +14,7 @@ import seldio
 from . import cell, page, table
 
 GROUPS = {
-    "Check": ("validate", "info", "Report", "Finding", "Severity"),
+    "Check": ("validate", "info", "diff", "Report", "Finding", "Severity"),
     "Read, write, convert": ("read", "write", "convert", "export", "Event", "to_events", "from_events", "spans"),
     "Score": ("score", "rank"),
     "Show": ("view", "plot"),

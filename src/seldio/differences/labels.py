@@ -13,6 +13,7 @@ from fractions import Fraction
 from operator import attrgetter
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from seldio import clock
@@ -20,7 +21,17 @@ from seldio.check.vetting import Faults, joined
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.differences import relations
 from seldio.differences.events import ChangedEvent, changed_events, events_of
-from seldio.differences.rows import FIELDS, MICRO, Codes, VersionRows, fields_of, in_order, same_by_clip, version_rows
+from seldio.differences.rows import (
+    FIELDS,
+    MICRO,
+    NO_SOURCE,
+    Codes,
+    VersionRows,
+    fields_of,
+    in_order,
+    same_by_clip,
+    version_rows,
+)
 from seldio.engines import cut, each
 from seldio.errors import DataError
 from seldio.files import Source
@@ -93,6 +104,7 @@ class Comparing:
     layouts: tuple[str, str]  # vocabularies of the two versions
     hops: tuple[Fraction, Fraction]  # seconds between their frames
     fields: tuple[str, ...]  # values that both have
+    sources: bool  # whether both number their sources
 
     def __call__(self, part: VersionPart) -> LabelChanges:
         """What changed in *part*.
@@ -108,11 +120,14 @@ class Comparing:
             version_rows(table, index, classes, labels, rests, self.fields)
             for table, classes in zip(tables, self.layouts, strict=True)
         )
+        if not self.sources:
+            old, new = (dataclasses.replace(side, source=np.full_like(side.source, NO_SOURCE)) for side in (old, new))
         changed, counts = [], (0, 0)
         for clip, a, b in _differing(old, new, len(part.clips)):
             found, (more, other) = self._changed(part.clips[clip], a, b, list(labels), hop)
             counts = counts[0] + more, counts[1] + other
-            changed.append(found)
+            if found.causes or found.events or found.reordered:  # else only the rounding differs
+                changed.append(found)
         return LabelChanges(len(part.clips), counts, tuple(changed), (amiss, wrong))
 
     def _alike(self, *tables: pa.Table | None) -> tuple[list[pa.Table | None], Fraction]:
@@ -224,7 +239,8 @@ def compared(found: LabelVersions, force: bool) -> LabelChanges:
     ]
     sides = found.old.layout, found.new.layout
     fields = tuple(name for name in FIELDS if all(name in fields_of(side.fields) for side in (found.old, found.new)))
-    work = Comparing((sides[0].vocabulary, sides[1].vocabulary), (sides[0].hop, sides[1].hop), fields)
+    numbered = "source" in found.old.fields & found.new.fields
+    work = Comparing((sides[0].vocabulary, sides[1].vocabulary), (sides[0].hop, sides[1].hop), fields, numbered)
     total = LabelChanges()
     for one in each(work, parts, what="comparing", size=attrgetter("size"), key=attrgetter("stamp")):
         total += one

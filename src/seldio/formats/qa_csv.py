@@ -160,7 +160,8 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         """The fields whose values would not come back from a file with *rows*, with the first such value."""
         lost: dict[str, str] = {}
         for row in self.own(rows):
-            for field, what in (*self.row_losses(row), *_losses_of_extra(row.extra or {}, self.fields)):
+            extra = (row.extra or {}) if "extra" in self.carries else {}  # else it is lost as a whole, which others say
+            for field, what in (*self.row_losses(row), *_losses_of_extra(extra, self.fields)):
                 lost.setdefault(field, f"{what} (id {clipped(str(row.id), 30)})")
             for column in (name for name, cell in self.cells(row).items() if _UNWRITABLE.search(name + (cell or ""))):
                 field = next((field for field, name in self.fields.items() if name == column), "extra")
