@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 import seldio
-from seldio.scores.seld.scoring import SeldAccumulator
 from seldio.synth.tree import write_demo
 
 with tempfile.TemporaryDirectory() as folder:
@@ -29,7 +28,7 @@ with tempfile.TemporaryDirectory() as folder:
     for notice in report.notices:
         print(f"note: {notice.text}")
 
-    live = SeldAccumulator("dcase2024-angles", "micro")
+    live = seldio.SeldAccumulator("dcase2024-angles", "micro")
     for clip in truth["clip"].unique().to_pylist():
         rows = [table.filter(np.asarray(table["clip"].to_pylist()) == clip) for table in (truth, heard)]
         live.update(clip, *rows)

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 import seldio
 from seldio import synth
 from seldio.data import targets
-from seldio.data.targets import ClipLabels
+from seldio.data.targets import ClipLabels, TargetForm
 from seldio.errors import DataError, InvalidData, SeldioError, UsageError
 from seldio.schema.clips import CLIP_SCHEMA
 from seldio.schema.events import to_events
@@ -461,18 +461,18 @@ def test_targets_are_those_of_the_official_baselines(distance: bool) -> None:
     for (frame, number), values in SINGLE.items():
         single[frame, :, number] = values
 
-    found = targets.multi_accdoa(_labels(ROWS), 3, 2, distance)
-    one = targets.accdoa(_labels(ROWS), 3, 2, distance)
+    found = TargetForm("multi-accdoa", 2, distance=distance).encode(_labels(ROWS), 3)
+    one = TargetForm("accdoa", 2, distance=distance).encode(_labels(ROWS), 3)
 
     np.testing.assert_allclose(found, expected if distance else expected[:, :, :4], atol=1e-7)
     np.testing.assert_allclose(one, single if distance else single[:, :3], atol=1e-7)
-    assert np.array_equal([[1, 1], [1, 1], [0, 0]], targets.activity(_labels(ROWS), 3, 2))
+    assert np.array_equal([[1, 1], [1, 1], [0, 0]], TargetForm("activity", 2).encode(_labels(ROWS), 3))
 
 
 def test_folders_without_elevation_are_level() -> None:
     table = pa.table({"frame": pa.array([0], pa.int32()), "class_id": pa.array([1], pa.int32()), "azimuth": [90.0]})
 
-    found = targets.accdoa(ClipLabels.of("c", table, Fraction(1, 10)), 1, 2)
+    found = TargetForm("accdoa", 2).encode(ClipLabels.of("c", table, Fraction(1, 10)), 1)
 
     np.testing.assert_allclose([[[0, 0], [0, 1], [0, 0]]], found, atol=1e-7)
 
@@ -483,7 +483,7 @@ def test_whole_events_become_frames() -> None:
         "class_id": pa.array([0, 1], pa.int32()),
     })  # fmt: skip
 
-    found = targets.activity(ClipLabels.of("c", table, Fraction(1, 10)), 5, 2)
+    found = TargetForm("activity", 2).encode(ClipLabels.of("c", table, Fraction(1, 10)), 5)
 
     assert np.array_equal([[0, 1, 1, 0, 0], [0, 0, 1, 1, 0]], found.T)
 
@@ -499,7 +499,7 @@ def test_whole_events_become_frames() -> None:
 )
 def test_what_a_target_needs_is_asked_for(row: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
-        targets.multi_accdoa(_labels([row]), 1, 2, True)
+        TargetForm("multi-accdoa", 2, distance=True).encode(_labels([row]), 1)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 9), st.integers(1, 40))
@@ -508,12 +508,12 @@ def test_windows_of_targets_are_parts_of_the_whole(seed: int, size: int, frames:
     rows = [(*row, *rng.uniform(-90, 90, 2), 1.0) for row in rng.integers(0, (frames, 2, 5), (60, 3)).tolist()]
     labels = _labels(rows)
 
-    for name in ("activity", "accdoa", "multi-accdoa"):
-        make = targets.TARGETS[name]
-        whole = make(labels, frames, 2, True)
-        parts = [make(labels.between(at, at + size), size, 2, True) for at in range(0, frames, size)]
+    for name in ("activity", "activity-doa", "accdoa", "multi-accdoa"):
+        form = TargetForm(name, 2, distance=True)
+        whole = form.encode(labels, frames)
+        parts = [form.encode(labels.between(at, at + size), size) for at in range(0, frames, size)]
         assert np.array_equal(whole, np.concatenate(parts)[:frames])
-        assert targets.shape(name, frames, 2, True) == whole.shape
+        assert form.shape(frames) == whole.shape
     plain = [labels.between(at, at + size).rows + np.array([at, *[0] * 6]) for at in range(0, frames, size)]
     assert len(rows) == sum(map(len, plain))
     assert sorted(map(tuple, labels.rows[:, :6])) == sorted(map(tuple, np.concatenate(plain)[:, :6]))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +15,7 @@ from seldio.formats import LABEL_FORMATS, TextFile, get
 from seldio.formats.base import Role
 from seldio.formats.detect import Wanted, choose_layout, detect, offered, years
 from seldio.reports.tables import Notice, ScoreReport
+from seldio.schema.events import ClipFile, Origin, event_table, with_origin
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 from seldio.scores.seld.scoring import SeldAccumulator
 
@@ -188,6 +191,41 @@ def test_a_clip_in_both_accumulators_counts_once_if_it_is_the_same() -> None:
     with pytest.raises(UsageError, match="both accumulators counted b, and not the same"):
         one.merge(third)
     assert one.score().clips == ("a", "b")
+
+
+def test_accumulators_have_the_names_of_torchmetrics() -> None:
+    """update, compute, reset, forward (a call), merge_state, state_dict: all but the tensors."""
+    rows = {"frame": [0, 1], "class_id": [0, 5], "azimuth": [0.0, 9.0], "elevation": [0.0, 0.0]}
+    turned = rows | {"azimuth": [50.0, 50.0]}
+    one, other = SeldAccumulator("dcase2024-angles"), SeldAccumulator("dcase2024-angles")
+
+    assert one("a", rows, rows)["F"] == pytest.approx(1)  # of this clip alone, over its two classes
+    assert one.forward("b", rows, turned)["F"] == 0
+    other.update("c", rows, rows)
+    other.merge_state(one)
+    one.merge_state(json.loads(json.dumps(other.state_dict())))
+
+    assert ("a", "b", "c") == one.score().clips == other.score().clips
+    assert one.compute() == other.compute()
+    one.reset()
+    assert () == one.score().clips
+
+
+def test_a_table_of_several_clips_is_counted_clip_by_clip() -> None:
+    rows = {"clip": ["b", "a", "b"], "frame": [0, 0, 1], "class_id": [3, 3, 3], "azimuth": [0.0, 9.0, 0.0]}
+    truth = event_table(pa.table(rows | {"elevation": [0.0, 0.0, 0.0]}))
+    silent = tuple(ClipFile(clip, f"{clip}.csv") for clip in "abc")
+    given = with_origin(truth.slice(0, 2), Origin("", "starss", silent))
+    live, expected = SeldAccumulator("dcase2024-angles"), SeldAccumulator("dcase2024-angles")
+
+    live.update_all({"a": truth.slice(1, 1), "b": truth.take([0, 2]), "c": truth.slice(0, 0)}, given)
+
+    expected.update("a", truth.slice(1, 1), truth.slice(1, 1))
+    expected.update("b", truth.take([0, 2]), truth.slice(0, 1))
+    expected.update("c", truth.slice(0, 0), truth.slice(0, 0))
+    assert json.dumps(expected.state_dict()) == json.dumps(live.state_dict())
+    with pytest.raises(UsageError, match="no reference labels for the clip c"):
+        live.update_all(truth, given)
 
 
 def test_every_profile_has_years() -> None:

@@ -16,9 +16,9 @@ from . import cell, page, table
 GROUPS = {
     "Check": ("validate", "info", "diff", "Report", "Finding", "Severity"),
     "Read, write, convert": ("read", "write", "convert", "export", "Event", "to_events", "from_events", "spans"),
-    "Score": ("score", "rank"),
+    "Score": ("score", "rank", "SeldAccumulator"),
     "Show": ("view", "plot"),
-    "Train": ("open", "windows"),
+    "Train": ("open", "windows", "decode"),
     "The Hub": ("push", "pull"),
     "Run in parallel": ("running",),
     "Errors": ("SeldioError", "UsageError", "UnknownFormat", "InvalidData", "LossError"),

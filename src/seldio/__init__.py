@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from seldio.api import score as score
     from seldio.api import validate as validate
     from seldio.api import write as write
+    from seldio.data import decode as decode
     from seldio.data import export as export
     from seldio.data import open as open
     from seldio.data import windows as windows
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from seldio.schema.events import from_events as from_events
     from seldio.schema.events import to_events as to_events
     from seldio.schema.spans import spans as spans
+    from seldio.scores.seld.scoring import SeldAccumulator as SeldAccumulator
     from seldio.viewer.page import view as view
     from seldio.viewer.plot import plot as plot
 
@@ -54,11 +56,13 @@ _HOMES = {
     "plot": "seldio.viewer.plot",
     "open": "seldio.data",
     "windows": "seldio.data",
+    "decode": "seldio.data",
     "export": "seldio.data",
     "push": "seldio.hub",
     "pull": "seldio.hub",
     "running": "seldio.engines",
     "spans": "seldio.schema.spans",
+    "SeldAccumulator": "seldio.scores.seld.scoring",
     "Event": "seldio.schema.events",
     "to_events": "seldio.schema.events",
     "from_events": "seldio.schema.events",

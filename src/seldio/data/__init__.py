@@ -1,9 +1,9 @@
 """Datasets: one view of any source, windows and a stream over it for training, and exports to share.
 
 :func:`open` gives the view, :class:`Windows` and :class:`Stream` are what torch, Grain, ``datasets``, tf.data and Ray
-take, and the tables what polars, duckdb and pandas take; no framework is imported here. :func:`export` writes a dataset
-as Parquet of the Hub, WebDataset shards, AudioFolder or VideoFolder, and :func:`read_back` makes the files again
-that it was made from, byte for byte.
+take, and the tables what polars, duckdb and pandas take; no framework is imported here. :func:`decode` makes an event
+table of what a network gives. :func:`export` writes a dataset as Parquet of the Hub, WebDataset shards, AudioFolder or
+VideoFolder, and :func:`read_back` makes the files again that it was made from, byte for byte.
 """
 
 from __future__ import annotations
@@ -13,11 +13,24 @@ from typing import Unpack
 
 from seldio.data.dataset import Dataset
 from seldio.data.dataset import open_dataset as open
+from seldio.data.decoding import decode
 from seldio.data.exporting import KINDS, ExportFile, Manifest, export, read_back
 from seldio.data.stream import Stream
 from seldio.data.windowing import WindowOptions, Windows
 
-__all__ = ["KINDS", "Dataset", "ExportFile", "Manifest", "Stream", "Windows", "export", "open", "read_back", "windows"]
+__all__ = [
+    "KINDS",
+    "Dataset",
+    "ExportFile",
+    "Manifest",
+    "Stream",
+    "Windows",
+    "decode",
+    "export",
+    "open",
+    "read_back",
+    "windows",
+]
 
 
 def windows(path: str | os.PathLike[str], *, format: str | None = None, **options: Unpack[WindowOptions]) -> Windows:

@@ -1,8 +1,9 @@
-"""What a model learns from labels: rows, class activity, ACCDOA and multi-ACCDOA.
+"""What a model learns from labels: rows, class activity, activity with directions, ACCDOA and multi-ACCDOA.
 
-Directions are unit vectors: x front, y left, z up (azimuth +90 is left), distances metres. The sums are those of the
-DCASE baselines' ``cls_feature_class.py`` (2021 to 2024), whose functions ``get_labels_for_file`` and
-``get_adpit_labels_for_file`` give the same numbers; only that single ACCDOA of 2024 has its distances in centimetres.
+:mod:`seldio.data.decoding` goes the other way. Directions are unit vectors: x front, y left, z up (azimuth +90 is
+left), distances metres. The sums are those of the DCASE baselines' ``cls_feature_class.py`` (2021 to 2024), whose
+functions ``get_labels_for_file`` and ``get_adpit_labels_for_file`` give the same numbers; only that single ACCDOA of
+2024 has its distances in centimetres.
 """
 
 from __future__ import annotations
@@ -28,9 +29,7 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 #: The columns of plain rows, in their order.
 ROW_FIELDS = ("frame", "class_id", "source", "azimuth", "elevation", "distance", "onscreen")
-_FRAME, _CLASS, _AZIMUTH, _ELEVATION, _DISTANCE = (
-    ROW_FIELDS.index(name) for name in ("frame", "class_id", "azimuth", "elevation", "distance")
-)
+_FRAME, _CLASS, _, _AZIMUTH, _ELEVATION, _DISTANCE, _ONSCREEN = range(len(ROW_FIELDS))
 #: Dummy tracks of multi-ACCDOA: A0 for one source of a class, B0 and B1 for two, C0 to C2 for three.
 TRACKS = 6
 
@@ -62,48 +61,92 @@ class ClipLabels:
         return replace(self, rows=part)
 
 
-def plain(labels: ClipLabels, _frames: int, _classes: int, _distance: bool) -> Doubles:
+@dataclass(frozen=True, slots=True)
+class TargetForm:
+    """A kind of target and what it has of each source: what :mod:`seldio.data.decoding` needs to read one."""
+
+    target: str  # one of ``TARGETS``
+    classes: int
+    elevation: bool = True  # whether directions are x, y, z, or x and y alone, as in 2025
+    distance: bool = False  # whether metres come after the direction
+    onscreen: bool = False  # whether the on-screen flag (0 or 1) comes last
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What a target has of a source besides its activity, in order."""
+        if self.target == "activity":
+            return ()
+        return ("x", "y", *("z",) * self.elevation, *("distance",) * self.distance, *("onscreen",) * self.onscreen)
+
+    def encode(self, labels: ClipLabels, frames: int) -> Any:
+        """The target of *frames* label frames.
+
+        Raises:
+            DataError: a row lacks what it needs: a class, a direction, a distance or a flag.
+        """
+        return TARGETS[self.target](labels, frames, self)
+
+    def shape(self, frames: int | None) -> tuple[int | None, ...]:
+        """The shape of a target of *frames* label frames; None for what differs from window to window."""
+        if self.target == "rows":
+            return (None, len(ROW_FIELDS))
+        parts = len(self.parts)
+        inner = {"activity": (), "activity-doa": (1 + parts,), "accdoa": (parts,), "multi-accdoa": (TRACKS, 1 + parts)}
+        return (frames, *inner[self.target], self.classes)
+
+
+def plain(labels: ClipLabels, _frames: int, _form: TargetForm) -> Doubles:
     """The rows as they are, shape (rows, fields), float64: see ``ROW_FIELDS``."""
     return labels.rows
 
 
-def activity(labels: ClipLabels, frames: int, classes: int, _distance: bool = False) -> Floats:
+def activity(labels: ClipLabels, frames: int, form: TargetForm) -> Floats:
     """1 where a class sounds, else 0; shape (frames, classes)."""
-    frame, number = _cells(labels, classes)
-    out = np.zeros((frames, classes), np.float32)
+    frame, number = _cells(labels, form.classes)
+    out = np.zeros((frames, form.classes), np.float32)
     out[frame, number] = 1
     return out
 
 
-def accdoa(labels: ClipLabels, frames: int, classes: int, distance: bool = False) -> Floats:
-    """Activity-coupled Cartesian directions, shape (frames, 3, classes), or (frames, 4, classes) with the distance.
+def activity_doa(labels: ClipLabels, frames: int, form: TargetForm) -> Floats:
+    """Activity and the parts of :func:`accdoa`, shape (frames, 1 + parts, classes).
+
+    For two heads, one for detection and one for directions, as in SELDnet (Adavanne et al., "Sound Event
+    Localization and Detection of Overlapping Sources Using Convolutional Recurrent Neural Networks", JSTSP 2019).
+    """
+    return np.concatenate([activity(labels, frames, form)[:, None], accdoa(labels, frames, form)], axis=1)
+
+
+def accdoa(labels: ClipLabels, frames: int, form: TargetForm) -> Floats:
+    """Activity-coupled Cartesian directions, shape (frames, parts, classes): x, y, z, then distance and flag if asked.
 
     A vector is the unit vector to the source where the class sounds, else 0 (Shimada et al., "ACCDOA:
     Activity-Coupled Cartesian Direction of Arrival Representation", ICASSP 2021). Of several sources of one class
     in one frame the last in the file is kept, as in the baselines: multi-ACCDOA holds up to three.
     """
-    frame, number = _cells(labels, classes)
-    values = _vectors(labels, distance)
-    out = np.zeros((frames, values.shape[1], classes), np.float32)
-    keys = frame * classes + number
+    frame, number = _cells(labels, form.classes)
+    values = _values(labels, form)
+    out = np.zeros((frames, values.shape[1], form.classes), np.float32)
+    keys = frame * form.classes + number
     last = len(keys) - 1 - np.unique(keys[::-1], return_index=True)[1]  # the last row of each
     out[frame[last], :, number[last]] = values[last]
     return out
 
 
-def multi_accdoa(labels: ClipLabels, frames: int, classes: int, distance: bool = False) -> Floats:
-    """Six dummy tracks with activity, x, y, z: shape (frames, 6, 4, classes), or (frames, 6, 5, classes) with distance.
+def multi_accdoa(labels: ClipLabels, frames: int, form: TargetForm) -> Floats:
+    """Six dummy tracks with activity and the parts of :func:`accdoa`: shape (frames, 6, 1 + parts, classes).
 
     One source of a class in a frame is in track A0, two are in B0 and B1, three in C0, C1 and C2, in the order of
     the file; of more than three the first three are kept, as in the baselines. The loss takes the best of the 13
     ways to give them to three tracks (A0A0A0; B0B0B1, …; C0C1C2, …), the auxiliary duplicating permutation
-    invariant training of Shimada et al., "Multi-ACCDOA", ICASSP 2022.
+    invariant training of Shimada et al., "Multi-ACCDOA", ICASSP 2022; with distances, Krause et al., "Sound Event
+    Detection and Localization with Distance Estimation", EUSIPCO 2024.
     """
-    frame, number = _cells(labels, classes)
-    values = _vectors(labels, distance)
-    out = np.zeros((frames, TRACKS, 1 + values.shape[1], classes), np.float32)
+    frame, number = _cells(labels, form.classes)
+    values = _values(labels, form)
+    out = np.zeros((frames, TRACKS, 1 + values.shape[1], form.classes), np.float32)
     rank = rank_in_frame([number], frame)
-    _, group, counts = np.unique(frame * classes + number, return_inverse=True, return_counts=True)
+    _, group, counts = np.unique(frame * form.classes + number, return_inverse=True, return_counts=True)
     track = np.array([0, 0, 1, 3])[np.minimum(counts[group], 3)] + rank
     kept = rank < 3
     out[frame[kept], track[kept], 0, number[kept]] = 1
@@ -111,21 +154,14 @@ def multi_accdoa(labels: ClipLabels, frames: int, classes: int, distance: bool =
     return out
 
 
-#: Every kind of target by name: from labels, frames, classes and whether the distance is wanted.
-TARGETS: dict[str, Callable[[ClipLabels, int, int, bool], Any]] = {
+#: Every kind of target by name: from labels and frames, in a form.
+TARGETS: dict[str, Callable[[ClipLabels, int, TargetForm], Any]] = {
     "rows": plain,
     "activity": activity,
+    "activity-doa": activity_doa,
     "accdoa": accdoa,
     "multi-accdoa": multi_accdoa,
 }
-
-
-def shape(target: str, frames: int | None, classes: int, distance: bool) -> tuple[int | None, ...]:
-    """The shape of a target of *frames* label frames; None for what differs from window to window."""
-    if target == "rows":
-        return (None, len(ROW_FIELDS))
-    inner = {"activity": (), "accdoa": (3 + distance,), "multi-accdoa": (TRACKS, 4 + distance)}[target]
-    return (frames, *inner, classes)
 
 
 def _cells(labels: ClipLabels, classes: int) -> tuple[Ints, Ints]:
@@ -139,15 +175,14 @@ def _cells(labels: ClipLabels, classes: int) -> tuple[Ints, Ints]:
     return labels.rows[:, _FRAME].astype(np.int64), number.astype(np.int64)
 
 
-def _vectors(labels: ClipLabels, distance: bool) -> Doubles:
-    """Unit vector of each row, and the distance if it is wanted; level where the layout has no elevation."""
+def _values(labels: ClipLabels, form: TargetForm) -> Doubles:
+    """The parts of each row: its unit vector, level where there is no elevation, and what else is asked for."""
     azimuth, elevation = labels.rows[:, _AZIMUTH], labels.rows[:, _ELEVATION]
-    elevation = np.zeros_like(azimuth) if labels.level else elevation
-    columns = [*geometry.to_cartesian(azimuth, elevation)]
-    if distance:
-        columns.append(labels.rows[:, _DISTANCE])
-    values = np.stack(columns, axis=1)
-    if np.isnan(values).any():
-        what = "direction" if np.isnan(values[:, :3]).any() else "distance"
+    elevation = elevation if form.elevation and not labels.level else np.zeros_like(azimuth)
+    known = dict(zip("xyz", geometry.to_cartesian(azimuth, elevation), strict=True))
+    known |= {"distance": labels.rows[:, _DISTANCE], "onscreen": labels.rows[:, _ONSCREEN]}
+    values = np.stack([known[part] for part in form.parts], axis=1)
+    if missing := [part for part in form.parts if np.isnan(known[part]).any()]:
+        what = {"distance": "distance", "onscreen": "on-screen flag"}.get(missing[0], "direction")
         raise DataError(f"clip {printable(labels.clip)} has a row without {what}, which the target needs")
     return values

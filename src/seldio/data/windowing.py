@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -20,6 +20,7 @@ from seldio.data.clip_media import ClipMedia, open_video
 from seldio.engines import each
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
+from seldio.formats.label_csv import Dialect
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.media.recording import Recording
 from seldio.schema.clips import RECORDINGS
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 #: An element: arrays, numbers and texts by name.
 Element = dict[str, Any]
-Target = Literal["rows", "activity", "accdoa", "multi-accdoa"]
+Target = Literal["rows", "activity", "activity-doa", "accdoa", "multi-accdoa"]
 
 #: Recordings, videos and labels that are kept open.
 _OPEN, _VIDEOS = 256, 8
@@ -48,6 +49,8 @@ class WindowOptions(TypedDict, total=False):
     hop: float | Fraction | None
     target: Target | None
     distance: bool
+    elevation: bool
+    onscreen: bool
     audio: str | None
     video: tuple[int, int] | None
     items: bool
@@ -61,8 +64,9 @@ class Windows(Sequence[Element]):
 
     - ``audio``, float32 of shape (channels, samples), zeros past the end of the recording; ``rate`` (samples per
       second) and ``length`` (samples before the zeros).
-    - ``target``, float32: class activity, shape (frames, classes); ACCDOA, (frames, 3 or 4, classes); multi-ACCDOA,
-      (frames, 6, 4 or 5, classes); or plain rows, float64 of shape (rows, 7): see :mod:`seldio.data.targets`.
+    - ``target``, float32: class activity, shape (frames, classes); ACCDOA, (frames, 3, classes); activity and
+      direction, (frames, 4, classes); multi-ACCDOA, (frames, 6, 4, classes); or plain rows, float64 of shape
+      (rows, 7): see :mod:`seldio.data.targets`. :func:`seldio.decode` is the way back.
     - ``video``, uint8 of shape (frames, height, width, 3): the picture of each label frame on the true clock.
 
     With *items* there is an element for each question, which has its texts too, and its sound as long as it is; the
@@ -76,8 +80,10 @@ class Windows(Sequence[Element]):
         seconds: length of a window, a whole number of label frames; None for whole clips.
         hop: seconds from one window to the next, a multiple of label frames as well; by default their length. The last
             window covers the end.
-        target: labels as ``rows``, ``activity``, ``accdoa`` or ``multi-accdoa``; None for none.
-        distance: add the distance in metres to ACCDOA targets.
+        target: labels as ``rows``, ``activity``, ``activity-doa``, ``accdoa`` or ``multi-accdoa``; None for none.
+        distance: add the distance in metres to targets with directions, after z.
+        elevation: directions are x, y, z; False for x and y alone, as in DCASE 2025.
+        onscreen: add the on-screen flag (0 or 1) to targets with directions, as their last part.
         audio: ``foa``, ``mic``, ``stereo`` or ``audio``; ``any`` is the first of them that a clip has; None for none.
         video: width and height of the pictures; None for none.
         items: go through the questions.
@@ -95,6 +101,8 @@ class Windows(Sequence[Element]):
         hop: float | Fraction | None = None,
         target: Target | None = None,
         distance: bool = False,
+        elevation: bool = True,
+        onscreen: bool = False,
         audio: str | None = "any",
         video: tuple[int, int] | None = None,
         items: bool = False,
@@ -110,8 +118,9 @@ class Windows(Sequence[Element]):
         self.step = self.size if hop is None else _frames(hop, self.hop, "hop")
         if self.size is None and hop is not None:
             raise UsageError("a hop needs a window length: set seconds=")
-        self.target, self.distance, self.audio, self.video = target, distance, audio, video
+        self.target, self.audio, self.video = target, audio, video
         self.classes = len(vocabulary(self._events.vocabulary)) if target is not None else 0
+        self.form = targets.TargetForm(target or "rows", self.classes, elevation, distance, onscreen)
         self._items = list(dataset.items) if items else None
         self._sources = _items(dataset, audio) if items else _clips(dataset, audio, video is not None, target, self.hop)
         self._ends = np.cumsum([1 if items else self._count(source.frames) for source in self._sources], dtype=np.int64)
@@ -138,7 +147,8 @@ class Windows(Sequence[Element]):
         length = "whole" if self.size is None else f"{float(self.size * self.hop):g} s"
         step = "" if self.step == self.size else f" every {float((self.step or 0) * self.hop):g} s"
         parts = [f"{length}{step}", f"audio={self.audio}", f"target={self.target}"]
-        parts += ["with distance"] if self.distance else []
+        parts += ["without elevation"] * (not self.form.elevation)
+        parts += [f"with {part}" for part in ("distance", "onscreen") if getattr(self.form, part)]
         parts += [] if self.video is None else [f"video={self.video[0]}x{self.video[1]}"]
         return f"Windows({len(self):,} {what}, {', '.join(parts)}, #{self._digest:08x})"
 
@@ -215,13 +225,31 @@ class Windows(Sequence[Element]):
             fixed = first["audio"].shape[1] if frames is not None else None
             found["audio"] = ((first["audio"].shape[0], fixed), "float32")
         if self.target is not None:
-            shape = targets.shape(self.target, frames, self.classes, self.distance)
-            found["target"] = (shape, first["target"].dtype.name)
+            found["target"] = (self.form.shape(frames), first["target"].dtype.name)
         if self.video is not None:
             found["video"] = ((frames, self.video[1], self.video[0], 3), "uint8")
         if self._items is not None:
             found["options"] = ((None,), "string")
         return found
+
+    @property
+    def vocabulary(self) -> str:
+        """The class list that class numbers index."""
+        return self._events.vocabulary
+
+    @property
+    def folded(self) -> bool:
+        """Whether the labels' azimuths are folded into ±90°, as those of 2025."""
+        return any(isinstance(format, Dialect) and format.folded for format in self._events.formats)
+
+    def places(self) -> Iterator[tuple[str, int]]:
+        """The clip of each window and its first label frame, in order."""
+        for clip, (_, count) in self.lengths().items():
+            yield from ((clip, number * (self.step or 0)) for number in range(count))
+
+    def lengths(self) -> dict[str, tuple[int, int]]:
+        """The label frames of each clip, the last one perhaps not full, and the number of its windows."""
+        return {source.clip: (source.frames, self._count(source.frames)) for source in self._sources}
 
     def _count(self, frames: int) -> int:
         """The number of windows of a clip with this many label frames; the last one may run past its end."""
@@ -239,7 +267,7 @@ class Windows(Sequence[Element]):
             element |= self._sound(recording, first * self.hop)
         if self.target is not None:
             part = self._labels(source.clip).between(first, stop)
-            element["target"] = targets.TARGETS[self.target](part, stop - first, self.classes, self.distance)
+            element["target"] = self.form.encode(part, stop - first)
         if source.video is not None:
             video = self._video(source.video, os.getpid())
             element["video"] = video.pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")

@@ -15,10 +15,12 @@ import pyarrow as pa
 from scipy.special import stdtrit
 
 from seldio.errors import UsageError
+from seldio.schema.events import clip_codes, origin_of
 from seldio.scores.seld.metrics import Average, Counts, Thresholds, Values, nanmean, per_clip, ten_tracks
 from seldio.scores.seld.pairing import paired
 from seldio.scores.seld.profiles import SeldProfile, get
 from seldio.scores.seld.rows import EventFrames, Floats, Ints, event_frames
+from seldio.text import printable
 from seldio.vocabularies import vocabulary
 
 _ROOM = re.compile(r"room(\d+)")
@@ -210,6 +212,9 @@ ClipLabels: TypeAlias = pa.Table | dict[str, Any]
 class SeldAccumulator:
     """Counts of clips that come one by one, e.g. in the validation loop of a training.
 
+    Methods have the names that they have in torchmetrics (``update``, ``compute``, ``reset``, ``forward``,
+    ``merge_state``), but there is no torch in it, and a clip is named, so that it never counts twice.
+
     Args:
         profile: as in ``seldio score --profile``.
         average: by class (macro) or over all (micro); the profile's first by default.
@@ -256,6 +261,40 @@ class SeldAccumulator:
         )
         self._clips[clip] = scored.counts
 
+    def forward(
+        self, clip: str, reference: ClipLabels, prediction: ClipLabels, frames: int | None = None
+    ) -> dict[str, float]:
+        """:meth:`update`, and the scores of this clip alone; calling the accumulator does the same.
+
+        They are those of ``seldio score --by-clip``: a macro average is over the classes that the clip has.
+
+        Raises:
+            UsageError: a column is missing.
+        """
+        self.update(clip, reference, prediction, frames)
+        counts = self._clips[clip]
+        values = SeldScore(self.profile, self.average, (clip,), counts).present(counts)[0]
+        return dict(zip(self.profile.names, values.tolist(), strict=True))
+
+    __call__ = forward
+
+    def update_all(self, reference: Any, prediction: pa.Table, frames: Mapping[str, int] | None = None) -> None:
+        """Count each clip of a table with several, such as :func:`seldio.decode` gives, those without rows too.
+
+        Args:
+            reference: the event tables by clip, such as ``dataset.events``, or one table with all of them.
+            prediction: an event table.
+            frames: label frames of the recordings, if they are known.
+
+        Raises:
+            UsageError: a predicted clip has no reference, or a column is missing.
+        """
+        known = _by_clip(reference) if isinstance(reference, pa.Table) else reference
+        for clip, rows in _by_clip(prediction).items():
+            if clip not in known:
+                raise UsageError(f"there are no reference labels for the clip {printable(clip)}")
+            self.update(clip, known[clip], rows, (frames or {}).get(clip))
+
     def compute(self) -> dict[str, float]:
         """The scores over all clips so far, by name (shares from 0 to 1, angles in degrees); NaN where undefined."""
         return self.score().overall
@@ -283,6 +322,18 @@ class SeldAccumulator:
                     "predictions. Give each clip a unique name, and count it with one model"
                 )
         self._clips |= other._clips
+
+    def merge_state(self, incoming: SeldAccumulator | dict[str, Any]) -> None:
+        """:meth:`merge` with another accumulator, or with what its :meth:`state_dict` gave.
+
+        Raises:
+            UsageError: see :meth:`merge`.
+        """
+        if isinstance(incoming, SeldAccumulator):
+            return self.merge(incoming)
+        other = SeldAccumulator(self.profile.name, self.average, self._limits)
+        other.load_state_dict(incoming)
+        return self.merge(other)
 
     def reset(self) -> None:
         """Forget all clips."""
@@ -313,6 +364,15 @@ class SeldAccumulator:
             clip: Counts(*(np.asarray(values, dtype=np.float64)[None] for values in arrays))
             for clip, arrays in state["clips"].items()
         }
+
+
+def _by_clip(table: pa.Table) -> dict[str, pa.Table]:
+    """The rows of each clip, in their order; clips without any are those that the metadata lists."""
+    codes, names = clip_codes(table)
+    order = np.argsort(codes, kind="stable")
+    bounds = np.searchsorted(codes[order], np.arange(len(names) + 1))
+    found = {clip: table.take(order[a:b]) for clip, a, b in zip(names, bounds, bounds[1:], strict=False)}
+    return {file.clip: table.slice(0, 0) for file in origin_of(table).files} | found
 
 
 def _clip_table(clip: str, rows: ClipLabels) -> pa.Table:

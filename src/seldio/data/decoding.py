@@ -1,0 +1,461 @@
+"""From what a network gives to an event table: the way back from the targets of :mod:`seldio.data.targets`.
+
+Sources of a class count as active where their activity is above a threshold: the activity itself, or, for ACCDOA, the
+length of the vector. The three tracks of multi-ACCDOA are compared, and those of one class that point the same way are
+one source, as their mean (Shimada et al., "Multi-ACCDOA", ICASSP 2022, section 3.3). Predictions are those of the
+baselines of DCASE 2023 to 2025 (``train_seldnet.py``, ``utils.py``), in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from seldio import geometry
+from seldio.data.targets import TARGETS, TRACKS, TargetForm
+from seldio.errors import DataError, UsageError
+from seldio.schema.events import COLUMNS, ClipFile, Origin, with_origin
+from seldio.text import plural, printable
+from seldio.vocabularies import vocabulary as class_list
+
+if TYPE_CHECKING:
+    from seldio.data.windowing import Target, Windows
+
+Array: TypeAlias = np.ndarray[Any, Any]
+#: What windows say about themselves in a batch: the names of clips, and first and last label frames.
+Batch: TypeAlias = Mapping[str, Any]
+
+#: Tracks of a network with multi-ACCDOA.
+_NETWORK = 3
+#: The pairs of those tracks that are compared, in the order of the baselines, each with the track that is left.
+_PAIRS = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+
+
+def decode(
+    outputs: Any,
+    windows: Windows | None = None,
+    *,
+    target: Target | None = None,
+    distance: bool | None = None,
+    elevation: bool | None = None,
+    onscreen: bool | None = None,
+    vocabulary: str | None = None,
+    threshold: float | Sequence[float] = 0.5,
+    unify: float = 15.0,
+    median: int = 1,
+    onscreen_threshold: float = 0.5,
+    folded: bool | None = None,
+    vectors: bool = False,
+    partial: bool = False,
+) -> pa.Table:
+    """The event table that the outputs of a network mean, ready for :func:`seldio.write` and :func:`seldio.score`.
+
+    Outputs are arrays of numpy, torch, JAX, TensorFlow or anything else that has ``__array__`` or ``__dlpack__``, on
+    any device. Parts of a source are x (front), y (left), z (up), then metres, then the on-screen flag. The inner
+    shape of an output, after windows and label frames:
+
+    - ``activity``: (classes,)
+    - ``activity-doa``: (1 + parts, classes), the activity first
+    - ``accdoa``: (parts, classes)
+    - ``multi-accdoa``: (3, parts, classes), three tracks; or (6, 1 + parts, classes), as in targets
+
+    or the same flattened, as the baselines give it. Windows that overlap are averaged, and frames past the end of a
+    clip left out. A negative distance becomes 0.
+
+    Args:
+        outputs: of windows: an array of shape (windows, frames, …), an iterable of such arrays in the order of
+            *windows*, or an iterable of pairs ``(batch, output)`` in any order, where a batch has the ``clip`` and
+            the ``frames`` of its windows. Without windows: a mapping from clips to arrays of shape (frames, …).
+        windows: what the network was given; also says the next five, where they are None.
+        target: the kind of output: ``activity``, ``activity-doa``, ``accdoa`` or ``multi-accdoa``.
+        distance: whether there are distances in metres.
+        elevation: whether directions are x, y, z (default), or x and y alone, as in DCASE 2025.
+        onscreen: whether there is an on-screen flag.
+        vocabulary: the class list, ``starss`` by default.
+        threshold: the activity, or length of a vector, above which a source is active; one number, or one per class.
+        unify: tracks of one class closer than this are one source (degrees); 0 keeps all.
+        median: label frames, an odd number, of a median filter in time over each value, before the threshold; at the
+            ends of a clip its first or last value is repeated. 1 is none.
+        onscreen_threshold: a source is on screen from this value on. The baseline of 2025 cuts decimals off, which
+            is 1.0: its sigmoid never says so.
+        folded: whether azimuths are folded into ±90° where there is no elevation; by default if the labels of
+            *windows* are.
+        vectors: add ``x``, ``y``, ``z`` as they are, which the baselines write; other layouts cannot hold them.
+        partial: leave out clips of which windows are missing, which is an error otherwise.
+
+    Returns:
+        The columns ``clip``, ``frame`` and ``class_id``; ``azimuth`` (degrees, +90 is left) and ``elevation``
+        (degrees, +90 is up); and those asked for. Rows are in the order of clip, frame and class. Clips without any
+        row are listed in the metadata, so that they get their empty file.
+
+    Raises:
+        UsageError: options that make no sense, or outputs of another shape or number.
+        DataError: a value is not finite, a direction is (0, 0, 0), or windows of a clip are missing.
+    """
+    names = vocabulary or (windows.vocabulary if windows is not None else "starss")
+    form = _form(windows, target, distance, elevation, onscreen, len(class_list(names)))
+    settings = Decoding(
+        form, _thresholds(threshold, form.classes), float(unify), _odd(median), float(onscreen_threshold),
+        bool(folded if folded is not None else windows is not None and windows.folded), vectors,
+    )  # fmt: skip
+    if vectors and not form.elevation:
+        raise UsageError("vectors=True needs z, which outputs without elevation do not have")
+    if isinstance(outputs, Mapping):
+        found = {str(clip): settings.rows(str(clip), _clip_output(clip, one, form)) for clip, one in outputs.items()}
+    elif windows is None:
+        raise UsageError("which clips are these? Give the windows, or a mapping from clips to arrays")
+    else:
+        found = _joined(outputs, windows, settings, partial)
+    return _table(found, names, settings)
+
+
+def _form(
+    windows: Windows | None, target: str | None, distance: bool | None, elevation: bool | None, onscreen: bool | None,
+    classes: int,
+) -> TargetForm:  # fmt: skip
+    """What outputs hold: what the caller says, and else what *windows* do."""
+    base = windows.form if windows is not None and windows.target is not None else None
+    kind = target or (base.target if base is not None else None)
+    if kind is None or kind not in TARGETS:
+        raise UsageError(f"target={kind!r}: choose from {', '.join(name for name in TARGETS if name != 'rows')}")
+    if kind == "rows":
+        raise UsageError("target='rows': plain rows are a table already, and there is nothing to decode")
+    given = {"distance": distance, "elevation": elevation, "onscreen": onscreen}
+    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return replace(base or TargetForm(kind, classes), target=kind, classes=classes, **chosen)
+
+
+def _thresholds(threshold: float | Sequence[float], classes: int) -> Array:
+    """One threshold per class."""
+    values = np.asarray(threshold, np.float64)
+    if values.shape not in ((), (classes,)) or not np.isfinite(values).all() or (values < 0).any():
+        raise UsageError(f"threshold={threshold}: give a number from 0 on, or one for each of the {classes} classes")
+    return np.broadcast_to(values, (classes,))
+
+
+def _odd(median: int) -> int:
+    if median < 1 or median % 2 == 0:
+        raise UsageError(f"median={median}: choose an odd number of label frames, 1 for no filter")
+    return median
+
+
+# --- one clip ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How the output of a clip is read."""
+
+    form: TargetForm  # what it holds
+    thresholds: Array  # of each class
+    unify: float = 15.0  # degrees
+    median: int = 1  # label frames
+    onscreen: float = 0.5  # the flag from which on a source is on screen
+    folded: bool = False  # whether azimuths are folded where there is no elevation
+    vectors: bool = False  # whether x, y, z are kept
+
+    def rows(self, clip: str, values: Array) -> dict[str, Array]:
+        """The columns of the rows in an output of shape (frames, …), in the order of frame, class and track."""
+        if not np.isfinite(values).all():
+            bad = int(np.argwhere(~np.isfinite(values))[0, 0])
+            raise DataError(
+                f"the output for {printable(clip)} is not finite from frame {bad} on: has the training diverged?"
+            )
+        activity, parts = self._tracks(_median(values, self.median))
+        active = activity > self.thresholds.astype(activity.dtype)
+        if "distance" in self.form.parts:  # before any mean, as in the baselines
+            at = self.form.parts.index("distance")
+            parts = np.concatenate(
+                [parts[:, :, :at], np.maximum(parts[:, :, at : at + 1], 0), parts[:, :, at + 1 :]], 2
+            )
+        if parts.shape[1] == _NETWORK and self.unify > 0:
+            active, parts = unified(active, parts, self._axes, self.unify, flag=self.form.onscreen)
+        frame, number, track = np.nonzero(active.transpose(0, 2, 1))
+        chosen = parts[frame, track, :, number]
+        found: dict[str, Array] = {"frame": frame, "class_id": number}
+        found |= self._columns(clip, dict(zip(self.form.parts, chosen.T, strict=True)), frame)
+        return found
+
+    def _tracks(self, values: Array) -> tuple[Array, Array]:
+        """Activity (frames, tracks, classes) and parts (frames, tracks, parts, classes) of an output."""
+        kind = self.form.target
+        if kind == "activity":
+            return values[:, None], values[:, None, None][:, :, :0]
+        if kind == "activity-doa":
+            return values[:, None, 0], values[:, None, 1:]
+        if kind == "multi-accdoa" and values.shape[1] == TRACKS:
+            return values[:, :, 0], values[:, :, 1:]
+        parts = values[:, None] if kind == "accdoa" else values
+        return _norm(parts, self._axes), parts
+
+    @property
+    def _axes(self) -> int:
+        return 2 + self.form.elevation
+
+    def _columns(self, clip: str, parts: dict[str, Array], frame: Array) -> dict[str, Array]:
+        """Directions in degrees, and the other parts, of rows."""
+        if not parts:
+            return {}
+        x, y = (parts[axis].astype(np.float64) for axis in "xy")
+        z = parts["z"].astype(np.float64) if "z" in parts else np.zeros_like(x)
+        if (pointless := (x == 0) & (y == 0) & (z == 0)).any():
+            raise DataError(
+                f"the output for {printable(clip)} has an active source without direction, (0, 0, 0), in frame "
+                f"{frame[pointless][0]}"
+            )
+        azimuth, elevation = geometry.to_polar(x, y, z)
+        found: dict[str, Array] = {"azimuth": azimuth}
+        if "z" in parts:
+            found["elevation"] = elevation
+        elif self.folded:
+            found["azimuth"] = geometry.fold(azimuth)
+        if "distance" in parts:
+            found["distance"] = parts["distance"].astype(np.float64)
+        if self.vectors:
+            found |= {"x": x, "y": y, "z": z}
+        if "onscreen" in parts:
+            found["onscreen"] = parts["onscreen"] >= self.onscreen
+        return found
+
+
+def unified(active: Array, parts: Array, axes: int, limit: float, *, flag: bool = False) -> tuple[Array, Array]:
+    """Three tracks with those unified that are active in one class and point the same way.
+
+    If one pair is alike, its mean comes after the third track; if two or three pairs are, all three tracks become
+    their mean. The flag, which has no mean, is that of the first of them.
+
+    Args:
+        active: whether each track is active, shape (frames, 3, classes).
+        parts: shape (frames, 3, parts, classes), the direction in the first *axes* parts.
+        axes: 3, or 2 for x and y alone.
+        limit: the angle below which two directions are the same (degrees).
+        flag: whether the last part is the on-screen flag.
+
+    Returns:
+        Both again, the same shapes.
+    """
+    near = [_angle(parts[:, a], parts[:, b], axes) < limit for a, b, _ in _PAIRS]
+    alike = [active[:, a] & active[:, b] & same for (a, b, _), same in zip(_PAIRS, near, strict=True)]
+    count = np.sum(np.stack(alike), axis=0)
+    flags = slice(parts.shape[2] - flag, None)
+    active, merged = np.array(active), np.array(parts)
+    for (a, b, third), same in zip(_PAIRS, alike, strict=True):
+        frame, number = np.nonzero(same & (count == 1))
+        merged[frame, 0, :, number] = parts[frame, third, :, number]
+        merged[frame, 1, :, number] = (parts[frame, a, :, number] + parts[frame, b, :, number]) / 2
+        merged[frame, 1, flags, number] = parts[frame, a, flags, number]
+        active[frame, 0, number] = active[frame, third, number]
+        active[frame, 1, number], active[frame, 2, number] = True, False
+    frame, number = np.nonzero(count >= 2)
+    merged[frame, 0, :, number] = (
+        parts[frame, 0, :, number] + parts[frame, 1, :, number] + parts[frame, 2, :, number]
+    ) / 3
+    merged[frame, 0, flags, number] = parts[frame, 0, flags, number]
+    active[frame, 1, number] = active[frame, 2, number] = False
+    return active, merged
+
+
+def _angle(one: Array, other: Array, axes: int) -> Array:
+    """Degrees between directions of shape (frames, parts, classes), in the arithmetic of the baselines."""
+    squares = [sum(side[:, axis] ** 2 for axis in range(axes)) for side in (one, other)]
+    first, second = (np.sqrt(square + 1e-10) for square in squares)
+    cosine = sum((one[:, axis] / first) * (other[:, axis] / second) for axis in range(axes))
+    return np.asarray(np.arccos(np.clip(cosine, -1, 1)) * 180 / np.pi)
+
+
+def _norm(parts: Array, axes: int) -> Array:
+    """Lengths of vectors: (frames, tracks, parts, classes) -> (frames, tracks, classes)."""
+    return np.asarray(np.sqrt(sum(parts[:, :, axis] ** 2 for axis in range(axes))))
+
+
+def _median(values: Array, length: int) -> Array:
+    """The median of *length* frames around each value."""
+    if length == 1 or not len(values):
+        return values
+    half = length // 2
+    padded = np.concatenate([values[:1].repeat(half, 0), values, values[-1:].repeat(half, 0)])
+    return np.asarray(np.median(np.lib.stride_tricks.sliding_window_view(padded, length, 0), -1))
+
+
+# --- windows -------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Joined:
+    """The outputs of one clip so far, summed where windows overlap."""
+
+    frames: int  # label frames of the clip
+    windows: int  # how many it has
+    total: Array | None = None  # the sum, shape (frames, …)
+    count: Array = field(default_factory=lambda: np.zeros(0, np.int64))  # windows over each frame
+    seen: set[int] = field(default_factory=set)  # first frames of the windows so far
+
+    @property
+    def whole(self) -> bool:
+        return len(self.seen) == self.windows
+
+    def add(self, first: int, output: Array) -> None:
+        """Take the output of the window from frame *first* on; one that comes again, to fill a batch, counts once."""
+        if first in self.seen:
+            return
+        self.seen.add(first)
+        if self.total is None:
+            self.total = np.zeros((self.frames, *output.shape[1:]), np.float64)
+            self.count = np.zeros(self.frames, np.int64)
+        stop = min(first + len(output), self.frames)
+        self.total[first:stop] += output[: stop - first]
+        self.count[first:stop] += 1
+
+    def mean(self, kind: Any) -> Array:
+        """The means, in the precision of the outputs."""
+        assert self.total is not None
+        return (self.total / self.count.reshape(-1, *[1] * (self.total.ndim - 1))).astype(kind)
+
+
+def _joined(outputs: Any, windows: Windows, settings: Decoding, partial: bool) -> dict[str, dict[str, Array]]:
+    """The rows of each clip; a clip is read, and its outputs are forgotten, as soon as all its windows are in."""
+    if windows.size is not None and windows.step is not None and windows.step > windows.size:
+        raise UsageError("the hop of these windows is longer than they are: some label frames would have no output")
+    clips = {clip: _Joined(frames, count) for clip, (frames, count) in windows.lengths().items()}
+    rows: dict[str, dict[str, Array]] = {}
+    for clip, first, output in _outputs(outputs, windows, settings.form):
+        if clip not in clips:
+            raise UsageError(f"an output is for the clip {printable(clip)}, which the windows do not have")
+        joined = clips[clip]
+        if clip in rows:
+            continue
+        joined.add(first, output)
+        if joined.whole:
+            rows[clip] = settings.rows(clip, joined.mean(output.dtype))
+            joined.total = None
+    missing = [clip for clip in clips if clip not in rows]
+    if missing and not partial:
+        one = clips[missing[0]]
+        raise DataError(
+            f"{plural(len(missing), 'clip')} of {len(clips)} without the output of each window: "
+            f"{printable(missing[0])} has {len(one.seen)} of {one.windows}. Do not drop the last batch, and give the "
+            "outputs of all ranks; partial=True leaves such clips out"
+        )
+    return {clip: rows[clip] for clip in clips if clip in rows}
+
+
+def _outputs(outputs: Any, windows: Windows, form: TargetForm) -> Iterator[tuple[str, int, Array]]:
+    """Clip, first label frame and output of each window."""
+    places = windows.places()
+    batches = [outputs] if _is_array(outputs) else outputs
+    if not isinstance(batches, Iterable):
+        raise UsageError(f"outputs are arrays, or (batch, output) pairs, not {type(outputs).__name__}")
+    for given in batches:
+        batch, output = given if isinstance(given, tuple) and isinstance(given[0], Mapping) else (None, given)
+        values = as_numpy(output)
+        if batch is None:
+            which = [place for _, place in zip(range(len(values)), places, strict=False)]
+            if len(which) < len(values):
+                raise UsageError(f"there are more outputs than windows, of which there are {len(windows)}")
+        else:
+            which, values = _which(batch, values)
+        if values.ndim < 2 or len(which) != len(values):
+            raise UsageError(f"an output of shape {values.shape} for {plural(len(which), 'window')}")
+        values = _shaped(values, form)
+        if windows.size is not None and values.shape[1] != windows.size:
+            raise UsageError(
+                f"outputs have {values.shape[1]} frames, and windows {windows.size} label frames: pool the outputs "
+                "over time to one per label frame"
+            )
+        yield from ((clip, first, one) for (clip, first), one in zip(which, values, strict=True))
+
+
+def _which(batch: Batch, values: Array) -> tuple[list[tuple[str, int]], Array]:
+    """Clip and first frame of each window of a batch, or of one window alone."""
+    if not {"clip", "frames"} <= set(batch):
+        raise UsageError("a pair is (batch, output), and a batch has the names clip and frames, as windows give them")
+    names, frames = np.asarray(batch["clip"]), as_numpy(batch["frames"])
+    if names.ndim == 0:
+        names, frames, values = names[None], frames[None], values[None]
+    texts = [name.decode() if isinstance(name, bytes) else str(name) for name in names.tolist()]
+    return list(zip(texts, frames[:, 0].astype(int).tolist(), strict=True)), values
+
+
+def _clip_output(clip: str, output: Any, form: TargetForm) -> Array:
+    """The output for a clip, of shape (frames, …)."""
+    found: Array
+    try:
+        (found,) = _shaped(as_numpy(output)[None], form)
+    except UsageError as error:
+        raise UsageError(f"{printable(clip)}: {error}") from error
+    return found
+
+
+def _shapes(form: TargetForm) -> list[tuple[int, ...]]:
+    """The inner shapes that outputs may have."""
+    parts, classes = len(form.parts), form.classes
+    inner: dict[str, list[tuple[int, ...]]] = {
+        "activity": [(classes,)],
+        "activity-doa": [(1 + parts, classes)],
+        "accdoa": [(parts, classes)],
+        "multi-accdoa": [(_NETWORK, parts, classes), (TRACKS, 1 + parts, classes)],
+    }
+    return inner[form.target]
+
+
+def _shaped(values: Array, form: TargetForm) -> Array:
+    """*values* of shape (windows, frames, …), not flattened.
+
+    Raises:
+        UsageError: another shape than the form's.
+    """
+    known = _shapes(form)
+    values = values.astype(np.float32) if values.dtype.kind in "biu" else values
+    if values.shape[2:] in known:
+        return values
+    for shape in known:
+        if values.shape[2:] == (int(np.prod(shape)),):
+            return values.reshape(*values.shape[:2], *shape)
+    shapes = " or ".join(f"({', '.join(['windows', 'frames', *map(str, shape)])})" for shape in known)
+    what = f"{form.target} of {', '.join(form.parts)}" if form.parts else form.target
+    raise UsageError(f"outputs of shape {values.shape}, but {what} has {shapes}, or the same flattened")
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "__array__") or hasattr(value, "__dlpack__")
+
+
+def as_numpy(value: Any) -> Array:
+    """An array of any library, as one of numpy: of float32 or float64, or of whole numbers.
+
+    Raises:
+        UsageError: it is not an array of numbers.
+    """
+    for step in ("detach", "cpu"):  # torch: out of the graph, and from the device
+        value = getattr(value, step)() if hasattr(value, step) else value
+    if "bfloat16" in str(getattr(value, "dtype", "")) and hasattr(value, "float"):
+        value = value.float()  # torch's, which numpy does not know
+    plain = hasattr(value, "__array__") or not hasattr(value, "__dlpack__")
+    array: Array = np.asarray(value) if plain else np.from_dlpack(value)
+    if array.dtype.kind not in "biu" and array.dtype not in (np.float32, np.float64):
+        try:
+            array = array.astype(np.float32)
+        except (TypeError, ValueError):
+            raise UsageError(f"outputs are arrays of numbers, not {type(value).__name__}") from None
+    return array
+
+
+# --- the table -----------------------------------------------------------------------------------------------
+
+
+def _table(found: Mapping[str, dict[str, Array]], vocabulary: str, settings: Decoding) -> pa.Table:
+    """The rows of all clips, with the clips that have none in the metadata."""
+    nothing = settings.rows("", np.zeros((0, *_shapes(settings.form)[0]), np.float32))
+    counts = [len(rows["frame"]) for rows in found.values()]
+    codes = np.repeat(np.arange(len(found), dtype=np.int32), counts)
+    table: dict[str, Any] = {
+        "clip": pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(list(found), pa.string()))
+    }
+    for name in (name for name in COLUMNS if name in nothing):
+        table[name] = pa.array(np.concatenate([rows[name] for rows in (nothing, *found.values())]), COLUMNS[name])
+    files = tuple(ClipFile(clip, f"{clip}.csv") for clip in found)
+    return with_origin(pa.table(table), Origin("", vocabulary, files))
