@@ -26,6 +26,7 @@ from seldio.schema.qa import Item
 VERBS: dict[str, Callable[..., Any]] = {
     "validate": seldio.validate, "convert": seldio.convert, "score": seldio.score, "rank": seldio.rank,
     "diff": seldio.diff,
+    "compare": seldio.compare,
     "info": seldio.info, "view": seldio.view, "plot": seldio.plot, "push": seldio.push, "pull": seldio.pull,
 }  # fmt: skip
 WITHOUT = {"formats", "rule", "schema", "demo"}
@@ -44,7 +45,7 @@ def options_of(name: str) -> set[str]:
             longest = max(parameter.opts, key=len).lstrip("-").replace("-", "_")
             found.add(OTHERWISE.get(longest, longest))
     running = set(inspect.signature(seldio.running).parameters)
-    output = {"output", "out", "table"} if name in ("validate", "score", "rank", "diff") else set()
+    output = {"output", "out", "table"} if name in ("validate", "score", "rank", "diff", "compare") else set()
     return found - running - PRINTING - output
 
 

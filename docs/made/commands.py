@@ -33,6 +33,7 @@ RUNS = {
         "seldio score output --reference starss23 --profile dcase2023",
         "seldio score --profiles",
     ),
+    "compare": ("seldio compare output perfect --reference starss23 --profile dcase2023",),
     "rank": ("seldio rank first.json second.json",),
     "diff": ("seldio diff starss23/metadata_dev converted",),
     "info": ("seldio info starss23",),
@@ -46,6 +47,7 @@ RUNS = {
 }
 #: What is run before a command and not shown.
 BEFORE = {
+    "compare": ("seldio convert starss23 --to dcase2023-output --allow-loss distance -o perfect",),
     "diff": ("seldio convert starss23 --to dcase2023-output --allow-loss distance -o converted",),
     "rank": (
         "seldio convert starss23 --to dcase2023-output --allow-loss distance -o perfect",

@@ -16,7 +16,7 @@ from . import cell, page, table
 GROUPS = {
     "Check": ("validate", "info", "diff", "Report", "Finding", "Severity"),
     "Read, write, convert": ("read", "write", "convert", "export", "Event", "to_events", "from_events", "spans"),
-    "Score": ("score", "rank", "SeldAccumulator"),
+    "Score": ("score", "compare", "rank", "SeldAccumulator"),
     "Show": ("view", "plot"),
     "Train": ("open", "windows", "decode"),
     "The Hub": ("push", "pull"),

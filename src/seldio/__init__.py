@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from seldio.files import sources
 
 if TYPE_CHECKING:
+    from seldio.api import compare as compare
     from seldio.api import convert as convert
     from seldio.api import diff as diff
     from seldio.api import info as info
@@ -52,6 +53,7 @@ _HOMES = {
     "diff": "seldio.api",
     "score": "seldio.api",
     "rank": "seldio.api",
+    "compare": "seldio.api",
     "view": "seldio.viewer.page",
     "plot": "seldio.viewer.plot",
     "open": "seldio.data",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from seldio.reports.tables import ScoreReport
 
 __all__ = [
-    "Description", "Validation", "convert", "diff", "info", "rank", "read", "score", "validate", "write",
+    "Description", "Validation", "compare", "convert", "diff", "info", "rank", "read", "score", "validate", "write",
 ]  # fmt: skip
 
 Path = str | os.PathLike[str]
@@ -373,6 +373,7 @@ def score(
     onscreen: bool = False,
     classes: str | None = None,
     jackknife: bool = False,
+    bootstrap: bool = False,
     official_points: bool = False,
     by_clip: bool = False,
     recordings: Path | None = None,
@@ -411,7 +412,9 @@ def score(
         relative: labels: maximum relative distance error (error divided by distance).
         onscreen: labels: require matching on-screen flags.
         classes: labels: the class vocabulary; by default the profile's.
-        jackknife: labels: add 95 % confidence intervals.
+        jackknife: labels: add 95 % confidence intervals as the official programs make them.
+        bootstrap: labels: add 95 % confidence intervals by resampling clips, above those of *jackknife* if both are
+            asked for; :func:`compare` has more options.
         official_points: labels: add the point values that the official jackknife prints, if it prints any.
         by_clip: labels: add the scores of each clip.
         recordings: labels: the labelled recordings, which determine where each clip ends; found automatically if they
@@ -457,14 +460,11 @@ def score(
     )  # fmt: skip
     named = {
         "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
-        "classes": classes, "jackknife": jackknife, "official_points": official_points, "by_clip": by_clip,
-        "recordings": recordings, "force": force, "join": join, "offline": offline, "thresholds": dict(threshold),
-        "judge": server, "judgements": judgements,
+        "classes": classes, "jackknife": jackknife, "bootstrap": bootstrap, "official_points": official_points,
+        "by_clip": by_clip, "recordings": recordings, "force": force, "join": join, "offline": offline,
+        "thresholds": dict(threshold), "judge": server, "judgements": judgements,
     }  # fmt: skip
-    usual: dict[str, Any] = {"join": "strict", "offline": "extract", "thresholds": {}}
-    chosen = {name: value for name, value in named.items() if value not in (None, False, usual.get(name))
-            or (value == 0 and value is not False)}  # fmt: skip
-    chosen |= {"allow_missing": allow_missing, "profile": profile}
+    chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}
     formats = {"format": format, "reference_format": reference_format}
     if _are_answers(predictions, profile, format):
         options = _options(answers.AnswerOptions, chosen)
@@ -476,6 +476,92 @@ def score(
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
     return score_labels(predictions, reference, options, **formats)
+
+
+def _chosen(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are not as usual."""
+    usual: dict[str, Any] = {"join": "strict", "offline": "extract", "thresholds": {}}
+    return {name: value for name, value in options.items() if value not in (None, False, usual.get(name))
+            or (value == 0 and value is not False)}  # fmt: skip
+
+
+def compare(
+    systems: Path | Sequence[Path],
+    reference: Path | None = None,
+    *,
+    profile: str | None = None,
+    format: str | None = None,
+    reference_format: str | None = None,
+    allow_missing: bool = False,
+    force: bool = False,
+    against: Literal["all", "first", "best"] = "all",
+    over: Literal["clips", "rooms"] = "clips",
+    resamples: int = 10_000,
+    seed: int = 0,
+    most: int = 10,
+    average: Literal["macro", "micro"] | None = None,
+    angle: float | None = None,
+    distance: float | None = None,
+    relative: float | None = None,
+    onscreen: bool = False,
+    classes: str | None = None,
+    recordings: Path | None = None,
+) -> ScoreReport:
+    """Compare systems: scores with intervals, differences with intervals and tests, ranks, and where they differ most.
+
+    All systems are scored on the same resamples of clips, so that their differences are paired. Intervals are of 95 %
+    (bootstrap), p-values two-sided (clips change sides between two systems), with Holm's correction for more than two
+    systems. The same files and seed give the same report.
+
+    Args:
+        systems: the predictions of each system: label files, or a file of answers. A single one gets intervals, next to
+            those of the official jackknife.
+        reference: the labels, or the questions.
+        profile: the scoring profile; chosen by the data by default.
+        format: the format of the predictions; detected from their content by default.
+        reference_format: the format of the reference; detected from its content by default.
+        allow_missing: compare the clips or questions that all have, and list the missing ones.
+        force: score labels and predictions even if they have errors.
+        against: which pairs are compared: ``all``, or each system with the ``first`` or the ``best``.
+        over: labels: what is resampled: ``clips``, or ``rooms`` with all their clips.
+        resamples: the number of resamples, and of permutations.
+        seed: random seed of both.
+        most: how many of the clips that differ most are listed.
+        average: labels: ``macro`` or ``micro``; by default the profile's first.
+        angle: labels: maximum angular error in degrees; by default the profile's, as for the next three options.
+        distance: labels: maximum distance error in metres.
+        relative: labels: maximum relative distance error (error divided by distance).
+        onscreen: labels: require matching on-screen flags.
+        classes: labels: the class vocabulary; by default the profile's.
+        recordings: labels: the labelled recordings, which determine where each clip ends.
+
+    Returns:
+        Tables: ``overall``, ``differences``, ``tests``, ``ranks``, ``classes``, ``clips``; and notices about them.
+
+    Raises:
+        InvalidData: a file has an error.
+        UsageError: the options do not fit, a field is missing, or a clip has no room.
+        DataError: predictions and reference do not fit together, or the systems have no clip in common.
+    """
+    from seldio.scores.comparison.labels import compare_labels
+    from seldio.scores.resampling import Resampling
+    from seldio.scores.seld.score_labels import SeldOptions
+
+    paths = [systems] if isinstance(systems, str | os.PathLike) else list(systems)
+    if not paths:
+        raise UsageError("there is no system to compare")
+    draw = Resampling(resamples, seed, over)
+    named = {
+        "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
+        "classes": classes, "recordings": recordings, "force": force,
+    }  # fmt: skip
+    chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}
+    options = _options(SeldOptions, chosen)
+    if reference is None:
+        raise UsageError("--reference is required: the labels to score against")
+    return compare_labels(
+        paths, reference, options, draw, against=against, most=most, format=format, reference_format=reference_format
+    )
 
 
 def _are_answers(predictions: Path, profile: str | None, format: str | None) -> bool:

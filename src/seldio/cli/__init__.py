@@ -45,6 +45,7 @@ _COMMANDS = {
     "validate": (verbs.validate, "Check labels, submissions and datasets, and repair them."),
     "convert": (verbs.convert, "Convert between formats, to Parquet, or labels into questions."),
     "score": (score.command, "Score predictions as the official programs do."),
+    "compare": (compare.compare, "Compare systems: differences with intervals, tests and ranks."),
     "rank": (score.rank, "Rank systems by their scores, as defined by DCASE Task 3."),
     "diff": (compare.diff, "Compare two versions of labels or questions."),
     "info": (verbs.info, "Describe a file, folder or archive."),

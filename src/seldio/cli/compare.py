@@ -1,8 +1,9 @@
-"""``seldio diff``."""
+"""``seldio compare`` and ``seldio diff``."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -16,10 +17,121 @@ from seldio.cli.options import (
     RESUME,
     WORKERS,
     Engine,
+    complete_profiles,
+    complete_vocabularies,
     format_option,
+    one_of,
     write_report,
 )
-from seldio.errors import ExitCode
+from seldio.errors import ExitCode, UsageError
+
+_LABELS = "Scoring labels"
+_STATISTICS = "Statistics"
+
+
+@guarded
+def compare(
+    systems: list[str] = typer.Argument(
+        metavar="PREDICTIONS", help="Predictions of each system: files, folders or archives."
+    ),
+    reference: str | None = typer.Option(
+        None, "--reference", "-r", metavar="PATH", help="Reference labels, or the questions with their answers."
+    ),
+    profile: str | None = typer.Option(
+        None,
+        "--profile",
+        "-p",
+        metavar="NAME",
+        help="Scoring profile; seldio score --profiles lists them.",
+        autocompletion=complete_profiles,
+    ),
+    format: str | None = format_option("Format of the predictions; detected by default.", "--format", "-f"),
+    reference_format: str | None = format_option("Format of the reference; detected by default."),
+    allow_missing: bool = typer.Option(
+        False, "--allow-missing", help="Compare the common clips or questions; list the missing ones."
+    ),
+    force: bool = typer.Option(False, "--force", help="Score labels even if seldio validate finds errors in them."),
+    against: str = typer.Option(
+        "all",
+        metavar="[all|first|best]",
+        help="Which pairs to compare: all, or each system with the first or the best.",
+        rich_help_panel=_STATISTICS,
+        autocompletion=one_of("all", "first", "best"),
+    ),
+    over: str = typer.Option(
+        "clips",
+        metavar="[clips|rooms]",
+        help="What to resample: clips, or rooms with all their clips.",
+        rich_help_panel=_STATISTICS,
+        autocompletion=one_of("clips", "rooms"),
+    ),
+    resamples: int = typer.Option(
+        10_000, metavar="N", help="Number of resamples and of permutations.", rich_help_panel=_STATISTICS
+    ),
+    seed: int = typer.Option(0, metavar="N", help="Random seed.", rich_help_panel=_STATISTICS),
+    most: int = typer.Option(
+        10, metavar="N", help="How many of the clips that differ most to list.", rich_help_panel=_STATISTICS
+    ),
+    output: str = REPORT_FORM,
+    json: bool = REPORT_JSON,
+    out: Path | None = REPORT_FILE,
+    table: str | None = typer.Option(
+        None,
+        metavar="NAME",
+        help="Only this table, such as differences or ranks; not with json.",
+        rich_help_panel=REPORT,
+    ),
+    details: bool = typer.Option(
+        False,
+        "--details",
+        help="Text: every table and notice, and the meaning of the columns; the other forms always have them.",
+        rich_help_panel=REPORT,
+    ),
+    average: str | None = typer.Option(
+        None,
+        metavar="[macro|micro]",
+        help="Averaging.",
+        rich_help_panel=_LABELS,
+        autocompletion=one_of("macro", "micro"),
+    ),
+    angle: float | None = typer.Option(
+        None, metavar="DEGREES", help="Maximum angular error (°).", rich_help_panel=_LABELS
+    ),
+    distance: float | None = typer.Option(
+        None, metavar="METRES", help="Maximum distance error (m).", rich_help_panel=_LABELS
+    ),
+    relative: float | None = typer.Option(
+        None, metavar="RATIO", help="Maximum relative distance error (error / distance).", rich_help_panel=_LABELS
+    ),
+    onscreen: bool = typer.Option(
+        False, "--onscreen", help="Require matching on-screen flags.", rich_help_panel=_LABELS
+    ),
+    classes: str | None = typer.Option(
+        None, metavar="NAME", help="Class vocabulary.", rich_help_panel=_LABELS, autocompletion=complete_vocabularies
+    ),
+    recordings: str | None = typer.Option(
+        None, metavar="FOLDER", help="Labelled recordings, to determine where clips end.", rich_help_panel=_LABELS
+    ),
+    workers: int | None = WORKERS,
+    engine: Engine = ENGINE,
+    resume: str | None = RESUME,
+) -> ExitCode:
+    """Compare systems on the same clips or questions: differences with intervals, tests, and ranks."""
+    from seldio import api, engines
+    from seldio.reports import Options, checked
+
+    if table is not None and (json or checked(output, "scores") == "json"):
+        raise UsageError("--table: json holds every table; use --output csv, markdown, html or text")
+    checked(output, "scores")
+    choices: Any = {"average": average, "against": against, "over": over}  # what they may be is checked there
+    with engines.running(workers, engine, resume):
+        report = api.compare(
+            systems, reference, profile=profile, format=format, reference_format=reference_format,
+            allow_missing=allow_missing, force=force, resamples=resamples, seed=seed, most=most, angle=angle,
+            distance=distance, relative=relative, onscreen=onscreen, classes=classes, recordings=recordings, **choices,
+        )  # fmt: skip
+    write_report([report], "json" if json else output, Options(table=table, details=details), out)
+    return ExitCode.CLEAN
 
 
 @guarded

@@ -104,7 +104,10 @@ def command(
         None, metavar="NAME", help="Class vocabulary.", rich_help_panel=_LABELS, autocompletion=complete_vocabularies
     ),
     jackknife: bool = typer.Option(
-        False, "--jackknife", help="Add 95 % confidence intervals.", rich_help_panel=_LABELS
+        False, "--jackknife", help="Add 95 % confidence intervals as the official programs do.", rich_help_panel=_LABELS
+    ),
+    bootstrap: bool = typer.Option(
+        False, "--bootstrap", help="Add 95 % confidence intervals by resampling clips.", rich_help_panel=_LABELS
     ),
     official_points: bool = typer.Option(
         False,
@@ -191,7 +194,7 @@ def command(
             api.score(
                 one, reference, profile=profile, format=format, reference_format=reference_format,
                 allow_missing=allow_missing, force=force, angle=angle, distance=distance,
-                relative=relative, onscreen=onscreen, classes=classes, jackknife=jackknife,
+                relative=relative, onscreen=onscreen, classes=classes, jackknife=jackknife, bootstrap=bootstrap,
                 official_points=official_points, by_clip=by_clip, recordings=recordings,
                 threshold=named_numbers(threshold, "--threshold", "distance=0.5"), judge=judge, judge_url=judge_url,
                 judge_cache=judge_cache, judge_concurrency=judge_concurrency, judge_rpm=judge_rpm,

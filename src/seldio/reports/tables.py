@@ -25,6 +25,12 @@ class Interval(NamedTuple):
     high: float
 
 
+class UnreliableInterval(Interval):
+    """An interval from too few clips: people are shown the value alone, json and csv keep the ends."""
+
+    __slots__ = ()
+
+
 class Phrase(NamedTuple):
     """Text of several kinds in one cell: pieces of ``text``, ``code`` or ``break``, or with the address of a link."""
 
@@ -65,6 +71,8 @@ class Column:
             return ""
         if isinstance(cell, str | Phrase):
             return printable(str(cell))
+        if isinstance(cell, UnreliableInterval):
+            return self.number(cell.value)
         if isinstance(cell, Interval):
             value, low, high = map(self.number, cell)
             return f"{value} [{low}, {high}]"

@@ -39,7 +39,7 @@ from seldio.reports.sections import (
     statistics_rows,
     verdict,
 )
-from seldio.reports.tables import Interval, Notice, Options, Subject, Table
+from seldio.reports.tables import Interval, Notice, Options, Subject, Table, UnreliableInterval
 from seldio.text import commands, printable
 
 # Yellow and cyan can hardly be read on white; these can, on white and on black.
@@ -434,8 +434,8 @@ def _column(table: Table, number: int) -> list[str]:
     cells = [row[number] for row in table.rows]
     if not any(isinstance(cell, Interval) for cell in cells):
         return [column.header, *map(column.shown, cells)]
-    split = [[column.number(each) for each in cell] if isinstance(cell, Interval) else [column.shown(cell), "", ""]
-             for cell in cells]  # fmt: skip
+    split = [[column.number(each) for each in cell] if isinstance(cell, Interval) and
+             not isinstance(cell, UnreliableInterval) else [column.shown(cell), "", ""] for cell in cells]  # fmt: skip
     widths = [max(map(len, parts)) for parts in zip(*split, strict=True)]
     ends = widths[1] + widths[2] + len(" [, ]")
     aligned = ([part.rjust(width) for part, width in zip(parts, widths, strict=True)] for parts in split)

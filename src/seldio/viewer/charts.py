@@ -19,7 +19,7 @@ from seldio.findings import raise_errors
 from seldio.formats import json_text
 from seldio.formats.trees import read_tree
 from seldio.reports import json_report
-from seldio.reports.tables import Cell, Column, Interval, ScoreReport, Table
+from seldio.reports.tables import Cell, Column, Interval, ScoreReport, Table, UnreliableInterval
 from seldio.schema.events import clip_codes, origin_of
 from seldio.text import clipped, plural, printable
 from seldio.viewer.canvas import blank, colour, drawable, shortened, style
@@ -282,10 +282,12 @@ def _shade(number: int, many: int) -> str:
 def _scaled(cell: Cell, column: Column) -> tuple[float, float, float]:
     """Value, lower and upper end as they are shown; nan where a score is not defined."""
     times = 100.0 if column.unit == "%" else 1.0
-    if isinstance(cell, Interval):
+    if isinstance(cell, Interval) and not isinstance(cell, UnreliableInterval):
         value, low, high = (float(part) * times for part in cell)
         return value, low, high
     value = float(cell) * times if isinstance(cell, int | float) else math.nan
+    if isinstance(cell, UnreliableInterval):
+        value = cell.value * times
     return value, math.nan, math.nan
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
-from seldio.reports.tables import Cell, Column, Interval, Notice, Table, in_order
+from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval, in_order
+from seldio.scores.resampling import FEWEST, Over, Resampling
 from seldio.scores.seld import metrics
 from seldio.scores.seld.causes import ProbableCause
-from seldio.scores.seld.metrics import Thresholds
+from seldio.scores.seld.metrics import Thresholds, Values
 from seldio.scores.seld.pairing import CARTESIAN, FOLDED
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.rows import Floats, RowFacts, SideFacts
@@ -30,7 +32,8 @@ class SeldCase:
     reference_layout: str = ""
     chosen: tuple[str, ...] = ()  # sentences about layouts that the content did not decide
     left_out: tuple[int, int] = (0, 0)  # clips not counted, for want of a prediction and for want of a reference
-    intervals: bool = False  # whether confidence intervals are shown
+    intervals: bool = False  # whether the intervals of the official jackknife are shown
+    bootstrap: Resampling | None = None  # how resamples are drawn, where bootstrap intervals are shown
     official_points: bool = False  # whether the point values of the official jackknife are shown
     by_clip: bool = False  # whether the scores of each clip are shown
     named: bool = False  # whether the user named the profile
@@ -57,6 +60,20 @@ class SeldCase:
         """Whether there is a score called *name*."""
         return name in self.profile.names
 
+    @cached_property
+    def ends(self) -> Mapping[str, tuple[Values, Values]]:
+        """The lower and upper ends of the intervals that are shown, by their kind, the bootstrap first."""
+        found = {"bootstrap": self.score.bootstrap(self.bootstrap)} if self.bootstrap is not None else {}
+        return found | ({"jackknife": self.score.jackknife()} if self.intervals else {})
+
+    def over(self, kind: str) -> Over:
+        """What the intervals of a kind are drawn from."""
+        return self.bootstrap.over if kind == "bootstrap" and self.bootstrap is not None else "clips"
+
+    def units(self, kind: str) -> int:
+        """How many of those there are."""
+        return len(self.score.rooms if self.over(kind) == "rooms" else self.score.clips)
+
     def labelled(self, classes: Sequence[bool] | Any) -> list[str]:
         """The names of the chosen classes."""
         return [label for label, chosen in zip(self.labels, classes, strict=True) if chosen]
@@ -64,18 +81,19 @@ class SeldCase:
 
 # --- tables ------------------------------------------------------------------------------------------------
 
-_REFERENCES = Column("references", "references", "", 0, None, "number of references, in segments or frames")
+REFERENCES = Column("references", "references", "", 0, None, "number of references, in segments or frames")
 _CLIPS = Column("clips", "clips", "", 0, None, "number of clips in this row")
 
 
 def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
     """All tables of a score, the overall one first."""
     score, columns = case.score, case.profile.columns
-    found = [_overall(system, score, case.intervals, case.official_points)]
+    found = [_overall(system, case)]
     if case.published is not None:
         found.append(_definition(score, case.published))
     if score.average == "macro":
-        found.append(_classes(score, case.labels, case.intervals))
+        kinds = list(case.ends) or [""]
+        found += [_classes(case, kind, aside=kind != kinds[0]) for kind in kinds]
     if len(score.rooms) > 1:
         rooms: list[tuple[Cell, ...]] = [
             (room, len(clips), *score.present(score.counts.take(clips).total())[0].tolist())
@@ -86,19 +104,25 @@ def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
         references = score.counts.references.sum(axis=1).astype(int).tolist()
         each = zip(score.clips, references, score.present(score.counts).tolist(), strict=True)
         rows = tuple((clip, count, *values) for clip, count, values in each)
-        found.append(Table("clips", "by clip", (Column("clip", "clip"), _REFERENCES, *columns), rows))
+        found.append(Table("clips", "by clip", (Column("clip", "clip"), REFERENCES, *columns), rows))
     return tuple(found)
 
 
-def _overall(system: str, score: SeldScore, jackknife: bool, official_points: bool) -> Table:
-    values = score.values().overall[0]
-    rows: list[tuple[Cell, ...]] = [(system, *values.tolist())]
-    if jackknife:
-        low, high = score.jackknife()
-        rows = [(system, *_intervals(values, low.overall[0], high.overall[0]))]
-    if official_points:
+def _overall(system: str, case: SeldCase) -> Table:
+    """The score with its intervals; those of the jackknife in a row of their own below those of the bootstrap."""
+    score, values = case.score, case.score.values().overall[0]
+    rows: list[tuple[Cell, ...]] = [
+        ("by the official jackknife" if number else system,
+         *intervals(values, low.overall[0], high.overall[0], case.units(kind) >= FEWEST))
+        for number, (kind, (low, high)) in enumerate(case.ends.items())
+    ] or [(system, *values.tolist())]  # fmt: skip
+    if case.official_points:
         rows.append(("as the official jackknife prints it", *score.left_out().overall[-1].tolist()))
-    title = "overall" + (", 95 % confidence intervals by jackknife over clips" if jackknife else "")
+    by = " and ".join(f"{kind} over {case.over(kind)}" for kind in case.ends)
+    enough = all(case.units(kind) >= FEWEST for kind in case.ends)
+    title = "overall" if not by else f"overall, 95 % confidence intervals by {by}"
+    if not enough:
+        title = "overall; too few clips for intervals"
     return Table("overall", title, (Column("system", "system"), *score.profile.columns), tuple(rows))
 
 
@@ -121,22 +145,40 @@ def _definition(score: SeldScore, published: SeldScore) -> Table:
 _DEGREE, _POINT = 1.0, 0.01
 
 
-def _classes(score: SeldScore, labels: Sequence[str], jackknife: bool) -> Table:
-    """The scores of each class; ER is over all classes together."""
-    sets = [score.values(), *(score.jackknife() if jackknife else ())]
+HELD = Column("held", "clips", "", 0, None, "number of clips that hold the class; of rooms where rooms are drawn")
+RELIABLE = Column(
+    "interval", "interval", "", 0, None,
+    f"“too few” where fewer than {FEWEST} clips (rooms) hold the class: the ends of its intervals, which only json and "
+    "csv show, cannot be relied on",
+)  # fmt: skip
+
+
+def _classes(case: SeldCase, kind: str, aside: bool) -> Table:
+    """The scores of each class, with intervals of one *kind*; ER is over all classes together."""
+    score, ends = case.score, case.ends.get(kind, ())
     kept = [number for number, name in enumerate(score.profile.names) if name != "ER"]
-    cells = [each.by_class[0, kept] for each in sets if each.by_class is not None]
-    counts = score.counts.references.sum(axis=0).astype(int).tolist()
+    cells = [each.by_class[0, kept] for each in (score.values(), *ends) if each.by_class is not None]
+    counts, held = score.counts.references.sum(axis=0).astype(int).tolist(), score.held(case.over(kind)).tolist()
     rows: list[tuple[Cell, ...]] = []
-    for number, label in enumerate(labels):
-        values = [each[:, number] for each in cells]
-        rows.append((label, counts[number], *(_intervals(*values) if jackknife else values[0].tolist())))
-    columns = (Column("class", "class"), _REFERENCES, *(score.profile.columns[number] for number in kept))
-    return Table("classes", "by class", columns, tuple(rows))
+    for number, label in enumerate(case.labels):
+        values, *limits = [each[:, number] for each in cells]
+        if limits:
+            low, high = limits
+            few = held[number] < FEWEST
+            flag = "too few" if few else ""
+            rows.append((label, counts[number], held[number], *intervals(values, low, high, not few), flag))
+        else:
+            rows.append((label, counts[number], *values.tolist()))
+    scores = [score.profile.columns[number] for number in kept]
+    columns = (REFERENCES, HELD, *scores, RELIABLE) if ends else (REFERENCES, *scores)
+    name, title = (f"classes-{kind}", f"by class, intervals by {kind}") if aside else ("classes", "by class")
+    return Table(name, title, (Column("class", "class"), *columns), tuple(rows), aside=aside)
 
 
-def _intervals(values: Floats, low: Floats, high: Floats) -> list[Interval]:
-    return [Interval(*ends) for ends in zip(values.tolist(), low.tolist(), high.tolist(), strict=True)]
+def intervals(values: Floats, low: Floats, high: Floats, reliable: bool = True) -> list[Interval]:
+    """*values* with the ends of their intervals; whether these are from clips enough is said by their kind."""
+    kind = Interval if reliable else UnreliableInterval
+    return [kind(*ends) for ends in zip(values.tolist(), low.tolist(), high.tolist(), strict=True)]
 
 
 # --- notices -----------------------------------------------------------------------------------------------
@@ -195,8 +237,10 @@ def _unused(case: SeldCase) -> Iterator[Notice]:
 
 def _clips(case: SeldCase) -> Iterator[Notice]:
     """Clips that are too few, left out, or without a reference."""
-    if case.intervals and len(case.score.clips) < 2:
+    if case.ends and len(case.score.clips) < 2:
         yield Notice("one-clip", "no intervals: leaving out one clip at a time requires at least two clips")
+    elif case.ends:
+        yield from few_clips(case)
     missing, surplus = case.left_out
     if surplus:
         yield Notice("surplus-clips", f"{plural(surplus, 'predicted clip')} without reference left out", grave=True)
@@ -373,6 +417,24 @@ def _jackknife(case: SeldCase) -> Iterator[Notice]:
         yield Notice("sentinel-interval", f"all matches of {listed(lone, 5)} are in one clip: {text}", grave=True)
     if case.profile.jackknife:
         yield Notice("official-jackknife", _JACKKNIVES[case.profile.jackknife])
+
+
+def few_clips(case: SeldCase) -> Iterator[Notice]:
+    """Intervals that nothing can be read from."""
+    kind = next(iter(case.ends))
+    over, units = case.over(kind), case.units(kind)
+    if units < FEWEST:
+        text = f"{plural(units, over[:-1])} tell{'s' * (units == 1)} nothing about others: an interval needs at least "
+        yield Notice("few-clips", f"{text}{FEWEST}; its ends are in json and csv alone", grave=True)
+        return
+    held = case.score.held(over)
+    few = case.labelled((held > 0) & (held < FEWEST))
+    if few and case.score.average == "macro":
+        text = f"fewer than {FEWEST} {over} hold {listed(few, 5)}: no interval of such a class can be relied on, "
+        text += "whichever way it is made, and its ends are in json and csv alone"
+        if "jackknife" in case.ends and case.macro and case.has("LE"):
+            text += "; the jackknife's overall intervals of LE and SELD leave the range of possible values for it"
+        yield Notice("few-clips", text, grave=True)
 
 
 _JACKKNIVES = {

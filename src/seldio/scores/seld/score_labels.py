@@ -22,6 +22,7 @@ from seldio.files import open_source
 from seldio.findings import Finding, raise_errors
 from seldio.formats import get
 from seldio.reports.tables import ScoreReport
+from seldio.scores.resampling import Resampling
 from seldio.scores.seld import causes, metrics, pairing, profiles
 from seldio.scores.seld.causes import ProbableCause
 from seldio.scores.seld.join import ClipRows, Compared, LabelFiles, join, lengths, reference_labels, usual_profile
@@ -46,7 +47,8 @@ class SeldOptions:
     relative: float | None = None  # distance error over distance
     onscreen: bool = False  # whether it must agree on being in the picture
     classes: str | None = None  # vocabulary of the classes; the profile's by default
-    jackknife: bool = False  # with 95 % confidence intervals
+    jackknife: bool = False  # with 95 % confidence intervals as the official programs make them
+    bootstrap: bool = False  # with 95 % confidence intervals by resampling clips
     official_points: bool = False  # with the point values that the official jackknife prints, where it prints any
     by_clip: bool = False  # with the scores of each clip
     #: the recordings that were labelled, which tell where a clip ends; where they are beside the labels in a data set
@@ -119,7 +121,15 @@ def score_labels(
         UsageError: an option makes no sense, a field is missing, or there is nothing to score.
         DataError: clips have no prediction, or no reference.
     """
-    options = options or SeldOptions()
+    case = scored_case(predictions, reference, options or SeldOptions(), format, reference_format)
+    return report_of(os.fspath(predictions), case)
+
+
+def scored_case(
+    predictions: Path, reference: Path, options: SeldOptions, format: str | None = None,
+    reference_format: str | None = None,
+) -> SeldCase:  # fmt: skip
+    """All that a report of :func:`score_labels` is made of; the arguments and what it raises are the same."""
     named = None if options.profile is None else profiles.get(options.profile)  # before anything is read
     layout, reference_layout = (None if name is None else get(name) for name in (format, reference_format))
     with open_source(reference, raise_errors) as labels, open_source(predictions, raise_errors) as outputs:
@@ -145,13 +155,19 @@ def score_labels(
         cause = probable_cause(score, counted.lags, work, some, compared, frames)
     if any(0 < rows.elevations < rows.all for rows in (counted.facts.reference, counted.facts.prediction)):
         raise UsageError("scoring requires a direction in every row")
-    case = SeldCase(
+    return SeldCase(
         profile, limits, score, counted.facts, [classes.label(n) for n in range(len(classes))],
         compared.prediction.layout.name, truth.layout.name, compared.remarks, compared.left_out,
-        intervals=options.jackknife, official_points=options.official_points, by_clip=options.by_clip,
-        named=named is not None, published=others[0] if others else None, forced=forced, cause=cause,
+        intervals=options.jackknife, bootstrap=Resampling() if options.bootstrap else None,
+        official_points=options.official_points, by_clip=options.by_clip, named=named is not None,
+        published=others[0] if others else None, forced=forced, cause=cause,
     )  # fmt: skip
-    system, over = os.fspath(predictions), f"{plural(len(score.clips), 'clip')}, {len(case.labels)} classes"
+
+
+def report_of(system: str, case: SeldCase) -> ScoreReport:
+    """The report of a case."""
+    profile, average, limits = case.profile, case.score.average, case.limits
+    over = f"{plural(len(case.score.clips), 'clip')}, {len(case.labels)} classes"
     settings = {
         "average": average,
         "angle": limits.angle,

@@ -16,6 +16,7 @@ from scipy.special import stdtrit
 
 from seldio.errors import UsageError
 from seldio.schema.events import clip_codes, origin_of
+from seldio.scores.resampling import Over, Resampling, interval, units_of, weights
 from seldio.scores.seld.metrics import Average, Counts, Thresholds, Values, nanmean, per_clip, ten_tracks
 from seldio.scores.seld.pairing import paired
 from seldio.scores.seld.profiles import SeldProfile, get
@@ -75,6 +76,54 @@ class SeldScore:
             return Values(low[None]), Values(high[None])
         by_class = intervals(whole.by_class[0], without.by_class)
         return Values(low[None], by_class[0][None]), Values(high[None], by_class[1][None])
+
+    def resampled(self, weights: Floats) -> Values:
+        """The scores of resamples of the clips, one set each.
+
+        A class that the reference has, but not the clips of a resample, is left out of the means over classes there:
+        the programs would give it F 0 and LE 180, which says nothing about a system.
+
+        Args:
+            weights: how often each clip stands in each resample, shape [resamples, clips].
+        """
+        return self.partial(self.counts.map(lambda array: weights @ array))
+
+    def partial(self, counts: Counts) -> Values:
+        """The scores of *counts* of some of the clips, classes that those lack left out; see :meth:`resampled`."""
+        values = self.profile.score(counts, self.average)
+        if values.by_class is None:
+            return values
+        lost = (counts.references == 0) & (self.counts.references.sum(axis=0) > 0)
+        by_class = np.where(lost[:, None, :], np.nan, values.by_class)
+        if not self.profile.official or not lost.any():
+            return Values(values.overall, by_class)
+        some = lost.any(axis=1)
+        overall = values.overall.copy()
+        overall[some] = nanmean(by_class[some], 2)
+        return Values(overall, by_class)
+
+    def bootstrap(self, draw: Resampling = Resampling()) -> tuple[Values, Values]:  # noqa: B008 - frozen
+        """The lower and upper ends of the 95 % bootstrap intervals, shapes as in :meth:`values`.
+
+        Raises:
+            UsageError: rooms are to be drawn, and a clip has none in its name.
+        """
+        units = units_of(self.clips, self.rooms, draw.over)
+        drawn = [self.resampled(batch) for batch in weights(draw, units)]
+        count = len(np.unique(units))
+        low, high = interval(np.concatenate([each.overall for each in drawn]), count)
+        by_class = [each.by_class for each in drawn if each.by_class is not None]
+        if not by_class:
+            return Values(low[None]), Values(high[None])
+        ends = interval(np.concatenate(by_class), count)
+        return Values(low[None], ends[0][None]), Values(high[None], ends[1][None])
+
+    def held(self, over: Over = "clips") -> Ints:
+        """How many clips, or rooms, hold each class: have a reference of it."""
+        there = self.counts.references > 0
+        if over == "rooms":
+            there = np.array([there[clips].any(axis=0) for clips in self.rooms.values()])
+        return np.asarray(there.sum(axis=0))
 
     def left_out(self) -> Values:
         """The scores over all clips but one, for each one."""

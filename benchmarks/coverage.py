@@ -1,0 +1,167 @@
+"""How often 95 % intervals hold the truth, and how often tests cry wolf, over simulated systems with known scores.
+
+``python benchmarks/coverage.py [SETS [RESAMPLES]]`` draws SETS test sets of each size (by default 250, with 500
+resamples each) from a world whose scores are known, and prints the tables of ``docs/concepts/intervals.md``. In that
+world a class has its own difficulty and is in 4 to 80 of 100 clips, clips and rooms are easier or harder than others,
+and sources of a clip share its fate. The truth is the score of 300,000 clips. The same arguments give the same tables.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seldio.scores.comparison.labels import apart, exchanged
+from seldio.scores.comparison.pairs import LEVEL
+from seldio.scores.resampling import Resampling, interval, p_value, units_of, weights
+from seldio.scores.seld.metrics import Counts
+from seldio.scores.seld.profiles import get
+from seldio.scores.seld.scoring import SeldScore
+
+Floats = NDArray[np.float64]
+PROFILE = get("dcase2023")
+#: In what share of the clips a class is, and how easy it is (log odds): a few common ones, some rare ones.
+PRESENT = np.array([0.8, 0.75, 0.3, 0.25, 0.3, 0.2, 0.15, 0.12, 0.35, 0.1, 0.08, 0.06, 0.04])
+EASY = np.array([1.2, 0.75, 0.45, 1.05, 0.15, 0.9, -0.15, 0.6, 0.3, 0.0, -0.3, -0.6, -0.45])
+#: Clips of a test set, and clips that hold a class, in groups.
+SIZES = (20, 54, 168)
+HELD = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 168))
+
+
+class World:
+    """Clips with their sources; *rooms* of equal size, whose difficulty differs by *spread*."""
+
+    def __init__(self, seed: int, clips: int, rooms: int = 0, spread: float = 0.0) -> None:
+        self.luck = np.random.default_rng(seed)
+        self.room = np.arange(clips) % rooms if rooms else np.zeros(clips, dtype=int)
+        there = self.luck.random((clips, len(EASY))) < PRESENT
+        many = 1 + self.luck.poisson(self.luck.gamma(1.2, 15, there.shape))
+        self.references = np.where(there, many, 0)
+        self.ease = self.luck.normal(0, 0.6, (clips, 1)) + self.luck.normal(0, 0.6, there.shape)
+        self.ease += self.luck.normal(0, spread, max(rooms, 1))[self.room][:, None]
+
+    def system(self, better: float = 0.0) -> SeldScore:
+        """What a system makes of the clips; *better* shifts its log odds."""
+        luck, references = self.luck, self.references
+        ease = self.ease + luck.normal(0, 0.4, references.shape) + better
+        matched = luck.binomial(references, _share(ease + EASY + 0.5))
+        true = luck.binomial(matched, _share(0.7 * ease + EASY + 0.8))
+        false = luck.poisson(np.where(references > 0, 0.15 * references * np.exp(-0.5 * ease), 0.15))
+        wrong, missed = (matched - true + false).sum(axis=1), (references - matched).sum(axis=1)
+        numbers = {
+            "true": true, "false": false, "misplaced": matched - true, "missed": references - matched,
+            "references": references, "matched": matched, "angles": matched,
+            "angle": matched * luck.gamma(4, 4 * np.exp(-0.3 * ease)), "substituted": np.minimum(wrong, missed),
+            "deleted": np.maximum(missed - wrong, 0), "inserted": np.maximum(wrong - missed, 0),
+        }  # fmt: skip
+        zeros = Counts.zeros(*references.shape)
+        counts = {name: array.astype(np.float64) for name, array in numbers.items()}
+        names = tuple(f"room{room + 1}_mix{number}" for number, room in enumerate(self.room.tolist()))
+        whole = Counts(*(counts.get(name, getattr(zeros, name)) for name in Counts.__dataclass_fields__))
+        return SeldScore(PROFILE, "macro", names, whole)
+
+
+def _share(odds: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-odds)))
+
+
+def worlds(sets: int, clips: int, rooms: int = 0, spread: float = 0.0) -> Iterable[World]:
+    """Test sets that hold every class."""
+    seed = 1
+    for _ in range(sets):
+        while True:
+            seed += 1
+            world = World(seed, clips, rooms, spread)
+            if world.references.any(axis=0).all():
+                break
+        yield world
+
+
+def held(low: Floats, high: Floats, truth: Floats) -> NDArray[np.bool_]:
+    """Whether intervals hold the truth."""
+    return (low <= truth) & (truth <= high)
+
+
+def single(sets: int, resamples: int, truth: SeldScore) -> None:
+    """Intervals of one system, over all classes and by class."""
+    whole = truth.values()
+    assert whole.by_class is not None
+    by_held: dict[tuple[str, int], list[float]] = defaultdict(list)
+    print("| clips | interval | ER | F | LE | LR | SELD | width of F | width of LE |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for clips in SIZES:
+        inside, width = defaultdict(list), defaultdict(list)
+        for world in worlds(sets, clips):
+            score = world.system()
+            kinds = {"bootstrap": score.bootstrap(Resampling(resamples)), "jackknife": score.jackknife()}
+            for kind, (low, high) in kinds.items():
+                assert low.by_class is not None
+                assert high.by_class is not None
+                inside[kind].append(held(low.overall[0], high.overall[0], whole.overall[0]))
+                width[kind].append((high.overall - low.overall)[0])
+                found = held(low.by_class[0], high.by_class[0], whole.by_class[0])
+                for number, count in enumerate(score.held().tolist()):
+                    group = next(place for place, (_, most) in enumerate(HELD) if count <= most)
+                    by_held[kind, group] += found[[1, 2, 3], number].tolist()
+        for kind, found in inside.items():
+            rates = " | ".join(f"{rate:.0%}" for rate in np.mean(found, axis=0))
+            f, le = np.mean(width[kind], axis=0)[[1, 2]]
+            print(f"| {clips} | {kind} | {rates} | {100 * f:.1f} points | {le:.1f}° |")
+    print("\n| clips that hold the class | " + " | ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in HELD) + " |")
+    print("| --- " * (len(HELD) + 1) + "|")
+    for kind in ("bootstrap", "jackknife"):
+        print(f"| {kind} | " + " | ".join(f"{np.mean(by_held[kind, group]):.0%}" for group in range(len(HELD))) + " |")
+
+
+def rooms(sets: int, resamples: int) -> None:
+    """Intervals over clips and over rooms, where rooms differ."""
+    print("\n| test set | resampled | ER | F | LE | LR | SELD |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    whole = World(0, 300_000, 30_000, 0.5).system().values().overall[0]
+    for count in (5, 10, 20):
+        for over in ("clips", "rooms"):
+            found = []
+            for world in worlds(sets, 8 * count, count, 0.5):
+                low, high = world.system().bootstrap(Resampling(resamples, over=over))  # type: ignore[arg-type]
+                found.append(held(low.overall[0], high.overall[0], whole))
+            rates = " | ".join(f"{rate:.0%}" for rate in np.mean(found, axis=0))
+            print(f"| {count} rooms of 8 clips | {over} | {rates} |")
+
+
+def pairs(sets: int, resamples: int, truth: SeldScore) -> None:
+    """Differences of two systems that are alike, and of two of which one is better."""
+    print("\n| clips | the second is | difference held by its interval: ER, F, LE, LR, SELD | p < 0.05 |")
+    print("| --- | --- | --- | --- |")
+    for better in (0.0, 0.2):
+        other = World(0, 300_000).system(better).values().overall[0]
+        change = np.zeros(5) if not better else other - truth.values().overall[0]
+        for clips in SIZES:
+            inside, low_p = [], []
+            for world in worlds(sets, clips):
+                one, two = world.system(), world.system(better)
+                unit_of = units_of(one.clips, one.rooms, "clips")
+                draw = Resampling(resamples)
+                batches = list(weights(draw, unit_of))
+                drawn = [np.concatenate([score.resampled(batch).overall for batch in batches]) for score in (one, two)]
+                inside.append(held(*interval(drawn[1] - drawn[0], clips), change))
+                low_p.append(p_value(apart(one, two), exchanged(one, two), draw, unit_of) < LEVEL)
+            words = "as good" if not better else "better"
+            rates, alarms = (", ".join(f"{rate:.0%}" for rate in np.mean(found, axis=0)) for found in (inside, low_p))
+            print(f"| {clips} | {words} | {rates} | {alarms} |")
+
+
+def main(sets: int = 250, resamples: int = 500) -> None:
+    """Print all tables."""
+    truth = World(0, 300_000).system()
+    print(f"{sets} test sets of each kind, {resamples:,} resamples\n")
+    single(sets, resamples, truth)
+    rooms(sets, resamples)
+    pairs(sets, resamples, truth)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,247 @@
+"""Systems of sound event localization and detection, compared on the clips that all of them have."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from seldio.errors import DataError
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
+from seldio.scores.comparison.pairs import LEVEL, Against, Contest, system_names
+from seldio.scores.resampling import FEWEST, Resampling, interval, p_value, units_of, weights
+from seldio.scores.seld.metrics import Counts
+from seldio.scores.seld.report import HELD, REFERENCES, RELIABLE, SeldCase, few_clips, intervals, notices
+from seldio.scores.seld.rows import Floats, Ints
+from seldio.scores.seld.score_labels import Path, SeldOptions, report_of, scored_case
+from seldio.scores.seld.scoring import SeldScore
+from seldio.text import plural
+
+
+def compare_labels(
+    systems: Sequence[Path], reference: Path, options: SeldOptions, draw: Resampling, *, against: Against = "all",
+    most: int = 10, format: str | None = None, reference_format: str | None = None,
+) -> ScoreReport:  # fmt: skip
+    """Compare the outputs of systems with labels, and with each other.
+
+    Args:
+        systems: files, folders or archives of predictions; of a single one, intervals are shown.
+        reference: the labels.
+        options: how they are scored.
+        draw: how clips or rooms are resampled.
+        against: which pairs are compared.
+        most: how many of the clips that differ most are shown.
+        format: the format of the predictions; detected by default.
+        reference_format: the format of the reference; detected by default.
+
+    Raises:
+        InvalidData, UsageError: as :func:`~seldio.scores.seld.score_labels.score_labels`; or a clip has no room.
+        DataError: clips have no prediction or no reference, or the systems have no clip in common.
+    """
+    names = system_names(systems)
+    cases = [scored_case(path, reference, options, format, reference_format) for path in systems]
+    if len(cases) == 1:
+        return _alone(os.fspath(systems[0]), cases[0], draw)
+    scores, left_out = _common(names, [case.score for case in cases])
+    unit_of = units_of(scores[0].clips, scores[0].rooms, draw.over)
+    contest, by_class = _contest(names, scores, draw, unit_of, against)
+    case = dataclasses.replace(cases[0], score=scores[0], bootstrap=draw, intervals=False)
+    found = [contest.overall(f"overall, 95 % confidence intervals by bootstrap over {draw.over}")]
+    found += [contest.differences(), contest.tests(), contest.ranking()]
+    if by_class is not None:
+        found.append(_classes(contest, case, scores, by_class))
+    if most:
+        found.append(_clips(contest, scores, most))
+    profile = case.profile
+    first = scores[0]
+    report = report_of("", case)
+    settings = {"against": contest.against, "over": draw.over, "resamples": draw.resamples, "seed": draw.seed}
+    clips = f"{plural(len(first.clips), 'clip')}, {plural(contest.units, 'room')}" if draw.over == "rooms" else (
+        plural(len(first.clips), "clip"))  # fmt: skip
+    over = f"{clips}, {len(case.labels)} classes, {first.average} average"
+    told = [*_about_clips(left_out), *contest.notices(), *_about_rooms(first, draw), *_about_swaps(contest, draw)]
+    if contest.units >= FEWEST:
+        told += few_clips(case)
+    told += _about_systems(names, cases)
+    return ScoreReport(
+        f"comparison of {plural(len(names), 'system')}", profile.name, profile.title, over, tuple(found),
+        in_order(told), settings | dict(report.settings),
+    )  # fmt: skip
+
+
+def _alone(system: str, case: SeldCase, draw: Resampling) -> ScoreReport:
+    """One system: its intervals, next to those of the official jackknife."""
+    shown = dataclasses.replace(case, bootstrap=draw, intervals=True)
+    units_of(case.score.clips, case.score.rooms, draw.over)  # which says what has no room
+    report = report_of(system, shown)
+    drawn = {"over": draw.over, "resamples": draw.resamples, "seed": draw.seed}
+    told = in_order([*report.notices, *_about_rooms(case.score, draw)])
+    return dataclasses.replace(report, notices=told, settings=drawn | dict(report.settings))
+
+
+def _common(names: Sequence[str], scores: Sequence[SeldScore]) -> tuple[list[SeldScore], dict[str, int]]:
+    """The scores over the clips that all systems have, and how many others each system has.
+
+    Raises:
+        DataError: there is no such clip.
+    """
+    every = [set(score.clips) for score in scores]
+    both = set.intersection(*every)
+    if not both:
+        raise DataError("the systems have no clip in common: nothing can be compared")
+    found = []
+    for score in scores:
+        kept = np.array([number for number, clip in enumerate(score.clips) if clip in both])
+        clips = tuple(score.clips[number] for number in kept)
+        found.append(dataclasses.replace(score, clips=clips, counts=score.counts.take(kept)))
+    return found, {name: len(there - both) for name, there in zip(names, every, strict=True)}
+
+
+# --- numbers ----------------------------------------------------------------------------------------------
+
+
+def _contest(
+    names: tuple[str, ...], scores: Sequence[SeldScore], draw: Resampling, unit_of: Ints, against: Against
+) -> tuple[Contest, Floats | None]:
+    """The contest, and the resampled scores by class, shape [resamples, systems, scores, classes]."""
+    drawn: list[list[Any]] = [[] for _ in scores]
+    for batch in weights(draw, unit_of):
+        for values, score in zip(drawn, scores, strict=True):
+            values.append(score.resampled(batch))
+    overall = np.stack([np.concatenate([each.overall for each in values]) for values in drawn], axis=1)
+    by_class = None
+    if drawn[0][0].by_class is not None:
+        by_class = np.stack([np.concatenate([each.by_class for each in values]) for values in drawn], axis=1)
+    pairs = combinations(scores, 2)
+    p = np.array([p_value(apart(one, other), exchanged(one, other), draw, unit_of) for one, other in pairs])
+    contest = Contest(
+        names, scores[0].profile.columns, np.array([score.values().overall[0] for score in scores]), overall, p,
+        int(unit_of.max()) + 1, draw.over, f"paired permutation test over {draw.over}", against,
+    )  # fmt: skip
+    return contest, by_class
+
+
+def apart(one: SeldScore, other: SeldScore) -> Floats:
+    """What two systems differ by over all clips."""
+    return np.asarray(other.values().overall[0] - one.values().overall[0])
+
+
+def exchanged(one: SeldScore, other: SeldScore) -> Callable[[Floats], Floats]:
+    """The differences where some clips change sides between two systems."""
+    change = Counts(*(b - a for a, b in zip(one.counts.arrays(), other.counts.arrays(), strict=True)))
+    first, second = one.counts.total(), other.counts.total()
+
+    def differences(sides: Floats) -> Floats:
+        moved = [sides @ array for array in change.arrays()]
+        a, b = (
+            one.profile.score(
+                Counts(*(whole + sign * part for whole, part in zip(total.arrays(), moved, strict=True))), one.average
+            ).overall
+            for total, sign in ((first, 1), (second, -1))
+        )
+        return np.asarray(b - a)
+
+    return differences
+
+
+# --- where they differ ------------------------------------------------------------------------------------
+
+
+def _classes(contest: Contest, case: SeldCase, scores: Sequence[SeldScore], drawn: Floats) -> Table:
+    """What the systems differ by in each class, in F where the profile has it."""
+    names = [column.name for column in contest.columns]
+    place = names.index("F") if "F" in names else contest.lead
+    column, held = contest.columns[place], scores[0].held(contest.over).tolist()  # type: ignore[arg-type]
+    counts = scores[0].counts.references.sum(axis=0).astype(int).tolist()
+    own = [each.by_class[0, place] for each in (score.values() for score in scores) if each.by_class is not None]
+    cells: list[list[Cell]] = [[] for _ in case.labels]
+    for one, other in contest.pairs:
+        low, high = interval(drawn[:, other, place] - drawn[:, one, place], contest.units)
+        apart = own[other] - own[one]
+        for number, few in enumerate(count < FEWEST for count in held):
+            here = slice(number, number + 1)
+            cells[number] += intervals(apart[here], low[here], high[here], not few)
+    rows = tuple(
+        (label, counts[number], held[number], *cells[number], "too few" if held[number] < FEWEST else "")
+        for number, label in enumerate(case.labels)
+    )
+    heads = [
+        dataclasses.replace(
+            column, name=f"{column.name}_{number}", title=contest.headed(f"{column.title} difference", pair)
+        )
+        for number, pair in enumerate(contest.pairs, 1)
+    ]
+    title = f"differences of {column.title} by class"
+    return Table("classes", title, (Column("class", "class"), REFERENCES, HELD, *heads, RELIABLE), rows, aside=True)
+
+
+def _clips(contest: Contest, scores: Sequence[SeldScore], most: int) -> Table:
+    """The clips without which the difference of two systems would be another one."""
+    place, clips = contest.lead, scores[0].clips
+    column = contest.columns[place]
+    without = np.array([score.partial(score.counts.without_each()).overall[:, place] for score in scores])
+    influence = contest.values[:, place][:, None] - without  # of each clip on each system
+    apart = np.array([influence[other] - influence[one] for one, other in contest.pairs])
+    order = np.argsort(-np.nan_to_num(np.abs(apart)).max(axis=0), kind="stable")[:most]
+    here = np.array([score.present(score.counts.take(order))[:, place] for score in scores]).reshape(len(scores), -1)
+    references = scores[0].counts.references.sum(axis=1).astype(int).tolist()
+    rows = tuple(
+        (clips[clip], references[clip], *here[:, number].tolist(), *apart[:, clip].tolist())
+        for number, clip in enumerate(order.tolist())
+    )
+    text = f"how much of the difference of {column.title} goes back to this clip: it would be that much less without it"
+    heads = [
+        *(dataclasses.replace(column, name=f"{column.name}_{number}", title=f"{column.title}, {name}")
+          for number, name in enumerate(contest.systems, 1)),
+        *(Column(f"influence_{number}", contest.headed("influence", pair), column.unit, max(column.digits, 2),
+                 column.better, text) for number, pair in enumerate(contest.pairs, 1)),
+    ]  # fmt: skip
+    title = f"the clips that matter most to the difference of {column.title}"
+    return Table("clips", title, (Column("clip", "clip"), REFERENCES, *heads), rows)
+
+
+# --- notices ----------------------------------------------------------------------------------------------
+
+
+def _about_clips(left_out: dict[str, int]) -> Iterator[Notice]:
+    more = {name: count for name, count in left_out.items() if count}
+    if more:
+        counts = ", ".join(f"{name} {count:,}" for name, count in more.items())
+        text = f"compared over the clips that all systems have; left out are clips of {counts}"
+        yield Notice("common-clips", text, grave=True)
+
+
+def _about_rooms(score: SeldScore, draw: Resampling) -> Iterator[Notice]:
+    rooms = len(score.rooms)
+    if draw.over == "clips" and rooms >= FEWEST:
+        text = f"clips of one room are alike: these intervals are about other clips of the same {rooms:,} rooms, and "
+        yield Notice("same-rooms", f"{text}--over rooms gives those about other rooms")
+
+
+def _about_swaps(contest: Contest, draw: Resampling) -> Iterator[Notice]:
+    """Units that are too few for a small p-value."""
+    ways = 1 << contest.units
+    least = 2 / ways
+    if ways <= draw.resamples and least > 0.001:
+        tests = len(contest.p)
+        text = (
+            f"{contest.units:,} {contest.over} can change sides in {ways:,} ways: no p-value can be below {least:.2g}"
+        )
+        if tests > 1:
+            text += f", or below {min(1.0, least * tests):.2g} with Holm's correction"
+        yield Notice("smallest-p", text, grave=least * tests > LEVEL)
+
+
+def _about_systems(names: Sequence[str], cases: Sequence[SeldCase]) -> Iterator[Notice]:
+    """What makes the score of a system doubtful; once where it is the same for all."""
+    told = [[each for each in notices(case) if each.grave or each.first] for case in cases]
+    shared = [notice for notice in told[0] if all(notice in some for some in told)]
+    yield from shared
+    for name, some in zip(names, told, strict=True):
+        yield from (
+            dataclasses.replace(notice, text=f"{name}: {notice.text}") for notice in some if notice not in shared
+        )

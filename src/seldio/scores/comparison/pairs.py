@@ -1,0 +1,215 @@
+"""Pairs of systems: what each score differs by, how certain that is, and which system comes first."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from seldio.errors import UsageError
+from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval
+from seldio.scores.ranking import RANKED
+from seldio.scores.resampling import FEWEST, holm, interval, ranks
+from seldio.scores.seld.rows import Floats
+
+Against = Literal["all", "first", "best"]
+#: What a p-value must be below for a difference to be called one.
+LEVEL = 0.05
+
+
+def system_names(paths: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
+    """A name for each system: the last part of its path if that tells them apart, else the whole path.
+
+    A system that is given twice gets a number the second time.
+    """
+    whole = [os.fspath(path) for path in paths]
+    short = [os.path.basename(path.rstrip("/" + os.sep)) or path for path in whole]  # noqa: PTH119 - plain strings
+    names = short if len(set(short)) == len(set(whole)) else whole
+    seen = Counter[str]()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(found)
+
+
+@dataclasses.dataclass(frozen=True)
+class Contest:
+    """Systems with their scores, in full and of the same resamples."""
+
+    systems: tuple[str, ...]  # names
+    columns: tuple[Column, ...]  # of the scores
+    values: Floats  # shape [systems, scores]
+    drawn: Floats  # of resamples, shape [resamples, systems, scores]
+    p: Floats  # of every pair of systems, as ``combinations`` has them, shape [pairs, scores]
+    units: int  # how many clips, rooms or questions resamples are made of
+    over: str  # what these are
+    test: str  # which test the p-values are of
+    against: Against = "all"  # which pairs are shown
+    #: the ends of the intervals of each system where they are not those of the resamples, shape [2, systems, scores]
+    ends: Floats | None = None
+    #: the same of each pair's difference, shape [2, pairs, scores]
+    apart: Floats | None = None
+
+    def __post_init__(self) -> None:
+        if self.against not in ("all", "first", "best"):
+            raise UsageError(f"--against {self.against}: choose from all, first, best")
+
+    @property
+    def lead(self) -> int:
+        """The score that stands for all where there is room for one: SELD, else F, else the first."""
+        names = [column.name for column in self.columns]
+        return next((names.index(name) for name in ("SELD", "F") if name in names), 0)
+
+    @property
+    def lower(self) -> Floats:
+        """Of each score, whether lower is better."""
+        return np.array([column.better == "lower" for column in self.columns])
+
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The pairs that are shown; the difference is the second minus the first."""
+        every = list(combinations(range(len(self.systems)), 2))
+        if self.against == "first":
+            return every[: len(self.systems) - 1]
+        if self.against == "best":
+            best = int(np.argmin(ranks(self.values, self.lower)[:, self.lead]))
+            return [(best, other) for other in range(len(self.systems)) if other != best]
+        return every
+
+    def named(self, pair: tuple[int, int]) -> str:
+        """What a pair is called."""
+        return f"{self.systems[pair[1]]} − {self.systems[pair[0]]}"
+
+    def headed(self, title: str, pair: tuple[int, int]) -> str:
+        """The title of a column about a pair, which is named where there are several."""
+        return title if len(self.pairs) == 1 else f"{title}, {self.named(pair)}"
+
+    def raised(self) -> tuple[Floats, Floats]:
+        """The p-values of the pairs shown, and those with Holm's correction.
+
+        The best system was chosen by the scores, so that its pairs are corrected as if all were tested.
+        """
+        every = list(combinations(range(len(self.systems)), 2))
+        shown = [every.index((min(pair), max(pair))) for pair in self.pairs]
+        return self.p[shown], holm(self.p[shown]) if self.against == "first" else holm(self.p)[shown]
+
+    # --- tables ---
+
+    def overall(self, title: str) -> Table:
+        """The scores of each system with their intervals."""
+        ends = interval(self.drawn, self.units) if self.ends is None else self.ends
+        rows = tuple(
+            (name, *self.cells(self.values[number], ends[0][number], ends[1][number]))
+            for number, name in enumerate(self.systems)
+        )
+        return Table("overall", title, (Column("system", "system"), *self.columns), rows)
+
+    def cells(self, values: Floats, low: Floats, high: Floats) -> list[Cell]:
+        """Numbers with their intervals, unless there are too few units for any."""
+        kind = Interval if self.units >= FEWEST else UnreliableInterval
+        return [kind(*each) for each in zip(values.tolist(), low.tolist(), high.tolist(), strict=True)]
+
+    def differences(self, how: str = "paired bootstrap") -> Table:
+        """What each score differs by."""
+        rows = []
+        every = list(combinations(range(len(self.systems)), 2))
+        for one, other in self.pairs:
+            apart = self.values[other] - self.values[one]
+            if self.apart is None:
+                low, high = interval(self.drawn[:, other] - self.drawn[:, one], self.units)
+            else:
+                number, turned = every.index((min(one, other), max(one, other))), one > other
+                low, high = -self.apart[::-1, number] if turned else self.apart[:, number]
+            rows.append((self.named((one, other)), *self.cells(apart, low, high)))
+        title = f"differences, 95 % confidence intervals by {how} over {self.over}"
+        return Table("differences", title, (Column("pair", "difference"), *self.columns), tuple(rows))
+
+    def tests(self) -> Table:
+        """The p-value of each difference, and which system is better."""
+        several = len(self.systems) > 2
+        rows: list[tuple[Cell, ...]] = []
+        plain, corrected = self.raised()
+        for number, (one, other) in enumerate(self.pairs):
+            for place, column in enumerate(self.columns):
+                if column.better is None:
+                    continue
+                p, last = float(plain[number, place]), float(corrected[number, place])
+                gain = self.values[other, place] - self.values[one, place]
+                winner = other if (gain < 0) == (column.better == "lower") else one
+                verdict = self.systems[winner] if last < LEVEL and gain else "undecided"
+                label = f"{self.named((one, other))}: {column.title}"
+                rows.append((label, p, *((last,) if several else ()), verdict))
+        heads = [Column("test", "difference"), Column("p", "p", "", 4, None, f"p-value of {self.test}")]
+        if several:
+            text = "p-value with Holm's correction over all pairs of a score"
+            heads.append(Column("p_holm", "p (Holm)", "", 4, None, text))
+        by = "p (Holm)" if several else "p"
+        meaning = (
+            f"the better system where {by} is below {LEVEL:g}; else the choice of {self.over} may make the difference"
+        )
+        return Table("tests", self.test, (*heads, Column("better", "better", meaning=meaning)), tuple(rows))
+
+    def ranking(self) -> Table:
+        """The rank of each system in each score, with the interval of what it is in resamples."""
+        own, drawn = ranks(self.values, self.lower), ranks(self.drawn, self.lower)
+        kept = [number for number, column in enumerate(self.columns) if column.better is not None]
+        names = [column.name for column in self.columns]
+        summed = next((some for some in RANKED.values() if set(some) <= set(names)), ())
+        heads, values, all_drawn = [], [], []
+        if summed:
+            chosen = [names.index(name) for name in summed]
+            lowest = np.array([True])
+            values.append(ranks(own[:, chosen].sum(axis=1, keepdims=True), lowest))
+            all_drawn.append(ranks(drawn[:, :, chosen].sum(axis=2, keepdims=True), lowest))
+            titles = ", ".join(self.columns[place].title for place in chosen)
+            heads.append(Column("rank", "rank", "", 0, "lower", f"rank by the sum of the ranks in {titles}"))
+        values.append(own[:, kept])
+        all_drawn.append(drawn[:, :, kept])
+        heads += [
+            Column(f"{self.columns[place].name}_rank", f"{self.columns[place].title} rank", "", 0, "lower",
+                   f"rank by {self.columns[place].title} alone")
+            for place in kept
+        ]  # fmt: skip
+        found, resampled = np.concatenate(values, axis=1), np.concatenate(all_drawn, axis=2)
+        low, high = np.quantile(resampled, [0.025, 0.975], axis=0, method="inverted_cdf")
+        best = (drawn[:, :, self.lead] == 1) / (drawn[:, :, self.lead] == 1).sum(axis=1, keepdims=True)
+        first = Column("first", "first", "%", 1, "higher",
+                       f"share of resamples in which it is the best by {self.columns[self.lead].title}")  # fmt: skip
+        rows = tuple(
+            (name, *self.cells(found[number], low[number], high[number]), float(best[:, number].mean()))
+            for number, name in enumerate(self.systems)
+        )
+        order = np.argsort(found[:, 0], kind="stable")
+        title = f"ranks, with their 95 % intervals over resampled {self.over}"
+        return Table("ranks", title, (Column("system", "system"), *heads, first), tuple(rows[n] for n in order))
+
+    def notices(self) -> list[Notice]:
+        """What there is to know about any comparison."""
+        found = []
+        if self.units < FEWEST:
+            text = (
+                f"{self.units:,} {self.over} tell nothing about others: the ends of intervals are in json and csv alone"
+            )
+            found.append(Notice("few-units", text, grave=True))
+        elif self.units < _SHORT:
+            text = (
+                f"only {self.units:,} {self.over}: intervals are a little too narrow, and small differences go unseen"
+            )
+            found.append(Notice("few-units", text))
+        if self.against == "best" and len(self.systems) > 2:
+            text = (
+                "the best system was chosen by these very scores: on other data another one may be the best, see ranks"
+            )
+            found.append(Notice("best-chosen", text))
+        return found
+
+
+#: Below so many units intervals hold the truth less often than they should, by simulation.
+_SHORT = 20

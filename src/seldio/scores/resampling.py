@@ -1,0 +1,192 @@
+"""What a score might have been on other clips of the same kind: bootstrap intervals, permutation tests, ranks.
+
+Scores are made from sums over units (clips, or rooms with all their clips), so that a resample is nothing but a weight
+for each unit, and thousands of resamples are one product of matrices. Systems get the same weights, which makes their
+differences paired. All draws follow from a seed and the number of units, whatever order or process they are made in.
+
+Intervals are percentiles of the resampled scores, taken a little further out where units are few (the *expanded
+percentile* of T. Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69, 2015);
+``benchmarks/coverage.py`` measures how often they hold the truth. P-values are those of B. Phipson and G. Smyth,
+"Permutation p-values should never be zero" (2010).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, stdtrit
+
+from seldio.errors import UsageError
+from seldio.scores.seld.rows import Floats, Ints
+
+Over = Literal["clips", "rooms"]
+#: Numbers of one batch of weights: 32 MB.
+_BATCH = 1 << 22
+#: Below so many clips (rooms) that hold a class, or in all, no interval is of use: coverage falls under 90 %.
+FEWEST = 5
+
+
+@dataclasses.dataclass(frozen=True)
+class Resampling:
+    """How resamples are drawn."""
+
+    resamples: int = 10_000  # how many
+    seed: int = 0  # of the random numbers
+    over: Over = "clips"  # what is drawn
+
+    def __post_init__(self) -> None:
+        if self.resamples < 100:
+            raise UsageError(f"--resamples {self.resamples}: at least 100 are needed for an interval of 95 %")
+        if self.seed < 0:
+            raise UsageError(f"--seed {self.seed}: a seed is 0 or greater")
+        if self.over not in ("clips", "rooms"):
+            raise UsageError(f"--over {self.over}: choose from clips, rooms")
+
+
+def weights(draw: Resampling, unit_of: Ints) -> Iterator[Floats]:
+    """How often each clip stands in each resample, shape [some resamples, clips], until all resamples are drawn.
+
+    Args:
+        draw: how many, and from which seed.
+        unit_of: the unit of each clip, from 0 on without gaps; clips of one unit are drawn together.
+    """
+    units = int(unit_of.max(initial=-1)) + 1
+    random = np.random.default_rng([draw.seed, 1])
+    step = max(1, _BATCH // max(1, len(unit_of), units))
+    for start in range(0, draw.resamples, step):
+        count = min(step, draw.resamples - start)
+        drawn = random.integers(0, units, (count, units)) + units * np.arange(count)[:, None]
+        often = np.bincount(drawn.ravel(), minlength=count * units).reshape(count, units)
+        yield often.astype(np.float64)[:, unit_of]
+
+
+def swaps(draw: Resampling, unit_of: Ints) -> tuple[Iterator[Floats], bool]:
+    """For each permutation which clips change sides (1) or not (0), shape [some, clips]; and whether these are all.
+
+    Where all ways of changing sides are fewer than the resamples, each is given once, the first of them no change.
+    """
+    units = int(unit_of.max(initial=-1)) + 1
+    exact = 1 << units <= draw.resamples
+    return _swaps(draw, unit_of, units, exact), exact
+
+
+def _swaps(draw: Resampling, unit_of: Ints, units: int, exact: bool) -> Iterator[Floats]:
+    random, every = np.random.default_rng([draw.seed, 2]), 1 << units if exact else draw.resamples
+    step = max(1, _BATCH // max(1, len(unit_of), units))
+    for start in range(0, every, step):
+        numbers = np.arange(start, min(start + step, every))
+        sides = (
+            numbers[:, None] >> np.arange(units) & 1 if exact else random.integers(0, 2, (len(numbers), units))
+        )  # fmt: skip
+        yield sides.astype(np.float64)[:, unit_of]
+
+
+# --- from resamples to intervals --------------------------------------------------------------------------
+
+
+def interval(drawn: Floats, units: int) -> tuple[Floats, Floats]:
+    """The ends of the 95 % interval of each score.
+
+    Args:
+        drawn: the scores of each resample, shape [resamples, ...]; NaN where a resample has none.
+        units: how many clips or rooms were drawn from.
+
+    Returns:
+        Both ends, shape [...]; NaN where no resample has a score, or there is but one unit.
+    """
+    shape = drawn.shape[1:]
+    if units < 2:
+        return np.full(shape, np.nan), np.full(shape, np.nan)
+    tail = float(ndtr(np.sqrt(units / (units - 1)) * stdtrit(units - 1, 0.025)))
+    known = ~np.isnan(drawn)
+    never = ~known.any(axis=0)
+    some = np.where(never, 0.0, drawn)
+    ends = (np.quantile if known[:, ~never].all() else np.nanquantile)(some, [tail, 1 - tail], axis=0)
+    ends[:, never] = np.nan
+    return ends[0], ends[1]
+
+
+#: Of scores that equal each other but for rounding.
+_SAME = 1e-9
+
+
+def p_value(observed: Floats, changed: Callable[[Floats], Floats], draw: Resampling, unit_of: Ints) -> Floats:
+    """The two-sided p-value of differences, by letting clips change sides between two systems.
+
+    Under the hypothesis that the systems are alike, the difference with some clips on the other side is as likely as
+    that which was observed.
+
+    Args:
+        observed: the differences, any shape.
+        changed: makes of a batch of sides (see :func:`swaps`) the differences with these clips exchanged, shape
+            [batch, ...]; what is not defined counts as a great difference.
+        draw: how many permutations.
+        unit_of: the unit of each clip.
+
+    Returns:
+        The share of permutations with a difference as great as the observed one, which is one of them; NaN where
+        nothing was observed.
+    """
+    batches, exact = swaps(draw, unit_of)
+    least = np.abs(observed) * (1 - _SAME) - _SAME**2
+    great, total = np.zeros(observed.shape), 0
+    for sides in batches:
+        found = np.abs(changed(sides))
+        great += (np.isnan(found) | (found >= least)).sum(axis=0)
+        total += len(sides)
+    p = great / total if exact else (great + 1) / (total + 1)
+    return np.where(np.isnan(observed), np.nan, p)
+
+
+def holm(p: Floats) -> Floats:
+    """P-values of several tests, adjusted along the first axis so that any false alarm has the chance of one.
+
+    S. Holm, "A simple sequentially rejective multiple test procedure", 1979: the least of m is multiplied by m, the
+    next by m - 1, and none comes out smaller than one before it. NaN does not count as a test.
+    """
+    order = np.argsort(p, axis=0, kind="stable")  # NaN last
+    ordered = np.take_along_axis(p, order, axis=0)
+    tests = (~np.isnan(p)).sum(axis=0)
+    places = np.arange(len(p)).reshape(-1, *(1,) * (p.ndim - 1))
+    raised = np.minimum(np.maximum.accumulate(ordered * np.maximum(tests - places, 1), axis=0), 1.0)
+    adjusted = np.empty_like(p)
+    np.put_along_axis(adjusted, order, raised, axis=0)
+    return adjusted
+
+
+def ranks(scores: Floats, lower: NDArray[Any]) -> Floats:
+    """The rank of each system: one more than there are better ones; those without a score share the last.
+
+    Args:
+        scores: shape [..., systems, scores].
+        lower: of each score, whether lower is better.
+    """
+    keys = np.where(np.isnan(scores), np.inf, np.where(lower, scores, -scores))
+    better = keys[..., None, :, :] < keys[..., :, None, :]
+    return np.asarray(better.sum(axis=-2) + 1.0)
+
+
+def units_of(names: list[str] | tuple[str, ...], rooms: dict[str, list[int]], over: Over) -> Ints:
+    """The unit of each clip: its number, or that of its room.
+
+    Args:
+        names: of the clips.
+        rooms: the clips of each room.
+        over: what is drawn.
+
+    Raises:
+        UsageError: a clip has no room.
+    """
+    if over == "clips":
+        return np.arange(len(names))
+    unit = np.full(len(names), -1)
+    for number, clips in enumerate(rooms.values()):
+        unit[clips] = number
+    if (unit < 0).any():
+        without = names[int(np.argmax(unit < 0))]
+        raise UsageError(f"--over rooms requires the room in the name of each clip (…room12…); {without} has none")
+    return unit

@@ -1,0 +1,325 @@
+"""Systems compared: resamples, permutation tests, Holm, ranks; labels whole, from the API and the command line."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy import stats
+from typer.testing import CliRunner
+
+import seldio
+from seldio.cli import app
+from seldio.engines import running
+from seldio.errors import DataError, UsageError
+from seldio.reports.tables import Column, Interval, ScoreReport, UnreliableInterval
+from seldio.scores import resampling
+from seldio.scores.comparison.pairs import Contest, system_names
+from seldio.scores.resampling import Resampling, holm, interval, p_value, ranks, swaps, units_of, weights
+from seldio.synth.outputs import write_outputs
+from seldio.synth.tree import write_tree
+
+# --- resamples and tests ------------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 9), st.integers(100, 300), st.integers(0, 5))
+def test_a_resample_holds_as_many_units_as_there_are(units: int, resamples: int, seed: int) -> None:
+    unit_of = np.arange(units).repeat(2)[::-1]
+    drawn = np.concatenate(list(weights(Resampling(resamples, seed), unit_of)))
+    assert drawn.shape == (resamples, 2 * units)
+    assert (drawn.sum(axis=1) == 2 * units).all()
+    assert (drawn[:, ::2] == drawn[:, 1::2]).all()  # clips of one unit come together
+
+
+def test_batches_do_not_change_what_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    unit_of = np.arange(17)
+    whole = np.concatenate(list(weights(Resampling(500), unit_of)))
+    sides = np.concatenate(list(swaps(Resampling(500), unit_of)[0]))
+    monkeypatch.setattr(resampling, "_BATCH", 17 * 64)
+    assert np.array_equal(whole, np.concatenate(list(weights(Resampling(500), unit_of))))
+    assert np.array_equal(sides, np.concatenate(list(swaps(Resampling(500), unit_of)[0])))
+    assert not np.array_equal(whole, np.concatenate(list(weights(Resampling(500, seed=1), unit_of))))
+
+
+def test_few_units_change_sides_in_every_way_once() -> None:
+    batches, exact = swaps(Resampling(100), np.array([0, 0, 1, 2]))
+    found = np.concatenate(list(batches))
+    assert exact
+    assert len(np.unique(found, axis=0)) == len(found) == 8
+    assert not swaps(Resampling(100), np.arange(7))[1]
+
+
+def test_intervals_are_a_little_wider_than_percentiles_and_turn_with_their_sign() -> None:
+    drawn = np.random.default_rng(0).normal(size=(2000, 3))
+    low, high = interval(drawn, 10)
+    plain = np.quantile(drawn, [0.025, 0.975], axis=0)
+    assert (low < plain[0]).all()
+    assert (high > plain[1]).all()
+    assert np.allclose(interval(drawn, 10**6), plain, atol=1e-3)
+    assert np.allclose(interval(-drawn, 10), (-high, -low))
+    drawn[:, 1], drawn[::2, 2] = np.nan, np.nan
+    low, high = interval(drawn, 10)
+    assert np.isnan([low[1], high[1]]).all()
+    assert np.isfinite([low[[0, 2]], high[[0, 2]]]).all()
+    assert np.isnan(interval(drawn, 1)).all()
+
+
+@pytest.mark.parametrize("count", [5, 8])
+def test_exact_p_values_are_those_of_scipy(count: int) -> None:
+    apart = np.random.default_rng(count).normal(0.5, 1, count)
+
+    def changed(sides: Any) -> Any:
+        return ((1 - 2 * sides) @ apart / count)[:, None]
+
+    p = p_value(np.array([apart.mean()]), changed, Resampling(1000), np.arange(count))
+    golden = stats.permutation_test((apart,), np.mean, permutation_type="samples", n_resamples=np.inf)
+    assert p[0] == pytest.approx(golden.pvalue)
+
+
+def test_a_p_value_is_never_zero_and_what_is_not_defined_has_none() -> None:
+    apart = np.ones(40)
+    p = p_value(np.array([1.0, np.nan]), lambda sides: np.stack([(1 - 2 * sides) @ apart / 40] * 2, axis=1),
+                Resampling(999), np.arange(40))  # fmt: skip
+    assert p[0] == 1 / 1000
+    assert np.isnan(p[1])
+
+
+def test_holm_by_hand() -> None:
+    p = np.array([[0.01], [0.04], [0.03], [0.005]])
+    assert np.allclose(holm(p)[:, 0], [0.03, 0.06, 0.06, 0.02])
+    assert np.allclose(holm(np.array([0.01, np.nan, 0.02])), [0.02, np.nan, 0.02], equal_nan=True)
+
+
+@given(arrays.arrays(float, st.tuples(st.integers(1, 8), st.integers(1, 3)), elements=st.floats(0, 1)))
+def test_holm_keeps_the_order_and_lowers_nothing(p: np.ndarray) -> None:
+    found = holm(p)
+    assert ((found >= p) & (found <= 1)).all()
+    for column, raised in zip(p.T, found.T, strict=True):
+        assert (np.diff(raised[np.argsort(column)]) >= 0).all()
+
+
+def test_ranks_count_the_better_ones() -> None:
+    scores = np.array([[0.3, 10.0], [0.3, np.nan], [0.1, 30.0]])
+    assert ranks(scores, np.array([False, True])).tolist() == [[1, 1], [1, 3], [3, 2]]
+
+
+def test_rooms_are_units_and_every_clip_needs_one() -> None:
+    names = ["room1_a", "room2_a", "room1_b"]
+    assert units_of(names, {"room 1": [0, 2], "room 2": [1]}, "rooms").tolist() == [0, 1, 0]
+    with pytest.raises(UsageError, match="room2_a has none"):
+        units_of(names, {"room 1": [0, 2]}, "rooms")
+
+
+@pytest.mark.parametrize("wrong", [{"resamples": 99}, {"seed": -1}, {"over": "people"}])
+def test_resamplings_that_make_no_sense(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="--"):
+        Resampling(**wrong)
+
+
+def test_names_of_systems_are_short_where_they_can_be() -> None:
+    assert system_names(["a/one/", "b/two"]) == ("one", "two")
+    assert system_names(["a/out", "b/out"]) == ("a/out", "b/out")
+    assert system_names(["one", "one"]) == ("one", "one (2)")
+
+
+def contest(against: Any) -> Contest:
+    columns = (Column("F", "F", "%", 1, "higher"), Column("ER", "ER", better="lower"))
+    values = np.array([[0.5, 0.4], [0.7, 0.2], [0.6, 0.3]])
+    drawn = values + np.random.default_rng(0).normal(0, 0.01, (200, 3, 2))
+    p = np.array([[0.01, 0.02], [0.03, 0.5], [0.04, 0.6]])
+    return Contest(("a", "b", "c"), columns, values, drawn, p, 30, "clips", "a test", against)
+
+
+def test_pairs_with_all_the_first_and_the_best() -> None:
+    assert contest("all").pairs == [(0, 1), (0, 2), (1, 2)]
+    assert contest("first").pairs == [(0, 1), (0, 2)]
+    assert contest("best").pairs == [(1, 0), (1, 2)]
+    shown = {name: [row[2] for row in contest(name).tests()] for name in ("all", "first", "best")}
+    assert shown["all"] == pytest.approx([0.03, 0.06, 0.06, 1.0, 0.06, 1.0])
+    assert shown["first"] == pytest.approx([0.02, 0.04, 0.03, 0.5])
+    assert shown["best"] == pytest.approx([0.03, 0.06, 0.06, 1.0])  # corrected for all three
+    assert [row[3] for row in contest("first").tests()] == ["b", "b", "c", "undecided"]
+    with pytest.raises(UsageError, match="choose from all, first, best"):
+        contest("worst")
+
+
+# --- labels -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Labels of 12 clips in 3 rooms, and three systems."""
+    folder = tmp_path_factory.mktemp("compared")
+    clips = [(f"fold4_room{room}_mix{mix:03d}", "dev-test-tau") for room in (2, 8, 10) for mix in range(1, 5)]
+    labels = write_tree(folder / "starss23", seed=100, clips=clips, media=())
+    for seed, (name, errors) in enumerate({"good": 0.7, "fair": 1.0, "poor": 1.5}.items()):
+        write_outputs(folder / name, labels, seed=seed, errors=errors)
+    return folder
+
+
+@cache
+def compared(folder: Path, *names: str, **options: Any) -> ScoreReport:
+    """The same comparison is made once for all tests."""
+    options = {"resamples": 200} | options
+    return seldio.compare([folder / name for name in names], folder / "starss23/metadata_dev", **options)
+
+
+def cells(report: ScoreReport, name: str) -> dict[str, tuple[Any, ...]]:
+    return {str(row[0]): row[1:] for row in report.table(name)}
+
+
+def test_scores_are_those_of_score_and_differences_are_theirs(folder: Path) -> None:
+    report = compared(folder, "fair", "good")
+    overall = cells(report, "overall")
+    own = seldio.score(folder / "good", folder / "starss23/metadata_dev").overall
+    columns = [column.name for column in report.table("overall").columns[1:]]
+    assert [cell.value for cell in overall["good"]] == [own[name] for name in columns]
+    apart = cells(report, "differences")["good − fair"]
+    assert [cell.value for cell in apart] == [
+        good.value - fair.value for good, fair in zip(overall["good"], overall["fair"], strict=True)
+    ]
+    assert all(cell.low <= cell.value <= cell.high for cell in (*apart, *overall["good"], *overall["fair"]))
+    assert {row[0]: row[-1] for row in report.table("tests")}["good − fair: F"] == "good"
+    assert report.table("ranks").rows[0][0] == "good"
+
+
+def test_the_other_way_round_is_the_negative(folder: Path) -> None:
+    one, other = compared(folder, "fair", "good"), compared(folder, "good", "fair")
+    forth, back = cells(one, "differences")["good − fair"], cells(other, "differences")["fair − good"]
+    for a, b in zip(forth, back, strict=True):
+        assert np.allclose(a, (-b.value, -b.high, -b.low), atol=1e-12)
+    assert [row[1] for row in one.table("tests")] == [row[1] for row in other.table("tests")]
+
+
+def test_a_system_and_itself(folder: Path) -> None:
+    report = compared(folder, "fair", "fair")
+    assert all(cell == (0, 0, 0) for cell in cells(report, "differences")["fair (2) − fair"])
+    assert all(row[1:] == (1.0, "undecided") for row in report.table("tests"))
+    assert all(cell == (1, 1, 1) for row in report.table("ranks") for cell in row[1:-1])
+
+
+def test_another_system_changes_nothing_about_two(folder: Path) -> None:
+    two, three = compared(folder, "fair", "good"), compared(folder, "fair", "good", "poor")
+    assert cells(two, "differences")["good − fair"] == cells(three, "differences")["good − fair"]
+    assert cells(two, "overall")["good"] == cells(three, "overall")["good"]
+    plain = {row[0]: row[1] for row in two.table("tests")}
+    corrected = {row[0]: row[1:3] for row in three.table("tests")}
+    assert all(plain[name] == corrected[name][0] <= corrected[name][1] for name in plain)
+    assert len(corrected) == 3 * len(plain)
+
+
+@pytest.mark.slow
+def test_workers_change_nothing(folder: Path) -> None:
+    first = compared(folder, "fair", "good").to_json()
+    with running(2):
+        again = seldio.compare([folder / "fair", folder / "good"], folder / "starss23/metadata_dev", resamples=200)
+    assert again.to_json() == first
+
+
+def test_seeds_repeat(folder: Path) -> None:
+    first = compared(folder, "fair", "good").to_json()
+    again = seldio.compare([folder / "fair", folder / "good"], folder / "starss23/metadata_dev", resamples=200)
+    assert again.to_json() == first
+    assert compared(folder, "fair", "good", seed=1).to_json() != first
+
+
+def test_one_column_for_each_pair_and_the_clips_that_matter(folder: Path) -> None:
+    report = compared(folder, "fair", "good", "poor", most=3, against="first")
+    clips = report.table("clips")
+    assert len(clips.rows) == 3
+    assert [column.name for column in clips.columns][-2:] == ["influence_1", "influence_2"]
+    kept = [np.abs(row[-2:]).max() for row in clips]  # type: ignore[call-overload]
+    assert kept == sorted(kept, reverse=True)
+    scores = [seldio.score(folder / name, folder / "starss23/metadata_dev", by_clip=True) for name in ("fair", "good")]
+    shown = [{row[0]: row[-1] for row in report.table("clips")} for report in scores]
+    assert [row[2:4] for row in clips] == [tuple(each[row[0]] for each in shown) for row in clips]
+    assert "clips" not in {table.name for table in compared(folder, "fair", "good", most=0)}
+
+
+def test_rooms_are_fewer_and_say_so(folder: Path) -> None:
+    report = compared(folder, "fair", "good", over="rooms")
+    assert isinstance(report.table("overall").rows[0][1], UnreliableInterval)
+    assert {"few-units", "smallest-p"} <= {notice.name for notice in report.notices}
+    assert min(float(str(row[1])) for row in report.table("tests")) >= 0.25  # 3 rooms change sides in 8 ways
+    plain = {notice.name for notice in compared(folder, "fair", "good").notices}
+    assert "smallest-p" not in plain
+
+
+def test_systems_are_compared_on_the_clips_that_all_have(folder: Path, tmp_path: Path) -> None:
+    for name in ("fair", "good"):
+        (tmp_path / name).mkdir()
+        for file in (folder / name).iterdir():
+            (tmp_path / name / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "fair/fold4_room2_mix001.csv").unlink()
+    (tmp_path / "good/fold4_room2_mix002.csv").unlink()
+    systems = [tmp_path / "fair", tmp_path / "good"]
+    with pytest.raises(DataError, match="without prediction"):
+        seldio.compare(systems, folder / "starss23/metadata_dev", resamples=100)
+    report = seldio.compare(systems, folder / "starss23/metadata_dev", resamples=100, allow_missing=True)
+    assert report.over.startswith("10 clips")
+    assert "common-clips" in {notice.name for notice in report.notices}
+
+
+def test_one_system_has_both_kinds_of_intervals(folder: Path) -> None:
+    report = compared(folder, "fair", resamples=10_000)
+    own, jackknife = report.table("overall").rows
+    assert jackknife[0] == "by the official jackknife"
+    labels = folder / "starss23/metadata_dev"
+    alone = seldio.score(folder / "fair", labels, bootstrap=True)
+    assert alone.table("overall").rows[0][1:] == own[1:]
+    assert seldio.score(folder / "fair", labels, jackknife=True).table("overall").rows[0][1:] == jackknife[1:]
+    assert {"classes", "classes-jackknife"} <= {table.name for table in report}
+
+
+def test_intervals_of_few_clips_are_marked_and_kept(folder: Path, tmp_path: Path) -> None:
+    for number, file in enumerate(sorted((folder / "starss23/metadata_dev").rglob("*.csv"))):
+        rows = [row for row in file.read_text().splitlines() if number < 4 or row.split(",")[1] != "6"]
+        (tmp_path / file.name).write_text("\n".join(rows) + "\n")
+    report = seldio.score(folder / "fair", tmp_path, jackknife=True)
+    table = report.table("classes")
+    names = [column.name for column in table.columns]
+    held, flag, f = (names.index(name) for name in ("held", "interval", "F"))
+    few = [row for row in table if row[held] < 5]  # type: ignore[operator]
+    assert few
+    assert len(few) < len(table.rows)
+    for row in table:
+        assert (row[flag] == "too few") == isinstance(row[f], UnreliableInterval) == (row in few)
+        assert isinstance(row[f], Interval)
+    assert "few-clips" in {notice.name for notice in report.notices if notice.grave}
+    tables = json.loads(report.to_json())["reports"][0]["tables"]
+    kept = next(each for each in tables if each["name"] == "classes")["rows"]
+    assert all({"value", "low", "high"} == set(row["F"]) for row in kept)
+    shown = next(line for line in str(report).splitlines() if line.startswith(str(few[0][0])[:8]))
+    assert "[" not in shown
+
+
+def test_the_command_prints_what_the_function_returns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    arguments = ["compare", "fair", "good", "-r", "starss23/metadata_dev", "--resamples", "200", "--seed", "3",
+                 "--against", "first", "--most", "2"]  # fmt: skip
+    done = CliRunner().invoke(app, [*arguments, "--json"])
+    assert done.exit_code == 0, done.output
+    report = seldio.compare(["fair", "good"], "starss23/metadata_dev", resamples=200, seed=3, against="first", most=2)
+    assert done.output == report.to_json()
+    text = CliRunner().invoke(app, arguments).output
+    assert "--details adds: differences of F by class" in text
+    table = CliRunner().invoke(app, [*arguments, "--output", "csv", "--table", "tests"]).output
+    assert table.startswith("test,p,better\n")
+    for wrong in (["--against", "last"], ["--over", "x"], ["--table", "tests", "--json"], ["--resamples", "5"]):
+        assert CliRunner().invoke(app, [*arguments, *wrong]).exit_code == 2
+    assert CliRunner().invoke(app, ["compare", "fair", "good"]).exit_code == 2
+
+
+@pytest.mark.parametrize("profile", ["dcase2021", "dcase2024-angles", "dcase2024-segments", "corrected"])
+def test_every_profile_is_compared(folder: Path, profile: str) -> None:
+    report = compared(folder, "fair", "good", "poor", profile=profile, resamples=100)
+    assert len(report.table("differences").rows) == len(list(combinations(range(3), 2)))
+    assert report.profile == profile
