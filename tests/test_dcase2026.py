@@ -26,7 +26,7 @@ DETECTION = {
     "category_id": 8,
     "score": 0.87,
     "distance": 231.5,
-    "segmentation": [[[180.0, 89.5, 0.4]]],
+    "segmentation": [[[180.0, 90.0, 0.4]]],
 }
 
 
@@ -60,7 +60,7 @@ def in_order(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, An
     return st.tuples(*fields.values()).map(lambda values: dict(zip(fields, values, strict=True)))
 
 
-TRIPLETS = st.tuples(decimals(0, 360, 4), decimals(0, 179, 4), decimals(0, 1, 6)).map(list)
+TRIPLETS = st.tuples(decimals(0, 360, 4), decimals(0, 180, 4), decimals(0, 1, 6)).map(list)
 DETECTIONS = in_order(
     metadata_frame_index=st.integers(0, 6000),
     instance_id=st.integers(0, 40),
@@ -69,7 +69,7 @@ DETECTIONS = in_order(
     distance=decimals(0, 5000, 4),
     segmentation=st.lists(TRIPLETS, min_size=1, max_size=4).map(lambda points: [points]),
 )
-PIXELS = st.tuples(st.integers(0, 359), st.integers(0, 179), st.floats(0.01, 1)).map(list)
+PIXELS = st.tuples(st.integers(0, 359), st.integers(0, 180), st.floats(0.01, 1)).map(list)
 LABELS = in_order(
     video_id=st.integers(0, 9),
     metadata_frame_index=st.integers(0, 6000),
@@ -128,7 +128,7 @@ def test_columns() -> None:
         "elevation": 0.0,
         "distance": 2.315,
         "score": 0.87,
-        "segmentation": [[[180.0, 89.5, 0.4]]],
+        "segmentation": [[[180.0, 90.0, 0.4]]],
     }
 
 
@@ -142,7 +142,7 @@ def test_the_direction_is_that_of_the_strongest_point(segmentation: list[list[li
         return
     x, y, _ = max(points, key=lambda point: point[2])  # the first of equals
     assert math.isclose(row["azimuth"], 180.0 - x, abs_tol=1e-8)
-    assert math.isclose(row["elevation"], 90.0 - y * 180.0 / 179.0, abs_tol=1e-8)
+    assert math.isclose(row["elevation"], 90.0 - y, abs_tol=1e-8)
 
 
 ROWS = in_order(
@@ -177,7 +177,7 @@ def test_a_table_without_sources_gets_instance_0() -> None:
     ]
     assert annotation["instance_id"] == 0
     assert annotation["distance"] == 181.0  # exactly, though 1.81 * 100 is 181.00000000000003
-    x, y = geometry.to_pixels(90.0, 0.0)
+    x, y = geometry.to_pixels(90.0, 0.0, *geometry.MAP)
     assert annotation["segmentation"] == [[[float(x), float(y), 1.0]]]
 
 

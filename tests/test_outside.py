@@ -187,7 +187,9 @@ def test_answers_are_scored_by_a_profile_of_the_lab(tmp_path: Path) -> None:
     for profile, right in (("so-bench", 1.0), ("so-bench-lab2027", 0.0)):
         code, shown, _ = seldio("score", answers, "-r", asked, "-p", profile, "--json")
         assert (code, json.loads(shown)["reports"][0]["tables"][0]["rows"][0]["accuracy"]) == (0, right)
-    assert "so-bench-lab2027     SO-Bench with the limits of our lab" in seldio("score", "--profiles")[1]
+    listed = seldio("score", "--profiles")[1]
+    assert "so-bench-lab2027     SO-Bench with the limits of our lab" in listed
+    assert "imaging-lab2027      energy maps with one threshold of 0.1" in listed
 
 
 def test_its_weight_counts_in_the_proportions_of_questions(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_the_ends_of_the_circle(name: str, azimuth: list[int], wanted: list[int]
 def test_a_table_turns_and_the_rest_stays() -> None:
     events = [
         Event(clip="a", frame=0, class_id=1, source=2, azimuth=100.0, elevation=-20.0, distance=1.81, score=0.5, x=1.0, y=2.0, z=-3.0,
-              segmentation=[[[80.0, 109.5, 0.5], [359.0, 0.0, 1.0]], []], extra='{"k": 1}', hemisphere=True),
+              segmentation=[[[80.0, 110.0, 0.5], [359.0, 0.0, 1.0]], []], extra='{"k": 1}', hemisphere=True),
         Event(clip="b", frame=3, class_id=0),
     ]  # fmt: skip
     table = from_events(events)
@@ -183,7 +183,7 @@ def test_a_table_turns_and_the_rest_stays() -> None:
     one, other = to_events(turned)
     assert (-170.0, 20.0) == (one.azimuth, one.elevation)
     assert (-2.0, 1.0, 3.0) == (one.x, one.y, one.z)
-    assert [[[350.0, 69.5, 0.5], [269.0, 179.0, 1.0]], []] == one.segmentation
+    assert [[[350.0, 70.0, 0.5], [269.0, 180.0, 1.0]], []] == one.segmentation
     assert events[1] == other
     moved = {"azimuth", "elevation", "x", "y", "z", "segmentation"}
     assert all(turned[name].equals(table[name]) for name in set(table.column_names) - moved)
@@ -192,7 +192,7 @@ def test_a_table_turns_and_the_rest_stays() -> None:
     assert events == list(to_events(rotate_table(turned, FOA["az+90 el-"].inverse)))
 
 
-@given(any_rotation, st.lists(st.tuples(st.integers(0, 359), st.integers(0, 179)), min_size=1, max_size=5))
+@given(any_rotation, st.lists(st.tuples(st.integers(0, 359), st.integers(0, 180)), min_size=1, max_size=5))
 def test_a_segmentation_turns_with_its_direction(turned: Rotation, points: list[tuple[int, int]]) -> None:
     given = [[[float(x), float(y), 1.0] for x, y in points]]
     table = pa.table({"segmentation": pa.array([given, None], COLUMNS["segmentation"])})
@@ -200,8 +200,10 @@ def test_a_segmentation_turns_with_its_direction(turned: Rotation, points: list[
     assert nothing is None
     for (x, y), (x2, y2, energy) in zip(points, found[0], strict=True):
         assert (0 <= x2 < 360, x2 == int(x2), energy) == (True, True, 1.0)
-        wanted = turned.directions(*geometry.from_pixels(x, y))
-        assert pytest.approx(0, abs=1e-6) == geometry.great_circle(*wanted, *geometry.from_pixels(x2, y2))
+        wanted = turned.directions(*geometry.from_pixels(x, y, *geometry.MAP))
+        assert pytest.approx(0, abs=1e-6) == geometry.great_circle(
+            *wanted, *geometry.from_pixels(x2, y2, *geometry.MAP)
+        )
 
 
 def test_tables_of_other_types_and_without_rows() -> None:

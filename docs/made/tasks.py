@@ -10,6 +10,7 @@ from typing import Any
 import seldio
 from seldio.check.description import profile_titles
 from seldio.schema.qa import Item
+from seldio.scores.imaging.profiles import PROFILES as IMAGING_PROFILES
 from seldio.scores.seld.profiles import PROFILES as LABEL_PROFILES
 from seldio.scores.so_bench.profiles import PROFILES as ANSWER_PROFILES
 from seldio.synth.tree import write_tree
@@ -197,11 +198,16 @@ def _profiles() -> str:
         if label.misread:
             lines += ["What the program makes of other layouts, which seldio scores for what they are:", ""]
             lines += [f"- `{layout}`: {cell(text)}." for layout, text in label.misread.items()] + [""]
+    lines += ["## Energy maps", ""]
+    for maps in IMAGING_PROFILES:
+        lines += [f"### {maps.name}", "", f"{sentence(maps.title)} Agrees with {maps.program}.", ""]
+        lines += [f"What it does differently from the version before: {maps.changed}.", ""]
+        lines += [f"Scores: {', '.join(maps.names)}. Averages: {', '.join(maps.averages)}.", ""]
     lines += ["## SO-Bench", ""]
     for answers in ANSWER_PROFILES:
         lines += [f"### {answers.name}", "", f"{sentence(answers.title)} Agrees with {answers.program}.", ""]
         lines += ["What is known to be wrong with it:", "", *(f"- {fault}" for fault in answers.known_faults), ""]
-    known = {profile.name for profile in (*LABEL_PROFILES, *ANSWER_PROFILES)}
+    known = {profile.name for profile in (*LABEL_PROFILES, *IMAGING_PROFILES, *ANSWER_PROFILES)}
     rest = [(f"`{name}`", title) for name, title in profile_titles() if name not in known]
     lines += ["## Other questions", "", *table(("profile", "what"), rest)]
     return page("Profiles", *lines)

@@ -51,12 +51,17 @@ def fold(azimuth: ArrayLike) -> Floats:
     return np.where(azimuth > 90.0, 180.0 - azimuth, np.where(azimuth < -90.0, -180.0 - azimuth, azimuth))
 
 
+#: Width and height with which :func:`from_pixels` reads the points of DCASE 2026: y runs from 0 (up) to 180 (down), as
+#: the generator of its labels writes them. (The program of 2 April took 179 for -90°, so that y = 90 was -0.5°.)
+MAP = (360, 181)
+
+
 def from_pixels(x: ArrayLike, y: ArrayLike, width: int = 360, height: int = 180) -> tuple[Floats, Floats]:
     """Azimuth and elevation (degrees) of points of an equirectangular picture.
 
     The picture's middle is the front, its left edge azimuth +180; rows run from elevation +90 (row 0)
-    to -90 (row ``height - 1``), as the DCASE 2026 evaluation reads them. Columns beyond the picture wrap
-    around it.
+    to -90 (row ``height - 1``). Columns beyond the picture wrap around it. For points of energy maps, see
+    :data:`MAP`.
     """
     azimuth = wrap(180.0 - np.asarray(x, dtype=np.float64) * (360.0 / width))
     elevation = 90.0 - np.asarray(y, dtype=np.float64) * (180.0 / (height - 1))

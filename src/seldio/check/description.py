@@ -282,10 +282,12 @@ def format_page(format: Format) -> str:
 
 def profile_titles() -> list[tuple[str, str]]:
     """All ways of scoring, labels first: name and title."""
+    from seldio.scores.imaging import profiles as imaging
     from seldio.scores.seld import profiles as seld
     from seldio.scores.so_bench import profiles as so_bench
 
     labels = [(profile.name, profile.title) for profile in seld.PROFILES]
+    labels += [(profile.name, profile.title) for profile in imaging.PROFILES]
     return [*labels, *((profile.name, profile.title) for profile in so_bench.PROFILES), *_OTHER_PROFILES]
 
 

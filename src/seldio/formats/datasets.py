@@ -374,6 +374,7 @@ DATASETS: tuple[DatasetSpec, ...] = (
     ),
     DatasetSpec(
         name="dcase2026", title="the DCASE 2026 set", usual=("DCASE2026", "dcase2026"), dialects=("dcase2026",),
+        profile="dcase2026",
     ),
     DatasetSpec(
         name="so-dataset", title="SO-Dataset", usual=("SO-Dataset", "so-dataset"), dialects=("so-dataset",),

@@ -6,7 +6,8 @@ in each label frame::
     {"annotations": [{"metadata_frame_index": 0, "instance_id": 1, "category_id": 8, "score": 0.87,
                       "distance": 231.5, "segmentation": [[[x, y, energy], ...], ...]}, ...]}
 
-Labels have no score. The direction of a source is that of its point with the highest energy. Whatever
+Labels have no score. The direction of a source is that of its point with the highest energy: azimuth 180 - x and
+elevation 90 - y, x from 0 to 360 and y from 0 to 180. Whatever
 else a file holds comes back when it is written again: unknown keys of an annotation are in the column
 ``extra``, unknown keys of the file in ``ClipFile.extra``. There the key ``annotations`` describes the
 layout, where it is not the official one: ``indent``, the ``order`` of keys, and which numbers are
@@ -50,6 +51,8 @@ _USEFUL = {
 }
 _POINTS = "a segmentation is [[[x, y, energy], ...], ...] on a 360 x 180 image"
 
+#: The size of the panorama that points are on: the largest x and y.
+PANORAMA = (360, 180)
 _OPTIONAL = ("score", *_USEFUL)  # labels have no score
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -256,6 +259,19 @@ def triplets(segmentations: Sequence[Any]) -> pa.Array | None:
     return array if not nulls and pc.all(pc.equal(lengths, 3), min_count=0).as_py() else None
 
 
+def list_offsets(segmentations: pa.Array) -> tuple[Ints, Ints, Floats]:
+    """Where the polygons of each row and the points of each polygon begin and end, and x, y and energy of all points.
+
+    The first n + 1 numbers are places among polygons, the second among points; a row without segmentation has none.
+    """
+    polygons = segmentations.flatten()
+    ends = [
+        np.concatenate([[0], np.cumsum(pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False))])
+        for lists in (segmentations, polygons)
+    ]
+    return *(each.astype(np.int64) for each in ends), points(segmentations)[1]  # type: ignore[return-value]
+
+
 def points(segmentations: pa.Array) -> tuple[Ints, Floats]:
     """All points of an array of segmentations: the row of each, and its x, y and energy (shape n x 3)."""
     polygons = segmentations.flatten()
@@ -287,7 +303,7 @@ def _directions(segmentation: pa.Array) -> tuple[pa.Array, pa.Array]:
     rows, first = np.unique(row[order], return_index=True)
     peaks = triplet[order[first]]
     found = np.full((2, len(segmentation)), np.nan)
-    azimuth, elevation = geometry.from_pixels(peaks[:, 0], peaks[:, 1])
+    azimuth, elevation = geometry.from_pixels(peaks[:, 0], peaks[:, 1], *geometry.MAP)
     # adding 0.0 turns -0.0 into 0.0; what is beyond nine decimals is noise of the arithmetic
     found[:, rows] = np.round((geometry.wrap(azimuth), elevation), 9) + 0.0
     unknown = np.isnan(found[0])
@@ -321,7 +337,7 @@ def _segmentations(table: pa.Table, given: list[Any]) -> list[Any]:
     if None not in given:
         return given
     azimuth, elevation = (table[field].to_numpy(zero_copy_only=False) for field in ("azimuth", "elevation"))
-    across, down = geometry.to_pixels(azimuth, elevation)
+    across, down = geometry.to_pixels(azimuth, elevation, *geometry.MAP)
     # -180 is where 180 is; at the very right edge of the picture it is read as -180 again
     x, y = np.where(azimuth == -180, np.nextafter(360.0, 0), across).tolist(), down.tolist()
     spots = [[[[a, b, 1.0]]] if a == a and b == b else [] for a, b in zip(x, y, strict=True)]

@@ -24,7 +24,7 @@ from seldio.errors import UsageError
 from seldio.media import arrays
 
 #: Width and height of the picture that segmentations are on (DCASE 2026).
-_PICTURE = (360, 180)
+_PICTURE = geometry.MAP
 #: Decimals within which sums of degrees are the decimal numbers that they would be on paper.
 _DECIMALS = 12
 _NOT_MIC = "does not map the four capsules of MIC onto each other"

@@ -9,6 +9,7 @@ import numpy as np
 
 from seldio.findings import Finding
 from seldio.formats.base import Ints
+from seldio.formats.dcase_json import PANORAMA, points
 from seldio.rules.base import POSITION, Labels
 from seldio.rules.collection import Found
 from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
@@ -115,7 +116,10 @@ def elevation_range(labels: Labels) -> Marked:
 
     Reference: DCASE 2023 Task 3, "elevation in [-90, 90]".
     """
-    return np.abs(labels.column("elevation")) > 90
+    wrong: Marked = np.abs(labels.column("elevation")) > 90
+    if "segmentation" in labels.fields:  # there LAB111 says it, of the points that directions come from
+        wrong &= labels.reading.table["segmentation"].is_null().to_numpy()
+    return wrong
 
 
 @row_rule(
@@ -234,6 +238,34 @@ def long_vector(labels: Labels, found: Found) -> Iterator[Finding]:
             yield found(row, "x", f"the vector has length {length[row]:.2f}, with up to {peak:.2f} in "
                         f"{plural(count, 'row')} of the file: activities are near 1",
                         "the longest vector of real outputs has length 1.61")  # fmt: skip
+
+
+@rule("LAB111", ERROR, needs="segmentation")
+def map_range(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Point of an energy map outside the panorama.
+
+    Points of an energy map are on a panorama of 360 × 180: x runs from 0 (behind, over the left) to 360, y from 0
+    (straight up) to 180. The official program ends at the first point outside, without a score for any clip. In
+    radians, or on a picture of another size, all points are in the wrong place.
+
+    Example:
+        [[361.5, 90.0, 0.7], [12.0, 180.5, 0.4]]
+
+    Fix:
+        Scale the points to 360 × 180; take x modulo 360.
+
+    Reference: DCASE2026_Task3_SAISELD_baseline at d4df662, evaluate.py, _validate_annotation_coords.
+    """
+    rows, spots = points(labels.reading.table["segmentation"].combine_chunks())
+    limits = np.array(PANORAMA)
+    outside = (spots[:, :2] < 0) | (spots[:, :2] > limits)
+    first = {int(rows[at]): at for at in np.flatnonzero(outside.any(axis=1))[::-1].tolist()}
+    wrong = np.zeros(len(labels), bool)
+    wrong[list(first)] = True
+    for row in labels.where("segmentation", wrong):
+        x, y, _ = spots[first[row]].tolist()
+        message = f"the point ({x:g}, {y:g}) is outside [0, {PANORAMA[0]}] × [0, {PANORAMA[1]}]"
+        yield found(row, "segmentation", message, "the official program ends there, without a score for any clip")
 
 
 @row_rule(

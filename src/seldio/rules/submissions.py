@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seldio.clock import HOP
+from seldio.files import Entry
 from seldio.findings import Finding
 from seldio.formats.base import FileRows, Ints, LabelReading
 from seldio.rules.collection import Collection, Found
@@ -394,6 +395,61 @@ def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding
             count = plural(len(reading.parts), "file")
             message = f"these are labels ({reading.format.name}), not results: {count}"
             yield found(reading.parts[0].file.path, message, "submissions have no source column; convert the files")
+
+
+#: Bytes of a file of predictions from which on the program of 2026 ends with an error.
+_LARGEST_2026 = 20 << 20
+
+
+@rule("SUB113", WARNING)
+def large_file(collection: Collection, found: Found) -> Iterator[Finding]:
+    """File of energy maps over 20 MiB.
+
+    The official program of 2026 ends with an error at the first file of predictions over 20 MiB, without a score
+    for any clip. Maps with a point for each pixel reach 370 MB for a recording.
+
+    Example:
+        mix001.json with 25 MiB
+
+    Fix:
+        Write fewer points: those at the outline and the peak of a map, with three decimals, and without indentation.
+
+    Reference: DCASE2026_Task3_SAISELD_baseline at d4df662, evaluate.py, MAX_JSON_BYTES.
+    """
+    for path, entry in _maps(collection):
+        if entry.size > _LARGEST_2026:
+            message = f"{entry.size / (1 << 20):.1f} MiB, over the limit of {_LARGEST_2026 >> 20} MiB"
+            yield found(path, message, "the official program ends there, without a score for any clip")
+
+
+def _maps(collection: Collection) -> Iterator[tuple[str, Entry]]:
+    """The files of energy maps that are predictions, by their names: all but ``X_std.json``."""
+    wanted = {part.file.path for reading, part in collection.parts if reading.format.name == "dcase2026"}
+    for entry in collection.entries:
+        if entry.path in wanted and not entry.name.endswith("_std.json"):
+            yield entry.path, entry
+
+
+@rule("SUB114", WARNING)
+def unpaired_name(collection: Collection, found: Found) -> Iterator[Finding]:
+    """File of energy maps that the official program does not pair with its labels.
+
+    Since 18 May the program of 2026 looks for the labels of ``X.json`` in ``X_std.json``. The inference script
+    of the baseline and the program of 2 April call predictions ``X_inference.json``: they are left out without
+    an error.
+
+    Example:
+        fold4_room23_mix001_inference.json, for which it looks for fold4_room23_mix001_inference_std.json
+
+    Fix:
+        Call the file as the recording: fold4_room23_mix001.json.
+
+    Reference: DCASE2026_Task3_SAISELD_baseline at d4df662, evaluate.py, find_gt_json.
+    """
+    names = [entry.name for _, entry in _maps(collection) if entry.name.endswith("_inference.json")]
+    if names:
+        message = f"{plural(len(names), 'file')} called X_inference.json: {listed(names, 3)}"
+        yield found(collection.path, message, "call them X.json: the program looks for labels in X_std.json")
 
 
 @rule("SUB111", INFO)

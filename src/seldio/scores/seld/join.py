@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -137,11 +137,25 @@ class LabelTable:
 
 #: The profile where nobody names one and the labels do not ask for another.
 USUAL = "dcase2023"
+
+
+class JoinedBy(Protocol):
+    """What a profile, of whatever kind, says about the sides that it compares."""
+
+    @property
+    def years(self) -> tuple[int, ...]:
+        """Of the challenge whose outputs it is for."""
+
+    @property
+    def missing(self) -> bool:
+        """Whether a clip without prediction counts as one where nothing was found."""
+
+
 #: Either way to hold the labels of many clips.
 Labels: TypeAlias = LabelFiles | LabelTable
 
 
-def reference_labels(source: Source, layout: LabelFormat | None, profile: SeldProfile | None) -> Labels:
+def reference_labels(source: Source, layout: LabelFormat | None, profile: JoinedBy | None) -> Labels:
     """The labels that predictions are compared with; *source* stays open, *profile* is the one that the user named.
 
     Raises:
@@ -190,7 +204,7 @@ def join(
     labels: Labels,
     outputs: Source,
     layout: LabelFormat | None,
-    profile: SeldProfile,
+    profile: JoinedBy,
     *,
     named: bool,
     allow_missing: bool,
@@ -215,7 +229,7 @@ def _reference_option(text: str) -> str:
 
 
 def _clips(
-    expected: set[str], found: set[str], allow_missing: bool, profile: SeldProfile
+    expected: set[str], found: set[str], allow_missing: bool, profile: JoinedBy
 ) -> tuple[list[str], tuple[int, int]]:
     """The clips to score in alphabetic order, and how many lack a prediction, or a reference.
 

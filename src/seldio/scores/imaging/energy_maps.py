@@ -1,0 +1,192 @@
+"""Energy maps as the program draws them from 18 May on: points interpolated on a grid of 100 x 50 pixels.
+
+A label or a detection has polygons of points ``(x, y, energy)`` on a panorama of 360 x 180 (x = 180 is the front,
+x = 90 the left). Each polygon is interpolated linearly between its points, the polygons are joined by their maximum,
+and the map is divided by its peak. Every operation, its order and its precision are those of the program, so that
+maps are equal to the last bit; only pixels outside of the box around a polygon, which are 0, are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.interpolate import LinearNDInterpolator
+from scipy.spatial import QhullError
+
+Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+#: The panorama that points are on, and the pixels of a map.
+PANORAMA = (360, 180)
+WIDTH, HEIGHT = 100, 50
+#: Maps that are kept: those of a source that stays where it is are drawn once.
+_KEPT = 256
+#: Farther from a polygon than this (in pixels), nothing of it is found.
+_NEAR = 1e-6
+
+
+class Shape(NamedTuple):
+    """The polygons of one label or detection."""
+
+    points: Floats  # x, y and energy, float32, shape n x 3
+    ends: tuple[int, ...]  # after the last point of each polygon
+
+
+class Reach(NamedTuple):
+    """The pixels outside of which a map is 0."""
+
+    top: int
+    bottom: int  # the last row
+    columns: int  # one bit each
+
+    def meets(self, other: Reach) -> bool:
+        """Whether there is a pixel in both."""
+        rows = self.top <= other.bottom and other.top <= self.bottom
+        return rows and bool(self.columns & other.columns)
+
+
+class Polygon(NamedTuple):
+    """A polygon in pixels, on a grid twice as wide as the map so that it is in one piece."""
+
+    x: Floats  # float32
+    y: Floats
+    energy: Floats
+
+    @property
+    def box(self) -> tuple[int, int, int, int]:
+        """The first and last column and row that a pixel of it may have."""
+        if len(self.x) < 3:  # single pixels
+            columns, rows = _pixels(self.x, 2 * WIDTH), _pixels(self.y, HEIGHT)
+            return min(columns), max(columns), min(rows), max(rows)
+        low_x, high_x, low_y, high_y = (float(v) for a in (self.x, self.y) for v in (a.min(), a.max()))
+        # a polygon that cannot be triangulated becomes single pixels, half a pixel farther out
+        return (
+            max(int(low_x - 0.5), 0), min(int(high_x + 0.5) + 1, 2 * WIDTH - 1),
+            max(int(low_y - 0.5), 0), min(int(high_y + 0.5) + 1, HEIGHT - 1),
+        )  # fmt: skip
+
+
+def polygons(shape: Shape) -> list[Polygon]:
+    """The polygons in pixels; one that crosses the left edge of the panorama goes on beyond the right one."""
+    found = []
+    start = 0
+    for end in shape.ends:
+        points, start = shape.points[start:end], end
+        if not len(points):
+            continue
+        x, y = points[:, 0] * (WIDTH / PANORAMA[0]), points[:, 1] * (HEIGHT / PANORAMA[1])
+        across = np.sort(x)
+        gaps = np.diff(across)
+        if len(gaps):
+            widest = np.argmax(gaps)
+            if gaps[widest] > WIDTH / 2:
+                x = np.where(x <= across[widest], x + WIDTH, x)
+        found.append(Polygon(x, y, points[:, 2]))
+    return found
+
+
+def reach(parts: list[Polygon]) -> Reach:
+    """The pixels that the map of some polygons may have."""
+    top, bottom, columns = HEIGHT, -1, 0
+    for part in parts:
+        left, right, first, last = part.box
+        top, bottom = min(top, first), max(bottom, last)
+        bits = ((1 << (right - left + 1)) - 1) << left
+        columns |= bits | (bits >> WIDTH)
+    return Reach(top, bottom, columns & ((1 << WIDTH) - 1))
+
+
+def draw(parts: list[Polygon]) -> Floats:
+    """The map of some polygons, shape ``HEIGHT`` x ``WIDTH``, its peak 1 unless it is 0 everywhere.
+
+    float64, or float32 where all polygons are single pixels: as in the program, whose sums depend on it.
+    """
+    canvas: Floats = np.zeros((HEIGHT, WIDTH), np.float32)
+    for part in parts:
+        canvas = _draw_polygon(part, canvas)
+    peak = canvas.max()
+    if peak > 1e-8:
+        canvas /= peak
+    return canvas
+
+
+def _draw_polygon(part: Polygon, canvas: Floats) -> Floats:
+    """*canvas* with a polygon on it."""
+    if len(part.x) >= 3:
+        left, right, top, bottom = _grid(part)
+        try:
+            # as griddata does it; pixels row by row, since the search for a triangle starts where the last one ended
+            field = LinearNDInterpolator(
+                np.column_stack((part.x, part.y)).astype(np.float64), part.energy, fill_value=0.0
+            )
+            across, down = np.meshgrid(np.arange(left, right), np.arange(top, bottom))
+            values = np.clip(np.nan_to_num(field(across, down), nan=0.0), 0.0, None)
+        except QhullError:  # all on one line
+            pass
+        else:
+            drawn = canvas.astype(np.float64)
+            for start, stop, shift in ((left, min(right, WIDTH), 0), (max(left, WIDTH), right, WIDTH)):
+                if start < stop:
+                    window = drawn[top:bottom, start - shift : stop - shift]
+                    np.maximum(window, values[:, start - left : stop - left], out=window)
+            return drawn
+    rows, columns = _pixels(part.y, HEIGHT), _pixels(part.x, 2 * WIDTH)
+    for row, column, energy in zip(rows, columns, part.energy, strict=True):
+        canvas[row, column % WIDTH] = max(canvas[row, column % WIDTH], energy)
+    return canvas
+
+
+def _grid(part: Polygon) -> tuple[int, int, int, int]:
+    """The pixels in the box around a polygon: the first column and the one after the last, and the same of rows."""
+    ends = []
+    for values, size in ((part.x, 2 * WIDTH), (part.y, HEIGHT)):
+        low, high = float(values.min()), float(values.max())
+        ends += [min(max(int(np.ceil(low - _NEAR)), 0), size), max(min(int(np.floor(high + _NEAR)) + 1, size), 0)]
+    left, right, top, bottom = ends
+    return left, right, top, bottom
+
+
+def _pixels(values: Floats, size: int) -> list[int]:
+    """The nearest pixels, of two the even one."""
+    return [min(max(round(value), 0), size - 1) for value in values.tolist()]
+
+
+class Maps:
+    """Maps, the latest of which are kept."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[bytes, tuple[int, ...]], Floats] = OrderedDict()
+
+    def of(self, shape: Shape, parts: list[Polygon]) -> Floats:
+        """The map of *shape*, whose polygons are *parts*."""
+        key = (shape.points.tobytes(), shape.ends)
+        found = self._kept.get(key)
+        if found is None:
+            found = self._kept[key] = draw(parts)
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return found
+
+
+def overlap(a: Floats, b: Floats) -> float:
+    """The soft IoU of two maps: the sum of minima over the sum of maxima; 0 where both are empty."""
+    union = np.maximum(a, b).sum()
+    return 0.0 if union < 1e-8 else float(np.minimum(a, b).sum() / union)
+
+
+def pearson(label: Floats, detection: Floats) -> float:
+    """Pearson r over the pixels where the label is above 0; NaN where it has fewer than two, or one side is flat."""
+    inside = np.flatnonzero(label > 0)
+    if len(inside) < 2:
+        return float("nan")
+    sides = []
+    for side in (label, detection):
+        values = side.ravel()[inside].astype(np.float64)
+        away = values - values.mean()
+        spread = np.sqrt((away * away).mean())
+        if spread < 1e-12:
+            return float("nan")
+        sides.append(away / spread)
+    return float(np.mean(sides[0] * sides[1]))

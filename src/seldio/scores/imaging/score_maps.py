@@ -1,0 +1,232 @@
+"""From paths to a report: energy maps of a system against those of labels."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from operator import attrgetter
+from typing import NamedTuple
+
+from seldio.check.vetting import Faults, joined
+from seldio.engines import cut, each
+from seldio.errors import UsageError
+from seldio.files import open_source
+from seldio.findings import Finding, raise_errors
+from seldio.formats import get as get_format
+from seldio.formats.datasets import of_dialect
+from seldio.formats.parts import parts
+from seldio.reports.tables import ScoreReport
+from seldio.scores.imaging import profiles
+from seldio.scores.imaging.count import Annotations, Detections, ImagingScore, paired, scored
+from seldio.scores.imaging.masks import MaskCounts, counted, mask_score
+from seldio.scores.imaging.profiles import Average, ImagingProfile
+from seldio.scores.imaging.report import ImagingCase, MapFacts, notices, tables
+from seldio.scores.seld.join import ClipRows, Compared, Labels, join, reference_labels
+from seldio.text import plural, printable
+from seldio.vocabularies import vocabulary
+
+Path = str | os.PathLike[str]
+#: Bytes of both sides that are counted together.
+PART = 1 << 22
+
+
+@dataclasses.dataclass(frozen=True)
+class ImagingOptions:
+    """How energy maps are scored."""
+
+    profile: str | None = None  # name of the version; that of the labels' dataset by default
+    average: Average | None = None  # macro or micro; the profile's first by default
+    by_clip: bool = False  # with the scores of each clip
+    allow_missing: bool = False  # score the clips that have a prediction and a reference where others lack one
+    force: bool = False  # score labels and predictions in which there are errors too
+
+
+def profile_of(path: Path, format: str | None = None) -> ImagingProfile | None:
+    """The profile that belongs to the labels or outputs at *path*, where these are energy maps.
+
+    Raises:
+        UsageError: the path or the format does not exist.
+    """
+    layout = None if format is None else get_format(format)
+    if layout is not None:
+        names = {layout.name}
+    else:
+        with open_source(path, raise_errors) as source:
+            names = {str(part.layout) for part in parts(source, None, lambda _: None) if part.questions is None}
+    rows = (row for name in names for row in of_dialect(name))
+    return next((profiles.get(row.profile) for row in rows if row.profile in profiles.NAMES), None)
+
+
+def score_maps(
+    predictions: Path,
+    reference: Path,
+    options: ImagingOptions | None = None,
+    *,
+    format: str | None = None,
+    reference_format: str | None = None,
+) -> ScoreReport:
+    """Score energy maps against those of labels.
+
+    Clips are read and counted where :func:`seldio.running` says; of each, only numbers for its detections are kept.
+
+    Args:
+        predictions: files, a folder or an archive with JSON of 2026.
+        reference: the labels, in the same way.
+        options: how.
+        format: the layout of the predictions; found from their content if not given.
+        reference_format: the format of the reference; detected by default.
+
+    Raises:
+        InvalidData: something in the files is wrong.
+        UsageError: an option makes no sense, or a side has no energy maps.
+        DataError: clips have no prediction, or no reference.
+    """
+    options = options or ImagingOptions()
+    profile = profiles.get(options.profile or profiles.PROFILES[0].name)
+    average = options.average or profile.averages[0]
+    if average not in profile.averages:
+        raise UsageError(f"{profile.name} has no {average} average, only {', '.join(profile.averages)}")
+    layout, reference_layout = (None if name is None else get_format(name) for name in (format, reference_format))
+    with open_source(reference, raise_errors) as labels, open_source(predictions, raise_errors) as outputs:
+        truth = reference_labels(labels, reference_layout, profile)
+        compared = join(truth, outputs, layout, profile, named=True, allow_missing=options.allow_missing)
+        for side, path in ((compared.reference, reference), (compared.prediction, predictions)):
+            if "segmentation" not in side.fields:
+                raise UsageError(
+                    f"{printable(os.fspath(path))} is {side.layout.name}, which has no energy maps, and {profile.name} "
+                    "scores nothing else. To score directions against directions, name a profile of labels, such as "
+                    "dcase2023"
+                )
+        classes = vocabulary(profile.vocabulary)
+        work = MapCounting(profile.name, len(classes))
+        some = map_parts(compared)
+        keyed = each(work, some, what="scoring", size=attrgetter("size"), key=attrgetter("stamp"))
+        found = sum(keyed, start=MapsCounted())
+        forced = _forced(compared, found, options.force)
+    score = found.score(profile, len(classes))
+    by_clip = {}
+    if options.by_clip:
+        by_clip = {clip: MapsCounted((one,)).score(profile, len(classes))
+                   for clip, one in zip(compared.clips, found.clips, strict=True)}  # fmt: skip
+    case = ImagingCase(
+        profile, average, score, found.detections(len(classes)), [classes.label(n) for n in range(len(classes))],
+        found.reference, found.prediction, _files(truth), _files(compared.prediction), compared.left_out,
+        tuple(map(str, forced)), by_clip,
+    )  # fmt: skip
+    system, over = os.fspath(predictions), f"{plural(len(compared.clips), 'clip')}, {len(classes)} classes"
+    settings = {"average": average, "iou": ", ".join(f"{value:g}" for value in profile.thresholds),
+                "program": profile.program}  # fmt: skip
+    return ScoreReport(
+        system, profile.name, profile.title, f"{over}, {average} average", tables(system, case), notices(case), settings
+    )
+
+
+def _files(side: Labels) -> tuple[tuple[str, int], ...]:
+    """The files of a side, with their sizes; of a table none."""
+    part = getattr(side, "part", None)
+    return () if part is None else tuple((file.entry.name, file.entry.size) for file in part.files)
+
+
+def _forced(compared: Compared, found: MapsCounted, force: bool) -> list[Finding]:
+    """What is wrong in labels and predictions, and was forced.
+
+    Raises:
+        InvalidData: something is, and was not.
+    """
+    every: list[Finding] = []
+    for side, faults in ((compared.reference, found.wrong), (compared.prediction, found.amiss)):
+        all_of_side = joined([side.faults])
+        all_of_side.add(faults, getattr(side, "part", None))
+        every += all_of_side.settle(force)
+    return every
+
+
+# --- counting, a part after the other ---------------------------------------------------------------
+
+
+class MapPart(NamedTuple):
+    """Some clips of both sides."""
+
+    #: each with its rows
+    clips: tuple[tuple[str, ClipRows, ClipRows], ...]
+    size: int  # bytes of both sides
+
+    @property
+    def stamp(self) -> tuple[object, ...]:
+        """What changes when one of its files does."""
+        return tuple((clip, a.stamp, b.stamp) for clip, a, b in self.clips)
+
+    def portable(self) -> MapPart:
+        """The part as it can go to another process."""
+        return self._replace(clips=tuple((clip, a.portable(), b.portable()) for clip, a, b in self.clips))
+
+
+def map_parts(compared: Compared) -> list[MapPart]:
+    """The clips of both sides, ``PART`` bytes at a time."""
+    reference, prediction, clips, _ = compared
+
+    def size(clip: str) -> int:
+        return reference.sizes.get(clip, 0) + prediction.sizes.get(clip, 0)
+
+    return [
+        MapPart(tuple((c, reference.some([c]), prediction.some([c])) for c in some), sum(map(size, some)))
+        for some in cut(clips, PART, size)
+    ]
+
+
+@dataclasses.dataclass(frozen=True)
+class MapsCounted:
+    """What was counted in some clips; parts add up in the order of their clips."""
+
+    clips: tuple[Detections | MaskCounts, ...] = ()
+    reference: MapFacts = dataclasses.field(default_factory=MapFacts)  # what is notable about the labels
+    prediction: MapFacts = dataclasses.field(default_factory=MapFacts)
+    wrong: Faults = dataclasses.field(default_factory=Faults)  # errors in labels
+    amiss: Faults = dataclasses.field(default_factory=Faults)  # errors in predictions
+
+    def __add__(self, other: MapsCounted) -> MapsCounted:
+        return MapsCounted(
+            self.clips + other.clips, self.reference + other.reference, self.prediction + other.prediction,
+            joined([self.wrong, other.wrong]), joined([self.amiss, other.amiss]),
+        )  # fmt: skip
+
+    def detections(self, classes: int) -> Detections | None:
+        """All detections in the program's order; None where they were counted as masks."""
+        some = [one for one in self.clips if isinstance(one, Detections)]
+        return Detections.joined(some, classes) if len(some) == len(self.clips) else None
+
+    def score(self, profile: ImagingProfile, classes: int) -> ImagingScore:
+        """The scores."""
+        if profile.drawn == "interpolated":
+            found = self.detections(classes)
+            assert found is not None, "maps were counted as masks"
+            return scored(found, profile.thresholds, undetected=profile.undetected)
+        some = [one for one in self.clips if isinstance(one, MaskCounts)]
+        return mask_score(MaskCounts.joined(some, classes, len(profile.thresholds)), profile.thresholds)
+
+
+@dataclasses.dataclass(frozen=True)
+class MapCounting:
+    """The work on a part."""
+
+    profile: str
+    classes: int  # how many the vocabulary has
+
+    def __call__(self, part: MapPart) -> MapsCounted:
+        """What there is in *part*.
+
+        Raises:
+            InvalidData: something in a file is wrong.
+        """
+        profile, total = profiles.get(self.profile), MapsCounted()
+        for _, reference, prediction in part.clips:
+            (a, wrong), (b, amiss) = reference.rows(), prediction.rows()
+            sides = Annotations(a), Annotations(b)
+            found: Detections | MaskCounts
+            if profile.drawn == "blobs":
+                found = counted(*sides, self.classes, profile.thresholds)
+            else:
+                found = paired(*sides, self.classes)
+            of_labels, of_detections = (MapFacts.of(side, self.classes) for side in sides)
+            total += MapsCounted((found,), of_labels, of_detections, wrong, amiss)
+        return total

@@ -1,0 +1,294 @@
+"""Energy maps of 2026 score as by each version of the official program, whatever they hold."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from imaging_sets import Document, imaging_set
+
+import seldio
+from seldio.errors import DataError, InvalidData, UsageError
+from seldio.formats import TextFile, get
+from seldio.reports.tables import ScoreReport
+from seldio.scores.imaging import energy_maps, profiles
+from seldio.scores.imaging.count import Annotations, Detections, average_precision, paired, scored, tied
+from seldio.scores.imaging.score_maps import MapsCounted
+
+#: What the four versions of the program make of the sets of :func:`imaging_set`, by their seeds.
+OFFICIAL = Path(__file__).parent / "cases" / "imaging" / "official-2026.jsonl"
+SOFT = ("dcase2026", "dcase2026-0528", "dcase2026-0518")
+
+
+def table(document: Document) -> pa.Table:
+    return get("dcase2026").read([TextFile("a.json", "a.json", "a", json.dumps(document).encode())], print).table
+
+
+def counted(profile: str, clips: Iterable[tuple[Document, Document]]) -> MapsCounted:
+    from seldio.scores.imaging.masks import counted
+
+    way, found = profiles.get(profile), []
+    for label, detection in clips:
+        sides = Annotations(table(label)), Annotations(table(detection))
+        found.append(counted(*sides, 13, way.thresholds) if way.drawn == "blobs" else paired(*sides, 13))
+    return MapsCounted(tuple(found))
+
+
+def same(official: float | None, own: float) -> bool:
+    return own != own if official is None else math.isclose(official, own, rel_tol=0, abs_tol=1e-9)
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+# --- official results --------------------------------------------------------------------------------
+
+
+def test_golden(shared: Path) -> None:
+    """AP, Pearson r and counts are those of the golden; its means were made in float32, those of the program are not."""
+    for row in rows(shared / "data/goldens/seld-2026.jsonl"):
+        clips = [(clip["truth"], clip["prediction"]) for clip in row["sequences"]]
+        score, official = counted("dcase2026", clips).score(profiles.get("dcase2026"), 13), row["expected"]
+        for number, one in enumerate(score.classes):
+            wanted = official["per_class"].get(str(number))
+            if wanted is None:
+                assert one.references == 0
+                continue
+            assert (wanted["n_gt"], wanted["n_det"], wanted["pairs"]) == (one.references, one.detections, one.pairs)
+            assert all(map(same, wanted["AP"], one.aps))
+            assert same(wanted["pearson_r"], one.r)
+            assert math.isclose(wanted["mAP"], one.mean, abs_tol=1e-7)
+        macro, micro = score.averages["macro"], score.averages["micro"]
+        assert score.pairs == official["micro_pairs"]
+        assert all(map(same, [*official["micro_AP"], official["micro_pearson_r"]], [*micro.aps, micro.r]))
+        assert same(official["macro_pearson_r"], macro.r)
+        means = zip([*official["macro_AP"], official["macro_mAP"]], [*macro.aps, macro.mean], strict=True)
+        assert all(wanted != wanted or math.isclose(wanted, own, abs_tol=1e-7) for wanted, own in means)
+
+
+def check(row: dict[str, Any], names: Sequence[str]) -> None:
+    """All numbers of a set are the official ones."""
+    clips, seed = imaging_set(row["seed"]), row["seed"]
+    found = counted("dcase2026", clips)
+    for name in names:
+        official, profile = row[name], profiles.get(name)
+        if name not in SOFT:
+            found = counted(name, clips)
+        score = found.score(profile, 13)
+        macro = score.averages["macro"]
+        assert all(map(same, official["macro"], (macro.mean, macro.r))), (seed, name)
+        if name not in SOFT:
+            assert same(official["AP50"], macro.aps[0]), seed
+            assert same(official["MAPE"] and official["MAPE"] / 100, score.distance), seed
+            assert all(map(same, official["classes"], (one.mean for one in score.classes))), seed
+            counts = sum(one.references for one in score.classes), sum(one.detections for one in score.classes)
+            assert (official["pairs"], *official["counts"]) == (score.pairs, *counts), seed
+            continue
+        micro = score.averages["micro"]
+        assert all(map(same, official["micro"], (micro.mean, micro.r, score.pairs))), (seed, name)
+        if "AP" in official:
+            assert all(map(same, official["AP"][0] + official["AP"][1], [*macro.aps, *micro.aps])), seed
+            for wanted, one in zip(official["classes"], score.classes, strict=True):
+                if wanted is not None:
+                    assert tuple(wanted[:3]) == (one.references, one.detections, one.pairs), seed
+                    assert all(map(same, wanted[3:], (one.mean, one.r))), seed
+
+
+def test_random_sets_score_as_by_each_version() -> None:
+    for row in rows(OFFICIAL)[::20]:
+        check(row, SOFT)
+    for row in rows(OFFICIAL)[3::80]:
+        check(row, ["dcase2026-0402"])
+
+
+@pytest.mark.slow
+def test_all_random_sets_score_as_by_each_version() -> None:
+    for row in rows(OFFICIAL):
+        check(row, [*SOFT, "dcase2026-0402"])
+
+
+# --- maps --------------------------------------------------------------------------------------------
+
+
+POINTS = st.lists(st.tuples(*[st.integers(0, 360), st.integers(0, 180)]), min_size=1, max_size=12)
+
+
+@given(st.lists(POINTS, min_size=1, max_size=3), st.integers(0, 2**32))
+def test_nothing_is_drawn_outside_of_the_reach(shapes: list[list[tuple[int, int]]], seed: int) -> None:
+    """What is not drawn, because two reaches do not meet, would have been 0."""
+    points = np.array([[*point, 1.0] for shape in shapes for point in shape], np.float32)
+    points[:, 2] = np.random.default_rng(seed).uniform(0.1, 1, len(points))
+    shape = energy_maps.Shape(points, tuple(np.cumsum([len(one) for one in shapes]).tolist()))
+    parts = energy_maps.polygons(shape)
+    drawn, reached = energy_maps.draw(parts), energy_maps.reach(parts)
+    assert drawn.shape == (50, 100)
+    assert drawn.max() == 1
+    filled = np.argwhere(drawn > 0)
+    assert reached.top <= filled[:, 0].min()
+    assert filled[:, 0].max() <= reached.bottom
+    assert all(reached.columns >> column & 1 for column in filled[:, 1].tolist())
+
+
+def test_a_polygon_over_the_left_edge_is_in_one_piece() -> None:
+    around = np.array([[358, 88, 1], [2, 88, 1], [358, 94, 1], [2, 94, 1]], np.float32)
+    (part,) = energy_maps.polygons(energy_maps.Shape(around, (4,)))
+    assert part.x.min() > 99
+    drawn = energy_maps.draw([part])
+    assert np.argwhere(drawn)[:, 1].tolist() == [0, 0] or set(np.argwhere(drawn)[:, 1].tolist()) == {0}
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=12), st.integers(1, 9))
+def test_bounds_of_equal_scores_hold_every_order(rows: list[tuple[int, bool]], references: int) -> None:
+    scores = np.array([score / 4 for score, _ in rows])
+    overlap = np.array([0.5 * hit for _, hit in rows])
+    zeros = np.zeros(len(rows))
+    found = Detections(zeros.astype(int), scores, overlap, zeros * np.nan, np.array([references + len(rows)]))
+    count, low, high = tied(found, [0.5])
+    order = np.argsort(-scores, kind="stable")
+    assert low - 1e-7 <= average_precision(overlap[order] >= 0.5, references + len(rows)) <= high + 1e-7
+    assert (count == 0) <= (low == high)
+
+
+def test_clips_add_up() -> None:
+    clips = imaging_set(8) + imaging_set(9)
+    both = counted("dcase2026", clips)
+    parts = counted("dcase2026", clips[:1]) + counted("dcase2026", clips[1:])
+    one, other = both.detections(13), parts.detections(13)
+    assert one is not None
+    assert other is not None
+    a, b = (scored(found, (0.25, 0.5), undetected=True).averages["micro"] for found in (one, other))
+    assert np.array_equal(a.aps, b.aps)
+
+
+# --- files -------------------------------------------------------------------------------------------
+
+
+def written(folder: Path, clips: Sequence[tuple[Document, Document]], ending: str = "") -> tuple[Path, Path]:
+    labels, predictions = folder / "labels" / "dev-test-tau", folder / "predictions"
+    labels.mkdir(parents=True)
+    predictions.mkdir()
+    for number, (label, detection) in enumerate(clips, 1):
+        name = f"fold4_room2_mix{number:03d}"
+        (labels / f"{name}_std.json").write_text(json.dumps(label), "utf-8")
+        (predictions / f"{name}{ending}.json").write_text(json.dumps(detection), "utf-8")
+    return predictions, labels.parent
+
+
+def names(report: ScoreReport) -> set[str]:
+    return {notice.name for notice in report.notices}
+
+
+def test_json_of_2026_is_scored_as_energy_maps(tmp_path: Path) -> None:
+    clips = imaging_set(1)
+    predictions, labels = written(tmp_path, clips)
+    report = seldio.score(predictions, labels)
+    assert report.profile == "dcase2026"
+    official = rows(OFFICIAL)[1]["dcase2026"]["macro"]
+    assert same(official[0], report.overall["mAP"])  # type: ignore[arg-type]
+    assert same(official[1], report.overall["r"])  # type: ignore[arg-type]
+    micro = seldio.score(predictions, labels, average="micro", by_clip=True)
+    assert micro.overall["mAP"] == dict(zip(("a", "b"), [row[1] for row in report.table("averages")], strict=True))["b"]
+    assert len(micro.table("clips").rows) == len(clips)
+    assert "prediction-names" not in names(report)
+
+
+@pytest.mark.parametrize("profile", [profile.name for profile in profiles.PROFILES])
+def test_every_version_scores_files_with_any_number_of_workers(profile: str, tmp_path: Path) -> None:
+    predictions, labels = written(tmp_path, imaging_set(2))
+    report = seldio.score(predictions, labels, profile=profile)
+    with seldio.running(workers=2):
+        assert seldio.score(predictions, labels, profile=profile).to_json() == report.to_json()
+    assert ("old-version" in names(report)) == (profile != "dcase2026")
+
+
+def test_predictions_of_another_name_are_paired_and_said(tmp_path: Path) -> None:
+    predictions, labels = written(tmp_path, imaging_set(1), "_inference")
+    report = seldio.score(predictions, labels)
+    assert "prediction-names" in names(report)
+    assert "prediction-names" not in names(seldio.score(predictions, labels, profile="dcase2026-0402"))
+
+
+def test_nothing_falls_back_to_another_year(tmp_path: Path) -> None:
+    predictions, labels = written(tmp_path, imaging_set(1))
+    csv = tmp_path / "csv"
+    csv.mkdir()
+    for path in predictions.iterdir():
+        (csv / f"{path.stem}.csv").write_text("0,1,0,10,5,100\n1,1,0,11,5,100\n", "utf-8")
+    for sides in ((csv, labels), (predictions, csv)):
+        with pytest.raises(UsageError, match="has no energy maps, and dcase2026 scores nothing else"):
+            seldio.score(*sides)
+    with pytest.raises(UsageError, match="option angle does not apply here"):
+        seldio.score(predictions, labels, angle=5)
+    with pytest.raises(UsageError, match="no micro average"):
+        seldio.score(predictions, labels, profile="dcase2026-0402", average="micro")
+
+
+def test_missing_clips_are_refused(tmp_path: Path) -> None:
+    predictions, labels = written(tmp_path, imaging_set(2) + imaging_set(4))
+    next(iter(sorted(predictions.iterdir()))).unlink()
+    with pytest.raises(DataError, match="1 clip of the reference without prediction"):
+        seldio.score(predictions, labels)
+    assert "missing-clips" in names(seldio.score(predictions, labels, allow_missing=True))
+
+
+def test_points_outside_are_refused(tmp_path: Path) -> None:
+    clips = imaging_set(1)
+    clips[0][1]["annotations"][0]["segmentation"] = [[[361.0, 10.0, 1.0], [3.0, 4.0, 1.0]]]
+    predictions, labels = written(tmp_path, clips)
+    with pytest.raises(InvalidData, match=r"LAB111 the point \(361, 10\) is outside \[0, 360\] × \[0, 180\]"):
+        seldio.score(predictions, labels)
+    assert "forced" in names(seldio.score(predictions, labels, force=True))
+
+
+def detection(frame: int, number: int, score: float, x: float = 100.0) -> dict[str, Any]:
+    square = [[x, 80.0, 0.5], [x + 30, 80.0, 1.0], [x, 110.0, 1.0], [x + 30, 110.0, 0.4]]
+    return {"metadata_frame_index": frame, "instance_id": 0, "category_id": number, "distance": 150.0,
+            "segmentation": [square], "score": score}  # fmt: skip
+
+
+def label(frame: int, number: int, x: float = 100.0) -> dict[str, Any]:
+    return {key: value for key, value in detection(frame, number, 0, x).items() if key != "score"}
+
+
+def notices(folder: Path, labels: list[dict[str, Any]], found: list[dict[str, Any]], **options: Any) -> dict[str, str]:
+    sides = written(folder, [({"annotations": labels}, {"annotations": found})])
+    return {notice.name: notice.text for notice in seldio.score(*sides, **options).notices}
+
+
+def test_traps_are_said(tmp_path: Path) -> None:
+    labels = [label(0, 1), label(1, 1), label(2, 3)]
+    found = [detection(0, 1, 0.5), detection(1, 1, 0.5, x=250), detection(0, 8, 0.9)]
+    told = notices(tmp_path / "a", labels, found)
+    assert "mAP is anything from 0.1262 to 0.2525" in told["equal-scores"]
+    assert told["unlabelled-classes"].startswith("1 detection of Music, of which there is no label: they cost nothing")
+    assert told["undetected-classes"].startswith("no detection of Telephone: AP 0 counts for each")
+    assert "0.50:0.05:0.95" in told["thresholds"]
+    assert "distance-unused" in told
+    old = notices(tmp_path / "b", labels, found, profile="dcase2026-0528")
+    assert "leaves the classes out of the mean" in old["undetected-classes"]
+    bare = [{key: value for key, value in one.items() if key != "score"} for one in found]
+    assert "3 detections without a score" in notices(tmp_path / "c", labels, bare)["no-score"]
+    assert "probably swapped" in notices(tmp_path / "d", found, bare)["reference-is-output"]
+    thin = [one | {"segmentation": [[[100.0, 90.0, 1.0]]]} for one in found]
+    assert "drawn as single pixels" in notices(tmp_path / "e", labels, thin)["single-points"]
+    foreign = notices(tmp_path / "f", labels, [*found, detection(1, 13, 0.1)], force=True)
+    assert "1 detection of a class beyond 12" in foreign["foreign-class"]
+
+
+def test_a_perfect_prediction_is_perfect(tmp_path: Path) -> None:
+    labels = [label(frame, 1 + frame % 2, 40.0 * frame) for frame in range(6)]
+    found = [detection(frame, 1 + frame % 2, 0.5, 40.0 * frame) for frame in range(6)]
+    sides = written(tmp_path, [({"annotations": labels}, {"annotations": found})])
+    for profile in profiles.PROFILES:
+        overall = seldio.score(*sides, profile=profile.name).overall
+        assert overall["mAP"] == pytest.approx(1)
+        assert overall["r"] == pytest.approx(1)
