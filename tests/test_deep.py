@@ -6,6 +6,7 @@ The rates over many scenes, rooms and noises are in docs/concepts/listening.md, 
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 import shutil
 import zipfile
@@ -15,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 import soundfile
@@ -31,7 +33,9 @@ from seldio.media.arrays import CHANNELS, SIDES, Format
 from seldio.media.encoding import render
 from seldio.media.intensity import SoundField, array_of, inverted, listen, others
 from seldio.media.recording import Recording
+from seldio.reports.json_report import report_schema
 from seldio.rules.deep_causes import causes, judge, rotation
+from seldio.rules.deep_evidence import evidence_of, together
 from seldio.rules.deep_fit import LabelledClip, judged, timing
 from seldio.rules.deep_pieces import joined, label_frames, pieces
 from seldio.rules.deep_timing import other, shift, sound_frames
@@ -697,3 +701,51 @@ def test_what_both_arrays_share_is_one_finding_at_the_labels(code: str, words: s
 
     assert [(found.code, Path(found.path).parent.name) for found in together] == [(code, "metadata_dev")]
     assert together[0].message.startswith(f"in all 4 FOA and 4 MIC recordings together, {words}")
+
+
+# --- what was heard ------------------------------------------------------------------------------------------
+
+
+def test_a_report_says_what_was_heard_of_right_labels_and_why_nothing_was(tmp_path: Path) -> None:
+    names = [f"fold3_room4_mix00{number}" for number in range(1, 4)]
+    folder = tree(tmp_path, [clip(20), planted(clip(21), row=lambda k, c, s, az, el, d: (k, c, s, az, el + 5, d))])
+    shutil.rmtree(folder / "mic_dev")
+    saved(folder / f"foa_dev/dev-train-tau/{names[2]}.wav", clip(22).sound["foa"][:2])
+    (folder / f"metadata_dev/dev-train-tau/{names[2]}.csv").write_text(text(clip(22).rows))
+    report = validate(folder, deep=True)
+    one, two, three, every = report.heard
+
+    assert [(each.clip, each.outcome) for each in report.heard] == [
+        (names[0], "fits"), (names[1], "fits"), (names[2], "not heard"), (None, "fits"),
+    ]  # fmt: skip
+    assert (one.events, one.places, one.share) == (14, 13, 1.0)
+    assert one.median is not None
+    assert one.median < 12
+    assert one.azimuth is not None
+    assert one.azimuth.low < 0 < one.azimuth.high
+    assert two.elevation is not None
+    assert two.elevation.high < 0, "labels that are too high"
+    assert three.why == "the recording has 2 channels, not 4"
+    assert every.events == one.events + two.events
+    assert sum(each.events for each in every.classes) == every.events
+    assert json.loads(report.to_json())["listening"][0]["classes"][0]["name"] == "Female speech, woman speaking"
+    jsonschema.validate(json.loads(report.to_json()), report_schema())
+
+    done = CliRunner().invoke(app, ["validate", str(folder), "--deep", "--select", "AUD3", "--statistics"])
+    assert done.exit_code == 0
+    assert "What was heard of the labels" in done.stdout
+    assert f"{names[2]} (FOA): not heard, the recording has 2 channels, not 4" in done.stdout
+    assert "What was heard of each class" in done.stdout
+
+
+def test_evidence_adds_up() -> None:
+    rng = np.random.default_rng(0)
+    labels, count = said_of(clip(20).rows, 300), 300
+    sound = labels.direction + 0.1 * rng.standard_normal((count, 3))
+    whole = evidence_of(labels, sound)
+    halves = [whole.of(whole.event < 7), whole.of(whole.event >= 7)]
+
+    assert len(together([whole, whole])) == 2 * len(whole)
+    assert sum(half.frames.sum() for half in halves) == whole.frames.sum()
+    assert together(halves).share == whole.share
+    assert together(halves).median == whole.median

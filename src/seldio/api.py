@@ -243,7 +243,8 @@ def validate(
         remark = "" if changes else nothing(examined, unsafe_fixes)
     elif fix or unsafe_fixes:
         remark, changes, examined = repair(examined, unsafe_fixes, check)
-    found = Validation(files=sum(one.report.files for one in examined), fail_on=chosen.fail_on, changes=changes)
+    files, heard = sum(one.report.files for one in examined), [each for one in examined for each in one.report.heard]
+    found = Validation(files=files, heard=heard, fail_on=chosen.fail_on, changes=changes)
     found.add(finding for one in examined for finding in one.report.findings)
     if write_baseline is not None and not diff:
         count = settings.write_baseline(Disk(write_baseline), found.findings)

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from enum import StrEnum
 from functools import cached_property
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from seldio.errors import InvalidData
 from seldio.text import json_text, plural, printable
@@ -271,6 +271,72 @@ def capped(findings: Iterable[Finding], most: int | None) -> tuple[list[Finding]
     return shown, {code: seen[code] - most for code in sorted(seen) if seen[code] > most}
 
 
+class Spread(NamedTuple):
+    """A mean with its confidence interval (95 %), in degrees."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclasses.dataclass(frozen=True)
+class HeardClass:
+    """What was heard of the events of one class."""
+
+    name: str
+    events: int  # events that were heard alone
+    seconds: float  # how long in all
+    median: float  # degrees between labels and audio
+    share: float  # share of the time in which they are within 30 degrees
+
+
+@dataclasses.dataclass(frozen=True)
+class Heard:
+    """What was heard of the labels of a clip, or of a dataset, in recordings of one format.
+
+    Args:
+        clip: the name of the clip; None for all of a dataset together.
+        recording: the path of the recording; that of the source for a dataset.
+        format: ``foa`` or ``mic``; empty if the recording is neither.
+        outcome: ``fits``; ``contradicted``, which a finding explains; ``unclear`` for little or bad evidence;
+            ``not heard``.
+        why: in words, why it is unclear or not heard.
+        events: events that were heard alone.
+        places: places that they are at (cells of about 20 degrees).
+        seconds: how long a single source was heard.
+        median: median error over that time, degrees.
+        share: share of that time in which labels and audio are within 30 degrees.
+        azimuth: mean degrees by which the audio is further left than the labels.
+        elevation: mean degrees by which it is higher.
+        classes: the same for each class.
+    """
+
+    clip: str | None
+    recording: str
+    format: str
+    outcome: str
+    why: str | None = None
+    events: int = 0
+    places: int = 0
+    seconds: float = 0.0
+    median: float | None = None
+    share: float | None = None
+    azimuth: Spread | None = None
+    elevation: Spread | None = None
+    classes: tuple[HeardClass, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """It with the keys of the json report; degrees to two decimals, shares to four."""
+        found = dataclasses.asdict(self)
+        for name in ("azimuth", "elevation"):
+            mean = getattr(self, name)
+            found[name] = None if mean is None else {key: round(value, 2) for key, value in mean._asdict().items()}
+        for one in (found, *found["classes"]):
+            for name, digits in (("median", 2), ("share", 4)):
+                one[name] = None if one[name] is None else round(one[name], digits)
+        return found | {"classes": list(found["classes"])}
+
+
 @dataclasses.dataclass(slots=True)
 class Report:
     """Everything found in a run.
@@ -279,10 +345,12 @@ class Report:
         findings: sorted by file, line, column and code. One cause in one file is one finding with a count, where it
             has more places than a few.
         files: how many files were read.
+        heard: where labels were compared with the audio, what was heard in each recording, then in all of a format.
     """
 
     findings: list[Finding] = dataclasses.field(default_factory=list)
     files: int = 0
+    heard: list[Heard] = dataclasses.field(default_factory=list)
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
@@ -354,10 +422,15 @@ class Report:
             "unlisted": self.listed()[1],
         }
 
+    def listening(self) -> dict[str, Any]:
+        """What was heard, for the json report; nothing where labels were not compared with the audio."""
+        return {"listening": [one.as_dict() for one in self.heard]} if self.heard else {}
+
     def as_dict(self) -> dict[str, Any]:
         """The json report, version 1 (``schemas/report.schema.json``)."""
         return {
             "version": 1,
             "summary": self.summary(),
+            **self.listening(),
             "findings": [finding.as_dict() for finding in self.listed()[0]],
         }

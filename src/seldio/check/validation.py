@@ -23,7 +23,7 @@ from seldio.check.settings import Settings
 from seldio.engines import each
 from seldio.files import Entry, Source
 from seldio.files.sources import Lookup, reopened
-from seldio.findings import RECORDS_SINGLY, Finding, Report, Sink, gathered
+from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Sink, gathered
 from seldio.formats import ItemFormat
 from seldio.formats.items import ItemReading
 from seldio.formats.mera_submission import SUBMISSION
@@ -41,7 +41,7 @@ from seldio.rules.video import check_videos
 Path = str | os.PathLike[str]
 Checked = TypeVar("Checked", CheckedItems, CheckedLabels)
 #: What rules for recordings and pictures need of the rows; the second part where they listen.
-_KEPT, _HEARD = ("frame",), ("azimuth", "elevation", "x", "y", "z", "class_id", "source")
+_KEPT, _HEARD = ("frame",), ("azimuth", "elevation", "x", "y", "z", "class_id", "class_name", "source")
 #: Bytes of a part that is the whole dataset.
 _WHOLE = 1 << 62
 #: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.
@@ -146,14 +146,15 @@ def examine(
         recognised = _check_labels(source, systems_labels, clips, package is not None, found.append)
         count = len({file.entry.path for some in labels for part in some for file in part.files})
         count += len({part.files[one.file].entry.path for part, one in questions}) or int(goal is not None)
+        heard: list[Heard] = []
         if package is None:
             collection = Collection.of(source, [one.reading for one in recognised], clips)
-            count += _check_tree(source, collection, found.append, bool(questions), look if deep else None)
+            count += _check_tree(source, collection, found.append, bool(questions), look if deep else None, heard)
         else:
             count += len(package.metas)
             found += rules.findings(package)
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
-    report = Report(files=count)
+    report = Report(files=count, heard=heard)
     report.add((settings or Settings()).applied(gathered(dict.fromkeys(found), RECORDS_SINGLY)))
     return Examined(
         report,
@@ -213,10 +214,13 @@ def _check_labels(
     return every
 
 
-def _check_tree(source: Source, collection: Collection, sink: Sink, questions: bool, listening: Lookup | None) -> int:
+def _check_tree(
+    source: Source, collection: Collection, sink: Sink, questions: bool, listening: Lookup | None, heard: list[Heard]
+) -> int:  # fmt: skip
     """Check a folder's names and recordings, or a single recording; return how many recordings were looked at.
 
-    With *listening*, which finds recordings of labels that came alone, recordings are listened to as well.
+    With *listening*, which finds recordings of labels that came alone, recordings are listened to as well; what is
+    heard of labels goes to *heard*.
     """
     names = [entry.name for entry in source.entries]
     alone = source.kind == "file" and listening is None  # a label file, which nothing is compared with
@@ -230,5 +234,5 @@ def _check_tree(source: Source, collection: Collection, sink: Sink, questions: b
     deep = listening is not None
     count = check_recordings(collection, tree, sink, deep=deep) if tree.layout != "loose" or not questions else 0
     if listening is not None:
-        check_fit(collection, tree, listening, sink)
+        heard += check_fit(collection, tree, listening, sink)
     return count + check_videos(collection, tree, sink, deep=deep)

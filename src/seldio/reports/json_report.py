@@ -22,7 +22,7 @@ dumps = json_text
 def json(subject: Subject, _options: Options) -> Iterator[str]:
     """``report.as_dict()`` of findings, the :func:`document` of scores; indented by two."""
     if isinstance(subject, Report):
-        head = {"version": VERSION, "summary": subject.summary(), "findings": []}
+        head = {"version": VERSION, "summary": subject.summary(), **subject.listening(), "findings": []}
         keys = (finding.as_dict().items() for finding in subject.listed()[0])
         lines = (",".join(f'\n      "{key}": {dumps(value)}' for key, value in pairs) for pairs in keys)
         return filled(head, (f"{{{each}\n    }}" for each in lines), margin="  ")

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from seldio.findings import JSON_KEYS, SINGLY, Finding, Report, Rule, Severity, capped
+from seldio.findings import JSON_KEYS, SINGLY, Finding, Heard, Report, Rule, Severity, capped
 from seldio.reports.tables import (
     Cell,
     Column,
+    Interval,
     Notice,
     Options,
     Phrase,
@@ -128,7 +129,7 @@ def _range(ends: Sequence[int]) -> str:
 def _findings(report: Report, options: Options) -> Section:
     """The summary, a table by rule, and a table of findings, at most a given number per rule."""
     if not report.findings:
-        return Section(title=verdict(report))
+        return Section(title=verdict(report), tables=listening(report, options), notices=silence(report))
     worst: dict[str, Severity] = {}
     for finding in report.findings:
         known = worst.get(finding.code, finding.severity)
@@ -142,8 +143,68 @@ def _findings(report: Report, options: Options) -> Section:
     heads = ("Findings", "Severity", "Rule", "Name"), ("Place", "Rule", "Message")
     tables = [Table(name, name, tuple(Column(title, title) for title in head), rows)
               for name, head, rows in zip(("rules", "findings"), heads, (rules, places), strict=True)]  # fmt: skip
-    notices = [Notice("", more(code, count)) for code, count in hidden.items()]
+    tables += listening(report, options)
+    notices = [Notice("", more(code, count)) for code, count in hidden.items()] + silence(report)
     return Section(title=conclusion(report, options.catalogue), tables=tables, notices=notices)
+
+
+#: Outcomes of listening, the worst first.
+_OUTCOMES = ("contradicted", "unclear", "not heard", "fits")
+
+
+def listening(report: Report, options: Options) -> list[Table]:
+    """Where labels were compared with the audio, a table of what was heard: the clips that fit worst, then all."""
+    if not report.heard:
+        return []
+    order = sorted(
+        (one for one in report.heard if one.clip is not None),
+        key=lambda one: (_OUTCOMES.index(one.outcome), 1.0 if one.share is None else one.share),
+    )
+    shown = order[: options.max_per_rule or None]
+    rest = f"; {len(order) - len(shown):,} more fit as well or better" if len(shown) < len(order) else ""
+    columns = (
+        Column("recording", "Recording"), Column("outcome", "Labels"),
+        Column("events", "Events", meaning="events that were heard alone"),
+        Column("places", "Places", meaning="places that they are at, cells of about 20°"),
+        Column("seconds", "Heard", "s", 0), Column("median", "Median", "°", 1), Column("share", "In 30°", "%", 0),
+        Column("azimuth", "Azimuth", "°", 1), Column("elevation", "Elevation", "°", 1),
+    )  # fmt: skip
+    rows = [
+        (
+            _recording(one), one.outcome, one.events or None, one.places or None, one.seconds or None, one.median,
+            one.share,
+            *(None if mean is None else Interval(*mean) for mean in (one.azimuth, one.elevation)),
+        )
+        for one in [*shown, *(one for one in report.heard if one.clip is None)]
+    ]  # fmt: skip
+    tables = [Table("listening", f"What was heard of the labels{rest}", columns, tuple(rows))]
+    if options.statistics:
+        whole = [one for one in report.heard if one.clip is None] or report.heard
+        kinds = tuple(
+            (f"{kind.name} ({one.format.upper()})", kind.events, kind.seconds, kind.median, kind.share)
+            for one in whole for kind in one.classes
+        )  # fmt: skip
+        head = (Column("class", "Class"), *columns[2:3], *columns[4:7])
+        tables += [Table("classes", "What was heard of each class", head, kinds)] if kinds else []
+    return tables
+
+
+def _recording(one: Heard) -> str:
+    """A clip and its array, or all clips of an array."""
+    name = "all clips" if one.clip is None else one.clip
+    return f"{name} ({one.format.upper()})" if one.format else name
+
+
+def silence(report: Report) -> list[Notice]:
+    """Why nothing is said of the labels of some recordings, each reason once."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for one in report.heard:
+        if one.why is not None and one.outcome != "contradicted":
+            reasons.setdefault((one.outcome, one.why), []).append(_recording(one))
+    return [
+        Notice("", f"{listed(names) if len(names) <= SINGLY else plural(len(names), 'recording')}: {outcome}, {why}")
+        for (outcome, why), names in reasons.items()
+    ]
 
 
 def _place_row(group: Sequence[Finding], report: Report, catalogue: Mapping[str, Rule]) -> tuple[Cell, ...]:

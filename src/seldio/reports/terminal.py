@@ -28,6 +28,7 @@ from seldio.reports.sections import (
     conclusion,
     details,
     fix_mark,
+    listening,
     meanings,
     message,
     more,
@@ -35,6 +36,7 @@ from seldio.reports.sections import (
     others,
     place,
     sections,
+    silence,
     spread,
     statistics_rows,
     verdict,
@@ -116,10 +118,12 @@ def text(subject: Subject, options: Options) -> Iterator[str]:
         width=_DEFAULT_WIDTH if isinstance(subject, Report) else _VAST,
     )  # fmt: skip
     if isinstance(subject, Report):
-        for line in _findings(subject, options):
+        for block in _findings(subject, options):
+            plain = isinstance(block, Text)
             with console.capture() as capture:
-                console.print(line, soft_wrap=True)
-            yield capture.get()
+                console.print(block, soft_wrap=plain, width=None if plain else _VAST)
+            shown = capture.get()
+            yield shown if plain or options.color else "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
         return
     for block in _scores(subject, options):
         needed = sum((column.width or 0) + _GAP for column in block.columns) if isinstance(block, Grid) else 0
@@ -134,7 +138,7 @@ def text(subject: Subject, options: Options) -> Iterator[str]:
 # --- findings ----------------------------------------------------------------------------------------------
 
 
-def _findings(report: Report, options: Options) -> Iterator[Text]:
+def _findings(report: Report, options: Options) -> Iterator[RenderableType]:
     """Findings by file, or by rule if there are many; the verdict last, and first as well if it is far away."""
     shown, hidden = by_cause(report.findings, options.max_per_rule)
     folder = common_folder(report.findings)
@@ -161,6 +165,12 @@ def _findings(report: Report, options: Options) -> Iterator[Text]:
             row.rstrip()
             block.append_text(row).append("\n")
         yield block
+    for table in listening(report, options):
+        yield from _table(table, options.width)
+    if notes := silence(report):
+        for note in notes:
+            yield _flow(Text(printable(note.text), "dim"), options, 2)
+        yield Text()
     if many:
         every = "; --max-per-rule 0 shows every finding" if hidden else ""
         yield Text(f"seldio rule CODE explains a rule{every}.", "dim")

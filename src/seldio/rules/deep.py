@@ -6,8 +6,9 @@ from :mod:`seldio.rules.deep_fit`.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import TypeVar
@@ -15,13 +16,27 @@ from typing import TypeVar
 from seldio.engines import each
 from seldio.files import Entry
 from seldio.files.sources import Lookup
-from seldio.findings import Finding, Rule, Sink
+from seldio.findings import Finding, Heard, Rule, Sink
 from seldio.formats import LabelReading
 from seldio.formats.trees import Tree
 from seldio.media.arrays import Format
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.deep_causes import Verdict
-from seldio.rules.deep_fit import IN_LABELS, BlamedCause, Fit, Fits, Pair, compared, pairs_of, rows_of
+from seldio.rules.deep_evidence import heard as summary
+from seldio.rules.deep_evidence import together
+from seldio.rules.deep_fit import (
+    FORMATS,
+    IN_LABELS,
+    BlamedCause,
+    Fit,
+    Fits,
+    HeardClip,
+    Pair,
+    Unheard,
+    compared,
+    pairs_of,
+    rows_of,
+)
 from seldio.rules.deep_timing import Other, Shift
 from seldio.rules.registry import ERROR, WARNING, register, rule, run
 from seldio.text import listed, plural, printable
@@ -242,25 +257,86 @@ def labels_fit_badly(fits: Fits, found: Found) -> Iterator[Finding]:
         yield found(fit.labels, message, "listen to it with seldio view --deep, or compare both with the originals")
 
 
-def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) -> None:
+#: Fewest seconds and places, and smallest share within 30 degrees, of labels that fit.
+_SECONDS, _PLACES, _SHARE = 5.0, 2, 0.5
+
+
+def heard(fits: Fits, unheard: Iterable[Unheard] = ()) -> list[Heard]:
+    """What was heard of labels, recording by recording, then in all recordings of a format that could be heard."""
+    blamed = {fit.recording for fault in fits.faults for fit in fault.fits}
+    blamed |= {fit.recording for fit, _ in fits.timings}
+    wrong = {fit.labels for fit, *_ in fits.misfits}
+    found = [Heard(one.clip, one.recording, one.format, "not heard", one.why) for one in unheard]
+    for fit in fits.all:
+        one = summary(fit.evidence, fit.names, "fits", None, fit.clip, fit.recording, fit.format, float(fit.hop))
+        outcome, why = _outcome(fit, one, fit.recording in blamed or fit.labels in wrong)
+        found.append(dataclasses.replace(one, outcome=outcome, why=why))
+    found.sort(key=lambda one: (one.clip or "", one.format, one.recording))
+    for format in FORMATS:
+        those = [fit for fit in fits.all if fit.format == format and fit.intact and len(fit.evidence)]
+        if len(those) > 1:
+            names = {kind: name for fit in those for kind, name in fit.names.items()}
+            every = together([fit.evidence for fit in those])
+            outcome = "contradicted" if every.share < _SHARE else "fits"
+            found.append(summary(every, names, outcome, None, None, fits.collection.path, format, float(those[0].hop)))
+    return found
+
+
+def _outcome(fit: Fit, one: Heard, blamed: bool) -> tuple[str, str | None]:
+    """Whether labels fit a recording; and why that is unclear, or why nothing was heard."""
+    if not fit.intact:
+        return "contradicted", "its channels look wrong"
+    if blamed:
+        return "contradicted", None
+    labels = fit.label_frames
+    if not one.events:
+        if not labels.active.any():
+            return "not heard", "there are no labels within the recording"
+        if labels.alone.any():
+            return "not heard", "no clear direction where one source is alone: noise, reverberation or silence"
+        if not len(fit.pieces[0]):
+            return "not heard", "no label frame has a single direction"
+        return "unclear", "several sources are active in all label frames"
+    if one.seconds < _SECONDS:
+        return "unclear", f"a single source is heard for {one.seconds:g} s only"
+    if one.share is not None and one.share < _SHARE:
+        return "unclear", "the labels fit badly, but no cause is clear"
+    if one.places < _PLACES:
+        return "unclear", "all is heard at one place"
+    return "fits", None
+
+
+def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) -> list[Heard]:
     """Compare labels with the audio of their recordings; *lookup* finds recordings that are not in the source.
 
     Clips with labels and a recording of four channels are compared, which is read completely.
+
+    Returns:
+        What was heard in each recording, then in all recordings of a format together.
     """
     pairs = list(pairs_of(collection, tree, lookup))
-    fits = each(compared, pairs, what="comparing labels with the audio", size=attrgetter("size"),
-                key=attrgetter("stamp"))  # fmt: skip
-    run(Fits(collection, (fit for fit in fits if fit is not None)), sink)
+    compares = list(each(compared, pairs, what="comparing labels with the audio", size=attrgetter("size"),
+                         key=attrgetter("stamp")))  # fmt: skip
+    fits = Fits(collection, (fit for fit in compares if isinstance(fit, Fit)))
+    run(fits, sink)
+    return heard(fits, (one for one in compares if isinstance(one, Unheard)))
 
 
-def check_clip(reading: LabelReading, recordings: Sequence[tuple[Entry, Format | None]], sink: Sink) -> bool:
+def check_clip(
+    reading: LabelReading, recordings: Sequence[tuple[Entry, Format | None]], sink: Sink
+) -> HeardClip | None:  # fmt: skip
     """Compare the labels of one clip with its recordings, at least one; their format is None if unknown.
 
-    Returns whether there was anything to compare (directions, and four channels).
+    Returns:
+        What was heard; None if there was nothing to compare (directions, and four channels).
     """
     collection = Collection(recordings[0][0].path, "file", tuple(entry for entry, _ in recordings), (reading,))
     clip, found = reading.parts[0].origin.clip, [rows for rows in rows_of(collection).values() if len(rows.frame)]
     pairs = (Pair(clip, rows, entry, None, format) for rows in found for entry, format in recordings)
-    fits = Fits(collection, (fit for fit in map(compared, pairs) if fit is not None))
+    fits = Fits(collection, (fit for fit in map(compared, pairs) if isinstance(fit, Fit)))
     run(fits, sink)
-    return bool(fits.all)
+    if not fits.all:
+        return None
+    first = fits.all[0]
+    each_one = [one for one in heard(fits) if one.clip is not None]
+    return HeardClip(each_one, first.sound_frames, float(first.hop))

@@ -15,14 +15,17 @@ from seldio import clock, geometry
 from seldio.errors import SeldioError
 from seldio.files import Entry
 from seldio.files.sources import Lookup
+from seldio.findings import Heard
 from seldio.formats.trees import TYPES, Tree, TreePlace
 from seldio.media.arrays import Format
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, grouped
 from seldio.rules.deep_causes import Cause, Verdict, in_labels, judge
+from seldio.rules.deep_evidence import Evidence, evidence_of
 from seldio.rules.deep_pieces import LabelFrames, Pieces, joined, label_frames, pieces
 from seldio.rules.deep_timing import FURTHEST, AudibleFrames, Other, Shift, evidence, other, shift, sound_frames
-from seldio.text import printable
+from seldio.text import plural, printable
+from seldio.vocabularies import vocabulary
 
 if TYPE_CHECKING:
     from seldio.media.intensity import SoundField
@@ -47,6 +50,7 @@ class LabelledClip:
     hop: Fraction
     step: int = 1
     place: TreePlace | None = None
+    names: Mapping[int, str] = dataclasses.field(default_factory=dict)  # of the classes, by their number in *event*
 
     def coarse(self) -> LabelledClip:
         """The same in frames of 0.1 s, if they are finer: thresholds are numbers of such frames."""
@@ -110,6 +114,7 @@ def rows_of(collection: Collection) -> dict[str, LabelledClip]:
             continue
         columns = [labels.column(name) for name in (("azimuth", "elevation") if polar else ("x", "y", "z"))]
         azimuth, elevation = columns if polar else geometry.to_polar(*columns)
+        names = _names_of(labels)
         event = np.zeros(len(labels), np.int64)
         for name in ("class_id", "source"):
             if labels.has(name):
@@ -118,9 +123,22 @@ def rows_of(collection: Collection) -> dict[str, LabelledClip]:
             rows, file = labels.rows_of(index), reading.parts[number].file
             frame = labels.column("frame")[rows].astype(np.int64)
             where = [np.asarray(column[rows], np.float64) for column in (azimuth, elevation)]
-            fine = LabelledClip(file.path, frame, where[0], where[1], event[rows], reading.format.hop)
+            fine = LabelledClip(file.path, frame, where[0], where[1], event[rows], reading.format.hop,
+                                names=names)  # fmt: skip
             found[file.name] = fine.coarse()
     return found
+
+
+def _names_of(labels: Labels) -> dict[int, str]:
+    """The classes of labels by their number: the names in the file, or those of its vocabulary."""
+    if not labels.has("class_id"):
+        return {}
+    numbers, first = np.unique(labels.column("class_id"), return_index=True)
+    spelt = labels.column("class_name")[first].tolist() if labels.has("class_name") else [""] * len(first)
+    known = vocabulary(labels.reading.format.vocabulary) if labels.reading.format.vocabulary else None
+    told = (name or (known.label(number) if known is not None else f"class {number}")
+            for number, name in zip(numbers.tolist(), spelt, strict=True))  # fmt: skip
+    return dict(zip(numbers.tolist(), map(printable, told), strict=True))
 
 
 class Pair(NamedTuple):
@@ -178,6 +196,8 @@ class Fit:
     sound_frames: AudibleFrames  # the measurements
     pieces: Mapping[int, Pieces]  # both together, by the channel that is assumed to be W
     verdict: Verdict | None  # why directions differ
+    evidence: Evidence  # how far labels and audio are apart where a single source is labelled
+    names: Mapping[int, str]  # of the classes
 
     @property
     def kind(self) -> str:
@@ -193,6 +213,23 @@ class Fit:
     def intact(self) -> bool:
         """Whether the four channels look right, as far as that can be detected without labels."""
         return self.taken is None and not self.turned
+
+
+class Unheard(NamedTuple):
+    """A recording that cannot be compared with the labels of its clip."""
+
+    clip: str
+    recording: str
+    format: str
+    why: str
+
+
+class HeardClip(NamedTuple):
+    """What was heard of one clip."""
+
+    recordings: list[Heard]  # in each of its recordings
+    frames: AudibleFrames  # the directions in each label frame of the first one
+    hop: float  # seconds of such a label frame
 
 
 def timing(fit: Fit, every: Mapping[str, LabelFrames]) -> Shift | Other | None:
@@ -330,24 +367,30 @@ def _better(labelled: float, changed: float) -> bool | None:
     return bool(labelled > changed) if clear else None
 
 
-def compared(pair: Pair) -> Fit | None:
-    """A recording compared with labels; None if it cannot be read, which other rules report."""
+def compared(pair: Pair) -> Fit | Unheard:
+    """A recording compared with labels, or why it cannot be; other rules report what is wrong with it."""
     from seldio.media.intensity import array_of, inverted, listen
     from seldio.media.recording import Recording
 
     clip, rows, entry, place, format = pair
     try:
         with Recording(entry) as recording:
-            if recording.channels != 4 or not _RATES[0] <= recording.rate <= _RATES[1] or not len(recording):
-                return None
+            why = (
+                f"the recording has {plural(recording.channels, 'channel')}, not 4" if recording.channels != 4
+                else "the recording has no samples" if not len(recording)
+                else f"its rate of {recording.rate:,} Hz is outside {_RATES[0]:,} to {_RATES[1]:,} Hz"
+                if not _RATES[0] <= recording.rate <= _RATES[1] else ""
+            )  # fmt: skip
+            if why:
+                return Unheard(clip, entry.path, format or "", why)
             field = listen(recording, format or "foa", rows.hop)
             looks = array_of(field.raw)
             if format is None and looks is None:
-                return None
+                return Unheard(clip, entry.path, "", "the four channels look neither like FOA nor like MIC")
             if format is None and looks == "mic":
                 field = listen(recording, "mic", rows.hop)
     except SeldioError:
-        return None
+        return Unheard(clip, entry.path, format or "", "the recording cannot be read")
     shown: Format = format or looks or "foa"
     taken = looks if looks != shown else None
     return judged(clip, rows, entry.path, place, shown, taken, inverted(field.raw) if shown == "mic" else (), field)
@@ -364,4 +407,4 @@ def judged(
     verdict = judge(by_reference, format) if taken is None and not turned else None
     sound = sound_frames(directions[0], field.activity())
     return Fit(clip, rows.path, recording, place, rows.place, rows.hop, rows.step, format, taken, turned, labels, sound,
-               by_reference, verdict)  # fmt: skip
+               by_reference, verdict, evidence_of(labels, directions[0]), rows.names)  # fmt: skip

@@ -21,11 +21,11 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 #: Label frames of a block of time: frames at one place within it are one piece.
-_BLOCK = 20
+BLOCK = 20
 #: Label frames with a direction that make a whole piece, and most label frames of silence within an event.
-_LEAST = 3
+LEAST = 3
 #: Directness below which a label frame is ignored; the same where several sources are active, one of which is heard.
-_DIRECT, _CLEARLY = 0.03, 0.15
+DIRECT, _CLEARLY = 0.03, 0.15
 #: Most directions of a label frame, and most label frames of a clip with more than one that are looked at.
 _CROWD, _CROWDS = 3, 200
 #: Labelled directions closer together than this count as one; pieces within this angle are one place. Degrees.
@@ -115,7 +115,7 @@ class Pieces:
     @cached_property
     def support(self) -> Floats:
         """How many whole pieces there are at each place; pieces of one or two label frames count in part."""
-        return np.asarray(np.add.reduceat(np.minimum(1.0, self.frames / _LEAST), self._starts)) if len(self) else NONE
+        return np.asarray(np.add.reduceat(np.minimum(1.0, self.frames / LEAST), self._starts)) if len(self) else NONE
 
     @property
     def whole(self) -> float:
@@ -137,7 +137,7 @@ class Pieces:
         cells, of = np.unique(self.cell[every, near], return_inverse=True)
         total = np.zeros((len(cells), 3))
         np.add.at(total, of.ravel(), self.middle[every, near] * rows)
-        whole = np.bincount(of.ravel(), np.minimum(1.0, self.frames / _LEAST), len(cells)) >= 1
+        whole = np.bincount(of.ravel(), np.minimum(1.0, self.frames / LEAST), len(cells)) >= 1
         return cells[whole], np.asarray(total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9))[whole]
 
     def _each(self, turn: Floats) -> Floats:
@@ -189,15 +189,16 @@ def pieces(labels: LabelFrames, sound: Mapping[int, Floats]) -> dict[int, Pieces
     """
     lengths = {reference: np.linalg.norm(directions, axis=1) for reference, directions in sound.items()}
     count = min(len(labels), *map(len, sound.values()))
-    direct = np.max(list(lengths.values()), axis=0)[:count] > _DIRECT
+    direct = np.max(list(lengths.values()), axis=0)[:count] > DIRECT
     frame = np.flatnonzero(labels.alone[:count] & direct)
     cell = places(labels.direction[frame])
-    keys, piece, sizes = np.unique(np.stack((cell, frame // _BLOCK)), axis=1, return_inverse=True, return_counts=True)
+    keys, piece, sizes = np.unique(np.stack((cell, frame // BLOCK)), axis=1, return_inverse=True, return_counts=True)
     piece = piece.ravel()
     middle = np.zeros((len(sizes), 3))
     np.add.at(middle, piece, labels.direction[frame])
     middle /= np.maximum(np.linalg.norm(middle, axis=1, keepdims=True), 1e-9)
-    events = int((np.unique(runs(frame, labels.event[frame]), return_counts=True)[1] >= _LEAST).sum())
+    alone = np.flatnonzero(labels.alone[:count])
+    events = int((np.bincount(runs(alone, labels.event[alone])[direct[alone]]) >= LEAST).sum())
 
     crowd, among = _clear(labels, np.max(list(lengths.values()), axis=0)[:count])
     cells = np.concatenate(
@@ -227,7 +228,7 @@ def _clear(labels: LabelFrames, length: Floats) -> tuple[Ints, Floats]:
 
 def runs(frame: Ints, event: Ints) -> Ints:
     """The number of the event of each label frame; short gaps do not end an event."""
-    new = (np.diff(frame) > _LEAST) | (np.diff(event) != 0)
+    new = (np.diff(frame) > LEAST) | (np.diff(event) != 0)
     return np.concatenate((np.zeros(min(1, len(frame)), np.int64), np.cumsum(new)))
 
 

@@ -199,6 +199,7 @@ function drawPanorama(t) {
   drawGrid(c, w, h, X, Y);
   // without a direction, a source is in the timeline and the list only
   const found = audible(t).filter(({ one }) => one.a !== null);
+  drawHeard(c, w, X, Y, t, found.filter(({ predicted }) => !predicted).map(({ one }) => one));
   for (const { one, predicted } of found) drawSource(c, w, X, Y, one, predicted);
   const taken = []; // names come last, above all markers
   for (const { one, predicted } of found) nameSource(c, w, h, X(one.a), Y(one.e), one, predicted, taken);
@@ -254,6 +255,35 @@ function drawSource(c, w, X, Y, one, predicted) {
     else { c.fillStyle = style.colour; c.fill(path); c.lineWidth = 1.5; c.strokeStyle = over ? "#fff" : ink.ink; c.stroke(path); }
     c.setLineDash([]);
   }
+}
+
+/** Where the recording is heard at a time, if it was compared with the labels: a cross, and a line to the nearest label. */
+function drawHeard(c, w, X, Y, t, ones) {
+  const place = heardAt(t);
+  if (!place) return;
+  const x = X(place.a), y = Y(place.e), arm = w < 500 ? 6 : 9;
+  const near = ones.map((one) => ({ one, off: apart(one, place) })).sort((p, q) => p.off - q.off)[0];
+  c.beginPath();
+  if (near && Math.abs(near.one.a - place.a) < 180) { c.moveTo(x, y); c.lineTo(X(near.one.a), Y(near.one.e)); }
+  c.moveTo(x - arm, y - arm); c.lineTo(x + arm, y + arm);
+  c.moveTo(x - arm, y + arm); c.lineTo(x + arm, y - arm);
+  for (const [wide, colour] of [[5, over ? "#000c" : ink.panel], [2, over ? "#fff" : ink.ink]]) {
+    c.lineWidth = wide;
+    c.strokeStyle = colour;
+    c.stroke();
+  }
+}
+
+/** The direction that is heard at a time, null where there is none. */
+function heardAt(t) {
+  const i = data.heard ? Math.floor(t / data.heard.hop + 1e-6) : -1, a = data.heard?.a[i];
+  return a === undefined || a === null ? null : { a, e: data.heard.e[i], d: null };
+}
+
+/** Degrees between two directions. */
+function apart(one, other) {
+  const [p, q] = [one.e ?? 0, other.e ?? 0].map((e) => e * Math.PI / 180), turn = (one.a - other.a) * Math.PI / 180;
+  return Math.acos(clamp(Math.sin(p) * Math.sin(q) + Math.cos(p) * Math.cos(q) * Math.cos(turn), -1, 1)) * 180 / Math.PI;
 }
 
 /** The way of the last second, cut where it goes around the back. */
@@ -517,7 +547,10 @@ function sign(style, predicted) {
 let listed = "";
 function drawActive(t) {
   const lines = audible(t).map(({ one, predicted }) => [one.event, predicted, told(one)]);
-  const key = JSON.stringify(lines.map(([event, predicted, place]) => [event.c, event.s, predicted, place]));
+  const place = heardAt(t), ones = place ? active(sides[0], t).filter((one) => one.a !== null) : [];
+  const off = ones.length ? `, ${Math.round(Math.min(...ones.map((one) => apart(one, place))))}° from ${ones.length > 1 ? "the nearest" : "its"} label` : "";
+  const sounds = data.heard ? place ? `${told(place)}${off}` : "no clear direction" : null;
+  const key = JSON.stringify([sounds, ...lines.map(([event, predicted, where]) => [event.c, event.s, predicted, where])]);
   if (key === listed) return; // the list is left alone between frames, for those who have it read out
   listed = key;
   const items = lines.map(([event, predicted, place]) => {
@@ -526,7 +559,13 @@ function drawActive(t) {
     item.append(sign(classes.get(event.c), predicted), event.c, element("span", named(event), "task"), element("small", predicted ? `predicted · ${where}` : where));
     return item;
   });
-  $("active").replaceChildren(...(items.length ? items : [element("li", "silence", "hint")]));
+  if (!items.length) items.push(element("li", "silence", "hint"));
+  if (sounds) {
+    const item = element("li", "heard", "hint");
+    item.append(element("small", sounds));
+    items.push(item);
+  }
+  $("active").replaceChildren(...items);
 }
 
 /** How many findings there are, and at how many places. */
@@ -684,7 +723,9 @@ function fill() {
   if (data.sides[1]) parts.push(`${plural(data.sides[1].events.length, "predicted event")} (${data.sides[1].layout})`);
   parts.push(counted("no findings"));
   $("about").textContent = parts.join(" · ");
-  $("legend").textContent = sides[1] ? "Solid: labels. Outlined: predictions. Nearer is larger." : distances.length ? "Nearer sources are larger." : "";
+  const legend = sides[1] ? ["Solid: labels. Outlined: predictions. Nearer is larger."] : distances.length ? ["Nearer sources are larger."] : [];
+  if (data.heard) legend.push("Cross: where the recording is heard, with a line to the nearest label.");
+  $("legend").textContent = legend.join(" ");
   $("media").append(element("p", data.media.join(" · ") || "No sound or video: a clock runs."));
   $("seek").max = length;
   $("predicted").hidden = !sides[1];

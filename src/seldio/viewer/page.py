@@ -109,11 +109,11 @@ def view(
         reference = side(labels, format)
         media: MediaUse = "link" if link_media else "none" if no_media else "embed"
         shown = media_of(found_media, media, folder, named=(audio is not None, video is not None))
-        held, contradictions = check_sound(reference.reading, found_media, deep)
+        sound = check_sound(reference.reading, found_media, deep)
     predicted = side(prediction_of(predictions, stem), predictions_format) if predictions is not None else None
     items, remark = questions_of(questions, stem) if questions is not None else ([], "")
     sides = {"labels": reference} if predicted is None else {"labels": reference, "predictions": predicted}
-    found = [{**finding, "side": "sound"} for finding in contradictions]
+    found = [{**finding, "side": "sound"} for finding in sound.findings]
     found += [{**finding, "side": name} for name, one in sides.items() for finding in one.findings]
     record = {  # what the page's script reads
         "clip": printable(stem),
@@ -123,7 +123,8 @@ def view(
             {"hop": float(one.hop), "events": one.events, "layout": one.reading.format.name} for one in sides.values()
         ],
         "findings": found,
-        "held": held,
+        "held": sound.said,
+        "heard": sound.heard,
         "media": list(shown.notes),
         "panorama": shown.panorama,
         "colours": COLOURS,

@@ -12,16 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from seldio import clock
+from seldio import clock, geometry
 from seldio.check.validation import Examined, examine
 from seldio.conversion.items import read_items
 from seldio.data.clip_media import ClipMedia, Path, named_file, stem_of
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.sources import on_this_machine
-from seldio.findings import Finding, all_ranges
+from seldio.findings import Finding, Heard, all_ranges
 from seldio.formats import LabelReading
 from seldio.media.arrays import Format
+from seldio.rules.deep_fit import HeardClip
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.text import clipped, plural, printable
@@ -29,6 +30,8 @@ from seldio.viewer.tracks import events_of, with_frames
 
 #: Event frames that a page may hold.
 MOST_ROWS = 200_000
+#: How direct (0 to 1) the sound of a label frame is where a page shows its direction.
+_DIRECT = 0.3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -190,17 +193,23 @@ class _Moments:
         return self._times[max(0, low - 1) : high]
 
 
-def check_sound(reading: LabelReading, media: ClipMedia, deep: bool) -> tuple[str, list[dict[str, Any]]]:
-    """Compare the labels of a clip with its recording, if *deep*.
+@dataclasses.dataclass(frozen=True)
+class SoundCheck:
+    """The labels of a clip compared with its recording."""
 
-    Returns:
-        What was done, or the command that does it, in a sentence; and the findings, as :func:`findings_of` gives them.
-    """
+    said: str  # what was done and heard, or the command that does it, in sentences
+    findings: list[dict[str, Any]] = dataclasses.field(default_factory=list)  # as :func:`findings_of` gives them
+    #: what was heard in each label frame of a hop ``hop`` (s): azimuths ``a`` and elevations ``e``, null where nothing
+    heard: dict[str, Any] | None = None
+
+
+def check_sound(reading: LabelReading, media: ClipMedia, deep: bool) -> SoundCheck:
+    """Compare the labels of a clip with its recording, if *deep*."""
     if media.played is None:
-        return "No recording was found to compare the labels with.", []
+        return SoundCheck("No recording was found to compare the labels with.")
     if not deep:
-        return ("The labels were not compared with the audio: use seldio view --deep for a clip, "
-                "or seldio validate --deep for a dataset."), []  # fmt: skip
+        return SoundCheck("The labels were not compared with the audio: use seldio view --deep for a clip, "
+                          "or seldio validate --deep for a dataset.")  # fmt: skip
     from seldio.rules.deep import check_clip
 
     found: list[Finding] = []
@@ -209,16 +218,44 @@ def check_sound(reading: LabelReading, media: ClipMedia, deep: bool) -> tuple[st
     ]
     recordings += [(media.sibling, "mic")] if media.sibling is not None else []
     names = " and ".join(dict.fromkeys(printable(entry.name.rpartition("/")[2]) for entry, _ in recordings))
-    if not check_clip(reading, recordings, found.append):
-        return (
-            f"The labels could not be compared with {names}: this requires directions, and an FOA or MIC recording.",
-            [],
+    heard = check_clip(reading, recordings, found.append)
+    if heard is None:
+        return SoundCheck(
+            f"The labels could not be compared with {names}: this requires directions, and an FOA or MIC recording."
         )
     both = " (FOA and MIC)" if media.sibling is not None else ""
     sentence = f"The labels were compared with the audio of {names}{both}"
-    if found:
-        return f"{sentence}.", findings_of(found, reading)
-    return f"{sentence}: nothing contradicts them, which does not prove that they are right.", []
+    if not found:
+        sentence += ": nothing contradicts them, which does not prove that they are right"
+    said = " ".join([f"{sentence}.", *map(_told, heard.recordings)])
+    return SoundCheck(said, findings_of(found, reading), _directions(heard))
+
+
+def _told(one: Heard) -> str:
+    """What was heard in a recording, in a sentence."""
+    name = one.format.upper() or "the recording"
+    if one.median is None or one.share is None:
+        return f"In {name}, {one.why or 'nothing was heard'}."
+    means = ((name, getattr(one, name)) for name in ("azimuth", "elevation"))
+    biases = [
+        f"{name} {mean.value:+.1f}° [{mean.low:.1f}, {mean.high:.1f}]" for name, mean in means if mean is not None
+    ]
+    bias = f"; mean difference (audio minus labels): {', '.join(biases)}" if biases else ""
+    return (
+        f"{name}: {plural(one.events, 'event')} heard alone at {plural(one.places, 'place')} ({one.seconds:g} s), "
+        f"{one.median:.1f}° off in the median, {100 * one.share:.0f} % of the time within 30°{bias}"
+        f"{f'; {one.why}' if one.why else ''}."
+    )
+
+
+def _directions(heard: HeardClip) -> dict[str, Any]:
+    azimuth, elevation = geometry.to_polar(*heard.frames.direction.T)
+    direct = heard.frames.weight > _DIRECT
+    columns = {"a": azimuth, "e": elevation}
+    return {"hop": heard.hop} | {
+        name: [round(value) if there else None for value, there in zip(values.tolist(), direct.tolist(), strict=True)]
+        for name, values in columns.items()
+    }
 
 
 #: Questions that a page lists; what is beyond is counted.
