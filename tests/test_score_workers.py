@@ -86,7 +86,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 def full(profile: str | None, average: Any) -> SeldOptions:
     """Everything that a report can show; class 13 is none of STARSS, so that the labels are scored by force."""
     points = profile in ("dcase2023", "dcase2024", "dcase2024-segments")  # whose official jackknives print some
-    return SeldOptions(profile, average, jackknife=True, official_points=points, by_clip=True, force=True)
+    return SeldOptions(
+        profile, average, jackknife=True, official_points=points, by_clip=True, errors=True, events=True, force=True
+    )
 
 
 def scored(data: Path, way: tuple[Any, Any, str]) -> str:

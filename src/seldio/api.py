@@ -377,6 +377,11 @@ def score(
     bootstrap: bool = False,
     official_points: bool = False,
     by_clip: bool = False,
+    errors: bool = False,
+    events: bool = False,
+    collar: float | None = None,
+    offset_share: float | None = None,
+    tracks: bool = False,
     recordings: Path | None = None,
     join: Literal["strict", "official"] = "strict",
     offline: Literal["extract", "none", "official-fallback"] = "extract",
@@ -418,6 +423,11 @@ def score(
             asked for; :func:`compare` has more options.
         official_points: labels: add the point values that the official jackknife prints, if it prints any.
         by_clip: labels: add the scores of each clip.
+        errors: labels: add where the lost F comes from, by kind of error, pair of classes and condition.
+        events: labels: add the F-score of whole events by their onsets, offsets and directions.
+        collar: labels: how far the onset and offset of an event may be off in seconds (0.2).
+        offset_share: labels: how far its offset may also be off, as a share of its length (0.5).
+        tracks: labels: add HOTA, IDF1 and identity switches as TrackEval defines them.
         recordings: labels: the labelled recordings, which determine where each clip ends; found automatically if they
             are in the same dataset tree as the labels.
         join: answers: how predictions of SO-Bench are matched to questions: ``strict`` by id, or as the ``official``
@@ -463,7 +473,8 @@ def score(
     named = {
         "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
         "classes": classes, "jackknife": jackknife, "bootstrap": bootstrap, "official_points": official_points,
-        "by_clip": by_clip, "recordings": recordings, "force": force, "join": join, "offline": offline,
+        "by_clip": by_clip, "errors": errors, "events": events, "collar": collar, "offset_share": offset_share,
+        "tracks": tracks, "recordings": recordings, "force": force, "join": join, "offline": offline,
         "thresholds": dict(threshold), "judge": server, "judgements": judgements,
     }  # fmt: skip
     chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}

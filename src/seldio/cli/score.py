@@ -27,6 +27,7 @@ from seldio.cli.options import (
 from seldio.errors import ExitCode, UsageError
 
 _LABELS, _ANSWERS = "Scoring labels", "Scoring answers"
+_BESIDE = "Labels: errors, events and tracks"
 _JUDGE = "Language model as judge"
 
 
@@ -116,6 +117,24 @@ def command(
         rich_help_panel=_LABELS,
     ),
     by_clip: bool = typer.Option(False, "--by-clip", help="Add the scores of each clip.", rich_help_panel=_LABELS),
+    errors: bool = typer.Option(
+        False,
+        "--errors",
+        help="Add where the lost F comes from, by kind, classes and condition.",
+        rich_help_panel=_BESIDE,
+    ),
+    events: bool = typer.Option(
+        False, "--events", help="Add the F-score of whole events: onset, offset, direction.", rich_help_panel=_BESIDE
+    ),
+    collar: float | None = typer.Option(
+        None, metavar="SECONDS", help="Maximum onset and offset error of an event (0.2).", rich_help_panel=_BESIDE
+    ),
+    offset_share: float | None = typer.Option(
+        None, metavar="SHARE", help="Its maximum offset error over its length, if more (0.5).", rich_help_panel=_BESIDE
+    ),
+    tracks: bool = typer.Option(
+        False, "--tracks", help="Add HOTA, IDF1 and identity switches of source numbers.", rich_help_panel=_BESIDE
+    ),
     recordings: str | None = typer.Option(
         None, metavar="FOLDER", help="Labelled recordings, to determine where clips end.", rich_help_panel=_LABELS
     ),
@@ -195,7 +214,8 @@ def command(
                 one, reference, profile=profile, format=format, reference_format=reference_format,
                 allow_missing=allow_missing, force=force, angle=angle, distance=distance,
                 relative=relative, onscreen=onscreen, classes=classes, jackknife=jackknife, bootstrap=bootstrap,
-                official_points=official_points, by_clip=by_clip, recordings=recordings,
+                official_points=official_points, by_clip=by_clip, errors=errors, events=events, collar=collar,
+                offset_share=offset_share, tracks=tracks, recordings=recordings,
                 threshold=named_numbers(threshold, "--threshold", "distance=0.5"), judge=judge, judge_url=judge_url,
                 judge_cache=judge_cache, judge_concurrency=judge_concurrency, judge_rpm=judge_rpm,
                 judge_price=judge_price, judge_again=judge_again, judge_timeout=judge_timeout,

@@ -89,11 +89,13 @@ def details(subject: Subject) -> str:
     """What a report of scores without its details leaves out, in a sentence; empty if that is nothing."""
     if isinstance(subject, Report):
         return ""
-    titles = dict.fromkeys(printable(table.title) for report in subject for table in report.tables if table.aside)
+    tables = [table for report in subject for table in report.tables]
+    titles = dict.fromkeys(printable(table.title) for table in tables if table.aside and table.rows)
+    rest = [f"{plural(table.beyond, 'more row')} of {printable(table.name)}" for table in tables if table.beyond]
     small = sum(not (notice.grave or notice.first) for report in subject for notice in report.notices)
     notices = [plural(small, "more notice")] if small else []
     meaning = ["the meaning of the columns"] if meanings(subject, Options()) else []
-    left_out = [*titles, *notices, *meaning]
+    left_out = [*titles, *dict.fromkeys(rest), *notices, *meaning]
     return f"--details adds: {'; '.join(left_out)}." if left_out else ""
 
 

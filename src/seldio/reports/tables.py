@@ -99,6 +99,7 @@ class Table:
         columns: the first one names the row.
         rows: one cell for each column.
         aside: whether ``seldio score`` prints it only with ``--details``.
+        top: how many of its rows ``seldio score`` prints without ``--details``; all of them if not given.
     """
 
     name: str
@@ -107,6 +108,12 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     #: whether text without details leaves it out; a matter of display alone
     aside: bool = dataclasses.field(default=False, repr=False, compare=False)
+    top: int | None = dataclasses.field(default=None, repr=False, compare=False)
+
+    @property
+    def beyond(self) -> int:
+        """How many rows text without details leaves out."""
+        return 0 if self.top is None else max(len(self.rows) - self.top, 0)
 
     @property
     def numeric(self) -> list[bool]:

@@ -6,6 +6,7 @@ Everything is printed as rich ``Text`` with styles attached, never as markup, an
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import os
 import re
@@ -373,8 +374,10 @@ def _scores(subject: Subject, options: Options) -> Iterator[RenderableType]:
             yield _notices(notices)
             yield Text()
         for table in section.tables:
-            if table.rows and (everything or not table.aside):
+            if table.rows and everything:
                 yield from _table(table, options.width)
+            elif table.rows and not table.aside:
+                yield from _table(dataclasses.replace(table, rows=table.rows[: table.top]), options.width)
         if notices := [notice for notice in section.notices if everything or notice.grave]:
             yield _notices(notices)
             yield Text()

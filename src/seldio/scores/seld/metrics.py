@@ -187,7 +187,9 @@ def _segment_tracks(matches: Matches, classes: int) -> tuple[Floats, Ints]:
 def frame_counts(pairing: Paired, limits: Thresholds) -> Counts:
     """The counts of every frame, shape [frames, classes]."""
     matches, shape = pairing.matches, (pairing.frames, pairing.classes)
-    distance, relative, onscreen = _errors(pairing.reference, pairing.prediction, matches)
+    distance, relative, onscreen = pair_errors(
+        pairing.reference, pairing.prediction, matches.reference, matches.prediction
+    )
     poor = (matches.error > limits.angle) | (distance > limits.distance) | (relative > limits.relative)
     if limits.onscreen:
         poor |= onscreen != 1
@@ -217,20 +219,20 @@ def frame_counts(pairing: Paired, limits: Thresholds) -> Counts:
     return with_errors(counts)
 
 
-def _errors(a: EventFrames, b: EventFrames, matches: Matches) -> tuple[Floats, Floats, Floats]:
-    """Errors of distance, absolute and relative, and agreement on being on screen (0 or 1), of each pair.
+def pair_errors(a: EventFrames, b: EventFrames, reference: Ints, prediction: Ints) -> tuple[Floats, Floats, Floats]:
+    """Errors of distance, absolute and relative, and agreement on being on screen (0 or 1), of pairs of rows.
 
     NaN where one of the two is unknown.
     """
-    unknown = np.full(len(matches.cell), np.nan)
+    unknown = np.full(len(reference), np.nan)
     distance, relative = unknown, unknown
     if a.distance is not None and b.distance is not None:
-        true = a.distance[matches.reference]
-        distance = np.abs(true - b.distance[matches.prediction])
+        true = a.distance[reference]
+        distance = np.abs(true - b.distance[prediction])
         relative = distance / (true + EPSILON)
     if a.onscreen is None or b.onscreen is None:
         return distance, relative, unknown
-    agree = a.onscreen[matches.reference] == b.onscreen[matches.prediction]
+    agree = a.onscreen[reference] == b.onscreen[prediction]
     return distance, relative, agree.astype(np.float64)
 
 

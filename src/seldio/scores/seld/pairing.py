@@ -125,7 +125,7 @@ def _pairs(group: CellGroup, i: Ints, j: Ints) -> tuple[Ints | Floats, ...]:
     return np.repeat(group.cells, i.shape[1]), i.ravel(), *rows, group.cost[n, i, j].ravel()
 
 
-def _groups(
+def cell_groups(
     cells: tuple[Ints, Ints], counts: tuple[Ints, Ints], a: Floats, b: Floats, between: Any
 ) -> Iterator[CellGroup]:
     """The rows of all cells that both sides have, and how far they are from each other.
@@ -238,7 +238,7 @@ def paired(
         cells = a.frame * classes + a.class_id, b.frame * classes + b.class_id
         grid = int(ends[stop - 1] - done) * classes
         counts = np.bincount(cells[0], minlength=grid), np.bincount(cells[1], minlength=grid)
-        groups = list(_groups(cells, counts, measure.prepare(a), measure.prepare(b), measure.between))
+        groups = list(cell_groups(cells, counts, measure.prepare(a), measure.prepare(b), measure.between))
         yield Paired(slice(start, stop), lengths[start:stop], classes, a, b, *counts, groups)
         start = stop
 

@@ -48,6 +48,7 @@ class SeldProfile:
     #: recording, for which the second of the last labelled frame stands where nobody knows it
     horizon: Literal["before-last", "last-second", "recording"] | int = "last-second"
     vocabulary: str = "starss"  # of the classes
+    misplaced: float = 1.0  # how much a misplaced source weighs in F, where a missed or a spurious one weighs a half
     missing: bool = False  # whether a clip without prediction counts as one where nothing was found
     #: by layout of the prediction, what the program makes of it
     misread: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -143,6 +144,7 @@ PROFILES: tuple[SeldProfile, ...] = (
         program="seld-dcase2021 at f8e09db, metrics/SELD_evaluation_metrics.py",
         measure=pairing.SPHERICAL, tally=metrics.segment_counts, unit=metrics.SECOND, horizon=600,
         score=metrics.classic_2021, columns=_CLASSIC, averages=("micro",), vocabulary="tau-nigens-2021",
+        misplaced=0.5,
     ),
     SeldProfile(
         name="corrected", years=(2022, 2023),

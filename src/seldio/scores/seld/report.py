@@ -10,6 +10,7 @@ from typing import Any
 from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval, in_order
 from seldio.scores.resampling import FEWEST, Over, Resampling
 from seldio.scores.seld import metrics
+from seldio.scores.seld.analyses import Outcome
 from seldio.scores.seld.causes import ProbableCause
 from seldio.scores.seld.metrics import Thresholds, Values
 from seldio.scores.seld.pairing import CARTESIAN, FOLDED
@@ -40,6 +41,7 @@ class SeldCase:
     published: SeldScore | None = None  # the score by the published definition, to show the difference to
     forced: tuple[str, ...] = ()  # errors in the data, which is scored all the same
     cause: ProbableCause | None = None  # the change that the predictions seem to need
+    beside: tuple[Outcome, ...] = ()  # what was measured beside the score
 
     @property
     def official(self) -> bool:
@@ -105,7 +107,7 @@ def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
         each = zip(score.clips, references, score.present(score.counts).tolist(), strict=True)
         rows = tuple((clip, count, *values) for clip, count, values in each)
         found.append(Table("clips", "by clip", (Column("clip", "clip"), REFERENCES, *columns), rows))
-    return tuple(found)
+    return (*found, *(table for outcome in case.beside for table in outcome.tables))
 
 
 def _overall(system: str, case: SeldCase) -> Table:
@@ -444,6 +446,12 @@ _JACKKNIVES = {
 }
 
 
+def _beside(case: SeldCase) -> Iterator[Notice]:
+    """What there is to know about measures beside the score."""
+    for outcome in case.beside:
+        yield from outcome.notices
+
+
 _CHECKS: tuple[Callable[[SeldCase], Iterator[Notice]], ...] = (
-    _mistakes, _unused, _clips, _values, _scored, _by_class, _repeated, _segments, _ties, _jackknife,
+    _mistakes, _unused, _clips, _values, _scored, _by_class, _repeated, _segments, _ties, _jackknife, _beside,
 )  # fmt: skip

@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -24,6 +24,7 @@ from seldio.formats import get
 from seldio.reports.tables import ScoreReport
 from seldio.scores.resampling import Resampling
 from seldio.scores.seld import causes, metrics, pairing, profiles
+from seldio.scores.seld.analyses import ANALYSES, NO_ANALYSIS, Asked, Shown, Sides, finished, wanted
 from seldio.scores.seld.causes import ProbableCause
 from seldio.scores.seld.join import ClipRows, Compared, LabelFiles, join, lengths, reference_labels, usual_profile
 from seldio.scores.seld.metrics import Average, Counts, Thresholds
@@ -51,6 +52,11 @@ class SeldOptions:
     bootstrap: bool = False  # with 95 % confidence intervals by resampling clips
     official_points: bool = False  # with the point values that the official jackknife prints, where it prints any
     by_clip: bool = False  # with the scores of each clip
+    errors: bool = False  # with what the lost F is made of
+    events: bool = False  # with the F-score of whole events
+    tracks: bool = False  # with HOTA, IDF1 and identity switches
+    collar: float | None = None  # seconds that onsets and offsets of events may be off; 0.2 by default
+    offset_share: float | None = None  # of its length that the offset of an event may be off; 0.5 by default
     #: the recordings that were labelled, which tell where a clip ends; where they are beside the labels in a data set
     #: tree they are found
     recordings: str | None = None
@@ -82,6 +88,8 @@ class SeldOptions:
                 f"--official-points has nothing to show in {profile.name}, for which no program prints point values "
                 f"of a jackknife; use {able}"
             )
+        if self.errors and "F" not in profile.names:
+            raise UsageError(f"--errors explains the F of a profile, and {profile.name} has none")
         usual = profile.limits
         return Thresholds(
             usual.angle if self.angle is None else self.angle,
@@ -89,6 +97,24 @@ class SeldOptions:
             usual.relative if self.relative is None else self.relative,
             usual.onscreen or self.onscreen,
         )
+
+    def asked(self, limits: Thresholds) -> Asked:
+        """What is measured beside the score.
+
+        Raises:
+            UsageError: an option changes nothing, or is out of range.
+        """
+        for name in ("collar", "offset_share"):
+            value, option = getattr(self, name), f"--{name.replace('_', '-')}"
+            if value is not None and not self.events:
+                raise UsageError(f"{option} changes nothing without --events")
+            if value is not None and not 0 <= value < math.inf:
+                raise UsageError(f"{option} is a number from 0 up, not {value:g}")
+        if self.tracks and not limits.angle > 0:
+            raise UsageError("--tracks requires an --angle above 0, in which similarities are measured")
+        usual = Asked(tuple(analysis.name for analysis in ANALYSES if getattr(self, analysis.name)))
+        chosen = {name: getattr(self, name) for name in ("collar", "offset_share") if getattr(self, name) is not None}
+        return usual._replace(**chosen)
 
 
 Path = str | os.PathLike[str]
@@ -143,7 +169,8 @@ def scored_case(
         compared = join(truth, outputs, layout, profile, named=named is not None, allow_missing=options.allow_missing)
         classes = vocabulary(options.classes or profile.vocabulary)
         frames = _lengths(compared, ways, options.recordings)
-        work = Counting(tuple(Way(way.name, thresholds) for way, thresholds in ways.items()), len(classes))
+        ordered = tuple(Way(way.name, thresholds) for way, thresholds in ways.items())
+        work = Counting(ordered, len(classes), asked=options.asked(limits))
         some = parts(compared, frames)
         counted = count(work, some)
         forced = _forced(compared, counted, options.force)
@@ -152,15 +179,18 @@ def scored_case(
             SeldScore(way, average, tuple(compared.clips), counts)
             for way, counts in zip(ways, counted.counts, strict=True)
         )
-        cause = probable_cause(score, counted.lags, work, some, compared, frames)
+        plain = dataclasses.replace(work, asked=NO_ANALYSIS)
+        cause = probable_cause(score, counted.lags, plain, some, compared, frames)
     if any(0 < rows.elevations < rows.all for rows in (counted.facts.reference, counted.facts.prediction)):
         raise UsageError("scoring requires a direction in every row")
+    names = [classes.label(n) for n in range(len(classes))]
     return SeldCase(
-        profile, limits, score, counted.facts, [classes.label(n) for n in range(len(classes))],
+        profile, limits, score, counted.facts, names,
         compared.prediction.layout.name, truth.layout.name, compared.remarks, compared.left_out,
         intervals=options.jackknife, bootstrap=Resampling() if options.bootstrap else None,
         official_points=options.official_points, by_clip=options.by_clip, named=named is not None,
         published=others[0] if others else None, forced=forced, cause=cause,
+        beside=finished(counted.beside, Shown(score, limits, names, work.asked)),
     )  # fmt: skip
 
 
@@ -175,6 +205,7 @@ def report_of(system: str, case: SeldCase) -> ScoreReport:
         "relative_distance": None if math.isinf(limits.relative) else limits.relative,
         "onscreen": limits.onscreen,
         "program": profile.program,
+        **{name: value for outcome in case.beside for name, value in outcome.settings.items()},
     }
     return ScoreReport(
         system, profile.name, profile.title, f"{over}, {average} average", tables(system, case), notices(case), settings
@@ -282,11 +313,13 @@ class Counted:
     reference: Faults = dataclasses.field(default_factory=Faults)  # errors
     prediction: Faults = dataclasses.field(default_factory=Faults)  # errors
     lags: Ints = dataclasses.field(default_factory=causes.NO_LAGS.copy)  # how far onsets are apart, over a few clips
+    beside: tuple[Any, ...] = ()  # sums of each analysis that was asked for
 
     def __add__(self, other: Counted) -> Counted:
         return Counted(
             self.pieces + other.pieces, self.facts + other.facts, joined([self.reference, other.reference]),
             joined([self.prediction, other.prediction]), self.lags + other.lags,
+            tuple(one + another for one, another in zip(self.beside, other.beside, strict=True)),
         )  # fmt: skip
 
     @property
@@ -302,6 +335,18 @@ class Counting:
     ways: tuple[Way, ...]  # those with one change measure angles alike; the first is that of the score
     classes: int  # how many the vocabulary has
     early: bool = False  # whether only the beginnings of clips count
+    asked: Asked = NO_ANALYSIS  # what is measured beside the score
+
+    @property
+    def nothing(self) -> Counted:
+        """What there is in no part at all."""
+        none = Sides(NOTHING, NOTHING, (), np.empty(0, np.int64), *self._first, self.classes, self.asked)
+        beside = tuple(analysis.count(none) for analysis in wanted(self.asked))
+        return Counted(((Counts.zeros(0, self.classes),) * len(self.ways),), beside=beside)
+
+    @property
+    def _first(self) -> tuple[SeldProfile, Thresholds]:
+        return profiles.get(self.ways[0].profile), self.ways[0].limits
 
     def __call__(self, part: SeldPart) -> Counted:
         """What there is in *part*.
@@ -313,7 +358,7 @@ class Counting:
         (a, wrong), (b, amiss) = _side(part.reference, part.clips), _side(part.prediction, part.clips)
         if self.early:
             a, b = causes.early(a), causes.early(b)
-        profile, limits = profiles.get(self.ways[0].profile), self.ways[0].limits
+        profile, limits = self._first
         if limits.onscreen and any(len(side) and side.onscreen is None for side in (a, b)):
             raise UsageError("--onscreen requires labels and predictions with on-screen flags")
         frames = np.array(part.frames, dtype=np.int64)
@@ -326,7 +371,9 @@ class Counting:
         ends = -(-horizons(profile, a, b, frames) // profile.unit) * profile.unit
         notable = facts_of(a, b, ends, frames, self.classes, profile.ordered)
         lags = causes.lags(a, b, part.onsets)
-        return Counted((tuple(counts[way] for way in self.ways),), notable, wrong, amiss, lags)
+        sides = Sides(a, b, part.clips, frames, profile, limits, self.classes, self.asked)
+        beside = tuple(analysis.count(sides) for analysis in wanted(self.asked))
+        return Counted((tuple(counts[way] for way in self.ways),), notable, wrong, amiss, lags, beside)
 
 
 def _side(some: ClipRows, clips: Sequence[str]) -> tuple[EventFrames, Faults]:
@@ -342,7 +389,7 @@ def count(work: Counting, parts: Sequence[SeldPart], what: str = "scoring") -> C
         InvalidData, UsageError: see :class:`Counting`.
     """
     counted = each(work, parts, what=what, size=attrgetter("size"), key=attrgetter("stamp"))
-    return sum(counted, start=Counted(((Counts.zeros(0, work.classes),) * len(work.ways),)))
+    return sum(counted, start=work.nothing)
 
 
 #: Clips that changes are tried on.

@@ -174,7 +174,7 @@ def count_sides(
     """
     first = next(iter(limits))
     assert all(profile.measure is first.measure for profile in limits)
-    a, b = _fit(reference, first, "the reference"), _fit(prediction, first, "the prediction")
+    a, b = fit(reference, first, "the reference"), fit(prediction, first, "the prediction")
     units = {profile: -(-horizons(profile, a, b, frames) // profile.unit) for profile in limits}
     step = max(profile.unit for profile in limits)
     lengths = np.max([-(-units[profile] * profile.unit // step) * step for profile in limits], axis=0)
@@ -186,7 +186,7 @@ def count_sides(
     return [Counts.joined(found) for found in parts.values()]
 
 
-def _fit(side: EventFrames, profile: SeldProfile, name: str) -> EventFrames:
+def fit(side: EventFrames, profile: SeldProfile, name: str) -> EventFrames:
     """*side* with what the profile needs, distances in its unit.
 
     Raises:

@@ -1,0 +1,235 @@
+"""The tables of errors: what the lost F is made of, which classes are exchanged, and under which conditions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from seldio.reports.tables import Cell, Column, Notice, Table
+from seldio.scores.seld.corrected import STEPS
+from seldio.scores.seld.metrics import Counts, Thresholds
+from seldio.scores.seld.mistakes import CONDITIONS, KINDS, STATES, Mistakes, band_rows
+from seldio.scores.seld.profiles import SeldProfile
+from seldio.scores.seld.rows import Floats, Ints
+from seldio.scores.seld.scoring import SeldScore
+from seldio.text import listed
+
+#: What each kind of error is called, and how many halves of one it weighs; a wrong class is an error of two classes.
+NAMES = {
+    "missed": "missed", "spurious": "spurious", "class": "wrong class", "place": "wrong place",
+    "distance": "wrong distance", "onscreen": "wrong on-screen flag", "absent": "class absent",
+}  # fmt: skip
+_PARTS = {
+    "missed": ("missed",), "spurious": ("spurious",), "class": ("confused", "mistaken"), "place": ("place",),
+    "distance": ("distance",), "onscreen": ("onscreen",),
+}  # fmt: skip
+
+_COUNT = Column(
+    "count", "count", "", 0, None, "misses, false alarms or misplaced pairs of this kind, and classes that are absent"
+)
+_LOST = Column("lost", "lost F", "%", 1, None, "points of F that these errors cost; together 100 - F")
+_SHARE = Column("share", "share", "%", 1, None, "their share of the lost F")
+_REPAIRED = Column("repaired", "F repaired", "%", 1, "higher", "F if these errors alone were right")
+_REFERENCES = Column("references", "rows", "", 0, None, "rows of the reference")
+_OTHERS = (
+    Column(
+        "spurious", "spurious", "", 0, None, "predicted rows without a reference, by their own distance and elevation"
+    ),
+    Column("angle", "LE", "°", 1, None, "mean angular error of pairs of one class, near and far"),
+)
+_MISTAKEN = (
+    Column("count", "rows", "", 0, None, "rows of the reference"),
+    Column("share", "share", "%", 1, None, "of all rows of a wrong class"),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class LostF:
+    """What a lost F is made of.
+
+    Args:
+        lost: by kind of error, points of F as a share; they add up to 1 - F.
+        by_class: likewise of each class, shape [classes]; None where all classes are pooled.
+    """
+
+    lost: Mapping[str, float]
+    by_class: Mapping[str, Floats] | None
+
+
+def lost_f(score: SeldScore, kinds: Ints) -> LostF:
+    """The shares of errors in what F lacks to 1; *kinds* as in :class:`Mistakes`."""
+    values, place = score.values(), score.profile.names.index("F")
+    many = dict(zip(KINDS, kinds.astype(np.float64), strict=True))
+    half = {"place": score.profile.misplaced, "distance": score.profile.misplaced, "onscreen": score.profile.misplaced}
+    weights = {kind: sum(half.get(part, 0.5) * many[part] for part in parts) for kind, parts in _PARTS.items()}
+    if values.by_class is None:
+        f = values.overall[0, place]
+        weights = {kind: np.asarray(each.sum())[None] for kind, each in weights.items()}
+        rest = np.atleast_1d(1 - f)
+    else:
+        rest = 1 - values.by_class[0, place]  # NaN where a class does not count
+    total = sum(weights.values())
+    lost = {
+        kind: np.where(total > 0, rest * each / np.where(total > 0, total, 1), 0.0) for kind, each in weights.items()
+    }
+    references = np.atleast_1d(
+        score.counts.references.sum() if values.by_class is None else score.counts.references.sum(0)
+    )
+    lost["absent"] = np.where((total == 0) & (references == 0), rest, 0.0)
+    counted = ~np.isnan(rest)
+    means = {kind: float(each[counted].mean()) if counted.any() else np.nan for kind, each in lost.items()}
+    return LostF(means, None if values.by_class is None else {k: np.where(counted, v, np.nan) for k, v in lost.items()})
+
+
+def repaired(score: SeldScore, mistakes: Mistakes, kind: str) -> float:
+    """F if the errors of a *kind* were right: found, left out, called by their class, or put in their place."""
+    many = dict(zip(KINDS, mistakes.kinds.astype(np.float64)[:, None], strict=True))
+    counts: Counts = score.counts.total()
+    if kind == "missed":
+        counts = dataclasses.replace(counts, true=counts.true + many[kind], missed=counts.missed - many[kind])
+    elif kind == "spurious":
+        counts = dataclasses.replace(counts, false=counts.false - many[kind])
+    elif kind == "class":
+        counts = dataclasses.replace(
+            counts, true=counts.true + many["confused"], missed=counts.missed - many["confused"],
+            false=counts.false - many["mistaken"],
+        )  # fmt: skip
+    elif kind != "absent":
+        counts = dataclasses.replace(counts, true=counts.true + many[kind], misplaced=counts.misplaced - many[kind])
+    else:
+        return float("nan")
+    values = score.profile.score(counts, score.average)
+    return float(values.overall[0, score.profile.names.index("F")])
+
+
+def tables(score: SeldScore, mistakes: Mistakes, limits: Thresholds, labels: Sequence[str]) -> Iterator[Table]:
+    """What F loses, by kind of error, pair of classes, condition, and class."""
+    lost, kinds = lost_f(score, mistakes.kinds), _kinds(score.profile, limits)
+    where = "segments of 1 s" if score.profile.unit > 1 else "label frames"
+    absent = lost.lost["absent"] > 0
+    shown = [*kinds, *(("absent",) if absent else ())]
+    whole = sum(lost.lost[kind] for kind in shown)
+    rows: list[tuple[Cell, ...]] = []
+    for kind in shown:
+        if kind == "absent":
+            many = int((lost.by_class["absent"] > 0).sum()) if lost.by_class else len(labels)
+        else:
+            many = int(sum(mistakes.kinds[KINDS.index(part)].sum() for part in _PARTS[kind]))
+        part = lost.lost[kind]
+        better = None if kind == "absent" else repaired(score, mistakes, kind)
+        rows.append((NAMES[kind], many, part, part / whole if whole else np.nan, better))
+    rows.append(("all", None, whole, 1.0 if whole else np.nan, None))
+    title = f"errors: what F lacks to 100 %, counted in {where}"
+    yield Table("errors", title, (Column("error", "error"), _COUNT, _LOST, _SHARE, _REPAIRED), tuple(rows))
+    yield _confusions(mistakes.pairs, labels)
+    yield _conditions(score, mistakes, limits)
+    if lost.by_class is not None:
+        yield _by_class(score, lost.by_class, shown, labels)
+
+
+def _kinds(profile: SeldProfile, limits: Thresholds) -> list[str]:
+    """The kinds of errors that there can be."""
+    far = "DistE" in profile.names and (np.isfinite(limits.distance) or np.isfinite(limits.relative))
+    there = {"distance": far, "onscreen": limits.onscreen}
+    return [kind for kind in _PARTS if there.get(kind, True)]
+
+
+def _confusions(pairs: Ints, labels: Sequence[str]) -> Table:
+    """Pairs of classes, the most frequent first."""
+    true, called = np.nonzero(pairs)
+    many = pairs[true, called]
+    order = np.lexsort((called, true, -many))
+    rows = tuple(
+        (str(rank), labels[true[n]], labels[called[n]], int(many[n]), float(many[n] / many.sum()))
+        for rank, n in enumerate(order, 1)
+    )
+    columns = (Column("rank", ""), Column("reference", "reference"), Column("prediction", "called"), *_MISTAKEN)
+    return Table(
+        "confusions", "wrong classes in the right place, in label frames", columns, rows, aside=not rows, top=_TOP
+    )
+
+
+#: Pairs of classes that are shown without being asked for.
+_TOP = 8
+
+
+def _conditions(score: SeldScore, mistakes: Mistakes, limits: Thresholds) -> Table:
+    """What becomes of references in label frames, by condition and by room."""
+    kinds = _kinds(score.profile, limits)
+    named = [(condition.name, band, sums) for condition, each in band_rows(mistakes.bands)
+             for band, sums in zip(condition.bands, each, strict=True)]  # fmt: skip
+    rooms = score.rooms if len(score.rooms) > 1 else {}
+    named += [(*room.split(), mistakes.clips[clips].sum(axis=0)) for room, clips in rooms.items()]
+    rows: list[tuple[Cell, ...]] = [
+        (f"{name} {band}", *_shares(sums, kinds, spurious=name not in _ALONE))
+        for name, band, sums in named
+        if sums.any()
+    ]
+    rows.append(("all", *_shares(mistakes.clips.sum(axis=0), kinds, spurious=True)))
+    shares = (Column(kind, _SHORT[kind], "%", 1, None, f"share of the references that are {_SAID[kind]}")
+              for kind in _SHORT if kind == "right" or kind in kinds)  # fmt: skip
+    columns = (Column("condition", "condition"), _REFERENCES, *shares, *_OTHERS)
+    return Table("conditions", "by condition, in label frames", columns, tuple(rows))
+
+
+#: Conditions that predictions do not have.
+_ALONE = {condition.name for condition in CONDITIONS if not condition.both}
+#: Titles that leave room for all columns on a screen.
+_SHORT = {
+    "right": "right",
+    "class": "class",
+    "place": "place",
+    "distance": "dist.",
+    "onscreen": "flag",
+    "missed": "missed",
+}
+_SAID = {
+    "right": "found within the thresholds", "class": "found under another class", "place": "found in another direction",
+    "distance": "found at another distance", "onscreen": "found with the other on-screen flag", "missed": "not found",
+}  # fmt: skip
+
+
+def _shares(sums: Ints, kinds: Sequence[str], *, spurious: bool) -> list[Cell]:
+    """The cells of a condition behind its name."""
+    found = dict(zip(STATES, sums.tolist(), strict=True))
+    names = {"class": "confused"}
+    states = [
+        "right",
+        *(names.get(kind, kind) for kind in ("class", "place", "distance", "onscreen", "missed") if kind in kinds),
+    ]
+    references = sum(found[state] for state in ("right", "confused", "place", "distance", "onscreen", "missed"))
+    shares = [found[state] / references if references else np.nan for state in states]
+    angle = found["angle"] / STEPS / found["pairs"] if found["pairs"] else np.nan
+    return [references, *shares, found["spurious"] if spurious else None, angle]
+
+
+def _by_class(score: SeldScore, lost: Mapping[str, Floats], shown: Sequence[str], labels: Sequence[str]) -> Table:
+    """Points of F that each class loses to each kind."""
+    values = score.values().by_class
+    assert values is not None
+    f = values[0, score.profile.names.index("F")].tolist()
+    columns = (
+        Column("class", "class"), Column("F", "F", "%", 1, "higher"),
+        *(Column(kind, NAMES[kind].removeprefix("class "), "%", 1) for kind in shown),
+    )  # fmt: skip
+    rows = tuple((label, f[n], *(float(lost[kind][n]) for kind in shown)) for n, label in enumerate(labels))
+    return Table("class-errors", "points of F that each class loses", columns, rows, aside=True)
+
+
+def notices(score: SeldScore, mistakes: Mistakes) -> Iterator[Notice]:
+    """What could not be told, and where units differ."""
+    rows = mistakes.clips.sum(axis=0)[:_REFERENCE_STATES].sum()
+    unknown = [(condition.name, condition.lacking) for condition, sums in band_rows(mistakes.bands)
+               if rows and not sums[:, :_REFERENCE_STATES].any()]  # fmt: skip
+    if unknown:
+        names, lacking = (listed(list(each), 5) for each in zip(*unknown, strict=True))
+        yield Notice("conditions-unknown", f"errors are not given by {names}: the reference has no {lacking}")
+    if score.profile.unit > 1:
+        text = "errors count in segments of 1 s, as F does; conditions are those of single label frames, so that their "
+        yield Notice("error-units", text + "shares differ")
+
+
+#: The states of a reference row are the first ones.
+_REFERENCE_STATES = STATES.index("spurious")

@@ -1,0 +1,221 @@
+"""Onset and offset F of whole events: measures of their own, beside those of the official programs.
+
+An event is a run of label frames of one class and source of a clip. One of the reference is found where a predicted
+event of its class begins within a collar of it (200 ms), and ends within the greater of the collar and a share of its
+length (50 %), as sed_eval and DCASE Task 4 define it; with direction, the mean angle between the two over the label
+frames that they share must not exceed the threshold of the profile. Each event counts once: of all ways to pair
+events, one with the most pairs is counted. Collars are compared in label frames, exactly, where sed_eval compares
+floating-point seconds: 0.9 s and 0.7 s are 0.2000…007 s apart there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
+from seldio.reports.tables import Cell, Column, Notice, Table
+from seldio.scores.seld.corrected import STEPS
+from seldio.scores.seld.pairing import Measure
+from seldio.scores.seld.rows import EventFrames, Floats, Ints
+from seldio.text import plural
+
+#: Seconds of the collar, and the share of an event's length that an offset may be off.
+COLLAR, SHARE = 0.2, 0.5
+#: What has to agree: with the offset or without, with the direction or without.
+CRITERIA = ("onset", "onset, direction", "onset, offset", "onset, offset, direction")
+_FRAMES = 10  # in a second
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class EventCounts:
+    """How many events there are and are found, which adds up over parts.
+
+    The first axis tells events of sources from those of classes alone.
+    """
+
+    found: Ints  # shape [2, criteria, classes]
+    references: Ints  # shape [2, classes]
+    predictions: Ints  # shape [2, classes]
+    repeated: Ints  # rows of a side with the frame, class and source of another one, shape [2]
+
+    def __add__(self, other: EventCounts) -> EventCounts:
+        fields = (field.name for field in dataclasses.fields(self))
+        return EventCounts(*(getattr(self, name) + getattr(other, name) for name in fields))
+
+
+class _Events(NamedTuple):
+    """Events of a side, by clip and class and then by onset; rows of one follow each other."""
+
+    side: EventFrames  # its rows in the order of events
+    first: Ints  # the first row of each event
+    clip: Ints
+    class_id: Ints
+    onset: Ints  # its first frame
+    offset: Ints  # the frame behind its last one
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+def count(
+    reference: EventFrames, prediction: EventFrames, measure: Measure, angle: float, classes: int, collar: float,
+    share: float,
+) -> EventCounts:  # fmt: skip
+    """The events of some clips; rows of other classes and of negative frames are left out.
+
+    Args:
+        reference: rows about clips.
+        prediction: the predictions.
+        measure: the angular distance.
+        angle: degrees that the direction of an event may be off on average.
+        classes: how many the vocabulary has.
+        collar: seconds that onset and offset may be off.
+        share: of its length that the offset of an event may be off.
+    """
+    sides = [_known(side, classes) for side in (reference, prediction)]
+    found, there = np.zeros((2, len(CRITERIA), classes), np.int64), np.zeros((2, 2, classes), np.int64)
+    for level, by_source in enumerate((True, False)):
+        a, b = (_events(side, by_source=by_source) for side in sides)
+        there[level] = [np.bincount(each.class_id, minlength=classes) for each in (a, b)]
+        i, j = _near(a, b, collar * _FRAMES)
+        allowed = np.maximum(collar, share * (a.offset - a.onset)[i] / _FRAMES) * _FRAMES
+        ends = np.abs(a.offset[i] - b.offset[j]) <= allowed + _SLIP
+        here = _angles(a, b, i, j, measure) <= angle
+        for number, good in enumerate((np.ones(len(i), dtype=bool), here, ends, here & ends)):
+            found[level, number] = np.bincount(_matched(a, b, i[good], j[good]), minlength=classes)
+    return EventCounts(found, there[:, 0], there[:, 1], np.array([_repeated(side) for side in sides]))
+
+
+#: Frames that are no more than rounding.
+_SLIP = 1e-9
+
+
+def _known(side: EventFrames, classes: int) -> EventFrames:
+    good = (side.frame >= 0) & (side.class_id >= 0) & (side.class_id < classes)
+    return side if good.all() else side.take(good)
+
+
+def _keys(side: EventFrames, *, by_source: bool) -> list[Ints]:
+    keys = [side.clip, side.class_id]
+    return [*keys, side.source] if by_source and side.source is not None else keys
+
+
+def _repeated(side: EventFrames) -> int:
+    keys = [*_keys(side, by_source=True), side.frame]
+    order = np.lexsort(keys)
+    return int(np.logical_and.reduce([np.diff(key[order]) == 0 for key in keys]).sum())
+
+
+def _events(side: EventFrames, *, by_source: bool) -> _Events:
+    keys = _keys(side, by_source=by_source)
+    order = np.lexsort((side.frame, *reversed(keys)))
+    same = np.logical_and.reduce([np.diff(key[order]) == 0 for key in keys])
+    step = np.diff(side.frame[order])
+    order = order[np.insert(~same | (step > 0), 0, True)[: len(order)]]  # one row of each frame
+    side = side.take(order)
+    keys = _keys(side, by_source=by_source)
+    new = np.logical_or.reduce([np.diff(key) != 0 for key in keys]) | (np.diff(side.frame) > 1)
+    first = np.flatnonzero(np.insert(new, 0, True)[: len(side)])
+    last = np.append(first[1:], len(side)) - 1 if len(first) else first
+    onset = side.frame[first]
+    by_onset = np.lexsort((onset, side.class_id[first], side.clip[first]))
+    first, last = first[by_onset], last[by_onset]
+    return _Events(side, first, side.clip[first], side.class_id[first], side.frame[first], side.frame[last] + 1)
+
+
+def _near(a: _Events, b: _Events, reach: float) -> tuple[Ints, Ints]:
+    """Events of both sides of one clip and class whose onsets are at most *reach* frames apart."""
+    frames = int(max(a.onset.max(initial=0), b.onset.max(initial=0))) + 1
+    reach = int(min(reach + _SLIP, frames))
+    classes = int(max(a.class_id.max(initial=0), b.class_id.max(initial=0))) + 1
+    wide = frames + 2 * reach
+    at, there = ((each.clip * classes + each.class_id) * wide + each.onset for each in (a, b))
+    low, high = np.searchsorted(there, at - reach), np.searchsorted(there, at + reach, side="right")
+    many = high - low
+    i = np.repeat(np.arange(len(a)), many)
+    return i, np.arange(len(i)) - np.repeat(np.cumsum(many) - many, many) + np.repeat(low, many)
+
+
+def _angles(a: _Events, b: _Events, i: Ints, j: Ints, measure: Measure) -> Floats:
+    """Degrees between events: the mean over the frames that both have, or those nearest to each other."""
+    low, high = np.maximum(a.onset[i], b.onset[j]), np.minimum(a.offset[i], b.offset[j])
+    many = np.maximum(high - low, 1)
+    pair = np.repeat(np.arange(len(i)), many)
+    frame = low[pair] + np.arange(len(pair)) - np.repeat(np.cumsum(many) - many, many)
+    rows = [each.first[n][pair] + np.minimum(frame, each.offset[n][pair] - 1) - each.onset[n][pair]
+            for each, n in ((a, i), (b, j))]  # fmt: skip
+    prepared = [measure.prepare(each.side) for each in (a, b)]
+    errors = measure.between(prepared[0][:, rows[0]], prepared[1][:, rows[1]])
+    total = np.bincount(pair, weights=np.rint(errors * STEPS), minlength=len(i))
+    return np.asarray(total / STEPS / many)
+
+
+def _matched(a: _Events, b: _Events, i: Ints, j: Ints) -> Ints:
+    """The classes of the events of *a* that are found, where each event is at most half of one pair."""
+    if not len(i):
+        return np.empty(0, np.int64)
+    graph = csr_array((np.ones(len(i), np.int8), (i, j)), shape=(len(a), len(b)))
+    partner = maximum_bipartite_matching(graph, perm_type="column")
+    return np.asarray(a.class_id[partner >= 0])
+
+
+# --- tables ----------------------------------------------------------------------------------------
+
+_F = Column("F_macro", "F", "%", 1, "higher", "F-score of events, the mean over the classes that have references")
+_POOLED = Column("F_micro", "F micro", "%", 1, None, "F-score of the events of all classes together")
+_PRECISION = Column("precision", "P", "%", 1, None, "precision: found events over predicted ones, all classes together")
+_RECALL = Column("recall", "R", "%", 1, None, "recall: found events over those of the reference, all classes together")
+_FOUND = Column("found", "found", "", 0, None, "events of the reference that are found")
+_COUNTS = (
+    Column("references", "references", "", 0, None, "events of the reference"),
+    Column("predictions", "predictions", "", 0, None, "predicted events"),
+)
+
+
+def tables(counts: EventCounts, labels: Sequence[str], collar: float, share: float, angle: float) -> Iterator[Table]:
+    """The scores of all events, and those by class."""
+    level = int(counts.repeated.any())
+    references, predictions = counts.references[level], counts.predictions[level]
+    both, there = references + predictions, references > 0
+    all_a, all_b = int(references.sum()), int(predictions.sum())
+    rows: list[tuple[Cell, ...]] = []
+    by_class = []
+    for name, found in zip(CRITERIA, counts.found[level], strict=True):
+        f, hits = np.where(both > 0, 2 * found / np.maximum(both, 1), np.nan), int(found.sum())
+        macro = float(f[there].mean()) if there.any() else np.nan
+        cells: tuple[Cell, ...] = macro, _over(2 * hits, all_a + all_b), _over(hits, all_b), _over(hits, all_a), hits
+        if level and "direction" in name:  # of which of several sources?
+            f, cells = np.full(len(f), np.nan), (np.nan,) * 5
+        by_class.append(f.tolist())
+        rows.append((name, *cells, all_a, all_b))
+    title = (
+        f"events: collar {1000 * collar:g} ms, offsets also up to {100 * share:g} % of the length, directions within "
+        f"{angle:g}° on average"
+    )
+    heads = (Column("criterion", "what agrees"), _F, _POOLED, _PRECISION, _RECALL, _FOUND, *_COUNTS)
+    yield Table("events", title, heads, tuple(rows))
+    each = zip(labels, references.tolist(), predictions.tolist(), *by_class, strict=True)
+    columns = (Column(f"F_{name.replace(', ', '_')}", name, "%", 1, "higher") for name in CRITERIA)
+    yield Table(
+        "event-classes", "F of events by class", (Column("class", "class"), *_COUNTS, *columns), tuple(each), True
+    )
+
+
+def _over(part: int, whole: int) -> float:
+    return part / whole if whole else np.nan
+
+
+def notices(counts: EventCounts) -> Iterator[Notice]:
+    """How events were told apart, where that is not by their numbers."""
+    for rows, noun in zip(counts.repeated.tolist(), ("reference row", "predicted row"), strict=True):
+        if rows:
+            text = (
+                f"{plural(rows, noun)} with the frame, class and source of another, so that numbers do not tell events "
+            )
+            text += "apart: an event is a time in which a class is active, whatever the number of its sources, and no "
+            yield Notice("class-events", text + "direction is compared", grave=True)
