@@ -28,6 +28,12 @@ with tempfile.TemporaryDirectory() as folder:
     for notice in report.notices:
         print(f"note: {notice.text}")
 
+    # where its errors come from, and how well it finds whole events
+    report = seldio.score(root / "predictions", reference, profile="dcase2023", errors=True, events=True, angle=9.5)
+    for error, count, lost, *_ in report.table("errors"):
+        print(f"{error:<12} {count or '':>4}  {100 * lost:.1f} points of F")
+    print(report.to_pandas("events")[["criterion", "F_macro"]].round(3).to_string(index=False))
+
     live = seldio.SeldAccumulator("dcase2024-angles", "micro")
     for clip in truth["clip"].unique().to_pylist():
         rows = [table.filter(np.asarray(table["clip"].to_pylist()) == clip) for table in (truth, heard)]

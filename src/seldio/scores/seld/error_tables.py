@@ -9,21 +9,21 @@ import numpy as np
 
 from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.scores.seld.corrected import STEPS
-from seldio.scores.seld.metrics import Counts, Thresholds
+from seldio.scores.seld.metrics import Thresholds
 from seldio.scores.seld.mistakes import CONDITIONS, KINDS, STATES, Mistakes, band_rows
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.rows import Floats, Ints
 from seldio.scores.seld.scoring import SeldScore
 from seldio.text import listed
 
-#: What each kind of error is called, and how many halves of one it weighs; a wrong class is an error of two classes.
+#: What each kind of error is called, and the counts that it is made of: a wrong class is an error of two classes.
 NAMES = {
-    "missed": "missed", "spurious": "spurious", "class": "wrong class", "place": "wrong place",
-    "distance": "wrong distance", "onscreen": "wrong on-screen flag", "absent": "class absent",
+    "missed": "missed", "spurious": "spurious", "wrong_class": "wrong class", "wrong_place": "wrong place",
+    "wrong_distance": "wrong distance", "wrong_onscreen": "wrong on-screen flag", "absent": "class absent",
 }  # fmt: skip
 _PARTS = {
-    "missed": ("missed",), "spurious": ("spurious",), "class": ("confused", "mistaken"), "place": ("place",),
-    "distance": ("distance",), "onscreen": ("onscreen",),
+    "missed": ("missed",), "spurious": ("spurious",), "wrong_class": ("confused", "mistaken"),
+    "wrong_place": ("place",), "wrong_distance": ("distance",), "wrong_onscreen": ("onscreen",),
 }  # fmt: skip
 
 _COUNT = Column(
@@ -83,23 +83,19 @@ def lost_f(score: SeldScore, kinds: Ints) -> LostF:
     return LostF(means, None if values.by_class is None else {k: np.where(counted, v, np.nan) for k, v in lost.items()})
 
 
-def repaired(score: SeldScore, mistakes: Mistakes, kind: str) -> float:
+def repaired(score: SeldScore, kinds: Ints, kind: str) -> float:
     """F if the errors of a *kind* were right: found, left out, called by their class, or put in their place."""
-    many = dict(zip(KINDS, mistakes.kinds.astype(np.float64)[:, None], strict=True))
-    counts: Counts = score.counts.total()
-    if kind == "missed":
-        counts = dataclasses.replace(counts, true=counts.true + many[kind], missed=counts.missed - many[kind])
-    elif kind == "spurious":
-        counts = dataclasses.replace(counts, false=counts.false - many[kind])
-    elif kind == "class":
+    many = dict(zip(KINDS, kinds.astype(np.float64)[:, None], strict=True))
+    counts = score.counts.total()
+    first, *second = (many[part] for part in _PARTS[kind])
+    if kind == "spurious":
+        counts = dataclasses.replace(counts, false=counts.false - first)
+    elif kind in ("missed", "wrong_class"):
         counts = dataclasses.replace(
-            counts, true=counts.true + many["confused"], missed=counts.missed - many["confused"],
-            false=counts.false - many["mistaken"],
-        )  # fmt: skip
-    elif kind != "absent":
-        counts = dataclasses.replace(counts, true=counts.true + many[kind], misplaced=counts.misplaced - many[kind])
+            counts, true=counts.true + first, missed=counts.missed - first, false=counts.false - sum(second)
+        )
     else:
-        return float("nan")
+        counts = dataclasses.replace(counts, true=counts.true + first, misplaced=counts.misplaced - first)
     values = score.profile.score(counts, score.average)
     return float(values.overall[0, score.profile.names.index("F")])
 
@@ -118,7 +114,7 @@ def tables(score: SeldScore, mistakes: Mistakes, limits: Thresholds, labels: Seq
         else:
             many = int(sum(mistakes.kinds[KINDS.index(part)].sum() for part in _PARTS[kind]))
         part = lost.lost[kind]
-        better = None if kind == "absent" else repaired(score, mistakes, kind)
+        better = None if kind == "absent" else repaired(score, mistakes.kinds, kind)
         rows.append((NAMES[kind], many, part, part / whole if whole else np.nan, better))
     rows.append(("all", None, whole, 1.0 if whole else np.nan, None))
     title = f"errors: what F lacks to 100 %, counted in {where}"
@@ -132,7 +128,7 @@ def tables(score: SeldScore, mistakes: Mistakes, limits: Thresholds, labels: Seq
 def _kinds(profile: SeldProfile, limits: Thresholds) -> list[str]:
     """The kinds of errors that there can be."""
     far = "DistE" in profile.names and (np.isfinite(limits.distance) or np.isfinite(limits.relative))
-    there = {"distance": far, "onscreen": limits.onscreen}
+    there = {"wrong_distance": far, "wrong_onscreen": limits.onscreen}
     return [kind for kind in _PARTS if there.get(kind, True)]
 
 
@@ -157,50 +153,42 @@ _TOP = 8
 
 def _conditions(score: SeldScore, mistakes: Mistakes, limits: Thresholds) -> Table:
     """What becomes of references in label frames, by condition and by room."""
-    kinds = _kinds(score.profile, limits)
+    there = ("right", *_kinds(score.profile, limits))
+    shown = [name for name in _STATES if name in there]
     named = [(condition.name, band, sums) for condition, each in band_rows(mistakes.bands)
              for band, sums in zip(condition.bands, each, strict=True)]  # fmt: skip
     rooms = score.rooms if len(score.rooms) > 1 else {}
     named += [(*room.split(), mistakes.clips[clips].sum(axis=0)) for room, clips in rooms.items()]
     rows: list[tuple[Cell, ...]] = [
-        (f"{name} {band}", *_shares(sums, kinds, spurious=name not in _ALONE))
+        (f"{name} {band}", *_shares(sums, shown, spurious=name not in _ALONE))
         for name, band, sums in named
         if sums.any()
     ]
-    rows.append(("all", *_shares(mistakes.clips.sum(axis=0), kinds, spurious=True)))
-    shares = (Column(kind, _SHORT[kind], "%", 1, None, f"share of the references that are {_SAID[kind]}")
-              for kind in _SHORT if kind == "right" or kind in kinds)  # fmt: skip
+    rows.append(("all", *_shares(mistakes.clips.sum(axis=0), shown, spurious=True)))
+    shares = (Column(name, _STATES[name][1], "%", 1, None, f"share of the references that are {_STATES[name][2]}")
+              for name in shown)  # fmt: skip
     columns = (Column("condition", "condition"), _REFERENCES, *shares, *_OTHERS)
     return Table("conditions", "by condition, in label frames", columns, tuple(rows))
 
 
 #: Conditions that predictions do not have.
 _ALONE = {condition.name for condition in CONDITIONS if not condition.both}
-#: Titles that leave room for all columns on a screen.
-_SHORT = {
-    "right": "right",
-    "class": "class",
-    "place": "place",
-    "distance": "dist.",
-    "onscreen": "flag",
-    "missed": "missed",
+#: What becomes of references: the state, a title that leaves room for all columns on a screen, and words for it.
+_STATES = {
+    "right": ("right", "right", "found within the thresholds"),
+    "wrong_class": ("confused", "class", "found under another class"),
+    "wrong_place": ("place", "place", "found in another direction"),
+    "wrong_distance": ("distance", "dist.", "found at another distance"),
+    "wrong_onscreen": ("onscreen", "flag", "found with the other on-screen flag"),
+    "missed": ("missed", "missed", "not found"),
 }
-_SAID = {
-    "right": "found within the thresholds", "class": "found under another class", "place": "found in another direction",
-    "distance": "found at another distance", "onscreen": "found with the other on-screen flag", "missed": "not found",
-}  # fmt: skip
 
 
-def _shares(sums: Ints, kinds: Sequence[str], *, spurious: bool) -> list[Cell]:
-    """The cells of a condition behind its name."""
+def _shares(sums: Ints, shown: Sequence[str], *, spurious: bool) -> list[Cell]:
+    """The cells of a condition after its name."""
     found = dict(zip(STATES, sums.tolist(), strict=True))
-    names = {"class": "confused"}
-    states = [
-        "right",
-        *(names.get(kind, kind) for kind in ("class", "place", "distance", "onscreen", "missed") if kind in kinds),
-    ]
-    references = sum(found[state] for state in ("right", "confused", "place", "distance", "onscreen", "missed"))
-    shares = [found[state] / references if references else np.nan for state in states]
+    references = sum(found[state] for state, _, _ in _STATES.values())
+    shares = [found[_STATES[name][0]] / references if references else np.nan for name in shown]
     angle = found["angle"] / STEPS / found["pairs"] if found["pairs"] else np.nan
     return [references, *shares, found["spurious"] if spurious else None, angle]
 

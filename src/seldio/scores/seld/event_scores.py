@@ -6,12 +6,15 @@ length (50 %), as sed_eval and DCASE Task 4 define it; with direction, the mean 
 frames that they share must not exceed the threshold of the profile. Each event counts once: of all ways to pair
 events, one with the most pairs is counted. Collars are compared in label frames, exactly, where sed_eval compares
 floating-point seconds: 0.9 s and 0.7 s are 0.2000…007 s apart there.
+
+Where a side has several rows of one number (or none) in a frame and class, numbers do not tell events apart. Then an
+event is a run of frames in which a class is active, and its angle in a frame the mean of the best pairs of rows.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +23,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.scores.seld.corrected import STEPS
-from seldio.scores.seld.pairing import Measure
+from seldio.scores.seld.pairing import Measure, assigned, cell_groups, pairs
 from seldio.scores.seld.rows import EventFrames, Floats, Ints
 from seldio.text import plural
 
@@ -85,7 +88,8 @@ def count(
         i, j = _near(a, b, collar * _FRAMES)
         allowed = np.maximum(collar, share * (a.offset - a.onset)[i] / _FRAMES) * _FRAMES
         ends = np.abs(a.offset[i] - b.offset[j]) <= allowed + _SLIP
-        here = _angles(a, b, i, j, measure) <= angle
+        error = _between(a.side, b.side, measure) if by_source else _of_classes(sides, a.side, measure)
+        here = _angles(a, b, i, j, error) <= angle
         for number, good in enumerate((np.ones(len(i), dtype=bool), here, ends, here & ends)):
             found[level, number] = np.bincount(_matched(a, b, i[good], j[good]), minlength=classes)
     return EventCounts(found, there[:, 0], there[:, 1], np.array([_repeated(side) for side in sides]))
@@ -141,18 +145,39 @@ def _near(a: _Events, b: _Events, reach: float) -> tuple[Ints, Ints]:
     return i, np.arange(len(i)) - np.repeat(np.cumsum(many) - many, many) + np.repeat(low, many)
 
 
-def _angles(a: _Events, b: _Events, i: Ints, j: Ints, measure: Measure) -> Floats:
-    """Degrees between events: the mean over the frames that both have, or those nearest to each other."""
+def _angles(a: _Events, b: _Events, i: Ints, j: Ints, error: Callable[[Ints, Ints], Floats]) -> Floats:
+    """Degrees between events: the mean *error* over the frames that both have, or of those nearest to each other."""
     low, high = np.maximum(a.onset[i], b.onset[j]), np.minimum(a.offset[i], b.offset[j])
     many = np.maximum(high - low, 1)
     pair = np.repeat(np.arange(len(i)), many)
     frame = low[pair] + np.arange(len(pair)) - np.repeat(np.cumsum(many) - many, many)
-    rows = [each.first[n][pair] + np.minimum(frame, each.offset[n][pair] - 1) - each.onset[n][pair]
-            for each, n in ((a, i), (b, j))]  # fmt: skip
-    prepared = [measure.prepare(each.side) for each in (a, b)]
-    errors = measure.between(prepared[0][:, rows[0]], prepared[1][:, rows[1]])
-    total = np.bincount(pair, weights=np.rint(errors * STEPS), minlength=len(i))
+    rows = (each.first[n][pair] + np.minimum(frame, each.offset[n][pair] - 1) - each.onset[n][pair]
+            for each, n in ((a, i), (b, j)))  # fmt: skip
+    total = np.bincount(pair, weights=np.rint(error(*rows) * STEPS), minlength=len(i))
     return np.asarray(total / STEPS / many)
+
+
+def _between(a: EventFrames, b: EventFrames, measure: Measure) -> Callable[[Ints, Ints], Floats]:
+    """Degrees between rows of both sides."""
+    left, right = measure.prepare(a), measure.prepare(b)
+    return lambda i, j: measure.between(left[:, i], right[:, j])
+
+
+def _of_classes(sides: Sequence[EventFrames], rows: EventFrames, measure: Measure) -> Callable[[Ints, Ints], Floats]:
+    """Degrees between *sides* in the frame and class of some *rows*: the mean of the pairs of the least total angle."""
+    frames, classes = (max(int(each.max(initial=0)) for each in some) + 1
+                       for some in zip(*((side.frame, side.class_id) for side in sides), strict=True))  # fmt: skip
+    keys = [(side.clip * classes + side.class_id) * frames + side.frame for side in (*sides, rows)]
+    known, cell = np.unique(np.concatenate(keys), return_inverse=True)
+    first, second, wanted = np.split(cell.reshape(-1), np.cumsum([len(key) for key in keys])[:-1])
+    counts = np.bincount(first, minlength=len(known)), np.bincount(second, minlength=len(known))
+    a, b = (measure.prepare(side) for side in sides)
+    groups = cell_groups((first, second), counts, a, b, measure.between)
+    found = pairs((group, group.nothing if group.single else assigned(group.cost)) for group in groups)
+    many = np.bincount(found.cell, minlength=len(known))
+    total = np.bincount(found.cell, weights=np.rint(found.error * STEPS), minlength=len(known))
+    error = np.where(many > 0, total / STEPS / np.maximum(many, 1), np.inf)[wanted]
+    return lambda i, _: error[i]
 
 
 def _matched(a: _Events, b: _Events, i: Ints, j: Ints) -> Ints:
@@ -170,10 +195,9 @@ _F = Column("F_macro", "F", "%", 1, "higher", "F-score of events, the mean over 
 _POOLED = Column("F_micro", "F micro", "%", 1, None, "F-score of the events of all classes together")
 _PRECISION = Column("precision", "P", "%", 1, None, "precision: found events over predicted ones, all classes together")
 _RECALL = Column("recall", "R", "%", 1, None, "recall: found events over those of the reference, all classes together")
-_FOUND = Column("found", "found", "", 0, None, "events of the reference that are found")
 _COUNTS = (
-    Column("references", "references", "", 0, None, "events of the reference"),
-    Column("predictions", "predictions", "", 0, None, "predicted events"),
+    Column("references", "events", "", 0, None, "events of the reference"),
+    Column("predictions", "predicted", "", 0, None, "predicted events"),
 )
 
 
@@ -188,16 +212,14 @@ def tables(counts: EventCounts, labels: Sequence[str], collar: float, share: flo
     for name, found in zip(CRITERIA, counts.found[level], strict=True):
         f, hits = np.where(both > 0, 2 * found / np.maximum(both, 1), np.nan), int(found.sum())
         macro = float(f[there].mean()) if there.any() else np.nan
-        cells: tuple[Cell, ...] = macro, _over(2 * hits, all_a + all_b), _over(hits, all_b), _over(hits, all_a), hits
-        if level and "direction" in name:  # of which of several sources?
-            f, cells = np.full(len(f), np.nan), (np.nan,) * 5
+        cells: tuple[Cell, ...] = macro, _over(2 * hits, all_a + all_b), _over(hits, all_b), _over(hits, all_a)
         by_class.append(f.tolist())
         rows.append((name, *cells, all_a, all_b))
     title = (
         f"events: collar {1000 * collar:g} ms, offsets also up to {100 * share:g} % of the length, directions within "
         f"{angle:g}° on average"
     )
-    heads = (Column("criterion", "what agrees"), _F, _POOLED, _PRECISION, _RECALL, _FOUND, *_COUNTS)
+    heads = (Column("criterion", "what agrees"), _F, _POOLED, _PRECISION, _RECALL, *_COUNTS)
     yield Table("events", title, heads, tuple(rows))
     each = zip(labels, references.tolist(), predictions.tolist(), *by_class, strict=True)
     columns = (Column(f"F_{name.replace(', ', '_')}", name, "%", 1, "higher") for name in CRITERIA)
@@ -217,5 +239,5 @@ def notices(counts: EventCounts) -> Iterator[Notice]:
             text = (
                 f"{plural(rows, noun)} with the frame, class and source of another, so that numbers do not tell events "
             )
-            text += "apart: an event is a time in which a class is active, whatever the number of its sources, and no "
-            yield Notice("class-events", text + "direction is compared", grave=True)
+            text += "apart: an event is a time in which a class is active, whatever the number of its sources, and its "
+            yield Notice("class-events", text + "direction that of the best pairs of each label frame", grave=True)

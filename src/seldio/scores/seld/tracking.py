@@ -7,8 +7,8 @@ with twice the limit as ``zero_distance``. So its threshold of 0.5 for IDF1 and 
 the limit count, and the alphas of HOTA, 0.05 to 0.95, stand for angles from 1.9 times to a tenth of the limit. Angles
 are whole numbers of 0.00001 degrees, so that no rounding decides at the limit.
 
-Sources: Luiten et al., HOTA, IJCV 129 (2021), doi 10.1007/s11263-020-01375-2; Ristani et al., Performance measures and
-a data set for multi-target, multi-camera tracking, ECCV 2016; Bernardin and Stiefelhagen, CLEAR MOT, 2008.
+Sources: Luiten et al., HOTA, IJCV 129 (2021), doi 10.1007/s11263-020-01375-2; Ristani et al., ECCV 2016 workshops,
+arXiv:1609.01775 (IDF1); Bernardin and Stiefelhagen, CLEAR MOT, 2008, doi 10.1155/2008/246309 (identity switches).
 """
 
 from __future__ import annotations
@@ -264,6 +264,10 @@ _ROWS = (
 )
 
 
+#: The scores that fit a screen; the others are in the table by class.
+_OVERALL = ("HOTA", "DetA", "AssA", "LocA", "IDF1", "IDSW")
+
+
 def checked(counts: TrackCounts) -> None:
     """Make sure that numbers tell tracks.
 
@@ -321,18 +325,20 @@ def tables(counts: TrackCounts, labels: Sequence[str], angle: float) -> Iterator
     switches = int(counts.switches.sum())
     means = by_class[there].mean(axis=0) if there.any() else np.full(by_class.shape[1], np.nan)
     every = values(whole)[0][0] if there.any() else means
+    totals = switches, int(counts.references.sum()), int(counts.predictions.sum())
     rows: list[tuple[Cell, ...]] = [
-        ("mean over classes", *means.tolist(), switches),
-        ("all rows", *every.tolist(), switches),
+        ("mean over classes", *means.tolist(), *totals),
+        ("all rows", *every.tolist(), *totals),
     ]
     title = f"tracks by TrackEval's definitions, rows half alike at {angle:g}°"
-    yield Table("tracks", title, (Column("over", ""), *_SCORES, _SWITCHES), tuple(rows))
+    heads = (*_SCORES, _SWITCHES, *_ROWS)
+    shown = [number for number, column in enumerate(heads, 1) if column.name in _OVERALL]
+    short = tuple((row[0], *(row[number] for number in shown)) for row in rows)
+    yield Table("tracks", title, (Column("over", ""), *(heads[number - 1] for number in shown)), short)
     counted = (counts.switches.tolist(), counts.references.tolist(), counts.predictions.tolist())
     each = zip(labels, by_class.tolist(), there.tolist(), *counted, strict=True)
-    cells = tuple((label, *(scores if any_ else [np.nan] * len(scores)), *rest) for label, scores, any_, *rest in each)
-    yield Table(
-        "track-classes", "tracks by class", (Column("class", "class"), *_SCORES, _SWITCHES, *_ROWS), cells, True
-    )
+    rows += [(label, *(scores if any_ else [np.nan] * len(scores)), *rest) for label, scores, any_, *rest in each]
+    yield Table("track-classes", "tracks by class", (Column("class", "class"), *heads), tuple(rows), True)
     means_by_alpha = by_alpha[:, there].mean(axis=1) if there.any() else np.full(by_alpha[:, 0].shape, np.nan)
     columns = (
         Column("alpha", "alpha"),
@@ -340,8 +346,8 @@ def tables(counts: TrackCounts, labels: Sequence[str], angle: float) -> Iterator
         *_SCORES[:4],
     )
     degrees = (2 * angle * (1 - ALPHAS)).tolist()
-    shown = zip((f"{alpha:.2f}" for alpha in ALPHAS), degrees, *means_by_alpha.tolist(), strict=True)
-    yield Table("track-alphas", "tracks by alpha, means over classes", columns, tuple(shown), True)
+    levels = zip((f"{alpha:.2f}" for alpha in ALPHAS), degrees, *means_by_alpha.tolist(), strict=True)
+    yield Table("track-alphas", "tracks by alpha, means over classes", columns, tuple(levels), True)
 
 
 def notices(counts: TrackCounts) -> Iterator[Notice]:
