@@ -39,3 +39,13 @@ def tensor(case: Case) -> Any:
     if case.parts == 4 and case.seed > 4:
         values[:, :, :, 3] = np.minimum(np.abs(values[:, :, :, 3]) * 2, 1)
     return values[:, :, 0] if case.tracks == 1 else values
+
+
+def target(case: Case) -> Any:
+    """A target of multi-ACCDOA for :func:`tensor`, with none to three sources of each class."""
+    rng = np.random.default_rng(case.seed + 100)
+    count = rng.integers(0, 4, (case.windows, case.frames, 1, 1, case.classes))
+    track = np.arange(6).reshape(6, 1, 1)
+    active = np.select([track == 0, track < 3], [count == 1, count == 2], count == 3)
+    parts = rng.integers(-64, 65, (case.windows, case.frames, 6, case.parts, case.classes)) / 64
+    return np.concatenate([active, parts * active], axis=3).astype(np.float32)
