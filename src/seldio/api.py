@@ -425,8 +425,8 @@ def score(
         by_clip: labels: add the scores of each clip.
         errors: labels: add where the lost F comes from, by kind of error, pair of classes and condition.
         events: labels: add the F-score of whole events by their onsets, offsets and directions.
-        collar: labels: how far the onset and offset of an event may be off in seconds (0.2).
-        offset_share: labels: how far its offset may also be off, as a share of its length (0.5).
+        collar: labels: maximum error of the onset and offset of an event in seconds (0.2).
+        offset_share: labels: maximum error of its offset as a share of its length, if that is more (0.5).
         tracks: labels: add HOTA, IDF1 and identity switches as TrackEval defines them.
         recordings: labels: the labelled recordings, which determine where each clip ends; found automatically if they
             are in the same dataset tree as the labels.

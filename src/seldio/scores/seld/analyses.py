@@ -1,4 +1,4 @@
-"""What can be measured beside a score: where errors come from, whole events, and tracks.
+"""What can be measured next to a score: where errors come from, whole events, and tracks.
 
 Each is counted in the same pass over the parts of both sides as the score, in sums that add up, and ends in tables and
 notices of its own; no official number depends on it.

@@ -51,7 +51,7 @@ class LostF:
 
     Args:
         lost: by kind of error, points of F as a share; they add up to 1 - F.
-        by_class: likewise of each class, shape [classes]; None where all classes are pooled.
+        by_class: the same of each class, shape [classes]; None where all classes are pooled.
     """
 
     lost: Mapping[str, float]

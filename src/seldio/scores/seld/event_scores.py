@@ -1,4 +1,4 @@
-"""Onset and offset F of whole events: measures of their own, beside those of the official programs.
+"""Onset and offset F of whole events: measures of their own, next to those of the official programs.
 
 An event is a run of label frames of one class and source of a clip. One of the reference is found where a predicted
 event of its class begins within a collar of it (200 ms), and ends within the greater of the collar and a share of its
@@ -75,10 +75,10 @@ def count(
         reference: rows about clips.
         prediction: the predictions.
         measure: the angular distance.
-        angle: degrees that the direction of an event may be off on average.
+        angle: maximum mean angular error of an event in degrees.
         classes: how many the vocabulary has.
-        collar: seconds that onset and offset may be off.
-        share: of its length that the offset of an event may be off.
+        collar: maximum error of onset and offset in seconds.
+        share: maximum error of the offset of an event over its length, if that is more.
     """
     sides = [_known(side, classes) for side in (reference, prediction)]
     found, there = np.zeros((2, len(CRITERIA), classes), np.int64), np.zeros((2, 2, classes), np.int64)
@@ -233,7 +233,7 @@ def _over(part: int, whole: int) -> float:
 
 
 def notices(counts: EventCounts) -> Iterator[Notice]:
-    """How events were told apart, where that is not by their numbers."""
+    """How events were distinguished, where that is not by their numbers."""
     for rows, noun in zip(counts.repeated.tolist(), ("reference row", "predicted row"), strict=True):
         if rows:
             text = (

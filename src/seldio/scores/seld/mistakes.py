@@ -2,7 +2,7 @@
 
 F of a class is ``TP / (TP + w * misplaced + (FP + FN) / 2)``, so what it lacks to 1 is
 ``(w * misplaced + FP / 2 + FN / 2)`` over the same denominator: each error has a share of it, and the shares add up
-to the lost F of the class, and their means to that of the mean. Errors are told apart thus:
+to the lost F of the class, and their means to that of the mean. These are the errors:
 
 - A prediction that is paired with a reference of its class and misses a threshold is in the wrong place if its angle
   does, else at the wrong distance, else it has the wrong on-screen flag.

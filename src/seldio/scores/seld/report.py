@@ -447,7 +447,7 @@ _JACKKNIVES = {
 
 
 def _beside(case: SeldCase) -> Iterator[Notice]:
-    """What there is to know about measures beside the score."""
+    """What there is to know about measures next to the score."""
     for outcome in case.beside:
         yield from outcome.notices
 

@@ -99,7 +99,7 @@ class SeldOptions:
         )
 
     def asked(self, limits: Thresholds) -> Asked:
-        """What is measured beside the score.
+        """What is measured next to the score.
 
         Raises:
             UsageError: an option changes nothing, or is out of range.

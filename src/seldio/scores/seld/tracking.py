@@ -1,4 +1,4 @@
-"""Tracks: HOTA, IDF1 and identity switches as TrackEval defines them, beside the scores of the official programs.
+"""Tracks: HOTA, IDF1 and identity switches as TrackEval defines them, next to the scores of the official programs.
 
 A track is a source number of a class in a clip; each class of each clip is a sequence of its own, so that a source of
 the wrong class is a false one and a missed one. Two rows of a label frame are alike by ``1 - angle / (2 * limit)``, but
