@@ -511,7 +511,7 @@ def compare(
     allow_missing: bool = False,
     force: bool = False,
     against: Literal["all", "first", "best"] = "all",
-    over: Literal["clips", "rooms"] = "clips",
+    over: Literal["clips", "rooms", "questions"] | None = None,
     resamples: int = 10_000,
     seed: int = 0,
     most: int = 10,
@@ -522,27 +522,33 @@ def compare(
     onscreen: bool = False,
     classes: str | None = None,
     recordings: Path | None = None,
+    join: Literal["strict", "official"] = "strict",
+    offline: Literal["extract", "none", "official-fallback"] = "extract",
+    threshold: Mapping[str, float] = NOTHING,
+    judgements: Path | Sequence[Path] = (),
 ) -> ScoreReport:
     """Compare systems: scores with intervals, differences with intervals and tests, ranks, and where they differ most.
 
     All systems are scored on the same resamples of clips, so that their differences are paired. Intervals are of 95 %
     (bootstrap), p-values two-sided (clips change sides between two systems), with Holm's correction for more than two
-    systems. The same files and seed give the same report.
+    systems. Answers that are right or wrong have Wilson's intervals and McNemar's exact test. The same files and seed
+    give the same report.
 
     Args:
         systems: the predictions of each system: label files, or a file of answers. A single one gets intervals, next to
-            those of the official jackknife.
-        reference: the labels, or the questions.
+            those of the official jackknife. Files of judgements are compared with each other, or with the reference.
+        reference: the labels, the questions, or judgements of people.
         profile: the scoring profile; chosen by the data by default.
         format: the format of the predictions; detected from their content by default.
         reference_format: the format of the reference; detected from its content by default.
         allow_missing: compare the clips or questions that all have, and list the missing ones.
         force: score labels and predictions even if they have errors.
         against: which pairs are compared: ``all``, or each system with the ``first`` or the ``best``.
-        over: labels: what is resampled: ``clips``, or ``rooms`` with all their clips.
+        over: what is resampled: for labels ``clips`` (the default), or ``rooms`` with all their clips; for answers
+            ``questions`` (the default), or ``clips`` with all questions about them.
         resamples: the number of resamples, and of permutations.
         seed: random seed of both.
-        most: how many of the clips that differ most are listed.
+        most: how many of the clips or questions that differ most are listed.
         average: labels: ``macro`` or ``micro``; by default the profile's first.
         angle: labels: maximum angular error in degrees; by default the profile's, as for the next three options.
         distance: labels: maximum distance error in metres.
@@ -550,15 +556,23 @@ def compare(
         onscreen: labels: require matching on-screen flags.
         classes: labels: the class vocabulary; by default the profile's.
         recordings: labels: the labelled recordings, which determine where each clip ends.
+        join: answers: how predictions of SO-Bench are matched to questions: ``strict`` by id, or as the ``official``
+            program does.
+        offline: answers: how SO-Bench is decided without a judge.
+        threshold: answers: maximum errors for SO-Bench, as in :func:`score`.
+        judgements: answers: a file of judgements for each system, in their order.
 
     Returns:
-        Tables: ``overall``, ``differences``, ``tests``, ``ranks``, ``classes``, ``clips``; and notices about them.
+        Tables: ``overall``, ``differences``, ``tests``, ``ranks``; of labels ``classes`` and ``clips``, of answers
+        ``discordant``, ``questions``, and one for each grouping, such as ``task``; of judgements ``agreement`` and
+        ``answers``; and notices about them.
 
     Raises:
         InvalidData: a file has an error.
         UsageError: the options do not fit, a field is missing, or a clip has no room.
         DataError: predictions and reference do not fit together, or the systems have no clip in common.
     """
+    from seldio.scores.comparison.judges import compare_judgements, holds_judgements
     from seldio.scores.comparison.labels import compare_labels
     from seldio.scores.resampling import Resampling
     from seldio.scores.seld.score_labels import SeldOptions
@@ -566,18 +580,29 @@ def compare(
     paths = [systems] if isinstance(systems, str | os.PathLike) else list(systems)
     if not paths:
         raise UsageError("there is no system to compare")
-    draw = Resampling(resamples, seed, over)
+    if profile is None and format is None and holds_judgements(paths[0]):
+        draw = Resampling(resamples, seed, over or "questions")
+        return compare_judgements(paths, reference, draw, allow_missing=allow_missing, most=most)
+    answered = _are_answers(paths[0], profile, format)
+    draw = Resampling(resamples, seed, over or ("questions" if answered else "clips"))
     named = {
         "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
-        "classes": classes, "recordings": recordings, "force": force,
+        "classes": classes, "recordings": recordings, "force": force, "join": join, "offline": offline,
+        "thresholds": dict(threshold),
     }  # fmt: skip
     chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}
-    options = _options(SeldOptions, chosen)
+    judged = [judgements] if isinstance(judgements, str | os.PathLike) else list(judgements)
+    common: Any = {"against": against, "most": most, "format": format, "reference_format": reference_format}
+    if answered:
+        from seldio.scores.answers import AnswerOptions
+        from seldio.scores.comparison.answers import compare_answers
+
+        files = [os.fspath(path) for path in judged]
+        return compare_answers(paths, reference, _options(AnswerOptions, chosen), draw, judgements=files, **common)
+    options = _options(SeldOptions, chosen | ({"judgements": judged} if judged else {}))
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
-    return compare_labels(
-        paths, reference, options, draw, against=against, most=most, format=format, reference_format=reference_format
-    )
+    return compare_labels(paths, reference, options, draw, **common)
 
 
 def _are_answers(predictions: Path, profile: str | None, format: str | None) -> bool:

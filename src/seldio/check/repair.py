@@ -23,7 +23,6 @@ from seldio.files import many_files, write_bytes
 from seldio.formats import LabelFormat, TextFile, cells, diagnosis
 from seldio.formats.detect import MARGIN, detect, means_the_same
 from seldio.formats.label_csv import Dialect
-from seldio.formats.label_tools import ToolFormat
 from seldio.rules import CATALOGUE
 from seldio.text import plural, printable
 
@@ -55,7 +54,7 @@ class Fixed:
             yield from (f"--- {printable(self.path)}", f"+++ {printable(self.path)}", r"\ UTF-16 becomes UTF-8")
         for line in difflib.unified_diff(old, new, self.path, self.path, n=1, lineterm="\n"):
             text = line.rstrip("\r\n")
-            yield "\t".join(map(printable, text.split("\t"))) + {"\r\n": "␍␊", "\r": "␍"}.get(line[len(text) :], "")
+            yield printable(text) + {"\r\n": "␍␊", "\r": "␍"}.get(line[len(text) :], "")
             if text == line:
                 yield r"\ No newline at end of file"
 
@@ -79,7 +78,7 @@ def fixable(codes: Collection[str], unsafe: bool) -> list[str]:
     return sorted(known, key=lambda code: (code[:3] != "SYN", code[:4] != "LAB3", code))
 
 
-def fix(path: str, data: bytes, dialect: Dialect | ToolFormat, codes: Collection[str], unsafe: bool = False) -> Fixed:
+def fix(path: str, data: bytes, dialect: Dialect, codes: Collection[str], unsafe: bool = False) -> Fixed:
     """Repair a file of *dialect* in which rules *codes* found something."""
     todo = fixable(codes, unsafe)
     try:
@@ -88,12 +87,9 @@ def fix(path: str, data: bytes, dialect: Dialect | ToolFormat, codes: Collection
         return Fixed(path, data, data, ())
     mark = _MARK if text.startswith(_MARK) else ""
     text = text[len(mark) :]
-    if isinstance(dialect, ToolFormat):
-        fixed = dialect.repaired(text, todo)
-    else:
-        if not set(todo) <= _LINE_ENDS:
-            text = diagnosis.repaired(text, dialect, todo)
-        fixed = _fixed(text, dialect, todo)
+    if not set(todo) <= _LINE_ENDS:
+        text = diagnosis.repaired(text, dialect, todo)
+    fixed = _fixed(text, dialect, todo)
     after = (("" if "SYN103" in todo else mark) + fixed).encode()
     return Fixed(path, data, after, tuple(todo) if after != data else ())
 
@@ -252,18 +248,13 @@ def _round(examined: Sequence[Examined], unsafe: bool) -> Iterator[Fixed]:
     for one in examined:
         for labels in one.labels:
             format = labels.format
-            if not isinstance(format, (Dialect, ToolFormat)) or not format.repairable:
+            if not isinstance(format, Dialect):
                 continue
             for path in labels.places:
                 if path not in one.local or path not in codes:
                     continue
                 file, found = labels.text(path), codes[path]
-                if (
-                    isinstance(format, Dialect)
-                    and not labels.named
-                    and "SYN112" in found
-                    and not _certain(file, format)
-                ):
+                if not labels.named and "SYN112" in found and not _certain(file, format):
                     found = found - {"SYN112"}
                 fixed = _mended(file, format, found, unsafe) if found else None
                 if fixed is not None and fixed.codes:
@@ -278,7 +269,7 @@ def _certain(file: TextFile, format: Dialect) -> bool:
     return found.format is not None and found.format.name == format.name and firm
 
 
-def _mended(file: TextFile, format: Dialect | ToolFormat, codes: set[str], unsafe: bool) -> Fixed | None:
+def _mended(file: TextFile, format: Dialect, codes: set[str], unsafe: bool) -> Fixed | None:
     """A file repaired; None where what is safe would change a value that can be read."""
     stored = file.stored if file.stored is not None else file.data
     safe = fix(file.path, stored, format, codes)
@@ -287,7 +278,7 @@ def _mended(file: TextFile, format: Dialect | ToolFormat, codes: set[str], unsaf
     return fix(file.path, stored, format, codes, unsafe) if unsafe else safe
 
 
-def _keeps(before: TextFile, after: TextFile, format: Dialect | ToolFormat) -> bool:
+def _keeps(before: TextFile, after: TextFile, format: Dialect) -> bool:
     """Whether all rows that can be read before can be read after, with the same values."""
     old, new = (format.read([file], lambda _: None).table.drop_columns("clip") for file in (before, after))
     if not set(old.column_names) <= set(new.column_names):

@@ -20,22 +20,27 @@ from seldio.cli.options import (
     complete_profiles,
     complete_vocabularies,
     format_option,
+    named_numbers,
     one_of,
     write_report,
 )
 from seldio.errors import ExitCode, UsageError
 
-_LABELS = "Scoring labels"
+_LABELS, _ANSWERS = "Scoring labels", "Scoring answers"
 _STATISTICS = "Statistics"
 
 
 @guarded
 def compare(
     systems: list[str] = typer.Argument(
-        metavar="PREDICTIONS", help="Predictions of each system: files, folders or archives."
+        metavar="PREDICTIONS", help="Predictions of each system: files, folders or archives; or files of judgements."
     ),
     reference: str | None = typer.Option(
-        None, "--reference", "-r", metavar="PATH", help="Reference labels, or the questions with their answers."
+        None,
+        "--reference",
+        "-r",
+        metavar="PATH",
+        help="Reference labels, the questions with their answers, or judgements of people.",
     ),
     profile: str | None = typer.Option(
         None,
@@ -58,19 +63,23 @@ def compare(
         rich_help_panel=_STATISTICS,
         autocompletion=one_of("all", "first", "best"),
     ),
-    over: str = typer.Option(
-        "clips",
-        metavar="[clips|rooms]",
-        help="What to resample: clips, or rooms with all their clips.",
+    over: str | None = typer.Option(
+        None,
+        metavar="[clips|rooms|questions]",
+        help="What to resample: clips (labels), or rooms with all their clips; questions (answers), or clips with all "
+        "their questions.",
         rich_help_panel=_STATISTICS,
-        autocompletion=one_of("clips", "rooms"),
+        autocompletion=one_of("clips", "rooms", "questions"),
     ),
     resamples: int = typer.Option(
         10_000, metavar="N", help="Number of resamples and of permutations.", rich_help_panel=_STATISTICS
     ),
     seed: int = typer.Option(0, metavar="N", help="Random seed.", rich_help_panel=_STATISTICS),
     most: int = typer.Option(
-        10, metavar="N", help="How many of the clips that differ most to list.", rich_help_panel=_STATISTICS
+        10,
+        metavar="N",
+        help="How many of the clips or questions that differ most to list.",
+        rich_help_panel=_STATISTICS,
     ),
     output: str = REPORT_FORM,
     json: bool = REPORT_JSON,
@@ -112,6 +121,32 @@ def compare(
     recordings: str | None = typer.Option(
         None, metavar="FOLDER", help="Labelled recordings, to determine where clips end.", rich_help_panel=_LABELS
     ),
+    join: str = typer.Option(
+        "strict",
+        metavar="[strict|official]",
+        autocompletion=one_of("strict", "official"),
+        help="SO-Bench: match predictions by id, or as its program does.",
+        rich_help_panel=_ANSWERS,
+    ),
+    offline: str = typer.Option(
+        "extract",
+        metavar="[extract|none|official-fallback]",
+        autocompletion=one_of("extract", "none", "official-fallback"),
+        help="SO-Bench without a judge: how free-text answers are decided.",
+        rich_help_panel=_ANSWERS,
+    ),
+    threshold: list[str] = typer.Option(
+        [],
+        metavar="NAME=NUMBER",
+        rich_help_panel=_ANSWERS,
+        help="SO-Bench: maximum error; azimuth and elevation (°), distance (m), onset (s), wer. May be repeated.",
+    ),
+    judgements: list[str] = typer.Option(
+        [],
+        metavar="FILE",
+        rich_help_panel=_ANSWERS,
+        help="Judgements made elsewhere (JSON lines): one file for each system, in their order. May be repeated.",
+    ),
     workers: int | None = WORKERS,
     engine: Engine = ENGINE,
     resume: str | None = RESUME,
@@ -123,12 +158,19 @@ def compare(
     if table is not None and (json or checked(output, "scores") == "json"):
         raise UsageError("--table: json holds every table; use --output csv, markdown, html or text")
     checked(output, "scores")
-    choices: Any = {"average": average, "against": against, "over": over}  # what they may be is checked there
+    choices: Any = {
+        "average": average,
+        "against": against,
+        "over": over,
+        "join": join,
+        "offline": offline,
+    }  # what they may be is checked there
     with engines.running(workers, engine, resume):
         report = api.compare(
             systems, reference, profile=profile, format=format, reference_format=reference_format,
             allow_missing=allow_missing, force=force, resamples=resamples, seed=seed, most=most, angle=angle,
-            distance=distance, relative=relative, onscreen=onscreen, classes=classes, recordings=recordings, **choices,
+            distance=distance, relative=relative, onscreen=onscreen, classes=classes, recordings=recordings,
+            judgements=judgements, threshold=named_numbers(threshold, "--threshold", "distance=0.5"), **choices,
         )  # fmt: skip
     write_report([report], "json" if json else output, Options(table=table, details=details), out)
     return ExitCode.CLEAN

@@ -91,6 +91,25 @@ def score_answers(
         SeldioError: a judge cannot be asked.
     """
     options = options or AnswerOptions()
+    sides = read_answers(predictions, reference, options, format, reference_format)
+    report = PROFILES[sides.profile](sides.items, sides.outputs, sides.profile, os.fspath(predictions), options)
+    return dataclasses.replace(report, notices=(*sides.notices, *report.notices)) if sides.notices else report
+
+
+class AnswerSides(NamedTuple):
+    """What is compared."""
+
+    items: Sequence[Item] | None  # the questions; None where predictions carry what scoring needs
+    outputs: Sequence[Prediction]  # the predictions
+    profile: str  # the name of the way of scoring
+    notices: tuple[Notice, ...] = ()  # what to know about the files
+
+
+def read_answers(
+    predictions: Path, reference: Path | None, options: AnswerOptions, format: str | None = None,
+    reference_format: str | None = None,
+) -> AnswerSides:  # fmt: skip
+    """Predictions, their questions, and how they are scored; arguments and errors as of :func:`score_answers`."""
     given = _reading(predictions, format)
     asked = _reading(reference, reference_format) if reference is not None else None
     _check_sides(given, asked)
@@ -101,12 +120,9 @@ def score_answers(
         close = meant(profile, PROFILES) or f"; choose from {', '.join(PROFILES)}"
         raise UsageError(f"unknown profile {profile!r} for questions{close}")
     items = cast("Sequence[Item]", asked.rows) if asked is not None else None
-    scorer = PROFILES[profile]
-    if items is None and scorer is not _jasco:
+    if items is None and PROFILES[profile] is not _jasco:
         raise UsageError(f"{profile} requires the questions with their answers: --reference FILE")
-    report = scorer(items, _outputs(given), profile, os.fspath(predictions), options)
-    copies = _copies(given, asked) if asked is not None else ()
-    return dataclasses.replace(report, notices=(*copies, *report.notices)) if copies else report
+    return AnswerSides(items, _outputs(given), profile, _copies(given, asked) if asked is not None else ())
 
 
 def _reading(path: Path, format: str | None) -> ItemReading:
@@ -224,7 +240,7 @@ def _so_bench(items: Items, rows: Answers, profile: str, system: str, options: A
     with _judge(options) as server:
         judge = judging.through(server) if server is not None else None
         if options.judgements:
-            judge = _imported(options.judgements)
+            judge = imported(options.judgements)
         found = score(items or [], rows, chosen, judge=judge, join=options.join, offline=options.offline,
                       system=system, own_words=not options.judgements)  # fmt: skip
     tallied = (server.tally.table(),) if server is not None else ()
@@ -234,7 +250,7 @@ def _so_bench(items: Items, rows: Answers, profile: str, system: str, options: A
 def _jasco(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions) -> ScoreReport:
     from seldio.scores.jasco.report import score
 
-    judgements = _judgements(options.judgements) if options.judgements else None
+    judgements = judgements_of(options.judgements) if options.judgements else None
     with _judge(options) as server:
         return score(
             rows, items, mode="eval.py" if profile == "jasco-eval.py" else "corrected", system=system,
@@ -319,13 +335,19 @@ def _judge(options: AnswerOptions) -> Iterator[Judge | _Planner | None]:
         yield _Planner(judge) if wanted.dry_run else judge
 
 
-def _judgements(path: str) -> dict[str, Judgement]:
+def judgements_of(path: str) -> dict[str, Judgement]:
+    """The judgements of a file, by id.
+
+    Raises:
+        UsageError: the file cannot be read.
+        DataError: a line is not a judgement.
+    """
     from seldio.scores.judge.messages import read_judgements
 
     return read_judgements(_bytes(path), path)
 
 
-def _imported(path: str) -> SoBenchJudge:
+def imported(path: str) -> SoBenchJudge:
     """Judgements of SO-Bench made elsewhere: by id, or the rows of the official program's cache.
 
     Raises:
@@ -339,7 +361,7 @@ def _imported(path: str) -> SoBenchJudge:
     rows = [document.value for document in parse_lines(_bytes(path), path, raise_errors)]
     if rows and all(isinstance(row, dict) and "cache_key" in row for row in rows):
         return from_cache(rows)
-    kept = {key: value for key, value in _judgements(path).items() if isinstance(value, dict) and not faults(value)}
+    kept = {key: value for key, value in judgements_of(path).items() if isinstance(value, dict) and not faults(value)}
     return lambda requests: [kept.get(request.id) for request in requests]
 
 

@@ -197,7 +197,8 @@ _GROUPS = (
     ("difficulty", "by difficulty"),
     ("language", "by language"),
 )
-_PROGRAMS = {
+#: What each profile counts, by its name.
+PROGRAMS = {
     "mmau": "MMAU: string match, as evaluation.py counts it",
     "mmar": "MMAR: string match, as code/evaluation.py counts it",
     "dcase2026-task5": "DCASE 2026 Task 5 (ADQA): top-1 accuracy",
@@ -230,7 +231,7 @@ def score(
     over = f"{plural(len(joined.pairs), 'question')}, {answered:,} with a prediction"
     measured = count(joined, top_1=profile == "dcase2026-task5")
     found = tables(system, joined, measured), notices(joined, _TOP_1 if TOP_1 in measured.measures else _JOINED)
-    return ScoreReport(system, profile, _PROGRAMS.get(profile, profile), over, *found, {"allow_missing": allow_missing})
+    return ScoreReport(system, profile, PROGRAMS.get(profile, profile), over, *found, {"allow_missing": allow_missing})
 
 
 def count(joined: Joined, *, top_1: bool = False) -> Measured:

@@ -23,7 +23,7 @@ from scipy.special import ndtr, stdtrit
 from seldio.errors import UsageError
 from seldio.scores.seld.rows import Floats, Ints
 
-Over = Literal["clips", "rooms"]
+Over = Literal["clips", "rooms", "questions"]
 #: Numbers of one batch of weights: 32 MB.
 _BATCH = 1 << 22
 #: Below so many clips (rooms) that hold a class, or in all, no interval is of use: coverage falls under 90 %.
@@ -43,8 +43,10 @@ class Resampling:
             raise UsageError(f"--resamples {self.resamples}: at least 100 are needed for an interval of 95 %")
         if self.seed < 0:
             raise UsageError(f"--seed {self.seed}: a seed is 0 or greater")
-        if self.over not in ("clips", "rooms"):
-            raise UsageError(f"--over {self.over}: choose from clips, rooms")
+        if self.over not in ("clips", "rooms", "questions"):
+            raise UsageError(
+                f"--over {self.over}: choose from clips, rooms (of labels) and questions, clips (of answers)"
+            )
 
 
 def weights(draw: Resampling, unit_of: Ints) -> Iterator[Floats]:
@@ -183,6 +185,8 @@ def units_of(names: list[str] | tuple[str, ...], rooms: dict[str, list[int]], ov
     """
     if over == "clips":
         return np.arange(len(names))
+    if over != "rooms":
+        raise UsageError(f"--over {over}: labels have clips and rooms")
     unit = np.full(len(names), -1)
     for number, clips in enumerate(rooms.values()):
         unit[clips] = number

@@ -117,7 +117,7 @@ class Contest:
         return [kind(*each) for each in zip(values.tolist(), low.tolist(), high.tolist(), strict=True)]
 
     def differences(self, how: str = "paired bootstrap") -> Table:
-        """What each score differs by."""
+        """What each score differs by; *how* the intervals are made."""
         rows = []
         every = list(combinations(range(len(self.systems)), 2))
         for one, other in self.pairs:
@@ -146,7 +146,10 @@ class Contest:
                 verdict = self.systems[winner] if last < LEVEL and gain else "undecided"
                 label = f"{self.named((one, other))}: {column.title}"
                 rows.append((label, p, *((last,) if several else ()), verdict))
-        heads = [Column("test", "difference"), Column("p", "p", "", 4, None, f"p-value of {self.test}")]
+        heads = [
+            Column("test", "difference"),
+            Column("p", "p", "", 4, None, f"p-value of the {self.test}; 0.0000 is below 0.00005"),
+        ]
         if several:
             text = "p-value with Holm's correction over all pairs of a score"
             heads.append(Column("p_holm", "p (Holm)", "", 4, None, text))
