@@ -103,7 +103,7 @@ def test_directions_of_events(source: int | None, by: float, near: bool) -> None
     flat = [(*row[:5], 0.0) for row in scene(9)[0]]
     counts = event_scores.count(side(flat), side(turned(flat, by, source)), SPHERICAL, 20.0, 13, 0.2, 0.5)
     assert counts.repeated.tolist() == [0, 0 if source is None else counts.repeated[1]]
-    level = int(counts.repeated.any())
+    level = counts.level
     assert level == (source is not None)
     found = dict(zip(event_scores.CRITERIA, counts.found[level].sum(axis=1).tolist(), strict=True))
     every = int(counts.references[level].sum())
@@ -294,3 +294,16 @@ def test_tracks_need_numbers(tracked: Path) -> None:
     assert "fold4_room1_mix001, frame 3, class 0, source 7" in done.stderr
     events = run(tracked / "out", "-r", tracked / "ref", "--events", "--force")
     assert "class-events" in events.stdout
+
+
+def test_a_few_repeated_numbers_of_the_reference(tracked: Path) -> None:
+    """Published labels have some; each such row is a source of its own."""
+    for path in (tracked / "ref").iterdir():
+        more = "".join(line(frame, 5, 0, 9) for frame in range(100, 240))
+        path.write_text(path.read_text() + more + line(3, 0, 170, 1))
+    done = run(tracked / "out", "-r", tracked / "ref", "--tracks", "--events", "--force", "--details")
+    assert (done.exit_code, done.stdout.count("repeated-source: 2 reference rows")) == (0, 2), done.output
+    for path in (tracked / "ref").iterdir():
+        path.write_text(path.read_text() + "".join(line(frame, 0, 170, 1) for frame in range(4, 12)))
+    done = run(tracked / "out", "-r", tracked / "ref", "--tracks", "--force")
+    assert (done.exit_code, "18 of 418 rows have the frame" in done.stderr) == (2, True), done.stderr

@@ -156,7 +156,7 @@ def _conditions(score: SeldScore, mistakes: Mistakes, limits: Thresholds) -> Tab
     there = ("right", *_kinds(score.profile, limits))
     shown = [name for name in _STATES if name in there]
     named = [(condition.name, band, sums) for condition, each in band_rows(mistakes.bands)
-             for band, sums in zip(condition.bands, each, strict=True)]  # fmt: skip
+             for band, sums in zip(condition.bands, each, strict=True) if _known(each)]  # fmt: skip
     rooms = score.rooms if len(score.rooms) > 1 else {}
     named += [(*room.split(), mistakes.clips[clips].sum(axis=0)) for room, clips in rooms.items()]
     rows: list[tuple[Cell, ...]] = [
@@ -206,11 +206,16 @@ def _by_class(score: SeldScore, lost: Mapping[str, Floats], shown: Sequence[str]
     return Table("class-errors", "points of F that each class loses", columns, rows, aside=True)
 
 
+def _known(sums: Ints) -> bool:
+    """Whether the band of any reference is known."""
+    return bool(sums[:, :_REFERENCE_STATES].any())
+
+
 def notices(score: SeldScore, mistakes: Mistakes) -> Iterator[Notice]:
     """What could not be told, and where units differ."""
     rows = mistakes.clips.sum(axis=0)[:_REFERENCE_STATES].sum()
     unknown = [(condition.name, condition.lacking) for condition, sums in band_rows(mistakes.bands)
-               if rows and not sums[:, :_REFERENCE_STATES].any()]  # fmt: skip
+               if rows and not _known(sums)]  # fmt: skip
     if unknown:
         names, lacking = (listed(list(each), 5) for each in zip(*unknown, strict=True))
         yield Notice("conditions-unknown", f"errors are not given by {names}: the reference has no {lacking}")

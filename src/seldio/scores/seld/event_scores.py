@@ -7,8 +7,9 @@ frames that they share must not exceed the threshold of the profile. Each event 
 events, one with the most pairs is counted. Collars are compared in label frames, exactly, where sed_eval compares
 floating-point seconds: 0.9 s and 0.7 s are 0.2000…007 s apart there.
 
-Where a side has several rows of one number (or none) in a frame and class, numbers do not tell events apart. Then an
-event is a run of frames in which a class is active, and its angle in a frame the mean of the best pairs of rows.
+Where more than 1 % of the rows of a side have the number (or none) of another one in their frame and class, numbers do
+not tell events apart. Then an event is a run of frames in which a class is active, and its angle in a frame the mean of
+the best pairs of rows.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.scores.seld.corrected import STEPS
 from seldio.scores.seld.pairing import Measure, assigned, cell_groups, pairs
-from seldio.scores.seld.rows import EventFrames, Floats, Ints
+from seldio.scores.seld.rows import EventFrames, Floats, Ints, distinct
 from seldio.text import plural
 
 #: Seconds of the collar, and the share of an event's length that an offset may be off.
@@ -45,10 +46,20 @@ class EventCounts:
     references: Ints  # shape [2, classes]
     predictions: Ints  # shape [2, classes]
     repeated: Ints  # rows of a side with the frame, class and source of another one, shape [2]
+    rows: Ints  # of a side, shape [2]
 
     def __add__(self, other: EventCounts) -> EventCounts:
         fields = (field.name for field in dataclasses.fields(self))
         return EventCounts(*(getattr(self, name) + getattr(other, name) for name in fields))
+
+    @property
+    def level(self) -> int:
+        """Which events count: 0 for those of sources; 1 for those of classes, where numbers do not tell sources."""
+        return int((self.repeated > _FEW * self.rows).any())
+
+
+#: The share of rows with the number of another one up to which numbers tell sources apart.
+_FEW = 0.01
 
 
 class _Events(NamedTuple):
@@ -80,7 +91,8 @@ def count(
         collar: maximum error of onset and offset in seconds.
         share: maximum error of the offset of an event over its length, if that is more.
     """
-    sides = [_known(side, classes) for side in (reference, prediction)]
+    (a_side, again), (b_side, twice) = (distinct(_known(side, classes)) for side in (reference, prediction))
+    sides = a_side, b_side
     found, there = np.zeros((2, len(CRITERIA), classes), np.int64), np.zeros((2, 2, classes), np.int64)
     for level, by_source in enumerate((True, False)):
         a, b = (_events(side, by_source=by_source) for side in sides)
@@ -92,7 +104,8 @@ def count(
         here = _angles(a, b, i, j, error) <= angle
         for number, good in enumerate((np.ones(len(i), dtype=bool), here, ends, here & ends)):
             found[level, number] = np.bincount(_matched(a, b, i[good], j[good]), minlength=classes)
-    return EventCounts(found, there[:, 0], there[:, 1], np.array([_repeated(side) for side in sides]))
+    repeated, rows = np.array([again.sum(), twice.sum()]), np.array([len(side) for side in sides])
+    return EventCounts(found, there[:, 0], there[:, 1], repeated, rows)
 
 
 #: Frames that are no more than rounding.
@@ -107,12 +120,6 @@ def _known(side: EventFrames, classes: int) -> EventFrames:
 def _keys(side: EventFrames, *, by_source: bool) -> list[Ints]:
     keys = [side.clip, side.class_id]
     return [*keys, side.source] if by_source and side.source is not None else keys
-
-
-def _repeated(side: EventFrames) -> int:
-    keys = [*_keys(side, by_source=True), side.frame]
-    order = np.lexsort(keys)
-    return int(np.logical_and.reduce([np.diff(key[order]) == 0 for key in keys]).sum())
 
 
 def _events(side: EventFrames, *, by_source: bool) -> _Events:
@@ -203,7 +210,7 @@ _COUNTS = (
 
 def tables(counts: EventCounts, labels: Sequence[str], collar: float, share: float, angle: float) -> Iterator[Table]:
     """The scores of all events, and those by class."""
-    level = int(counts.repeated.any())
+    level = counts.level
     references, predictions = counts.references[level], counts.predictions[level]
     both, there = references + predictions, references > 0
     all_a, all_b = int(references.sum()), int(predictions.sum())
@@ -234,10 +241,14 @@ def _over(part: int, whole: int) -> float:
 
 def notices(counts: EventCounts) -> Iterator[Notice]:
     """How events were distinguished, where that is not by their numbers."""
-    for rows, noun in zip(counts.repeated.tolist(), ("reference row", "predicted row"), strict=True):
-        if rows:
-            text = (
-                f"{plural(rows, noun)} with the frame, class and source of another, so that numbers do not tell events "
-            )
-            text += "apart: an event is a time in which a class is active, whatever the number of its sources, and its "
-            yield Notice("class-events", text + "direction that of the best pairs of each label frame", grave=True)
+    if not counts.repeated.any():
+        return
+    each = zip(counts.repeated.tolist(), ("reference row", "predicted row"), strict=True)
+    text = (
+        f"{' and '.join(plural(many, noun) for many, noun in each if many)} with the frame, class and source of another"
+    )
+    if counts.level:
+        text += ": an event is a time in which a class is active, whatever the number of its sources"
+        yield Notice("class-events", text, grave=True)
+    else:
+        yield Notice("repeated-source", f"{text}: each belongs to an event of its own")

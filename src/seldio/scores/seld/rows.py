@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from seldio.errors import UsageError
 from seldio.schema.events import clip_codes
+from seldio.schema.spans import rank_in_frame
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -88,6 +89,19 @@ def _floats(table: pa.Table, field: str) -> Floats | None:
     if field not in table.column_names or table[field].null_count == table.num_rows:
         return None
     return np.asarray(table[field].to_numpy(), dtype=np.float64)
+
+
+def distinct(side: EventFrames) -> tuple[EventFrames, NDArray[np.bool_]]:
+    """*side* with a source number of its own for each row of a frame and class, and which rows had another's.
+
+    The first row of a number in a frame keeps it; further ones count as another source each.
+    """
+    source = np.zeros_like(side.clip) if side.source is None else side.source
+    rank = rank_in_frame([side.clip, side.class_id, source], side.frame)
+    again = rank > 0
+    if again.any():
+        source = source * (int(rank.max()) + 1) + rank
+    return dataclasses.replace(side, source=source), again
 
 
 def _directions(table: pa.Table) -> tuple[Floats, Floats | None, NDArray[np.bool_] | None]:

@@ -25,7 +25,7 @@ from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.scores.seld.corrected import STEPS
 from seldio.scores.seld.metrics import EPSILON
 from seldio.scores.seld.pairing import CellGroup, Measure, Paired, assigned, paired
-from seldio.scores.seld.rows import EventFrames, Floats, Ints
+from seldio.scores.seld.rows import EventFrames, Floats, Ints, distinct
 from seldio.text import plural, printable
 
 #: Similarities from which on a pair counts for HOTA; and for IDF1 and identity switches.
@@ -47,8 +47,8 @@ class TrackCounts:
     switches: Ints  # changes of the number that a reference is followed by, of each class
     numbered: Ints  # rows of a side with a number above 0, shape [2]
     repeated: Ints  # rows of a side with the frame, class and number of another one, shape [2]
-    crowded: Ints  # rows of a side that share their frame and class with another one, shape [2]
-    examples: tuple[str, ...]  # where rows are repeated, at most one of each part
+    crowded: int  # rows of the reference that share their frame and class with one before them
+    examples: tuple[str, ...]  # where predicted rows are repeated, at most one of each part
 
     def __add__(self, other: TrackCounts) -> TrackCounts:
         sums: Any = (getattr(self, field.name) + getattr(other, field.name) for field in dataclasses.fields(self))
@@ -79,18 +79,16 @@ def count(
         classes: how many the vocabulary has.
     """
     sides = _known(reference, classes), _known(prediction, classes)
-    twice = [_repeated(side) for side in sides]
-    shared = [_repeated(dataclasses.replace(side, source=None)) for side in sides]
+    (a, again), (b, twice) = map(distinct, sides)
+    crowded = distinct(dataclasses.replace(sides[0], source=None))[1]
     total = TrackCounts(
-        np.bincount(sides[0].class_id, minlength=classes), np.bincount(sides[1].class_id, minlength=classes),
+        np.bincount(a.class_id, minlength=classes), np.bincount(b.class_id, minlength=classes),
         np.zeros((3, classes, len(ALPHAS)), np.int64), np.zeros(classes, np.int64), np.zeros(classes, np.int64),
         np.array([0 if side.source is None else int((side.source > 0).sum()) for side in sides]),
-        np.array([len(rows) for rows in twice]), np.array([len(rows) for rows in shared]),
-        tuple(_place(side, rows[0], clips) for side, rows in zip(sides, twice, strict=True) if len(rows))[:1],
+        np.array([again.sum(), twice.sum()]), int(crowded.sum()),
+        tuple(_place(sides[1], row, clips) for row in np.flatnonzero(twice)[:1].tolist()),
     )  # fmt: skip
-    if total.repeated.any() or any(side.source is None for side in sides):
-        return total
-    a, b, lengths = _frames(*sides, len(clips))
+    a, b, lengths = _frames(a, b, len(clips))
     for group in paired(a, b, lengths, classes, measure):
         _add(group, 2 * angle, total)
     return total
@@ -99,14 +97,6 @@ def count(
 def _known(side: EventFrames, classes: int) -> EventFrames:
     good = (side.frame >= 0) & (side.class_id >= 0) & (side.class_id < classes)
     return side if good.all() else side.take(good)
-
-
-def _repeated(side: EventFrames) -> Ints:
-    """The rows with the frame, class and number of one before them."""
-    keys = [each for each in (side.source, side.class_id, side.frame, side.clip) if each is not None]
-    order = np.lexsort(keys)
-    same = np.logical_and.reduce([np.diff(key[order]) == 0 for key in keys])
-    return np.asarray(order[1:][same])
 
 
 def _place(side: EventFrames, row: int, clips: Sequence[str]) -> str:
@@ -280,18 +270,25 @@ def checked(counts: TrackCounts) -> None:
             "--tracks requires predictions with source numbers, and these have none above 0: a number for each source, "
             "kept while it sounds, is what is scored. Let a tracker write them, or leave --tracks out"
         )
-    if rows[0] and not counts.numbered[0] and counts.crowded[0]:
+    if rows[0] and not counts.numbered[0] and counts.crowded:
         raise UsageError(
             "--tracks requires a reference with source numbers, and this one has none above 0, though "
-            f"{plural(int(counts.crowded[0]), 'row')} share a frame and class with another one"
+            f"{plural(counts.crowded, 'row')} share a frame and class with another one"
         )
-    if counts.repeated.any():
-        each = zip(counts.repeated.tolist(), ("reference row", "predicted row"), strict=True)
-        text = " and ".join(plural(many, noun) for many, noun in each if many)
+    if twice := int(counts.repeated[1]):
         raise UsageError(
-            f"--tracks requires one place for each source number: {text} with the frame, class and number of another "
-            f"({counts.examples[0]}). TrackEval refuses these too"
+            f"--tracks requires one place for each source number: {plural(twice, 'predicted row')} with the frame, "
+            f"class and number of another ({counts.examples[0]}), which TrackEval refuses, too"
         )
+    if counts.repeated[0] > _FEW * rows[0]:
+        raise UsageError(
+            f"--tracks requires a reference with one place for each source number: {int(counts.repeated[0]):,} of "
+            f"{plural(rows[0], 'row')} have the frame, class and number of another"
+        )
+
+
+#: The share of reference rows with the number of another one up to which numbers tell sources apart.
+_FEW = 0.01
 
 
 def values(counts: TrackCounts) -> tuple[Floats, Floats]:
@@ -355,3 +352,8 @@ def notices(counts: TrackCounts) -> Iterator[Notice]:
     if counts.references.any() and not counts.numbered[0]:
         text = "no source number of the reference is above 0: a class of a clip counts as one source throughout"
         yield Notice("unnumbered-reference", text, grave=True)
+    if again := int(counts.repeated[0]):
+        text = (
+            f"{plural(again, 'reference row')} with the frame, class and number of another: each belongs to a track of "
+        )
+        yield Notice("repeated-source", text + "its own; TrackEval refuses such a reference")
