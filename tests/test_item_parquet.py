@@ -443,14 +443,17 @@ def test_every_pair_works_or_says_why(source: ItemFormat, tmp_path: Path) -> Non
                 "only JASCO",
                 "jasco cannot be made",
                 "takes questions with 2 or 4 options",
+                "takes wav and mp3 recordings",
             )
             assert any(word in reason for word in words), (target.name, reason)
             continue
+        out = out / target.main  # of those that are written as a folder
         report = validate(out, format=target.name)
         assert not report.summary()["errors"], (source.name, target.name, report.findings)
         reading = target.read(out.read_bytes(), out.name, raise_errors)
         assert reading is not None
-        assert {row.id for row in reading.rows} == {row.id for row in example(source)}
+        if "id" in source.carries and "id" in target.carries:
+            assert {row.id for row in reading.rows} == {row.id for row in example(source)}
 
 
 def refusal(path: Path, out: Path, source: ItemFormat, target: ItemFormat) -> str | None:

@@ -419,5 +419,7 @@ def test_broken_tables(tmp_path: Path) -> None:
 
 def test_what_no_format_takes_is_said(tmp_path: Path) -> None:
     for format in ITEM_FORMATS:
+        if "id" not in format.carries:
+            continue
         with pytest.raises((SeldioError, ValueError)):
             format.write([Item.model_construct(id="\ud800") if format.holds == "items" else Prediction.model_construct(id="\ud800", prediction="x", prompt="")])  # fmt: skip

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-LIBRARIES = ("torch", "torchdata", "grain", "tensorflow", "datasets", "ray", "polars", "duckdb", "pandas")
+LIBRARIES = (
+    "torch", "torchdata", "grain", "tensorflow", "datasets", "ray", "polars", "duckdb", "pandas", "inspect_ai",
+    "lmms_eval", "audio_evals",
+)  # fmt: skip
 
 if __name__ == "__main__":
     absent = [name for name in LIBRARIES if find_spec(name) is None]

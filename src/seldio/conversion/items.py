@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
+from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 import numpy as np
@@ -25,11 +26,12 @@ import pyarrow.parquet as pq
 
 from seldio import formats
 from seldio.check.reference import RUENVAQA
+from seldio.conversion.channel_use import AskedOfHarness
 from seldio.conversion.losses import allowed, checked_fields
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import Conversion
 from seldio.errors import DataError, InvalidData, LossError, UsageError
-from seldio.files import Entry, Source, open_source
+from seldio.files import Entry, Source, atomic_write, make_folder, open_source
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats.item_parquet import ItemParquet
@@ -104,7 +106,7 @@ class Loss:
         A key of ``extra`` that is also a key of the target, for example, has no place of its own there.
         """
         for field in table.schema.names:
-            if field not in self.target.carries:
+            if field not in self.target.carries or field in self.target.ignored:
                 self.lost[field] += int(_filled(table, field).sum())
         if self.target.suffix == PARQUET_SUFFIX:
             return
@@ -132,7 +134,8 @@ class Loss:
 
     def in_words(self) -> dict[str, str]:
         """The fields that rows lose or have changed, with how many do."""
-        lost = {field: plural(count, "row") for field, count in self.lost.items() if count}
+        why = {field: f"; {reason}" for field, reason in self.target.ignored.items()}
+        lost = {field: plural(count, "row") + why.get(field, "") for field, count in self.lost.items() if count}
         return lost | {
             field: f"not the same in {plural(count, 'row')}" for field, count in self.altered.items() if count
         }
@@ -172,6 +175,7 @@ def convert_items(
     """Convert one file of questions or predictions."""
     allow_loss = checked_fields(allow_loss, {**Item.model_fields, **Prediction.model_fields})
     place = path.path if isinstance(path, Source) else path
+    out, folder = _inside(out, target)
     with (
         reopened(path, sink) as source,
         tempfile.TemporaryFile() as spool,
@@ -183,7 +187,32 @@ def convert_items(
         converted = work.finish(allow_loss)
         with single_file(out, [place]) as (stream, written):
             _put(spool, stream, out, target)
-    return dataclasses.replace(converted, written=written)
+    if folder is not None and target.further is not None:
+        written += tuple(_written_around(folder, target.further(folder.absolute().name)))
+    notes = (*converted.notes, *work.about.notes(target, out))
+    return dataclasses.replace(converted, written=written, notes=notes)
+
+
+def _inside(out: Place | BinaryIO, target: ItemFormat) -> tuple[Place | BinaryIO, Path | None]:
+    """The file with the rows, and the folder around it of a format that is written as one."""
+    if target.further is None:
+        return out, None
+    if not isinstance(out, str | os.PathLike):
+        raise UsageError(f"{target.name} is written as a folder of several files: use -o FOLDER")
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{target.name} is written as a folder, but {printable(str(folder))} is a file")
+    return folder / target.main, folder
+
+
+def _written_around(folder: Path, files: Mapping[str, str]) -> Iterator[str]:
+    """Write the further files of a folder; their paths."""
+    for name, text in files.items():
+        path = folder / name
+        make_folder(path.parent)
+        with atomic_write(path) as stream:
+            stream.write(text.encode())
+        yield str(path)
 
 
 def one_file(source: Source, place: Place, format: ItemFormat | None, sink: Sink) -> Iterator[ItemReading]:
@@ -221,7 +250,8 @@ class _Work:
         self.memory = AsWritten()
         self.answers: RightAnswers | None = None
         self.marks = False
-        self.wrong: LossError | None = None
+        self.wrong: LossError | InvalidData | None = None
+        self.about = AskedOfHarness()
 
     def add(self, reading: ItemReading) -> None:
         """Convert a part of the file."""
@@ -243,6 +273,10 @@ class _Work:
         table = self.answers.add(table)
         self.made += len(table)
         self.loss.need(table)
+        refused = self.target.refusal(table)
+        if refused is not None:
+            raise UsageError(f"{self.target.name} cannot be made from {reading.format.name}: {refused}")
+        self.about.add(table)
         same = reading.format.name == self.target.name
         if reading.note is not None and isinstance(self.target, ItemParquet):
             reading.note(self.memory)
@@ -255,7 +289,7 @@ class _Work:
             data = self.writer.add(self.target.marked(table) if self.marks else table, origin)
             if not same:
                 self.loss.add(table, data)
-        except LossError as error:  # of the format itself: no permission helps
+        except (LossError, InvalidData) as error:  # of the format itself: no permission helps
             self.wrong = error
 
     def finish(self, allow_loss: Collection[str]) -> Conversion:
@@ -274,6 +308,8 @@ class _Work:
         lacking = [f"{plural(n, 'row has', 'rows have')} no {field}" for field, n in self.loss.missing.items() if n]
         if lacking and target not in (source, reading.home):
             raise UsageError(f"{target} cannot be made from {source}: {'; '.join(lacking)}")
+        if isinstance(self.wrong, InvalidData):
+            raise self.wrong
         if self.wrong is not None:
             fields = "; ".join(f"{field}: {what}" for field, what in self.wrong.losses.items())
             raise UsageError(f"{target} cannot be made from {source}: {fields}") from self.wrong

@@ -228,13 +228,17 @@ def make_questions(
 def check_target(target: ItemFormat) -> None:
     """See that labels can be asked in *target*."""
     if not _can_hold(target):
+        if target.ignored:  # its questions are about whole recordings
+            raise UsageError(
+                f"{target.name} is made from questions: make them first (--to so-bench --audio), then convert them"
+            )
         names = ", ".join(format.name for format in formats.ITEM_FORMATS if _can_hold(format))
         raise UsageError(f"questions from labels can be written as {names}; {target.name} cannot hold them")
 
 
 def _can_hold(target: ItemFormat) -> bool:
     whole = target.holds == "items" and set(target.carries) >= ESSENTIAL
-    return target.name == RUSSIAN or (whole and "options" not in target.needs)
+    return target.name == RUSSIAN or (whole and "options" not in target.needs and not target.ignored)
 
 
 def _place(out: Place | BinaryIO, target: ItemFormat, split: str) -> Path | BinaryIO:

@@ -11,6 +11,7 @@ from seldio.formats import item_parquet, qa_csv, qa_json, ruenvaqa
 from seldio.formats.base import FileRows, Format, LabelFormat, LabelReading, Place, TextFile
 from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.dialects import DIALECTS
+from seldio.formats.harnesses import FORMATS as HARNESSES
 from seldio.formats.items import ItemFormat
 from seldio.formats.parquet import PARQUET
 
@@ -22,7 +23,7 @@ _F = TypeVar("_F", bound=Format)
 #: Every layout of labels; their order decides between equals.
 LABEL_FORMATS: tuple[LabelFormat, ...] = (*DIALECTS, DCASE2026, PARQUET)
 _OUTSIDE = plugins.rows("item_formats", ItemFormat)
-_TEXTS: tuple[ItemFormat, ...] = (*qa_json.FORMATS, *qa_csv.FORMATS, *ruenvaqa.FORMATS, *_OUTSIDE)
+_TEXTS: tuple[ItemFormat, ...] = (*qa_json.FORMATS, *qa_csv.FORMATS, *ruenvaqa.FORMATS, *HARNESSES, *_OUTSIDE)
 #: Every layout of questions and predictions.
 ITEM_FORMATS: tuple[ItemFormat, ...] = (*_TEXTS, *item_parquet.formats(_TEXTS))
 #: Every format, in the order of ``seldio formats``.

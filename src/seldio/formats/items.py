@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import BinaryIO, Literal, Self
 
@@ -103,6 +103,13 @@ class ItemFormat(Format):
     suffix: str = ".jsonl"
     answers: Answers | None = None  # how it writes the right one of several options; None where either may stand
     counts: tuple[int, ...] = ()  # how many options a question may have; empty for any number
+    #: fields that it holds but whoever reads it takes no notice of, with the reason: a loss, though they are there
+    ignored: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    channels: str = ""  # of a harness, what it does to recordings of several channels, as a clause
+    climbs: bool = False  # whether it looks for recordings in the folders above, too
+    main: str = ""  # of a format that is written as a folder, the name of the file with the rows
+    #: and its other files, by name, for a folder with a name
+    further: Callable[[str], Mapping[str, str]] | None = None
 
     @property
     def model(self) -> type[Item | Prediction]:
@@ -163,6 +170,10 @@ class ItemFormat(Format):
     def marked(self, table: pa.Table) -> pa.Table:
         """*table* with what tells files of this format from others, empty as it is, where rows lack it."""
         return table
+
+    def refusal(self, table: pa.Table) -> str | None:  # noqa: ARG002 - few formats refuse any
+        """Why rows that have all that is needed cannot be written all the same; None where they can."""
+        return None
 
     def choices(self, row: Row) -> list[str] | None:  # noqa: ARG002 - few formats hold any
         """The options, made from the answers that a row holds besides the right one; None if there are none."""

@@ -66,6 +66,7 @@ class JsonItems(ItemFormat):
     layout: Layout = dataclasses.field(default_factory=Layout)  # of a new file
     closed: bool = False  # whether other keys are wrong
     language: str | None = None  # of all questions of the benchmark, so that no record says it
+    columnar: bool = True  # whether its keys are those of the records, so that many are read at once
     besides: tuple[str, ...] = dataclasses.field(init=False, default=())
 
     def __post_init__(self) -> None:
@@ -216,6 +217,10 @@ class JsonItems(ItemFormat):
         key = next((key for key, name in self.keys.items() if name == field), field)
         return next((name for name in (key, *self.instead.get(key, ())) if name in record), key)
 
+    def place_of(self, field: str, record: Mapping[str, Any]) -> Pointer:
+        """Where *record* holds a field, see :meth:`key_of`."""
+        return (self.key_of(field, record),)
+
 
 # --- values ----------------------------------------------------------------------------------------
 
@@ -315,6 +320,9 @@ class _Reader:
     def columns(self, run: Run) -> ColumnReader:
         """The records that are surely right: in lines, those without a key that appears twice, which JSON hides."""
         columns = ColumnReader(self.format, run.values)
+        if not self.format.columnar:
+            columns.doubtful = list(range(len(run.values)))
+            return columns
         columns.read(range(len(run.values)))
         if not run.raws:
             return columns
@@ -372,8 +380,8 @@ class _Reader:
         record = self.records[int(self.numbers[row])]
         if field is None:
             return record.place()
-        key = self.format.key_of(field, record.value)
-        return record.place((key,) if number is None else (key, number))
+        at = self.format.place_of(field, record.value)
+        return record.place(at if number is None else (*at, number))
 
     # --- what is wrong
 
@@ -433,13 +441,13 @@ class _Reader:
     def pointer(self, flaw: Flaw, record: Mapping[str, Any]) -> Pointer:
         """Where a flaw stands in its record."""
         field, *rest = flaw.at
-        key = self.format.key_of(str(field), record)
-        if field == "audio" and isinstance(record.get(key), str):
+        at = self.format.place_of(str(field), record)
+        if field == "audio" and isinstance(value_at(record, at), str):
             rest = []
         if field == "events":
             names = {name: key for key, name in self.format.proofs.items()}
             rest = [names.get(step, step) if isinstance(step, str) else step for step in rest]
-        return (key, *rest)
+        return (*at, *rest)
 
     def report(self, code: str, message: str, record: Record, pointer: Pointer, hint: str | None) -> None:
         """A finding at *pointer* inside a record."""

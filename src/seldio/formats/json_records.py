@@ -19,10 +19,10 @@ from seldio.formats.json_strict import LENIENT, JsonSource
 from seldio.formats.json_text import JsonDocument, JsonReader, Pointer, Record
 
 #: Where an object keeps its records.
-CONTAINERS = ("records", "data")
+CONTAINERS = ("records", "data", "samples")
 _RECORD = ("id", "qa_id", "audio_path", "question", "prediction")
 _PREFIX = 1 << 16
-_INSIDE = re.compile(r'"(?:records|data)"\s*:\s*\[\s*(?=\{)')
+_INSIDE = re.compile(r'"(?:records|data|samples)"\s*:\s*\[\s*(?=\{)')
 _KEY = re.compile(r'"([^"\\]{1,80})"\s*:')
 _DECODER = json.JSONDecoder()
 #: Records, and bytes of lines, that are read at a time.

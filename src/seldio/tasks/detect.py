@@ -279,7 +279,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         ),
     ),
     Task(
-        name="identify_source_by_doa", question_class="detect", weight=667, candidates=identify_source_by_doa,
+        name="identify_source_by_doa", question_class="detect", weight=667, spatial=True,
+        candidates=identify_source_by_doa,
         answer="source", read="source", metric="source_semantic_llm",
         ask=READ_SOURCE,
         wordings=(
@@ -291,7 +292,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         ),
     ),
     Task(
-        name="identify_source_by_location", question_class="detect", weight=666,
+        name="identify_source_by_location", question_class="detect", weight=666, spatial=True,
         candidates=identify_source_by_location, answer="source", read="source", metric="source_semantic_llm",
         ask=READ_SOURCE,
         wordings=(
@@ -304,7 +305,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         ),
     ),
     Task(
-        name="onset_from_location", question_class="detect", weight=487, candidates=onset_from_location,
+        name="onset_from_location", question_class="detect", weight=487, spatial=True,
+        candidates=onset_from_location,
         answer="number", read="onset", metric="onset_threshold_llm_extract", hidden="all",
         ask="Read the moment at which the sound begins into onset_time_s.",
         truth="onset_time", field="onset_time_s", error="time_error_s", threshold="onset", unit="s",
@@ -317,7 +319,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         ),
     ),
     Task(
-        name="estimate_azimuth", question_class="azimuth", weight=1152, candidates=estimate_azimuth, answer="number",
+        name="estimate_azimuth", question_class="azimuth", weight=1152, spatial=True,
+        candidates=estimate_azimuth, answer="number",
         read="azimuth", metric="er20_azimuth_llm_extract", hidden="all",
         ask="Read the azimuth into angle_deg.",
         truth="azimuth_deg", field="angle_deg", error="doaerr_deg", threshold="azimuth", unit="°",
@@ -336,7 +339,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         ),
     ),
     Task(
-        name="estimate_elevation", question_class="elevation", weight=1153, candidates=estimate_elevation,
+        name="estimate_elevation", question_class="elevation", weight=1153, spatial=True,
+        candidates=estimate_elevation,
         answer="number", read="elevation", metric="er10_elevation_llm_extract", hidden="all",
         ask="Read the elevation into elevation_deg. An azimuth goes into angle_deg, never in its place.",
         truth="elevation_deg", field="elevation_deg", error="doaerr_deg", threshold="elevation", unit="°",
@@ -355,7 +359,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         ),
     ),
     Task(
-        name="estimate_distance", question_class="distance", weight=486, candidates=estimate_distance, answer="number",
+        name="estimate_distance", question_class="distance", weight=486, spatial=True,
+        candidates=estimate_distance, answer="number",
         read="distance", metric="distance_threshold_llm_extract", hidden="all",
         ask="Read the distance into distance_m. Words like near or far are not distances.",
         truth="distance_m", field="distance_m", error="distance_error_m", threshold="distance", unit="m",

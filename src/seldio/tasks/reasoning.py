@@ -198,7 +198,8 @@ _READ_RELATION = "Read the relation of the two sounds; decide relation_match."
 #: The records of these tasks.
 TASKS: tuple[Task[Scene, Draft], ...] = (
     Task(
-        name="multi_hop", question_class="reasoning", weight=333, candidates=multi_hop, answer="source",
+        name="multi_hop", question_class="reasoning", weight=333, spatial=True,
+        candidates=multi_hop, answer="source",
         read="source", metric="source_semantic_llm",
         ask=READ_SOURCE,
         wordings=(
@@ -210,7 +211,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         ),
     ),
     Task(
-        name="spatial_temporal", question_class="reasoning", weight=333, candidates=spatial_temporal,
+        name="spatial_temporal", question_class="reasoning", weight=333, spatial=True,
+        candidates=spatial_temporal,
         answer="source and direction", read="source and direction", metric="source_direction_time_llm", hidden="times",
         ask="Read the sound, its direction and its interval; decide the source fields and direction_match. Every part "
         "of the reference's direction must be there. The reference does not show its times.",
@@ -227,7 +229,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         ),
     ),
     Task(
-        name="compare_elevation", question_class="elevation", weight=333, candidates=compare_elevation,
+        name="compare_elevation", question_class="elevation", weight=333, spatial=True,
+        candidates=compare_elevation,
         answer="relation", read="comparison", metric="relation_semantic_llm",
         ask=_READ_RELATION,
         wordings=(
@@ -239,7 +242,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         ),
     ),
     Task(
-        name="compare_distance", question_class="distance", weight=333, candidates=compare_distance, answer="relation",
+        name="compare_distance", question_class="distance", weight=333, spatial=True,
+        candidates=compare_distance, answer="relation",
         read="comparison", metric="relation_semantic_llm",
         ask=_READ_RELATION,
         wordings=(
@@ -251,7 +255,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         ),
     ),
     Task(
-        name="relative_left_right", question_class="reasoning", weight=333, candidates=relative_left_right,
+        name="relative_left_right", question_class="reasoning", weight=333, spatial=True,
+        candidates=relative_left_right,
         answer="relation", read="side", metric="relation_semantic_llm",
         alike=lambda item: " left of " in (item.canonical_answer or ""),
         ask=_READ_RELATION,
@@ -264,7 +269,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         ),
     ),
     Task(
-        name="classify_motion", question_class="motion", weight=62, candidates=classify_motion, answer="motion",
+        name="classify_motion", question_class="motion", weight=62, spatial=True,
+        candidates=classify_motion, answer="motion",
         read="motion", metric="motion_semantic_llm",
         ask="Read the motion into motion_label and decide motion_match.",
         wordings=(

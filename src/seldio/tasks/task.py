@@ -132,6 +132,7 @@ class Task(Generic[View, Made]):
         name: as ``task_name`` has it.
         question_class: the group of its questions.
         weight: its share where questions are chosen; in SO-Bench how many of the 7,877 published ones are of it.
+        spatial: whether it takes directions or distances to answer, which a recording of one channel does not hold.
         language: that it is asked in: ``en`` is in the style of SO-Bench, ``ru`` in that of ruEnvAQA.
         candidates: looks at a clip and yields drafts and, for each candidate that is skipped, the reason.
         refused: why labels cannot answer it, where they cannot.
@@ -157,6 +158,7 @@ class Task(Generic[View, Made]):
     name: str
     question_class: str
     weight: int
+    spatial: bool = False
     language: Literal["en", "ru"] = "en"
     candidates: Callable[[View, Margins, Say], Iterator[Made | str]] | None = None
     refused: str = ""

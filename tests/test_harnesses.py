@@ -1,0 +1,137 @@
+"""Questions for evaluation harnesses, and what harnesses write; tests/frameworks runs the harnesses themselves."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import seldio
+from seldio.errors import InvalidData, LossError, UsageError
+from seldio.schema.qa import Item
+
+TARGETS = ("inspect", "lmms-eval", "ultraeval-audio")
+SPATIAL = {
+    "id": "1", "audio": ["a.wav"], "task": "estimate_azimuth", "question": "What is the azimuth of the bell?",
+    "answer": "30 degrees", "canonical_answer": "30 degrees", "answer_meta": {"azimuth_deg": 30.0}, "language": "en",
+}  # fmt: skip
+CHOICE = {"id": "2", "audio": ["b.mp3"], "question": "Who?", "options": ["A man", "A woman"], "answer": "A woman"}
+
+
+def items(folder: Path, *rows: dict[str, Any]) -> Path:
+    path = folder / "qa.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_nothing_is_lost(target: str, tmp_path: Path) -> None:
+    given = items(tmp_path, SPATIAL, CHOICE)
+    made = seldio.convert(given, tmp_path / "out", target)
+    seldio.convert(tmp_path / "out", tmp_path / "back.jsonl", "items")
+    rows = [Item.model_validate_json(line) for line in (tmp_path / "back.jsonl").read_text("utf-8").splitlines()]
+    expected = [Item.model_validate(SPATIAL), Item.model_validate(CHOICE)]
+    if target == "inspect":  # its targets are letters
+        expected[1] = expected[1].model_copy(update={"answer": "B"})
+    assert rows == expected
+    assert "1 question takes directions or distances" in made.notes[-2]
+    assert "2 recordings not found" in made.notes[-1]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_part_of_a_recording_is_a_loss(target: str, tmp_path: Path) -> None:
+    given = items(tmp_path, SPATIAL | {"start": 20.0, "end": 40.0})
+    with pytest.raises(LossError, match="plays the whole recording"):
+        seldio.convert(given, tmp_path / "out", target)
+    seldio.convert(given, tmp_path / "out", target, allow_loss="start,end")
+    with pytest.raises(UsageError, match="make them first"):
+        seldio.convert(Path(__file__).parent / "cases/formats/starss23", tmp_path / "made", target)
+
+
+def test_what_a_harness_does_not_take(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"wav and mp3 recordings, not a\.flac"):
+        seldio.convert(items(tmp_path, SPATIAL | {"audio": ["a.flac"]}), tmp_path / "out.jsonl", "inspect")
+    with pytest.raises(UsageError, match="takes 1 recording for a question, but 1 question has more"):
+        seldio.convert(items(tmp_path, SPATIAL | {"audio": ["a.wav", "b.wav"]}), tmp_path / "out", "ultraeval-audio")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="is a file"):
+        seldio.convert(items(tmp_path, SPATIAL), tmp_path / "file", "lmms-eval")
+
+
+def test_the_folders(tmp_path: Path) -> None:
+    given = items(tmp_path, CHOICE)
+    made = seldio.convert(given, tmp_path / "my-task 2", "lmms-eval")
+    assert [Path(path).name for path in made.written] == ["questions.jsonl", "seldio_my_task_2.yaml", "utils.py"]
+    ast.parse((tmp_path / "my-task 2/utils.py").read_text("utf-8"))
+    made = seldio.convert(given, tmp_path / "ultra", "ultraeval-audio")
+    for path in made.written[1:]:
+        assert "seldio_ultra" in yaml.safe_load(Path(path).read_text("utf-8"))
+    assert not seldio.validate(tmp_path / "ultra").summary()["errors"]
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [("B", 1), ("(B)", 1), ("B. A woman", 1), ("Answer: B", 1), ("a woman", 1), ("A woman", 1), ("A", 0), ("both", 0),
+     ("A man and a woman", 0)],
+)  # fmt: skip
+def test_the_task_reads_letters_and_texts(text: str, right: int, tmp_path: Path) -> None:
+    seldio.convert(items(tmp_path, CHOICE), tmp_path / "task", "lmms-eval")
+    space: dict[str, Any] = {"__file__": str(tmp_path / "task/utils.py")}
+    exec((tmp_path / "task/utils.py").read_text("utf-8"), space)
+    doc = json.loads((tmp_path / "task/questions.jsonl").read_text("utf-8"))
+    assert space["process_results"](doc, [text])["accuracy"] == right
+    assert "\nB. A woman\n" in space["doc_to_text"](doc)
+
+
+def record(path: Path, *steps: tuple[int, str]) -> Path:
+    lines = [{"type": "inference", "id": number, "data": {"content": text}} for number, text in steps]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return path
+
+
+def test_outputs_without_ids_are_in_the_order_of_the_questions(tmp_path: Path) -> None:
+    given = items(tmp_path, CHOICE, CHOICE | {"id": "3", "answer": "A man"})
+    run = record(tmp_path / "run.jsonl", (1, "A man"), (0, "A woman"))  # as workers finish
+    report = seldio.score(run, given)
+    assert report.overall["accuracy"] == 1
+    assert "by-order" in [notice.name for notice in report.notices]
+    for steps, words in ((((1, "A man"),), "no output for 1 question"), (((0, "a"), (0, "b")), "a second output")):
+        with pytest.raises(InvalidData, match=words):
+            seldio.score(record(tmp_path / "run.jsonl", *steps), given)
+
+
+def test_other_inputs_of_inspect(tmp_path: Path) -> None:
+    """A text instead of messages, a system message, unknown keys: all come back."""
+    rows = [
+        {"id": "1", "input": "Who speaks?", "target": "A", "choices": ["x", "y"]},
+        {"id": "2", "input": [{"role": "system", "content": "Listen."}, {"role": "user", "content": "Who?"}],
+         "target": "B", "metadata": {"task": "t", "mine": 1}, "sandbox": "docker"},
+    ]  # fmt: skip
+    path = items(tmp_path, *rows)
+    table = seldio.read(path)
+    assert table.column("question").to_pylist() == ["Who speaks?", "Who?"]
+    seldio.convert(path, tmp_path / "p.parquet", "parquet")
+    seldio.convert(tmp_path / "p.parquet", tmp_path / "back.jsonl", "inspect")
+    assert (tmp_path / "back.jsonl").read_bytes() == path.read_bytes()
+
+
+def test_bad_records_have_their_place(tmp_path: Path) -> None:
+    path = items(tmp_path, {"id": "1", "input": [{"role": "user", "content": "?"}], "target": ["A", "B"]},
+                 {"id": "2", "target": "A"})  # fmt: skip
+    found = seldio.validate(path, format="inspect").findings
+    assert {(one.code, one.line) for one in found if one.severity.value == "error"} == {
+        ("SYN212", 1), ("SYN211", 2), ("QAI111", 2)
+    }  # fmt: skip
+    assert "target is an array, but must be text" in found[0].message
+
+
+def test_stored_texts_of_a_log(tmp_path: Path) -> None:
+    """inspect keeps long texts once, under their hash."""
+    sample = {"id": 7, "epoch": 1, "output": {"completion": "attachment://ab"}, "attachments": {"ab": "A long answer"}}
+    (tmp_path / "log.json").write_text(json.dumps({"version": 2, "status": "success", "samples": [sample]}))
+    table = seldio.read(tmp_path / "log.json")
+    assert (table["id"][0].as_py(), table["prediction"][0].as_py()) == ("7", "A long answer")
