@@ -38,6 +38,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "yaml": ("formats/yaml_text.py",),
     "jsonschema": ("scores/judge/",),
     "soundfile": ("media/audio.py",),
+    "soxr": ("media/resampling.py",),
     "av": ("media/",),
     "scipy": ("scores/", "media/arrays.py"),
     "huggingface_hub": ("hub/", "scores/judge/"),

@@ -384,10 +384,10 @@ def test_windows_are_streamed_in_batches_with_masks(tmp_path: Path) -> None:
 
 def test_what_cannot_be_put_together_is_refused() -> None:
     with pytest.raises(UsageError, match="x cannot be stacked"):
-        collate([{"x": np.zeros((1, 2))}, {"x": np.zeros((2, 3))}], 0, {})
+        collate([{"x": np.zeros((1, 2))}, {"x": np.zeros((2, 3))}], 0)
     with pytest.raises(UsageError, match="batches of 0"):
         Stream(range(3)).batch(0)
-    found = collate([{"n": 1, "t": "a", "x": np.zeros(2)}, {"n": 2, "t": "b", "x": np.ones(3)}], 9, {})
+    found = collate([{"n": 1, "t": "a", "x": np.zeros(2)}, {"n": 2, "t": "b", "x": np.ones(3)}], 9)
     assert ([1, 2], ["a", "b"]) == (found["n"].tolist(), found["t"])
     assert [[0, 0, 9], [1, 1, 1]] == found["x"].tolist()
 

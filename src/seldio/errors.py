@@ -121,6 +121,7 @@ LIBRARIES = {
     "huggingface_hub": "the Hub (push, pull, hf://) and the judge",
     "rapidfuzz": "the word error rates of transcripts",
     "soundfile": "recordings",
+    "soxr": "windows at another rate (rate=)",
 }
 
 

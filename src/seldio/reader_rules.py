@@ -97,6 +97,15 @@ _ROWS = (
     Rule("SYN402", "unsafe-yaml-tag", ERROR),
     Rule("SYN403", "duplicate-yaml-key", ERROR),
     Rule("SYN404", "yaml-too-large", ERROR),
+    # labels of tools that people mark sounds with
+    Rule("SYN501", "malformed-label", ERROR),
+    Rule("SYN502", "label-value", ERROR),
+    Rule("SYN503", "comma-in-time", ERROR, "safe"),
+    Rule("SYN504", "invalid-xml", ERROR),
+    Rule("SYN505", "unknown-label-key", WARNING),
+    Rule("SYN506", "unaligned-annotation", ERROR),
+    Rule("SYN507", "several-annotators", INFO),
+    Rule("SYN508", "several-recordings", ERROR),
     # what a file as a whole seems to be
     Rule("SYN901", "unknown-layout", ERROR),
     Rule("SYN902", "uncertain-layout", INFO),

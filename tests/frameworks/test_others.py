@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from seldio.data import collate
 from seldio.errors import UsageError
 
 Keys = list[tuple[str, int]]
@@ -53,6 +55,27 @@ def test_grain_goes_on_from_its_state(grain: Any, windows: Any) -> None:
         tail = [batch["audio"] for batch in again]
         assert len(expected) - taken == len(tail)
         assert all(np.array_equal(*pair) for pair in zip(expected[taken:], tail, strict=True))
+
+
+def _negated(window: Any) -> Any:
+    return window | {"audio": -window["audio"]}
+
+
+def test_grain_takes_windows_of_any_option(grain: Any, dataset: Any) -> None:
+    windows = dataset.windows(seconds=0.2, target="rows", dtype="int16", transform=_negated)
+    batches = grain.MapDataset.source(windows).batch(
+        6, batch_fn=partial(collate, pad={"target": float("nan")})
+    )  # fmt: skip
+
+    found = list(batches)
+
+    assert np.array_equal(
+        np.concatenate([batch["audio"] for batch in found]),
+        [-window["audio"] for window in dataset.windows(seconds=0.2, dtype="int16")],
+    )
+    assert [len(window["target"]) for window in windows] == [
+        int(rows) for batch in found for rows in batch["target_mask"].sum(axis=1)
+    ]
 
 
 def test_workers_of_grain(grain: Any, windows: Any, keys: Keys) -> None:

@@ -7,6 +7,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,48 @@ def test_even_ranks_have_the_same_number_of_batches(windows: Any, monkeypatch: p
             monkeypatch.setenv("RANK", str(rank))
             found.append(len(list(data.DataLoader(windows.stream(even=even), batch_size=2, num_workers=2))))
         assert batches == found
+
+
+@pytest.mark.parametrize("stateful", [False, True])
+def test_a_loader_is_as_long_as_its_batches(stateful: bool) -> None:
+    kind = pytest.importorskip("torchdata.stateful_dataloader").StatefulDataLoader if stateful else data.DataLoader
+    for length, workers, drop in ((20, 0, False), (23, 2, False), (23, 2, True), (7, 3, False), (0, 1, False)):
+        loader = kind(Stream(range(length), seed=1), batch_size=4, num_workers=workers, drop_last=drop)
+        assert len(loader) == sum(1 for _ in loader)
+        batched = Stream(range(length)).batch(4, drop_last=drop)
+        loader = kind(batched, batch_size=None, num_workers=workers)
+        assert len(loader) == sum(1 for _ in loader)
+
+
+def test_workers_give_the_same_sound_with_all_options(dataset: Any, keys: Keys) -> None:
+    pytest.importorskip("soxr", reason="soxr is not installed")
+    windows = dataset.windows(
+        seconds=0.2, target="rows", rate=1_500, dtype="int16", transform=_marked, label_cache=1
+    )  # fmt: skip
+    together = partial(seldio.data.collate, pad={"target": float("nan")}, tensors=True)
+    expected = torch.stack([torch.from_numpy(window["audio"]) for window in windows])
+
+    for workers, start in ((0, None), (2, "fork"), (1, "spawn")):
+        loader = data.DataLoader(
+            windows, batch_size=6, num_workers=workers, multiprocessing_context=start, collate_fn=together
+        )
+        batches = list(loader)
+        assert keys == _all(batches)
+        assert torch.equal(expected, torch.cat([batch["audio"] for batch in batches]))
+        assert expected.dtype == torch.int16 == batches[0]["audio"].dtype
+        assert torch.bool == batches[0]["target_mask"].dtype
+        assert all(torch.equal(batch["mark"], batch["frames"][:, 0]) for batch in batches)
+        assert all(batch["audio"].is_shared() for batch in batches) or not workers
+
+
+def _marked(window: Any) -> Any:
+    return window | {"mark": window["frames"][0]}
+
+
+def test_a_batch_of_arrays_is_a_batch_of_torch_too(windows: Any, keys: Keys) -> None:
+    loader = data.DataLoader(windows, batch_size=6, num_workers=1, collate_fn=seldio.data.collate)
+
+    assert keys == [key for batch in loader for key in _keys(batch)]
 
 
 def test_ranks_and_workers_together_take_each_window_once(

@@ -15,7 +15,7 @@ from seldio.formats import TextFile
 from seldio.formats.datasets import COUNTED, clip_range, expected_clips
 from seldio.formats.items import ItemFormat
 from seldio.formats.mera import id_value
-from seldio.formats.recognise import read_files
+from seldio.formats.recognise import named_like_labels, read_files
 from seldio.rules.collection import Reference
 from seldio.rules.item_table import ItemFile, ItemTable
 from seldio.rules.items import repeated_id
@@ -51,7 +51,7 @@ def load(text: str) -> Reference | ItemReference:
             names = source.entries[0].read().decode("utf-8", "replace").split()
             return Reference(text, dict.fromkeys(_clip(name) for name in names))
         audio = [entry for entry in source.entries if entry.name.lower().endswith(_AUDIO)]
-        labels = [entry for entry in source.entries if entry.name.lower().endswith((".csv", ".json"))]
+        labels = [entry for entry in source.entries if named_like_labels(entry)]
         if not audio and not labels:
             raise UsageError(f"{printable(text)} holds neither recordings nor labels")
         clips = {_clip(e.name): _length(e) for e in audio} or dict.fromkeys(_clip(entry.name) for entry in labels)
@@ -102,7 +102,7 @@ def _tasks(source: Source) -> ItemReference | None:
 
 def _labelled(source: Source) -> dict[str, int]:
     """Label frames up to the last label of each clip, as far as the labels can be read."""
-    labels = source.restricted(e for e in source if e.name.lower().endswith((".csv", ".json")))
+    labels = source.restricted(entry for entry in source if named_like_labels(entry))
     files = [
         TextFile(entry.path, entry.name, _clip(entry.name), data)
         for entry, data in read_entries(labels, lambda _: None)

@@ -23,6 +23,7 @@ from seldio.files import many_files, write_bytes
 from seldio.formats import LabelFormat, TextFile, cells, diagnosis
 from seldio.formats.detect import MARGIN, detect, means_the_same
 from seldio.formats.label_csv import Dialect
+from seldio.formats.label_tools import ToolFormat
 from seldio.rules import CATALOGUE
 from seldio.text import plural, printable
 
@@ -54,7 +55,7 @@ class Fixed:
             yield from (f"--- {printable(self.path)}", f"+++ {printable(self.path)}", r"\ UTF-16 becomes UTF-8")
         for line in difflib.unified_diff(old, new, self.path, self.path, n=1, lineterm="\n"):
             text = line.rstrip("\r\n")
-            yield printable(text) + {"\r\n": "␍␊", "\r": "␍"}.get(line[len(text) :], "")
+            yield "\t".join(map(printable, text.split("\t"))) + {"\r\n": "␍␊", "\r": "␍"}.get(line[len(text) :], "")
             if text == line:
                 yield r"\ No newline at end of file"
 
@@ -78,7 +79,7 @@ def fixable(codes: Collection[str], unsafe: bool) -> list[str]:
     return sorted(known, key=lambda code: (code[:3] != "SYN", code[:4] != "LAB3", code))
 
 
-def fix(path: str, data: bytes, dialect: Dialect, codes: Collection[str], unsafe: bool = False) -> Fixed:
+def fix(path: str, data: bytes, dialect: Dialect | ToolFormat, codes: Collection[str], unsafe: bool = False) -> Fixed:
     """Repair a file of *dialect* in which rules *codes* found something."""
     todo = fixable(codes, unsafe)
     try:
@@ -87,9 +88,12 @@ def fix(path: str, data: bytes, dialect: Dialect, codes: Collection[str], unsafe
         return Fixed(path, data, data, ())
     mark = _MARK if text.startswith(_MARK) else ""
     text = text[len(mark) :]
-    if not set(todo) <= _LINE_ENDS:
-        text = diagnosis.repaired(text, dialect, todo)
-    fixed = _fixed(text, dialect, todo)
+    if isinstance(dialect, ToolFormat):
+        fixed = dialect.repaired(text, todo)
+    else:
+        if not set(todo) <= _LINE_ENDS:
+            text = diagnosis.repaired(text, dialect, todo)
+        fixed = _fixed(text, dialect, todo)
     after = (("" if "SYN103" in todo else mark) + fixed).encode()
     return Fixed(path, data, after, tuple(todo) if after != data else ())
 
@@ -248,13 +252,18 @@ def _round(examined: Sequence[Examined], unsafe: bool) -> Iterator[Fixed]:
     for one in examined:
         for labels in one.labels:
             format = labels.format
-            if not isinstance(format, Dialect):
+            if not isinstance(format, (Dialect, ToolFormat)) or not format.repairable:
                 continue
             for path in labels.places:
                 if path not in one.local or path not in codes:
                     continue
                 file, found = labels.text(path), codes[path]
-                if not labels.named and "SYN112" in found and not _certain(file, format):
+                if (
+                    isinstance(format, Dialect)
+                    and not labels.named
+                    and "SYN112" in found
+                    and not _certain(file, format)
+                ):
                     found = found - {"SYN112"}
                 fixed = _mended(file, format, found, unsafe) if found else None
                 if fixed is not None and fixed.codes:
@@ -269,7 +278,7 @@ def _certain(file: TextFile, format: Dialect) -> bool:
     return found.format is not None and found.format.name == format.name and firm
 
 
-def _mended(file: TextFile, format: Dialect, codes: set[str], unsafe: bool) -> Fixed | None:
+def _mended(file: TextFile, format: Dialect | ToolFormat, codes: set[str], unsafe: bool) -> Fixed | None:
     """A file repaired; None where what is safe would change a value that can be read."""
     stored = file.stored if file.stored is not None else file.data
     safe = fix(file.path, stored, format, codes)
@@ -278,7 +287,7 @@ def _mended(file: TextFile, format: Dialect, codes: set[str], unsafe: bool) -> F
     return fix(file.path, stored, format, codes, unsafe) if unsafe else safe
 
 
-def _keeps(before: TextFile, after: TextFile, format: Dialect) -> bool:
+def _keeps(before: TextFile, after: TextFile, format: Dialect | ToolFormat) -> bool:
     """Whether all rows that can be read before can be read after, with the same values."""
     old, new = (format.read([file], lambda _: None).table.drop_columns("clip") for file in (before, after))
     if not set(old.column_names) <= set(new.column_names):

@@ -20,8 +20,9 @@ from seldio import geometry
 from seldio.conversion.frames import class_keys, has, with_column, with_times
 from seldio.errors import DataError, UsageError
 from seldio.formats import LabelFormat
-from seldio.formats.dcase_json import JsonFormat, clip_name
+from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
+from seldio.formats.recognise import stem_of
 from seldio.rules.labels import FARTHEST
 from seldio.schema.events import COLUMNS, ClipFile, Event, Origin, origin_of, with_origin
 from seldio.vocabularies import Vocabulary, spelling, vocabulary
@@ -183,7 +184,7 @@ def carried(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.Tab
 def _file(file: ClipFile, target: LabelFormat, label: bool) -> ClipFile:
     """The file that takes the rows of *file*: its name, but for what the target adds to names."""
     folder, base = posixpath.split(file.name)
-    stem = clip_name(base) if base.endswith(".json") else base.rpartition(".")[0] or base
+    stem = stem_of(base)
     newline = target.newline if isinstance(target, Dialect) else "\n"
     if isinstance(target, JsonFormat):
         stem += "_std" if label else "_inference"

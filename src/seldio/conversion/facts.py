@@ -17,6 +17,7 @@ from seldio.conversion.frames import are_events, frames_of, grouped, has, rescal
 from seldio.formats import LabelFormat
 from seldio.formats.dcase_json import points
 from seldio.formats.label_csv import Dialect
+from seldio.formats.label_tools import ToolFormat
 from seldio.schema.events import clip_codes, origin_of
 
 #: Decimals that are left by each kind of column that rounds.
@@ -108,8 +109,7 @@ def measured(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Ma
         found.counts[f"filled {field}"] = int(not own)
     unknown = [table[field].is_null().to_numpy() for field in ("class_id", "class_name") if field in table.column_names]
     found.counts["unclassed"] = int(np.logical_and.reduce([np.ones(table.num_rows, dtype=bool), *unknown]).sum())
-    if "extra" not in target.carries:
-        _keys(found, table)
+    _keys(found, table, source, target)
     if not table.num_rows:
         _clips(found, table, source, target)
     elif complete(found, target):
@@ -191,10 +191,12 @@ def _movements(found: Facts, table: pa.Table, source: LabelFormat, target: Label
         found.counts[f"moving {field}"] = len(np.unique(np.repeat(np.arange(len(lengths)), lengths)[changed]))
 
 
-def _keys(found: Facts, table: pa.Table) -> None:
-    """The further keys of the source files and of their rows."""
-    rows = table["extra"].unique().to_pylist() if "extra" in table.column_names else []
-    for what, texts in (("keys of files", (file.extra for file in origin_of(table).files)), ("keys of rows", rows)):
+def _keys(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFormat) -> None:
+    """The further keys of the source files and of their rows, where the target does not keep them."""
+    held = "extra" in table.column_names and "extra" not in target.carries
+    rows = table["extra"].unique().to_pylist() if held else []
+    files = (file.extra for file in origin_of(table).files if source.name != target.name)
+    for what, texts in (("keys of files", files), ("keys of rows", rows)):
         for key in dict.fromkeys(key for text in texts if text for key in json.loads(text)):
             found.name(what, key)
 
@@ -214,6 +216,11 @@ def _changes(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFo
             values = timed[field].to_numpy() * unit
             values = values[np.isfinite(values)]
             _range(found, f"rounding of {field}", np.abs(values - np.round(values, decimals(target, field) or 0)))
+    if isinstance(target, ToolFormat) and target.time_decimals is not None:
+        for field in ("onset", "offset"):
+            values = timed[field].to_numpy()
+            moved = np.abs(values - np.round(values, target.time_decimals))
+            _range(found, "rounding of times", moved[moved > 1e-10])  # less is noise of binary numbers
     _clips(found, timed, source, target)
 
 

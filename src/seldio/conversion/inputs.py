@@ -17,7 +17,7 @@ from seldio.files.sources import reopened
 from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.formats.parts import NamedEntry, Part, checked_clips, parts
-from seldio.formats.recognise import SUFFIXES, Recognised, is_table
+from seldio.formats.recognise import Recognised, is_table, named_like_labels
 from seldio.schema.events import Origin, origin_of, with_origin
 from seldio.text import printable
 
@@ -33,13 +33,17 @@ def label_parts(
 ) -> list[Part]:  # fmt: skip
     """The label files of an open source, in parts."""
 
-    def wanted(entry: Entry, *suffixes: str) -> bool:
-        below = without is not None and entry.local is not None and entry.local.is_relative_to(without)
-        return not below and (entry.name.lower().endswith(suffixes) if suffixes else is_table(entry, "labels"))
+    def named(entry: Entry) -> bool:
+        return named_like_labels(entry) if format is None else entry.name.lower().endswith(format.suffix)
 
-    entries = [e for e in source if source.single or wanted(e, *(SUFFIXES if format is None else (format.suffix,)))]
-    if format is None and not source.single and not any(entry.name.lower().endswith(".csv") for entry in entries):
-        entries += [entry for entry in source if wanted(entry)]
+    entries = [
+        entry for entry in source
+        if not (without is not None and entry.local is not None and entry.local.is_relative_to(without))
+    ]  # fmt: skip
+    tables = entries if format is None and not source.single else []
+    entries = [entry for entry in entries if source.single or named(entry)]
+    if not any(entry.name.lower().endswith(".csv") for entry in entries):
+        entries += [entry for entry in tables if is_table(entry, "labels")]
     found = parts(source.restricted(entries), format, raising_unknown(sink), by_clip=by_clip, size=size)
     found = [part for part in found if part.questions is None]
     if not found and source.single:  # reading it says what it is instead of labels

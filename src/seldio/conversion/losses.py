@@ -18,6 +18,7 @@ from seldio.formats import LabelFormat
 from seldio.formats.base import UNITS
 from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
+from seldio.formats.label_tools import LAYOUT_KEYS, ToolFormat
 from seldio.formats.parts import resolved
 from seldio.schema.events import COLUMNS
 from seldio.text import listed, plural
@@ -118,7 +119,7 @@ def _losses(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[
     if unmarked and facts.table.has("distance") and (unknown := facts.table.unknown("distance")):
         yield "distance", f"{unknown:,} of {plural(facts.table.rows, 'row')} have none; written as 0"
     keys = {**facts.names.get("keys of files", {}), **facts.names.get("keys of rows", {})}
-    if "extra" not in target.carries and (further := [key for key in keys if key != "annotations"]):
+    if further := [key for key in keys if key not in LAYOUT_KEYS]:
         yield "extra", f"additional keys: {listed(further)}"
 
 
@@ -248,6 +249,8 @@ def _rounding(facts: Facts, target: LabelFormat) -> Iterator[str]:
         are = "are" if len(changed) == 2 else "is"
         what = "three decimals" if left else "whole degrees"
         yield f"{' and '.join(changed)} {are} rounded to {what}, by up to {_shown(most, left)}°"
+    if (most := facts.most.get("rounding of times", 0.0)) > 0 and isinstance(target, ToolFormat):
+        yield f"times are rounded to {target.time_decimals} decimals, by up to {1000 * most:.3g} ms"
     left, most = _deviation(facts, "distance", target)
     if most and isinstance(target, Dialect):
         what = "three decimals" if left else f"whole {UNITS[target.metre or 1][1]}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from typing import Unpack
 
+from seldio.data.batches import collate
 from seldio.data.dataset import Dataset
 from seldio.data.dataset import open_dataset as open
 from seldio.data.decoding import decode
@@ -25,6 +26,7 @@ __all__ = [
     "Manifest",
     "Stream",
     "Windows",
+    "collate",
     "decode",
     "export",
     "open",

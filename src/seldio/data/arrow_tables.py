@@ -134,6 +134,10 @@ class Events(ArrowTable):
         """The event table of a clip, as :func:`seldio.read` gives it."""
         return self._read(clip)[0]
 
+    def read(self, clip: str) -> pa.Table:
+        """The same for who keeps what is made of it: the table itself is not kept."""
+        return self._parsed(clip)[0]
+
     def items(self) -> Iterator[tuple[str, pa.Table]]:
         """Each clip with its table."""
         return ((clip, self[clip]) for clip in self)

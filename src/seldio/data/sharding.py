@@ -84,6 +84,14 @@ def own_shard(chosen: Shard | None, split: bool | None, kind: type) -> OwnShard:
     return found
 
 
+def asking_loader(stream: object) -> Any:
+    """The loader of torch whose ``len()`` asks for that of *stream*; None where something else asks."""
+    frame = sys._getframe(2)
+    loader = frame.f_locals.get("self")
+    from_torch = str(frame.f_globals.get("__name__")).partition(".")[0] in ("torch", "torchdata")
+    return loader if from_torch and getattr(loader, "dataset", None) is stream else None
+
+
 def _other_splitter(found: OwnShard, chosen: Shard | None, kind: type) -> str | None:
     """What may split a stream of *kind* once more, in other words than the stream's own loader; None if nothing."""
     worker = _torch_worker() if found.worker[0] > 1 else None

@@ -7,10 +7,9 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
-import numpy as np
-
 from seldio.data import sharding
-from seldio.data.sharding import Even, OwnShard, Rest, Shard, SharedEpoch
+from seldio.data.batches import Axes, Pad, collate, ragged_axes
+from seldio.data.sharding import Even, OwnShard, Rest, Shard, SharedEpoch, within
 from seldio.errors import UsageError
 
 #: How many elements have been taken when a value is given, and the value.
@@ -88,6 +87,34 @@ class Stream:
             self._taken = taken  # before the value is out, so that a state taken then counts it
             yield value
 
+    def __len__(self) -> int:
+        """How many elements, or batches, the next pass gives here: what is left of it, after a state was loaded.
+
+        That is the share of this rank, and in a worker of a loader that of the worker. ``len(loader)`` of torch is the
+        number of batches that all workers of the loader give, each of which ends with a batch of its own.
+
+        Raises:
+            UsageError: as iterating does, where it is not clear who splits.
+        """
+        if (epoch := self._shared.news()) is not None:
+            self._begin(epoch)
+        rest = self._rest if self._resumed else Rest(len(self._source))
+        split = sharding.own_shard(self._shard, self._splits, Stream)
+        if (loader := sharding.asking_loader(self)) is None:
+            return self._passed(rest, split)
+        # the loader divides by the size of its batches
+        size, drop, workers = loader.batch_size or 1, bool(loader.drop_last), max(1, loader.num_workers)
+        parts = [OwnShard(split.rank, within(split.worker, (workers, index))) for index in range(workers)]
+        return size * sum(_batches(self._passed(rest, part), size, drop) for part in parts)
+
+    def _passed(self, rest: Rest, split: OwnShard) -> int:
+        """How many values a pass gives to a shard."""
+        count, index = split.shard
+        number = max(0, -(-(split.count(len(rest), self._even) - index) // count))
+        for stage in self._stages:
+            number = stage.passed(number)
+        return number
+
     @property
     def num_shards(self) -> int:
         """Into how many parts it can be split: one for each element."""
@@ -111,11 +138,11 @@ class Stream:
         return self._with(_stages=(*self._stages, _MapStage(function)))
 
     def batch(self, size: int, *, pad: Pad = None, drop_last: bool = False) -> Self:
-        """Batches of *size* elements: see :func:`seldio.data.stream.collate`.
+        """Batches of *size* elements, put together by :func:`seldio.data.collate`.
 
         Args:
             size: elements of a batch; the last one may have less.
-            pad: what parts of different lengths are filled up with, one value or one by name.
+            pad: what parts of different lengths are filled up with, one value or one by name, or ``list``.
             drop_last: leave out a last batch that has less.
 
         Raises:
@@ -236,6 +263,10 @@ class _MapStage:
     def __call__(self, counted: _Counted) -> _Counted:
         return ((taken, self.function(value)) for taken, value in counted)
 
+    def passed(self, number: int) -> int:
+        """How many values come out of *number*."""
+        return number
+
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class _BatchStage:
@@ -254,73 +285,15 @@ class _BatchStage:
         for taken, value in counted:
             values.append(value)
             if len(values) == self.size:
-                yield taken, collate(values, self.pad, self.axes)
+                yield taken, collate(values, self.pad, axes=self.axes)
                 values = []
         if values and not self.drop_last:
-            yield taken, collate(values, self.pad, self.axes)
+            yield taken, collate(values, self.pad, axes=self.axes)
+
+    def passed(self, number: int) -> int:
+        """How many batches come out of *number* values."""
+        return _batches(number, self.size, self.drop_last)
 
 
-#: What to fill up with: one value for every part whose length differs, or one for each part by name.
-Pad = float | Mapping[str, float] | None
-#: Axis of each part along which its length differs from element to element.
-Axes = Mapping[str, int]
-
-
-def ragged_axes(source: object) -> Axes:
-    """The axes of differing length that the elements of *source* have by its signature; none if it has no such."""
-    signature = getattr(source, "signature", {})
-    return {name: shape.index(None) for name, (shape, kind) in signature.items() if None in shape and kind != "string"}
-
-
-def collate(elements: Sequence[Any], pad: Pad, axes: Axes) -> Any:
-    """A batch: each part of the elements with a first axis for the batch.
-
-    Numbers and arrays are stacked, texts and whatever else become lists. With *pad*, arrays of different lengths are
-    filled up, and ``NAME_mask``, shape (batch, longest), tells what was there. The parts that *axes* or *pad* name
-    are always masked, so that all batches have the same parts.
-    """
-    if not isinstance(elements[0], Mapping):
-        return _stacked([np.asarray(element) for element in elements], "the element")
-    batch: dict[str, Any] = {}
-    for name, first in elements[0].items():
-        parts = [element[name] for element in elements]
-        if not isinstance(first, np.ndarray | np.generic | int | float):
-            batch[name] = parts
-            continue
-        arrays = [np.asarray(part) for part in parts]
-        fill = pad.get(name) if isinstance(pad, Mapping) else pad
-        axis = _axis(arrays, name)
-        axis = axes.get(name, 0 if isinstance(pad, Mapping) and name in pad else None) if axis is None else axis
-        if fill is None or axis is None:
-            batch[name] = _stacked(arrays, name)
-        else:
-            batch[name], batch[f"{name}_mask"] = _padded(arrays, fill, axis)
-    return batch
-
-
-def _axis(arrays: Sequence[np.ndarray[Any, Any]], name: str) -> int | None:
-    """The axis along which *arrays* differ, if they do."""
-    shapes = {array.shape for array in arrays}
-    differ = [axis for axis, lengths in enumerate(zip(*shapes, strict=False)) if len(set(lengths)) > 1]
-    if len({len(shape) for shape in shapes}) > 1 or len(differ) > 1:
-        raise UsageError(f"{name} cannot be stacked: shapes {', '.join(map(str, sorted(shapes)))}")
-    return differ[0] if differ else None
-
-
-def _stacked(arrays: Sequence[np.ndarray[Any, Any]], name: str) -> np.ndarray[Any, Any]:
-    if len({array.shape for array in arrays}) > 1:
-        lengths = ", ".join(map(str, sorted({array.shape for array in arrays})))
-        raise UsageError(f"{name} has different lengths ({lengths}): use pad=0, or windows of equal length")
-    return np.stack(arrays)
-
-
-def _padded(
-    arrays: Sequence[np.ndarray[Any, Any]], fill: float, axis: int
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, np.dtype[np.bool_]]]:  # fmt: skip
-    lengths = np.array([array.shape[axis] for array in arrays])
-    shape = [*arrays[0].shape]
-    shape[axis] = int(lengths.max())
-    out = np.full((len(arrays), *shape), fill, arrays[0].dtype)
-    for row, array in zip(out, arrays, strict=True):
-        row[(*[slice(None)] * axis, slice(array.shape[axis]))] = array
-    return out, np.arange(shape[axis]) < lengths[:, None]
+def _batches(number: int, size: int, drop_last: bool) -> int:
+    return number // size if drop_last else -(-number // size)

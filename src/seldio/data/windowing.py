@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import math
+import operator
 import os
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 import numpy as np
 
 from seldio import clock
 from seldio.data import targets
-from seldio.data.clip_media import ClipMedia, open_video
-from seldio.engines import each
-from seldio.errors import DataError, UsageError
+from seldio.data.clip_media import open_video
+from seldio.data.window_sources import ClipSources, WindowSource, clip_sources, question_sources
+from seldio.errors import UsageError
 from seldio.files import Entry
 from seldio.formats.label_csv import Dialect
-from seldio.media.audio import NotAudio, probe_entry
+from seldio.media.audio import SampleType
 from seldio.media.recording import Recording
-from seldio.schema.clips import RECORDINGS
-from seldio.schema.events import origin_of
+from seldio.media.resampling import as_int16, frames_at, read_at
 from seldio.schema.qa import Item
-from seldio.text import plural, printable
+from seldio.text import plural
 from seldio.vocabularies import vocabulary
 
 if TYPE_CHECKING:
+    from seldio.data.arrow_tables import Events
     from seldio.data.dataset import Dataset
     from seldio.data.sharding import Even
     from seldio.data.stream import Stream
@@ -40,6 +39,10 @@ Target = Literal["rows", "activity", "activity-doa", "accdoa", "multi-accdoa"]
 
 #: Recordings, videos and labels that are kept open.
 _OPEN, _VIDEOS = 256, 8
+#: The highest rate that is resampled to, samples per second.
+_MAX_RATE = 768_000
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class WindowOptions(TypedDict, total=False):
@@ -54,6 +57,10 @@ class WindowOptions(TypedDict, total=False):
     audio: str | None
     video: tuple[int, int] | None
     items: bool
+    rate: int | None
+    dtype: SampleType
+    transform: Callable[[Element], Any] | None
+    label_cache: int | None
 
 
 class Windows(Sequence[Element]):
@@ -68,6 +75,9 @@ class Windows(Sequence[Element]):
       direction, (frames, 4, classes); multi-ACCDOA, (frames, 6, 4, classes); or plain rows, float64 of shape
       (rows, 7): see :mod:`seldio.data.targets`. :func:`seldio.decode` is the way back.
     - ``video``, uint8 of shape (frames, height, width, 3): the picture of each label frame on the true clock.
+
+    With *rate*, all sound has that rate, and a window has as many samples as its seconds are at it, whatever the files
+    have. With *dtype* ``int16``, ``audio`` holds the samples of 16-bit PCM as they are: 32768 times float32.
 
     With *items* there is an element for each question, which has its texts too, and its sound as long as it is; the
     recordings behind the first one, if there are any, are ``audio_2``, ``audio_3``, ….
@@ -87,10 +97,19 @@ class Windows(Sequence[Element]):
         audio: ``foa``, ``mic``, ``stereo`` or ``audio``; ``any`` is the first of them that a clip has; None for none.
         video: width and height of the pictures; None for none.
         items: go through the questions.
+        rate: samples per second of all sound, resampled by libsoxr (the extra ``resample``) where a file has another
+            rate; None for that of each file.
+        dtype: of the sound: ``float32``, or ``int16``, which takes half the memory. That is exact, so files with other
+            samples than PCM of up to 16 bits are refused; resampled sound is rounded to it.
+        transform: a function of an element, whose result takes its place. It is called in the process that asks for
+            the element, so it is pickled for workers that are started anew: no lambda there.
+        label_cache: clips of which the labels are kept in memory, the last ones that were asked for, in each process;
+            None for all.
 
     Raises:
         UsageError: options that make no sense, or there is nothing to go through.
-        DataError: a clip has no recording, labels or video that was asked for.
+        DataError: a clip has no recording, labels or video that was asked for, or not the samples.
+        MissingLibrary: *rate* differs from that of a file, and soxr is not installed.
     """
 
     def __init__(
@@ -106,12 +125,22 @@ class Windows(Sequence[Element]):
         audio: str | None = "any",
         video: tuple[int, int] | None = None,
         items: bool = False,
+        rate: int | None = None,
+        dtype: SampleType = "float32",
+        transform: Callable[[Element], Any] | None = None,
+        label_cache: int | None = _OPEN,
     ) -> None:
         if target is not None and (target not in targets.TARGETS or items):
             choice = "questions have none" if items else f"choose from {', '.join(targets.TARGETS)}"
             raise UsageError(f"unknown target {target!r}; {choice}")
         if items and (video is not None or hop is not None):
             raise UsageError("questions have no video and no hop: each is one element")
+        if dtype not in get_args(SampleType):
+            raise UsageError(f"unknown dtype {dtype!r}; choose from {', '.join(get_args(SampleType))}")
+        if rate is not None and not 1 <= operator.index(rate) <= _MAX_RATE:
+            raise UsageError(f"rate={rate}: choose samples per second from 1 to {_MAX_RATE:,}")
+        if label_cache is not None and operator.index(label_cache) < 0:
+            raise UsageError(f"label_cache={label_cache}: choose a number of clips, or None for all")
         self._events = dataset.events
         self.hop = self._events.hop if target is not None else clock.HOP
         self.size = None if seconds is None else _frames(seconds, self.hop, "seconds")
@@ -119,16 +148,24 @@ class Windows(Sequence[Element]):
         if self.size is None and hop is not None:
             raise UsageError("a hop needs a window length: set seconds=")
         self.target, self.audio, self.video = target, audio, video
+        self.rate, self.dtype, self.transform, self.label_cache = rate, dtype, transform, label_cache
         self.classes = len(vocabulary(self._events.vocabulary)) if target is not None else 0
         self.form = targets.TargetForm(target or "rows", self.classes, elevation, distance, onscreen)
         self._items = list(dataset.items) if items else None
-        self._sources = _items(dataset, audio) if items else _clips(dataset, audio, video is not None, target, self.hop)
-        self._ends = np.cumsum([1 if items else self._count(source.frames) for source in self._sources], dtype=np.int64)
+        self._sources: list[WindowSource] | ClipSources
+        if items:
+            self._sources = question_sources(dataset, audio)
+            self._ends = np.arange(1, len(self._sources) + 1)
+        else:
+            found = clip_sources(dataset, audio, video is not None, target, self.hop)
+            found.check(rate, dtype)
+            self._sources, self._ends = found, np.cumsum(self._counts(found.frames), dtype=np.int64)
         self._start()
 
     def _start(self) -> None:
         self._recording = lru_cache(_OPEN)(Recording)
-        self._labels = lru_cache(_OPEN)(lambda clip: targets.ClipLabels.of(clip, self._events[clip], self.hop))
+        # no reference to the windows themselves: files are closed as soon as they are let go of
+        self._labels = lru_cache(self.label_cache)(partial(_labels, self._events, self.hop))
         # each process opens its own: a fork must not share the place in the file
         self._video = lru_cache(_VIDEOS)(lambda entry, _process: open_video(entry))
 
@@ -150,6 +187,9 @@ class Windows(Sequence[Element]):
         parts += ["without elevation"] * (not self.form.elevation)
         parts += [f"with {part}" for part in ("distance", "onscreen") if getattr(self.form, part)]
         parts += [] if self.video is None else [f"video={self.video[0]}x{self.video[1]}"]
+        parts += [] if self.rate is None else [f"rate={self.rate}"]
+        parts += [] if self.dtype == "float32" else [f"dtype={self.dtype}"]
+        parts += [] if self.transform is None else [f"transform={_name(self.transform)}"]
         return f"Windows({len(self):,} {what}, {', '.join(parts)}, #{self._digest:08x})"
 
     @cached_property
@@ -170,6 +210,15 @@ class Windows(Sequence[Element]):
         if isinstance(index, slice):
             return self.__getitems__(range(len(self))[index])
         number = range(len(self))[int(index)]
+        element = self._element(number)
+        if self.transform is None:
+            return element
+        if (made := self.transform(element)) is None:
+            raise UsageError(f"transform={_name(self.transform)} returned None: it must return the element")
+        return made
+
+    def _element(self, number: int) -> Element:
+        """Element *number* as it is before the transform."""
         if self._items is not None:
             return self._question(self._items[number], self._sources[number].recordings)
         clip = int(np.searchsorted(self._ends, number, "right"))
@@ -216,20 +265,48 @@ class Windows(Sequence[Element]):
         """
         if not len(self):
             raise UsageError("no windows: there is no element to take the signature from")
-        first, frames = self[0], self.size
+        first, frames = self._element(0), self.size
         found: dict[str, tuple[tuple[int | None, ...], str]] = {}
         for name, part in first.items():
-            array = np.asarray(part)
-            found[name] = (array.shape, "string" if array.dtype.kind == "U" else array.dtype.name)
+            found[name] = _shape(part)
         if "audio" in found:
             fixed = first["audio"].shape[1] if frames is not None else None
-            found["audio"] = ((first["audio"].shape[0], fixed), "float32")
+            found["audio"] = ((first["audio"].shape[0], fixed), self.dtype)
         if self.target is not None:
             found["target"] = (self.form.shape(frames), first["target"].dtype.name)
         if self.video is not None:
             found["video"] = ((frames, self.video[1], self.video[0], 3), "uint8")
         if self._items is not None:
             found["options"] = ((None,), "string")
+        return found if self.transform is None else self._transformed(first, found)
+
+    def _transformed(
+        self, first: Element, raw: dict[str, tuple[tuple[int | None, ...], str]]
+    ) -> dict[str, tuple[tuple[int | None, ...], str]]:
+        """The signature behind the transform: of parts that are as before, as before; of others what elements show."""
+        before = {name: _shape(part) for name, part in first.items()}
+        samples = [self[0]]
+        if self.size is None and isinstance(self._sources, ClipSources):
+            lengths = self._sources.frames  # of whole clips the longest and the shortest show what differs
+            samples += [self[int(np.argmin(lengths))], self[int(np.argmax(lengths))]]
+        if not all(isinstance(one, Mapping) for one in samples):
+            raise UsageError(f"transform={_name(self.transform)} makes no mapping: there are no names for a signature")
+        found = {}
+        for name, part in samples[0].items():
+            shape, kind = _shape(part)
+            shapes = {_shape(one[name])[0] for one in samples}
+            if before.get(name) == (shape, kind):
+                found[name] = raw[name]
+            elif len({len(one) for one in shapes}) > 1:
+                raise UsageError(f"{name} has another number of axes in other elements")
+            else:
+                found[name] = (
+                    tuple(
+                        n if len({*lengths}) == 1 else None
+                        for n, lengths in zip(shape, zip(*shapes, strict=True), strict=True)
+                    ),
+                    kind,
+                )
         return found
 
     @property
@@ -249,11 +326,17 @@ class Windows(Sequence[Element]):
 
     def lengths(self) -> dict[str, tuple[int, int]]:
         """The label frames of each clip, the last one perhaps not full, and the number of its windows."""
-        return {source.clip: (source.frames, self._count(source.frames)) for source in self._sources}
+        if not isinstance(self._sources, ClipSources):
+            return {}
+        frames = self._sources.frames
+        counts = self._counts(frames).tolist()
+        return dict(zip(self._sources.clips, zip(frames.tolist(), counts, strict=True), strict=True))
 
-    def _count(self, frames: int) -> int:
-        """The number of windows of a clip with this many label frames; the last one may run past its end."""
-        return 1 if self.size is None or self.step is None else 1 + max(0, -(-(frames - self.size) // self.step))
+    def _counts(self, frames: Ints) -> Ints:
+        """The number of windows of clips by their label frames; the last one may run past the end of its clip."""
+        if self.size is None or self.step is None:
+            return np.ones(len(frames), np.int64)
+        return 1 + np.maximum(0, -(-(frames - self.size) // self.step))
 
     def _window(self, source: WindowSource, number: int) -> Element:
         first = number * (self.step or 0)
@@ -287,14 +370,32 @@ class Windows(Sequence[Element]):
     def _sound(self, entry: Entry, start: Fraction, length: Fraction | None = None) -> Element:
         """The sound from *start* on, as long as a window; of whole clips as long as *length*, or all that there is."""
         recording = self._recording(entry)
-        rate, total = recording.rate, len(recording)
-        first = round(start * rate)
+        rate = self.rate or recording.rate
+        total, first = frames_at(recording, rate), round(start * rate)
         there = max(0, total - first) if length is None else min(max(0, total - first), round(length * rate))
         wanted = there if self.size is None else round(self.size * self.hop * rate)
-        sound = recording.read(first, min(wanted, there), pad=True)
-        if wanted > there:
-            sound = np.pad(sound, ((0, 0), (0, wanted - there)))
-        return {"audio": sound, "rate": np.int64(rate), "length": np.int64(min(wanted, there))}
+        sound, some = np.empty((recording.channels, wanted), self.dtype), min(wanted, there)
+        if rate == recording.rate:
+            recording.read(first, some, sound[:, :some], pad=True, dtype=self.dtype)
+        else:
+            part = read_at(recording, rate, first, some)
+            sound[:, :some] = as_int16(part) if self.dtype == "int16" else part
+        sound[:, some:] = 0
+        return {"audio": sound, "rate": np.int64(rate), "length": np.int64(some)}
+
+
+def _labels(events: Events, hop: Fraction, clip: str) -> targets.ClipLabels:
+    return targets.ClipLabels.of(clip, events.read(clip), hop)
+
+
+def _name(function: Any) -> str:
+    return str(getattr(function, "__qualname__", type(function).__qualname__))
+
+
+def _shape(part: Any) -> tuple[tuple[int | None, ...], str]:
+    """Shape and type of a part of an element."""
+    array = np.asarray(part)
+    return array.shape, "string" if array.dtype.kind == "U" else array.dtype.name
 
 
 def _frames(seconds: float | Fraction, hop: Fraction, name: str) -> int:
@@ -303,110 +404,3 @@ def _frames(seconds: float | Fraction, hop: Fraction, name: str) -> int:
     if exact.denominator != 1 or exact <= 0:
         raise UsageError(f"{name}={seconds}: choose a multiple of {float(hop):g} s, the length of a label frame")
     return int(exact)
-
-
-# --- what there is to go through -------------------------------------------------------------------------
-
-
-class WindowSource(NamedTuple):
-    """A clip with its label frames, the last one perhaps not full, its chosen recording and its video.
-
-    Of a question, all recordings that it is about.
-    """
-
-    clip: str = ""
-    frames: int = 0
-    recordings: tuple[Entry, ...] = ()
-    video: Entry | None = None
-
-
-def _clips(
-    dataset: Dataset, audio: str | None, video: bool, target: str | None, hop: Fraction
-) -> list[WindowSource]:  # fmt: skip
-    """The clips."""
-    if audio not in (None, "any", *RECORDINGS):
-        raise UsageError(
-            f"unknown recordings {audio!r}; choose from any, {', '.join(RECORDINGS)}, or None for no audio"
-        )
-    if not dataset.media:
-        raise UsageError(
-            "there are no clips to make windows from" + ("; use items=True for the questions" * bool(dataset.items))
-        )
-    arrays = RECORDINGS if audio is None or audio == "any" else (audio,)
-    chosen: list[tuple[str, ClipMedia, Entry | None]] = []
-    for name, media in dataset.media.items():
-        recording = media.entry(arrays)
-        lacks = {
-            f"recording ({audio})": audio is not None and recording is None,
-            "video": video and "video" not in media.files,
-            "labels": target is not None and name not in dataset.events,
-        }
-        if missing := [what for what, lacking in lacks.items() if lacking]:
-            raise DataError(
-                f"clip {printable(name)} has no {' and no '.join(missing)}: ask for less, or select() other clips"
-            )
-        chosen.append((name, media, recording))
-    sounds = [recording or media.entry() for _, media, recording in chosen]
-    known = [entry for entry in sounds if entry is not None]
-    lengths = each(
-        SoundFrames(hop), known, batch=64, what="reading headers", key=attrgetter("stamp"),
-        here=not all(entry.on_disk for entry in known),
-    )  # fmt: skip
-    return [
-        WindowSource(
-            name, next(lengths) if entry is not None else _length(dataset, name, media),
-            (recording,) if audio is not None and recording is not None else (),
-            media.files.get("video") if video else None,
-        )
-        for (name, media, recording), entry in zip(chosen, sounds, strict=True)
-    ]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class SoundFrames:
-    """How many label frames, *hop* seconds apart, recordings have."""
-
-    hop: Fraction
-
-    def __call__(self, entry: Entry) -> int:
-        """Those of a recording."""
-        try:
-            return probe_entry(entry).label_frames(self.hop)
-        except NotAudio as error:
-            raise NotAudio(f"{printable(entry.path)} cannot be read as audio: {error.text}") from error
-
-
-def _length(dataset: Dataset, name: str, media: ClipMedia) -> int:
-    """Label frames of a clip without a recording: of its video, or up to the last label."""
-    hop = dataset.events.hop
-    if "video" in media.files:
-        with media.video as video:
-            return -int(-(video.start + video.duration) / hop // 1)
-    table = dataset.events[name]
-    stated = dataset.events.format(name).clip_frames or next(
-        (file.frames for file in origin_of(table).files if file.clip == name), None
-    )
-    ends = [frame + 1 for frame in table["frame"].to_pylist()] if "frame" in table.column_names else []
-    if "offset" in table.column_names:
-        ends += [clock.frames_between(0, end, hop).stop for end in table["offset"].to_pylist()]
-    return int(max(stated or 0, *ends, 0))
-
-
-def _items(dataset: Dataset, audio: str | None) -> list[WindowSource]:
-    """The questions with their recordings."""
-    if audio not in (None, "any"):
-        raise UsageError("questions name their recordings themselves: audio='any', or None for no audio")
-    if not dataset.items:
-        raise UsageError("there are no questions")
-    if audio is None:
-        return [WindowSource()] * len(dataset.items)
-    found = []
-    for item, file in dataset.items.rows:
-        entries = [dataset.find(path, file) for path in item.audio]
-        if None in entries:
-            raise DataError(
-                f"question {printable(item.id)} is about {printable(item.audio[entries.index(None)])}, which is "
-                f"missing ({plural(len(dataset.items), 'question')}): use audio=None for the texts alone"
-            )
-        found.append(WindowSource(recordings=tuple(entry for entry in entries if entry is not None)))
-    return found

@@ -8,20 +8,26 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from seldio import plugins, text
 from seldio.errors import UnknownFormat
 from seldio.formats import item_parquet, qa_csv, qa_json, ruenvaqa
+from seldio.formats.audacity import AUDACITY
 from seldio.formats.base import FileRows, Format, LabelFormat, LabelReading, Place, TextFile
 from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.dialects import DIALECTS
+from seldio.formats.elan import ELAN
 from seldio.formats.harnesses import FORMATS as HARNESSES
 from seldio.formats.items import ItemFormat
 from seldio.formats.parquet import PARQUET
+from seldio.formats.raven import RAVEN
+from seldio.formats.tool_json import JAMS, LABEL_STUDIO
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _F = TypeVar("_F", bound=Format)
 
+#: The layouts of tools that people mark sounds with.
+TOOLS: tuple[LabelFormat, ...] = (AUDACITY, RAVEN, ELAN, LABEL_STUDIO, JAMS)
 #: Every layout of labels; their order decides between equals.
-LABEL_FORMATS: tuple[LabelFormat, ...] = (*DIALECTS, DCASE2026, PARQUET)
+LABEL_FORMATS: tuple[LabelFormat, ...] = (*DIALECTS, *TOOLS, DCASE2026, PARQUET)
 _OUTSIDE = plugins.rows("item_formats", ItemFormat)
 _TEXTS: tuple[ItemFormat, ...] = (*qa_json.FORMATS, *qa_csv.FORMATS, *ruenvaqa.FORMATS, *HARNESSES, *_OUTSIDE)
 #: Every layout of questions and predictions.
@@ -102,6 +108,7 @@ __all__ = [
     "ITEM_FORMATS",
     "LABEL_FORMATS",
     "PARQUET",
+    "TOOLS",
     "FileRows",
     "Format",
     "ItemFormat",

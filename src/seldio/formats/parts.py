@@ -35,13 +35,13 @@ from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.parquet import TableRows, footer_of, read_table, table_rows
 from seldio.formats.recognise import (
     PARQUET_SUFFIX,
-    SUFFIXES,
     Content,
     Recognised,
     clip_names,
     files_by_layout,
     in_utf8,
     is_table,
+    named_like_labels,
     read_files,
     usable,
 )
@@ -271,11 +271,16 @@ def candidates(
     """The files that may hold labels or questions, by their names; without *labels*, those that may hold questions."""
     if source.single or (labels and isinstance(format, ItemFormat)):
         return list(source)
-    suffixes = (format.suffix,) if format is not None and labels else (*SUFFIXES, *_LINES)
+    own = format if labels else None
+
+    def named(entry: Entry) -> bool:
+        name = entry.name.lower()
+        return name.endswith(own.suffix) if own is not None else name.endswith(_LINES) or named_like_labels(entry)
+
     tables: tuple[Content, ...] = ("labels", "items", "damaged") if labels else ("items",)
     return [
         entry for entry in source
-        if (entry.name.lower().endswith(suffixes)
+        if (named(entry)
             or ((format is None or not labels) and is_table(entry, *tables)))
         and not (without is not None and entry.local is not None and entry.local.is_relative_to(without))
     ]  # fmt: skip

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from seldio import formats
 from seldio.errors import InvalidData
 from seldio.findings import Finding, Sink
-from seldio.formats import LABEL_FORMATS, LabelFormat, LabelReading, TextFile, cells
+from seldio.formats import LABEL_FORMATS, LIKELY, TOOLS, LabelFormat, LabelReading, TextFile, cells
 from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.detect import Detection, Wanted, choose_layout, closest, detect, means_the_same, offered
 from seldio.formats.diagnosis import plain_lines
@@ -33,7 +33,9 @@ from seldio.text import clipped, plural
 from seldio.vocabularies import vocabulary
 
 #: Names of label files end so; everything else in a folder is left alone.
-SUFFIXES = (".csv", ".json")
+SUFFIXES = (".csv", ".json", ".eaf", ".jams")
+#: What ends so is left alone as well, unless it begins like labels of a tool.
+TEXTS = (".txt", ".tsv")
 PARQUET_SUFFIX = ".parquet"
 
 
@@ -48,16 +50,22 @@ class Recognised:
 
 def clip_names(names: Sequence[str]) -> list[str]:
     """A clip name for each file name: the stem, with its folders where stems repeat."""
-    stems = [_stem(posixpath.basename(name)) for name in names]
+    stems = [stem_of(posixpath.basename(name)) for name in names]
     counts = Counter(stems)
-    clips = [_stem(name) if counts[stem] > 1 else stem for name, stem in zip(names, stems, strict=True)]
+    clips = [stem_of(name) if counts[stem] > 1 else stem for name, stem in zip(names, stems, strict=True)]
     # a table holds text; bytes of a name that are not UTF-8 are escaped
     return [clip if clip.isascii() else clip.encode(errors="backslashreplace").decode() for clip in clips]
 
 
-def _stem(name: str) -> str:
+def stem_of(name: str) -> str:
+    """A file name without its suffix, and without what labels of a layout have before it."""
     stem = name.rsplit(".", 1)[0] if "." in posixpath.basename(name)[1:] else name
+    stem = _SELECTIONS.sub("", stem)
     return stem.removesuffix("_inference").removesuffix("_std") if name.endswith(".json") else stem
+
+
+#: What Raven puts between the name of a recording and the suffix.
+_SELECTIONS = re.compile(r"(?i)\.(table\.[0-9]+\.)?selections$")
 
 
 def read_files(files: Sequence[TextFile], sink: Sink, format: LabelFormat | None = None) -> list[Recognised]:
@@ -143,8 +151,10 @@ def _groups(files: Iterable[TextFile]) -> dict[Key, list[TextFile]]:
 
 
 def _by_content(file: TextFile) -> str:
-    """The format shown by the first bytes, or by the name if the bytes are not JSON; empty if neither shows it."""
-    return "parquet" if _is_parquet(file) else "dcase2026" if is_annotations(file) else ""
+    """The format shown by the first bytes, or by the name if these do not; empty if neither shows it."""
+    if _is_parquet(file):
+        return "parquet"
+    return next((one.name for one in (*TOOLS, DCASE2026) if one.likes(file.data, file.name) >= LIKELY), "")
 
 
 def _is_parquet(file: TextFile) -> bool:
@@ -221,7 +231,7 @@ def _foreign_json(file: TextFile, sink: Sink) -> bool:
     named = file.name.lower().endswith((".json", ".jsonl", ".ndjson"))
     likely = not start or start in (b"{", b"[") or (named and start not in b"+-.0123456789")
     silent = not start and not file.name.lower().endswith((".jsonl", ".ndjson"))  # of labels: nothing sounds
-    if is_annotations(file) or _is_parquet(file) or silent or not likely:
+    if _by_content(file) or silent or not likely:
         return False
     wrong: list[Finding] = []
     documents = list(parse_lines(file.data, file.path, wrong.append)) if lines else [
@@ -314,8 +324,11 @@ def _years_alike(format: Dialect, detection: Detection) -> list[LabelFormat]:
 Content = Literal["labels", "items", "other", "damaged"]
 
 
-class ParquetFile(Protocol):
+class NamedFile(Protocol):
     """A file of a source."""
+
+    def head(self, count: int) -> bytes:
+        """Its first bytes."""
 
     @property
     def name(self) -> str:
@@ -325,7 +338,7 @@ class ParquetFile(Protocol):
         """A seekable stream of its content."""
 
 
-def content(file: ParquetFile) -> Content:
+def content(file: NamedFile) -> Content:
     """What a Parquet file holds.
 
     Labels are a table with a column ``clip`` of which most columns are those of an event table, so that one of a wrong
@@ -342,6 +355,18 @@ def content(file: ParquetFile) -> Content:
     return "items" if formats.of_table(schema) is not None else "other"
 
 
-def is_table(file: ParquetFile, *contents: Content) -> bool:
+def is_table(file: NamedFile, *contents: Content) -> bool:
     """Whether a file is called Parquet and holds one of *contents*."""
     return file.name.lower().endswith(PARQUET_SUFFIX) and content(file) in contents
+
+
+def named_like_labels(file: NamedFile) -> bool:
+    """Whether a file may hold labels, by its name; of text files, by how they begin."""
+    name = file.name.lower()
+    if not name.endswith(TEXTS):
+        return name.endswith(SUFFIXES)
+    try:
+        head = file.head(_HEAD)
+    except InvalidData:  # one that cannot be opened is no label file
+        return False
+    return any(tool.likes(head, file.name) >= LIKELY for tool in TOOLS)

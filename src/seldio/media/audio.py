@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import Any, BinaryIO, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -27,9 +27,13 @@ with needing("soundfile"):
     import soundfile
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
+#: Samples as float32, whole numbers being -1 … 1, or as the 16-bit whole numbers that are in the file.
+SampleType = Literal["float32", "int16"]
 
 #: Frames decoded at once: what a lying header promises is never allocated.
 BLOCK = 2**17
+#: The same where the place for all frames is there already: soundfile seeks after each read, which costs FLAC a lot.
+_AT_ONCE = 2**20
 #: Bytes at the beginning of an archive's member that are enough for a header.
 _HEAD = 2**18
 
@@ -272,7 +276,13 @@ class Decoder(Closing):
     def __init__(self, stream: BinaryIO) -> None:
         stream.seek(0)
         with _speaking():
-            self._file = soundfile.SoundFile(stream)
+            if type(stream) is io.BufferedReader and isinstance(stream.raw, io.FileIO):
+                # libsndfile reads a file faster than it asks Python for each of its blocks
+                stream.seek(0, os.SEEK_END)  # so that nothing is left in the buffer
+                stream.raw.seek(0)
+                self._file = soundfile.SoundFile(stream.fileno(), closefd=False)
+            else:
+                self._file = soundfile.SoundFile(stream)
         self._at = 0
 
     def close(self) -> None:
@@ -286,8 +296,7 @@ class Decoder(Closing):
         """
         parts = [np.empty((self._file.channels, 0), np.float32)]
         with _speaking():
-            if start != self._at:  # decoders go on quicker than they go elsewhere
-                self._at = self._file.seek(start)
+            self._go(start)
             while frames > 0:
                 wanted = min(frames, BLOCK)
                 part = self._file.read(wanted, dtype="float32", always_2d=True)
@@ -295,6 +304,29 @@ class Decoder(Closing):
                 self._at += len(part)
                 frames = frames - wanted if len(part) == wanted else 0
         return np.ascontiguousarray(parts[1] if len(parts) == 2 else np.concatenate(parts, axis=1))
+
+    def fill(self, start: int, out: np.ndarray[Any, Any]) -> int:
+        """Write sound from frame *start* on into *out*, shape (channels, frames), float32 or int16.
+
+        Returns:
+            How many frames were there.
+        """
+        done, frames = 0, out.shape[1]
+        block = np.empty((min(frames, _AT_ONCE), self._file.channels), out.dtype)
+        with _speaking():
+            self._go(start)
+            while done < frames:
+                wanted = min(len(block), frames - done)
+                part = self._file.read(out=block[:wanted])
+                out[:, done : done + len(part)] = part.T
+                done, self._at = done + len(part), self._at + len(part)
+                if len(part) < wanted:
+                    break
+        return done
+
+    def _go(self, start: int) -> None:
+        if start != self._at:  # decoders go on quicker than they go elsewhere
+            self._at = self._file.seek(start)
 
 
 def read(stream: BinaryIO, start: int, frames: int) -> Floats:

@@ -7,7 +7,7 @@ import mmap
 import os
 import threading
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -15,8 +15,18 @@ from seldio.errors import UsageError
 from seldio.files import Entry
 from seldio.files.entries import plain_file
 from seldio.files.streams import inside
-from seldio.media.audio import FLOAT, PCM, Decoder, Floats, NotAudio, Probe, ReadableSound, probe
+from seldio.media.audio import FLOAT, PCM, Decoder, Floats, NotAudio, Probe, ReadableSound, SampleType, probe
 from seldio.text import plural, printable
+
+#: Sound as float32 or int16, shape (channels, frames).
+Samples = np.ndarray[Any, Any]
+#: Kinds of samples (libsndfile's names) that int16 holds as they are.
+IN_16_BITS = frozenset({"PCM_16", "PCM_S8", "PCM_U8"})
+
+
+def not_in_16_bits(subtype: str) -> str:
+    """Why samples of such a kind are not given as int16: the end of a sentence about the file."""
+    return f"has samples of another kind ({subtype}), which int16 would round or cut off: use dtype='float32'"
 
 
 class Recording(ReadableSound):
@@ -60,17 +70,25 @@ class Recording(ReadableSound):
         return self._sound().probe
 
     def read(
-        self, start: int = 0, frames: int | None = None, out: Floats | None = None, *, pad: bool = False
-    ) -> Floats:  # fmt: skip
+        self, start: int = 0, frames: int | None = None, out: Samples | None = None, *, pad: bool = False,
+        dtype: SampleType = "float32",
+    ) -> Samples:  # fmt: skip
         """The sound from frame *start* on, shape (channels, frames), float32; whole numbers become -1 … 1.
 
         Args:
             start: the first frame.
             frames: how many, all that follow if None; fewer are given where the recording ends.
-            out: an array to fill, float32, shape (channels, frames); the result is a part of it.
+            out: an array to fill, of *dtype*, shape (channels, frames); the result is a part of it.
             pad: give zeros for what lies before the beginning (*start* below 0) and past the end.
+            dtype: ``int16`` for the samples as they are in PCM of up to 16 bits: 1/32768 of them is float32.
+
+        Raises:
+            UsageError: there is no such part, or the samples do not fit into *dtype*.
+            NotAudio: the file cannot be read as audio.
         """
         sound = self._sound()
+        if dtype == "int16" and sound.probe.subtype not in IN_16_BITS:
+            raise UsageError(f"{printable(self.path)} {not_in_16_bits(sound.probe.subtype)}")
         total, channels = sound.probe.frames, sound.probe.channels
         if frames is None:
             frames = out.shape[-1] if out is not None else max(0, total - start)
@@ -79,10 +97,10 @@ class Recording(ReadableSound):
         low, high = (min(max(edge, 0), total) for edge in (start, start + frames))
         before = min(low - start, frames) if start < 0 else 0
         width = frames if pad else high - low
-        if out is not None and (out.shape != (channels, frames) or out.dtype != np.float32):
+        if out is not None and (out.shape != (channels, frames) or out.dtype != dtype):
             needed = (channels, frames)
-            raise UsageError(f"out has shape {out.shape} of {out.dtype}; needed is {needed} of float32")
-        given = np.empty((channels, width), np.float32) if out is None else out[:, :width]
+            raise UsageError(f"out has shape {out.shape} of {out.dtype}; needed is {needed} of {dtype}")
+        given = np.empty((channels, width), dtype) if out is None else out[:, :width]
         given[:, :before] = 0
         given[:, before + high - low :] = 0
         if high > low:
@@ -122,8 +140,8 @@ class _Opened:
     def __init__(self, found: Probe) -> None:
         self.probe, self.owner = found, os.getpid()
 
-    def fill(self, start: int, out: Floats) -> None:
-        """Write the sound from *start* on into *out*, all of which is there by the header."""
+    def fill(self, start: int, out: Samples) -> None:
+        """Write the sound from *start* on into *out*, float32 or int16, all of which is there by the header."""
         raise NotImplementedError
 
     def forget(self) -> None:
@@ -153,13 +171,12 @@ class _Decoded(_Opened):
         super().__init__(found)
         self._stream, self._lock, self._decoder = stream, lock, decoder
 
-    def fill(self, start: int, out: Floats) -> None:
+    def fill(self, start: int, out: Samples) -> None:
         with self._lock:
-            sound = self._decoder.read(start, out.shape[1])
-        if sound.shape != out.shape:
-            end = (start + sound.shape[1]) / self.probe.rate
+            there = self._decoder.fill(start, out)
+        if there != out.shape[1]:
+            end = (start + there) / self.probe.rate
             raise NotAudio(f"it breaks off at {end:.3f} s, and its header promises more")
-        out[...] = sound
 
     def close(self) -> None:
         with self._lock:
@@ -186,10 +203,16 @@ class _Mapped(_Opened):
         shape = (found.frames, found.channels, width) if width > 1 else (found.frames, found.channels)
         self._samples = np.frombuffer(self._map, dtype, math.prod(shape), at - start).reshape(shape)
 
-    def fill(self, start: int, out: Floats) -> None:
+    def fill(self, start: int, out: Samples) -> None:
         if self._map.size() < self._end:  # to look past the end would kill the process
             raise NotAudio("it has become shorter since it was opened")
         samples, order = self._samples[start : start + out.shape[1]], self._header.order
+        if out.dtype == np.int16:
+            np.copyto(out, samples.T)
+            if self._header.bits == 8:
+                out -= 128
+                out *= 256
+            return
         if self._header.bits == 24:  # the upper bytes of four
             words = np.zeros((*samples.shape[:2], 4), np.uint8)
             words[..., slice(1, 4) if order == "<" else slice(0, 3)] = samples

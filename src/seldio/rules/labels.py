@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,11 +11,12 @@ import numpy as np
 from seldio.findings import Finding
 from seldio.formats.base import Ints
 from seldio.formats.dcase_json import PANORAMA, points
+from seldio.formats.label_tools import ToolFormat
 from seldio.rules.base import POSITION, Labels
 from seldio.rules.collection import Found
 from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
-from seldio.text import plural
-from seldio.vocabularies import vocabulary
+from seldio.text import clipped, plural
+from seldio.vocabularies import Vocabulary, spelling, vocabulary
 
 #: According to the task page, recordings have up to six overlapping events; more mean that a system went wrong.
 MOST_OVERLAPS = 6
@@ -68,6 +70,8 @@ def class_range(labels: Labels, found: Found) -> Iterator[Finding]:
         return
     for row in labels.where("class_name" if named else "class_id", (ids < 0) | (ids >= len(classes))):
         if named:
+            if isinstance(labels.format, ToolFormat):
+                continue  # LAB120
             if labels.format.name != "seld-studio":
                 message = f"{labels.text(row, 'class_name')} is not a class of {classes.name}"
                 hint = f"the classes are {', '.join(names[0] for names in classes.classes)}"
@@ -75,6 +79,43 @@ def class_range(labels: Labels, found: Found) -> Iterator[Finding]:
             continue
         message = f"class {labels.text(row, 'class_id')} is outside [0, {len(classes) - 1}]"
         yield found(row, "class_id", message, f"{classes.name} has {len(classes)} classes, numbered from 0")
+
+
+@rule("LAB120", WARNING, needs="onset class_id")
+def unknown_class_name(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Label whose text is not the name of a class.
+
+    Tools for marking sounds know no classes: the text of a label is taken for the name of one, in any spelling
+    that the vocabulary has (case, ``_`` and ``-`` do not matter). Another name stays as it is written. It can go
+    to formats that hold names, but a conversion to numbers would leave its rows out, and says so.
+
+    Example:
+        1.25<TAB>2.5<TAB>Water tap  (STARSS calls it "Water tap, faucet")
+
+    Fix:
+        Write the name of the class in the tool, or add a vocabulary of your own.
+
+    Reference: the class lists, ``seldio formats NAME``.
+    """
+    if not isinstance(labels.format, ToolFormat):
+        return
+    classes = vocabulary(labels.format.vocabulary)
+    for row in labels.where("onset", labels.column("class_id") < 0):
+        name = labels.cell(row, "class_name") if labels.has("class_name") else ""
+        if not name:
+            yield found(row, None, "the label has no text: its class is not known", "write the name of a class")
+            continue
+        close = _close(name, classes)
+        hint = f"did you mean {close}?" if close else f"the classes are {'; '.join(n[0] for n in classes.classes if n)}"
+        yield found(row, "class_name", f"{clipped(name, 40)} is not a class of {classes.name}", hint)
+
+
+def _close(name: str, classes: Vocabulary) -> str | None:
+    """The class that *name* is the beginning of, or is close to."""
+    spelled = spelling(name)
+    begins = [key for key in classes.indices if key.startswith(f"{spelled} ")]
+    near = begins or difflib.get_close_matches(spelled, list(classes.indices), 1, 0.7)
+    return classes.label(classes.indices[near[0]]) if near else None
 
 
 @row_rule(

@@ -1,0 +1,251 @@
+"""Annotation documents of ELAN: XML with tiers, whose annotations lie between time slots in milliseconds.
+
+Each annotation with times is a label: its value is the class, or, where that is empty or holds only a direction, the
+name of its tier is. Annotations that depend on another one have no times: on tiers called ``azimuth``, ``elevation``,
+``distance`` or ``source`` (or shorter, and with ``@speaker`` at the end) they give the direction, on others they are
+kept under the name of the tier.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from seldio.findings import Sink
+from seldio.formats.base import TextFile
+from seldio.formats.label_tools import (
+    Report,
+    ToolFormat,
+    ToolLabel,
+    ToolPart,
+    ToolText,
+    field_named,
+    text_of,
+)
+from seldio.formats.xml_text import Element, XmlProblem, fits, parse, tag
+from seldio.schema.events import ClipFile
+from seldio.text import clipped
+
+#: The tier that seldio writes labels to that have none.
+TIER = "events"
+_ALIGNED, _DEPENDENT = "ALIGNABLE_ANNOTATION", "REF_ANNOTATION"
+_HEAD = 4096
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ElanFormat(ToolFormat):
+    """The documents (.eaf) that ELAN saves."""
+
+    def likes(self, data: bytes, name: str) -> float:
+        """Whether it begins with the root of an annotation document, or is called like one."""
+        head = data[:_HEAD]
+        return 1.0 if b"<ANNOTATION_DOCUMENT" in head or name.lower().endswith(".eaf") else 0.0
+
+    def parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:
+        """See :meth:`ToolFormat.parts`."""
+        source = ToolText(file)
+        report = source.report(sink)
+        newline = "\r\n" if 0 < file.data.count(b"\r\n") == file.data.count(b"\n") else "\n"
+        part = ToolPart(file, ClipFile(file.clip, file.name, newline), source.place)
+        if file.data.strip():
+            raw = source.text.encode()
+            try:
+                root = parse(raw)
+            except XmlProblem as problem:
+                at = len(raw[: problem.at].decode(errors="ignore"))
+                hint = "save the document again in ELAN"
+                report("SYN504", (at, min(at + 1, len(source.text))), str(problem), hint)
+                part.readable = False
+            else:
+                document = _Document(root, source.text, raw, report)
+                part.readable = document.sound
+                part.labels = list(document.labels())
+        yield part
+
+    def text(self, labels: Sequence[ToolLabel], file: ClipFile) -> str:
+        """See :meth:`ToolFormat.text`; directions are in the values of annotations."""
+        times = sorted({round(1000 * time) for label in labels for time in (label.onset, label.offset)})
+        slots = {time: f"ts{number}" for number, time in enumerate(times, 1)}
+        tiers: dict[str, list[ToolLabel]] = {}
+        for label in labels:
+            tiers.setdefault(_tier(label), []).append(label)
+        lines = [
+            '<?xml version="1.0" encoding="UTF-8"?>',
+            tag("ANNOTATION_DOCUMENT", {
+                "AUTHOR": "", "DATE": "1970-01-01T00:00:00Z", "FORMAT": "3.0", "VERSION": "3.0",
+                "xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance",
+                "xsi:noNamespaceSchemaLocation": "http://www.mpi.nl/tools/elan/EAFv3.0.xsd",
+            }, closed=False),
+            "    " + tag("HEADER", {"MEDIA_FILE": "", "TIME_UNITS": "milliseconds"}, closed=False),
+            "        " + tag("MEDIA_DESCRIPTOR", {
+                "MEDIA_URL": f"{file.clip}.wav" if fits(file.clip) else "", "MIME_TYPE": "audio/x-wav"}),
+            "    </HEADER>",
+            "    <TIME_ORDER>",
+            *("        " + tag("TIME_SLOT", {"TIME_SLOT_ID": s, "TIME_VALUE": str(t)}) for t, s in slots.items()),
+            "    </TIME_ORDER>",
+        ]  # fmt: skip
+        number = 0
+        for tier, own in tiers.items() or [(TIER, [])]:
+            lines.append("    " + tag("TIER", {"LINGUISTIC_TYPE_REF": "default-lt", "TIER_ID": tier}, closed=False))
+            for label in own:
+                number += 1
+                first, last = (slots[round(1000 * time)] for time in (label.onset, label.offset))
+                place = {"ANNOTATION_ID": f"a{number}", "TIME_SLOT_REF1": first, "TIME_SLOT_REF2": last}
+                lines += [
+                    "        <ANNOTATION>",
+                    "            " + tag(_ALIGNED, place, closed=False),
+                    "                " + tag("ANNOTATION_VALUE", {}, text_of(label, () if tier == TIER else ("tier",))),
+                    f"            </{_ALIGNED}>",
+                    "        </ANNOTATION>",
+                ]
+            lines.append("    </TIER>")
+        lines.append("    " + tag("LINGUISTIC_TYPE", {
+            "GRAPHIC_REFERENCES": "false", "LINGUISTIC_TYPE_ID": "default-lt", "TIME_ALIGNABLE": "true"}))  # fmt: skip
+        return "\n".join([*lines, "</ANNOTATION_DOCUMENT>"]) + "\n"
+
+
+def _tier(label: ToolLabel) -> str:
+    """The tier of a label: its own, where a tier may be called so and is read back as the same."""
+    tier = label.extra.get("tier")
+    own = isinstance(tier, str) and tier.isprintable() and tier.strip() == tier and field_named(tier) is None
+    return tier if tier and own and label.name and tier not in (TIER, label.name) else TIER
+
+
+class _Document:
+    """What a document holds, with the places of it."""
+
+    def __init__(self, root: Element, text: str, raw: bytes, report: Report) -> None:
+        self.text, self.report, self._raw = text, report, raw
+        self._ascii = len(raw) == len(text)
+        self.root = root
+        self.sound = root.tag == "ANNOTATION_DOCUMENT"
+        if not self.sound:
+            self.report(
+                "SYN504", self.span(root), f"the root is {clipped(root.tag, 40)}, not ANNOTATION_DOCUMENT", None
+            )
+            return
+        for header in root.all("HEADER"):
+            unit = header.attributes.get("TIME_UNITS", "milliseconds")
+            if unit != "milliseconds":
+                self.sound = False
+                message = f"times are in {clipped(unit, 30)}, not in milliseconds"
+                self.report("SYN502", self.span(header), message, "save the document with a newer ELAN")
+        self.slots = {
+            slot.attributes.get("TIME_SLOT_ID", ""): slot
+            for order in root.all("TIME_ORDER")
+            for slot in order.all("TIME_SLOT")
+        }
+
+    def at(self, byte: int) -> int:
+        """The character at a byte."""
+        return byte if self._ascii else len(self._raw[:byte].decode(errors="ignore"))
+
+    def span(self, element: Element) -> tuple[int, int]:
+        """Where the tag of an element stands."""
+        start = self.at(element.start)
+        end = self.text.find(">", start)
+        return start, end + 1 if end >= 0 else len(self.text)
+
+    def labels(self) -> Iterator[ToolLabel]:
+        """The labels of all tiers, as they stand in the document."""
+        if not self.sound:
+            return
+        rows: dict[str, ToolLabel] = {}
+        bad: set[str] = set()
+        dependent: list[tuple[str, Element]] = []
+        order: list[ToolLabel] = []
+        for tier in self.root.all("TIER"):
+            name = tier.attributes.get("TIER_ID", "")
+            for annotation in (one for holder in tier.all("ANNOTATION") for one in holder.children):
+                if annotation.tag == _DEPENDENT:
+                    dependent.append((name, annotation))
+                elif annotation.tag == _ALIGNED:
+                    label = self.label(annotation, name)
+                    key = annotation.attributes.get("ANNOTATION_ID", "")
+                    if label is None:
+                        bad.add(key)
+                    else:
+                        rows[key] = label
+                        order.append(label)
+        failed = self._attached(dependent, rows, bad)
+        yield from (label for label in order if id(label) not in failed)
+
+    def _attached(
+        self, dependent: Sequence[tuple[str, Element]], rows: dict[str, ToolLabel], bad: set[str]
+    ) -> set[int]:
+        """Give labels what depends on them; the labels, by identity, of which something cannot be read."""
+        parents = {
+            one.attributes.get("ANNOTATION_ID", ""): one.attributes.get("ANNOTATION_REF", "") for _, one in dependent
+        }
+        failed: set[int] = set()
+        for tier, annotation in dependent:
+            key, steps = annotation.attributes.get("ANNOTATION_REF", ""), 0
+            while key in parents and key not in rows and steps <= len(parents):
+                key, steps = parents[key], steps + 1
+            if key in bad:
+                continue
+            if key not in rows:
+                self.report("SYN501", self.span(annotation), "the annotation depends on none with a time", None)
+                continue
+            label, (value, span) = rows[key], self.value(annotation)
+            field = field_named(tier)
+            if field is None:
+                given = label.extra.get(tier)
+                label.extra[tier] = value if given is None else f"{given} {value}"
+            elif value.strip() and not label.set(field, value, span, self.report):
+                failed.add(id(label))
+        return failed
+
+    def value(self, annotation: Element) -> tuple[str, tuple[int, int]]:
+        """The value of an annotation, and its place."""
+        for value in annotation.all("ANNOTATION_VALUE"):
+            if value.text_start >= 0:
+                start = self.at(value.text_start)
+                end = self.text.find("<", start)
+                return value.text, (start, end if end >= 0 else len(self.text))
+        return "", self.span(annotation)
+
+    def label(self, annotation: Element, tier: str) -> ToolLabel | None:
+        """The label of an annotation with times; None, after a finding, where it has none."""
+        times: list[float] = []
+        spots: list[Any] = []
+        for key in ("TIME_SLOT_REF1", "TIME_SLOT_REF2"):
+            slot = self.slots.get(name := annotation.attributes.get(key, ""))
+            if slot is None:
+                message = f"{key} is {clipped(name, 30) or 'missing'}: there is no such time slot"
+                self.report("SYN501", self.span(annotation), message, None)
+                return None
+            value = slot.attributes.get("TIME_VALUE")
+            if value is None:
+                message = "the annotation begins or ends at a time slot without a time"
+                self.report("SYN506", self.span(annotation), message, "set its start and its end in ELAN")
+                return None
+            if not value.strip().lstrip("-").isdecimal() or len(value) > 12:
+                message = f"TIME_VALUE is {clipped(value, 30)}, not whole milliseconds"
+                self.report("SYN502", self.span(slot), message, None)
+                return None
+            times.append(int(value) / 1000)
+            spots.append(self.span(slot))
+        text, span = self.value(annotation)
+        label = ToolLabel(times[0], times[1], "", {"": self.span(annotation), "onset": spots[0], "offset": spots[1]})
+        exact = self.text[span[0] : span[1]] == text  # no entities and no sections in it
+        good = label.read_text(text, span[0] if exact else None, self.report)
+        label.at.setdefault("class_name", span)
+        if not label.name and tier != TIER:
+            label.name = tier
+        if tier not in (TIER, label.name):
+            label.extra = {"tier": tier} | label.extra
+        return label if good else None
+
+
+ELAN = ElanFormat(
+    name="elan",
+    title="ELAN annotation document: XML with tiers and time slots in milliseconds; directions in values or tiers",
+    suffix=".eaf",
+    time_decimals=3,
+    aliases=("eaf",),
+    source="https://www.mpi.nl/tools/elan/EAF_Annotation_Format_3.0_and_ELAN.pdf",
+    note="The value of an annotation is the class, or the name of its tier where it has none. Dependent tiers called "
+    "azimuth, elevation, distance or source give the direction. Times are whole milliseconds.",
+)

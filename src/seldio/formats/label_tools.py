@@ -1,0 +1,366 @@
+"""Labels of the tools that people mark sounds with: what their formats have in common.
+
+Each file is written by hand in a program with a time line: a label has a start, an end and a text, and perhaps columns,
+tiers or controls of its own. Here such labels become rows of an event table: whole events in seconds, classes found by
+their spelling, and a direction where one is given, in cells of its own or in the text of the label::
+
+    dog az=30 el=10 dist=2
+
+What has no direction stays without one. Files are small, so labels are Python objects until they are columns. A file
+that its format would write in another way is kept as it is (``written`` in ``ClipFile.extra``), so that it comes back
+byte for byte for as long as its rows are the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from seldio.findings import SINGLY, Finding, Sink, gathered
+from seldio.formats import cells
+from seldio.formats.base import FileRows, LabelFormat, LabelReading, Place, TextFile, TextLines, assembled
+from seldio.reader_rules import READER_RULES
+from seldio.schema.events import COLUMNS, ClipFile, conform
+from seldio.text import clipped, meant
+from seldio.vocabularies import spelling, vocabulary
+
+#: How a value of a label may be called, in its text, a column, a tier or a control, by the field that holds it.
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "azimuth": ("az", "azi", "azimuth"),
+    "elevation": ("el", "ele", "elev", "elevation"),
+    "distance": ("dist", "distance"),
+    "source": ("source", "src", "track"),
+    "score": ("score", "confidence"),
+}
+#: The field that each of these names means.
+FIELDS = {name: field for field, names in NAMES.items() for name in names}
+#: What follows the number of a field, and what it is multiplied by.
+_UNITS = {"azimuth": {"°": 1.0, "deg": 1.0}, "elevation": {"°": 1.0, "deg": 1.0}, "distance": {"m": 1.0, "cm": 0.01}}
+_MEANS = {
+    "azimuth": "degrees, counter-clockwise from the front: +90 is left", "elevation": "degrees, up positive",
+    "distance": "metres", "source": "a whole number", "score": "a number",
+}  # fmt: skip
+_NUMBER = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)(.*)", re.DOTALL)
+_PAIR = re.compile(r"(?<!\S)([^\W\d][\w-]*)=(\S+)")
+#: Keys of files that say how they are written and nothing about the labels.
+LAYOUT_KEYS = frozenset({"annotations", "written"})
+#: Where something stands in a text: from one offset to another.
+Span = tuple[int, int]
+#: Takes a code, what it is about, a message and a hint.
+Report = Callable[[str, Any, str, str | None], None]
+
+
+def field_named(name: str) -> str | None:
+    """The field that a column, tier or control of this name holds: ``Azimuth (deg)`` holds the azimuth."""
+    return FIELDS.get(re.split(r"[\s(\[@_]", name.strip().lower(), maxsplit=1)[0])
+
+
+def number_in(text: str, field: str = "") -> float | None:
+    """The number that *text* is, in degrees or metres if it is one of a direction; None where it is none."""
+    match = _NUMBER.fullmatch(text.strip())
+    factor = (_UNITS.get(field, {}) | {"": 1.0}).get(match[2].strip()) if match else None
+    if match is None or factor is None or abs(value := float(match[1]) * factor) > 2**53:
+        return None
+    return round(value, 12) if factor != 1.0 else value
+
+
+_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+
+
+def pointed(cell: str) -> str:
+    """A cell with a point where it has a comma in a number."""
+    return cell.replace(",", ".") if _COMMA.fullmatch(cell.strip()) else cell
+
+
+def comma_number(cell: str, span: Span, what: str, report: Report) -> float | None:
+    """The number in a cell between tabs; None, after a finding, where it is none. A decimal comma is one as well."""
+    if _COMMA.fullmatch(cell.strip()):
+        report("SYN503", span, f"{what} is {cell.strip()}, with a comma for the decimal point", "write a point")
+    value = number_in(pointed(cell))
+    if value is None:
+        report(
+            "SYN502", span, f"{what} is {clipped(cell.strip(), 30) or 'empty'}, not a number", "times are in seconds"
+        )
+    return value
+
+
+@dataclasses.dataclass(slots=True)
+class ToolLabel:
+    """A label as its file has it; *at* leads to each of its fields, and with an empty name to itself."""
+
+    onset: float
+    offset: float
+    name: str
+    at: dict[str, Any]
+    values: dict[str, float] = dataclasses.field(default_factory=dict)
+    extra: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def set(self, field: str, given: Any, at: Any, report: Report) -> bool:
+        """Take in the value of a field, be it a number or text; False, after a finding, where it is not one."""
+        if isinstance(given, str):
+            value = number_in(given, field)
+        else:
+            value = float(given) if type(given) in (int, float) and abs(given) <= 2**53 else None
+        if value is None or (field == "source" and not (value.is_integer() and abs(value) < 2**31)):
+            shown = clipped(given if isinstance(given, str) else json.dumps(given, ensure_ascii=False), 30)
+            report("SYN502", at, f"{field} is {shown}, not a number", f"{field} is {_MEANS[field]}")
+            return False
+        self.values[field], self.at[field] = value, at
+        return True
+
+    def read_text(self, text: str, start: int | None, report: Report) -> bool:
+        """Take the name, and values written as ``key=value``, from *text*; False after a finding of an error.
+
+        *start* is where the text stands in its file; without, findings are about the label as a whole.
+        """
+        good, rest, last = True, [], 0
+        for match in _PAIR.finditer(text):
+            key, given = match[1], match[2].rstrip(",;") or match[2]
+            span = (start + match.start(), start + match.end()) if start is not None else self.at[""]
+            rest.append(text[last : match.start()])
+            last = match.end()
+            if field := FIELDS.get(key.lower()):
+                good &= self.set(field, given, span, report)
+            elif key == "class":
+                self.name = value if isinstance(value := json_value(given), str) else given
+            elif key == "extra" and isinstance(given_extra := json_value(given), dict):
+                self.extra |= given_extra
+            else:
+                self.extra[key] = json_value(given)
+                if close := meant(key, FIELDS):
+                    report("SYN505", span, f"{clipped(key, 30)} is not a value that labels have{close}", _PAIRS)
+        if start is not None:
+            named = (rest or [text])[0].rstrip(" ,;")
+            self.at["class_name"] = (start + len(named) - len(named.lstrip()), start + len(named))
+        rest.append(text[last:])
+        name = " ".join(" ".join(rest).split()) if len(rest) > 1 else text.strip()
+        self.name = (name.rstrip(" ,;") if len(rest) > 1 else name) or self.name
+        return good
+
+
+_PAIRS = "directions are written az=DEGREES el=DEGREES dist=METRES"
+
+
+def json_value(text: str) -> Any:
+    """What a value of an unknown key means: JSON, or the text itself."""
+    try:
+        value = json.loads(text, parse_constant=lambda _: text)
+    except (ValueError, RecursionError):
+        return text
+    return text if isinstance(value, float) and value in (float("inf"), float("-inf")) else value
+
+
+class ToolPart(FileRows):
+    """The labels of one clip in a file; *locate* turns what leads to a field into its place."""
+
+    def __init__(self, file: TextFile, origin: ClipFile, locate: Callable[[Any], Place]) -> None:
+        super().__init__(file, origin)
+        self.labels: list[ToolLabel] = []
+        self._locate = locate
+
+    def place(self, row: int, field: str | None) -> Place:
+        """See :meth:`FileRows.place`."""
+        at = self.labels[row].at
+        return self._locate(at.get({"class_id": "class_name"}.get(field or "", field or ""), at[""]))
+
+
+class ToolText:
+    """The text of a file, in which places are looked up."""
+
+    def __init__(self, file: TextFile) -> None:
+        self.file = file
+        self.text = file.data.decode().removeprefix("\ufeff")
+
+    @cached_property
+    def _lines(self) -> TextLines:
+        return TextLines(self.text)
+
+    def place(self, span: Span) -> Place:
+        """Where the text from one offset to another stands."""
+        return self._lines.place(*span)
+
+    def report(self, sink: Sink) -> Report:
+        """What turns a code, a span, a message and a hint into a finding."""
+
+        def report(code: str, span: Span, message: str, hint: str | None) -> None:
+            at, rule = self.place(span), READER_RULES[code]
+            sink(rule.at(
+                self.file.path, message, hint, at.line, at.column, at.value, at.excerpt, end_column=at.end_column,
+            ))  # fmt: skip
+
+        return report
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ToolFormat(LabelFormat):
+    """The labels of one tool.
+
+    Args:
+        time_decimals: of its seconds; None where it keeps what it is given.
+    """
+
+    role: Any = "label"
+    carries: tuple[str, ...] = (
+        "clip", "onset", "offset", "class_id", "class_name", "source", "azimuth", "elevation", "distance", "score",
+        "extra",
+    )  # fmt: skip
+    needs: tuple[str, ...] = ("onset", "offset")
+    time_decimals: int | None = None
+
+    @abstractmethod
+    def parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:
+        """The labels of a file in UTF-8, of each of its clips; what is wrong with it goes to *sink*."""
+
+    @abstractmethod
+    def text(self, labels: Sequence[ToolLabel], file: ClipFile) -> str:
+        """The file of a clip as seldio writes it, with LF."""
+
+    def repaired(self, text: str, codes: Sequence[str]) -> str:  # noqa: ARG002 - most have nothing to repair
+        """*text* with what rules *codes* found repaired, where that is safe."""
+        return text
+
+    def read(self, files: Sequence[TextFile], sink: Sink) -> LabelReading:
+        """See :meth:`LabelFormat.read`."""
+        parts = [part for file in files for part in self._parts(file, sink)]
+        for part in parts:
+            part.rows = len(part.labels)
+        table = self._table([label for part in parts for label in part.labels])
+        columns = {name: table[name] for name in table.column_names}
+        return assembled(self, columns, parts)
+
+    def _parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:
+        if (problem := cells.encoding_problem(file.path, file.data)) is not None:
+            sink(problem)
+            part = ToolPart(file, ClipFile(file.clip, file.name), lambda _: Place(1, 1, 1, "", ""))
+            part.readable = False
+            yield part
+            return
+        found: list[Finding] = []
+        several = list(self.parts(file, found.append))
+        for finding in gathered(found, SINGLY):
+            sink(finding)
+        for part in several:
+            text = file.data.decode() if len(several) == 1 else None
+            origin, data = part.origin, file.data
+            if text is not None and part.readable and self._rendered(self._table(part.labels), origin) != data:
+                part.origin = dataclasses.replace(origin, extra=_with(origin.extra, "written", text))
+            yield part
+
+    def write(self, table: pa.Table, file: ClipFile) -> bytes:
+        """See :meth:`LabelFormat.write`; a file with the rows that it was read with is written as it was."""
+        extra = json.loads(file.extra) if file.extra else {}
+        written = extra.pop("written", None)
+        if isinstance(written, str):
+            source = TextFile(file.name, file.name, file.clip, written.encode())
+            before = self._table([label for part in self.parts(source, lambda _: None) for label in part.labels])
+            if conform(before).drop_columns("clip").equals(conform(table).drop_columns("clip")):
+                return source.data
+        rest = json.dumps(extra, ensure_ascii=False) if extra else None
+        return self._rendered(table, dataclasses.replace(file, extra=rest))
+
+    def _rendered(self, table: pa.Table, file: ClipFile) -> bytes:
+        return self.text(_labels(self, table), file).replace("\n", file.newline).encode()
+
+    def _table(self, labels: Sequence[ToolLabel]) -> pa.Table:
+        """The columns of labels; those of which nothing is known are left out."""
+        classes = vocabulary(self.vocabulary)
+        ids = [classes.indices.get(spelling(label.name)) for label in labels]
+        values: dict[str, list[Any]] = {
+            "onset": [label.onset for label in labels],
+            "offset": [label.offset for label in labels],
+            "class_id": ids,
+            "class_name": [
+                label.name if label.name and (number is None or classes.label(number) != label.name) else None
+                for label, number in zip(labels, ids, strict=True)
+            ],
+            **{field: [label.values.get(field) for label in labels] for field in NAMES},
+            "extra": [json.dumps(label.extra, ensure_ascii=False) if label.extra else None for label in labels],
+        }
+        always = ("onset", "offset", "class_id")
+        kept = [name for name in COLUMNS if name in always or any(value is not None for value in values.get(name, ()))]
+        return pa.table({name: pa.array(values[name], pa.float64()).cast(COLUMNS[name])
+                         if name in NAMES else pa.array(values[name], COLUMNS[name]) for name in kept})  # fmt: skip
+
+
+def _labels(format: ToolFormat, table: pa.Table) -> list[ToolLabel]:
+    """The rows of a table as labels."""
+    classes, count = vocabulary(format.vocabulary), table.num_rows
+    held: dict[str, list[Any]] = {
+        name: table[name].to_pylist() if name in table.column_names else [None] * count for name in COLUMNS
+    }
+    labels = []
+    for row in range(count):
+        number, name = held["class_id"][row], held["class_name"][row]
+        name = name if name is not None else "" if number is None else classes.label(number)
+        label = ToolLabel(held["onset"][row], held["offset"][row], name, {})
+        # adding 0.0 turns -0.0 into 0.0
+        label.values = {field: held[field][row] + 0.0 for field in NAMES if held[field][row] is not None}
+        label.extra = json.loads(held["extra"][row] or "{}")
+        labels.append(label)
+    return labels
+
+
+def _with(extra: str | None, key: str, value: Any) -> str:
+    return json.dumps({**(json.loads(extra) if extra else {}), key: value}, ensure_ascii=False)
+
+
+# --- writing -------------------------------------------------------------------------------------------------------
+
+
+def plain(value: float) -> str:
+    """A number without a needless point."""
+    return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else repr(float(value))
+
+
+def seconds(value: float, decimals: int) -> str:
+    """A time with that many decimals."""
+    return f"{value + 0.0:.{decimals}f}"
+
+
+def text_of(label: ToolLabel, leave: Iterable[str] = ()) -> str:
+    """The text of a label, from which :meth:`ToolLabel.read_text` gets its name, values and further keys.
+
+    *leave*: fields, and keys of :attr:`ToolLabel.extra`, that are written elsewhere.
+    """
+    left = set(leave)
+    pairs = [f"{NAMES[f][0]}={plain(v)}" for f, v in label.values.items() if f not in left]
+    odd = {}
+    for key, value in label.extra.items():
+        if key in left:
+            continue
+        token = f"{key}={_spelled(value)}"
+        match = _PAIR.fullmatch(token)
+        if match and match[1] == key and key.lower() not in FIELDS and key not in ("class", "extra"):
+            pairs.append(token)
+        else:
+            odd[key] = value
+    if odd:
+        pairs.append(f"extra={_dense(odd)}")
+    name = label.name
+    again = ToolLabel(0, 0, "", {"": (0, 0)})
+    again.read_text(" ".join([name, *pairs]), None, lambda *_: None)
+    if name and (again.name != name or not name.isprintable()):
+        return " ".join([f"class={_dense(name)}", *pairs])
+    return " ".join([name, *pairs] if name else pairs)
+
+
+def _spelled(value: Any) -> str:
+    """A value as a word: text as it is where it is read back as the same."""
+    bare = (
+        isinstance(value, str)
+        and re.fullmatch(r"[^\s,;]\S*(?<![,;])", value) is not None
+        and json_value(value) == value
+    )
+    return value if bare else _dense(value)
+
+
+def _dense(value: Any) -> str:
+    """JSON without spaces, which would end a word."""
+    return json.dumps(value, separators=(",", ":")).replace(" ", r"\u0020")

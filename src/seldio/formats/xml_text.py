@@ -1,0 +1,94 @@
+"""XML read safely, with the place of each element: no document type, so that no entity can be defined, and no network.
+
+The parser is expat, of the standard library; what it calls back becomes plain objects.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
+
+#: Elements deeper than this are no annotations.
+DEEPEST = 100
+
+
+class XmlProblem(Exception):
+    """A document that cannot be read: why, and the byte at which that shows."""
+
+    def __init__(self, message: str, at: int) -> None:
+        super().__init__(message)
+        self.at = at
+
+
+@dataclasses.dataclass(slots=True)
+class Element:
+    """An element with what is in it; *start* is the byte at which its tag begins."""
+
+    tag: str
+    attributes: dict[str, str]
+    start: int
+    text: str = ""  # all of it that is directly in the element
+    text_start: int = -1  # the byte at which that begins
+    children: list[Element] = dataclasses.field(default_factory=list)
+
+    def all(self, tag: str) -> Iterator[Element]:
+        """The elements directly in it that are called *tag*."""
+        return (child for child in self.children if child.tag == tag)
+
+
+def parse(data: bytes) -> Element:
+    """The root of a document in UTF-8.
+
+    Raises:
+        XmlProblem: it is not well-formed, or declares a document type.
+    """
+    parser = expat.ParserCreate("utf-8")
+    parser.buffer_text = False
+    root = Element("", {}, 0)
+    open_elements = [root]
+
+    def begin(tag: str, attributes: dict[str, str]) -> None:
+        if len(open_elements) > DEEPEST:
+            raise XmlProblem(f"elements are nested more than {DEEPEST} deep", parser.CurrentByteIndex)
+        element = Element(tag, attributes, parser.CurrentByteIndex)
+        open_elements[-1].children.append(element)
+        open_elements.append(element)
+
+    def end(_: str) -> None:
+        open_elements.pop()
+
+    def text(given: str) -> None:
+        element = open_elements[-1]
+        if element.text_start < 0:
+            element.text_start = parser.CurrentByteIndex
+        element.text += given
+
+    def refuse(*_: Any) -> None:
+        raise XmlProblem("the document declares a document type, which may define entities", parser.CurrentByteIndex)
+
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = begin, end, text
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise XmlProblem(f"this is not valid XML: {expat.ErrorString(error.code)}", parser.ErrorByteIndex) from None
+    return root.children[0]
+
+
+def tag(name: str, attributes: dict[str, str], text: str | None = None, *, closed: bool = True) -> str:
+    """An element as text, with what is in it if it is nothing but text; not *closed*: its start alone."""
+    start = " ".join([name, *(f"{key}={quoteattr(value)}" for key, value in attributes.items())])
+    if text is not None:
+        return f"<{start}>{escape(text)}</{name}>"
+    return f"<{start}/>" if closed else f"<{start}>"
+
+
+def fits(text: str) -> bool:
+    """Whether XML can hold *text*, and gives it back as it was."""
+    return all(
+        character in "\t\n" or " " <= character <= "\ud7ff" or "\ue000" <= character <= "\ufffd" or character > "\uffff"
+        for character in text
+    )

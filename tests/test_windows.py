@@ -1,0 +1,319 @@
+"""The options of windows (rate, type, transform, cache), how long streams are, and how elements become batches."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+import starss_tree as data
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import seldio
+from seldio.data import Stream, collate
+from seldio.errors import DataError, MissingLibrary, UsageError
+from seldio.media.recording import Recording
+
+Sound = np.ndarray[Any, Any]
+WORKERS = {"WORKER", "NUM_WORKERS", "RANK", "WORLD_SIZE"}
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in WORKERS:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return data.write(tmp_path_factory.mktemp("tree") / "starss23")
+
+
+def tree_of(folder: Path, files: dict[str, tuple[Sound, int, str]]) -> Path:
+    """A folder of FOA recordings: samples of shape (frames, channels), rate and libsndfile's kind of samples."""
+    for name, (sound, rate, subtype) in files.items():
+        path = folder / "foa_dev" / "dev-train-x" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        soundfile.write(path, sound, rate, subtype=subtype)
+    return folder
+
+
+def noise(frames: int, seed: int = 1) -> Sound:
+    return np.random.default_rng(seed).integers(-(2**15), 2**15, (frames, 4)).astype(np.int16)
+
+
+# --- int16 -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "subtype"), [("a.wav", "PCM_16"), ("a.wav", "PCM_U8"), ("a.flac", "PCM_16"),
+                                               ("a.flac", "PCM_S8"), ("a.aiff", "PCM_16")])  # fmt: skip
+def test_int16_are_the_samples_of_the_file(name: str, subtype: str, tmp_path: Path) -> None:
+    soundfile.write(tmp_path / name, noise(2_500), 1_000, subtype=subtype)
+    expected, _ = soundfile.read(tmp_path / name, dtype="int16")
+    recording = Recording(tmp_path / name)
+
+    found = recording.read(-3, 2_510, pad=True, dtype="int16")
+
+    assert np.int16 == found.dtype
+    assert np.array_equal(expected.T, found[:, 3:-7])
+    assert not found[:, :3].any()
+    assert not found[:, -7:].any()
+    assert np.array_equal(recording.read(), found[:, 3:-7] / np.float32(32768))
+
+
+def test_windows_of_int16_are_those_of_float32(root: Path) -> None:
+    options: dict[str, Any] = {"seconds": 0.5, "hop": 0.3, "target": "accdoa"}
+    whole, exact = seldio.windows(root, **options), seldio.windows(root, dtype="int16", **options)
+
+    assert "int16" == exact.signature["audio"][1] == exact[0]["audio"].dtype.name
+    for one, other in zip(whole, exact, strict=True):
+        assert np.array_equal(one["audio"], other["audio"] / np.float32(32768))
+        assert all(np.array_equal(one[name], other[name]) for name in one if name != "audio")
+
+
+@pytest.mark.parametrize("subtype", ["PCM_24", "FLOAT"])
+def test_int16_refuses_what_it_would_round(subtype: str, tmp_path: Path) -> None:
+    tree_of(tmp_path, {"fold1_room1_mix001.wav": (noise(1_000) / 32768, 1_000, subtype)})
+
+    with pytest.raises(DataError, match=f"fold1_room1_mix001 has samples of another kind .{subtype}., which int16"):
+        seldio.windows(tmp_path, seconds=0.5, dtype="int16")
+    with pytest.raises(UsageError, match=r"mix001\.wav has samples of another kind"):
+        Recording(next(tmp_path.rglob("*.wav"))).read(dtype="int16")
+
+
+# --- another rate ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def soxr() -> Any:
+    return pytest.importorskip("soxr", reason="soxr is not installed: make test installs it")
+
+
+@pytest.mark.parametrize("rate", [8_000, 16_000, 24_000, 44_100])
+def test_windows_have_the_same_length_and_samples_whatever_the_rate_of_the_file(
+    soxr: Any, rate: int, tmp_path: Path
+) -> None:
+    rates = {"a.wav": 24_000, "b.flac": 44_100, "c.wav": 16_000}
+    sounds = {name: noise(int(2.37 * here), here) // 4 for name, here in rates.items()}
+    tree_of(tmp_path, {name: (sound, rates[name], "PCM_16") for name, sound in sounds.items()})
+    windows = seldio.windows(tmp_path, seconds=0.5, rate=rate)
+
+    assert {(4, rate // 2)} == {one["audio"].shape for one in windows}
+    assert {rate} == {int(one["rate"]) for one in windows}
+    for name, sound in sounds.items():
+        expected = soxr.resample(sound / np.float32(32768), rates[name], rate, "HQ")
+        mine = [one for one in windows if one["clip"] == name.partition(".")[0]]
+        joined = np.concatenate([one["audio"] for one in mine], axis=1)
+        assert len(expected) == sum(int(one["length"]) for one in mine)
+        assert np.abs(expected.T - joined[:, : len(expected)]).max() < 5e-7
+        assert not joined[:, len(expected) :].any()
+
+
+@settings(max_examples=examples(25), deadline=None)
+@given(st.sampled_from([8_000, 11_025, 22_050, 24_000, 48_000]), st.sampled_from([8_000, 16_000, 22_050, 32_000]),
+       st.integers(0, 9_000), st.integers(0, 4_000))  # fmt: skip
+def test_any_part_is_that_of_the_resampled_whole(here: int, rate: int, start: int, frames: int) -> None:
+    soxr = pytest.importorskip("soxr", reason="soxr is not installed: make test installs it")
+    from seldio.media.resampling import frames_at, read_at
+
+    place = Path(__file__).parent / "cases"
+    sound = np.random.default_rng(here).uniform(-1, 1, (7_001, 2)).astype(np.float32)
+
+    class Whole(Recording):
+        rate, channels = here, 2  # type: ignore[assignment]
+
+        def __len__(self) -> int:
+            return len(sound)
+
+        def read(self, start: int = 0, frames: int | None = None, *_: Any, **__: Any) -> Any:
+            assert frames is not None
+            assert 0 <= start <= start + frames <= len(sound) or here == rate
+            part = sound[start : start + frames].T
+            return np.pad(part, ((0, 0), (0, frames - part.shape[1])))
+
+    whole = Whole(place)
+    expected = (soxr.resample(sound, here, rate, "HQ") if here != rate else sound)[start : start + frames].T
+
+    found = read_at(whole, rate, start, frames)
+
+    assert (2, frames) == found.shape
+    assert frames_at(whole, rate) == round(len(sound) * rate / here + 1e-9)
+    assert np.abs(found[:, : expected.shape[1]] - expected).max(initial=0) < 2e-6
+    assert not found[:, expected.shape[1] :].any()
+
+
+def test_resampled_int16_are_rounded_and_kept_within_full_scale(soxr: Any, tmp_path: Path) -> None:
+    square = np.where(np.arange(3_000)[:, np.newaxis] // 50 % 2, 32767, -32768).astype(np.int16).repeat(4, axis=1)
+    tree_of(tmp_path, {"a.wav": (square, 1_000, "PCM_16")})
+    options: dict[str, Any] = {"seconds": 1.5, "rate": 1_500}
+
+    exact = seldio.windows(tmp_path, **options)[0]["audio"]
+    found = seldio.windows(tmp_path, dtype="int16", **options)[0]["audio"]
+
+    assert np.abs(exact).max() > 1  # a filter overshoots
+    assert np.array_equal(np.clip(np.rint(exact * 32768), -32768, 32767), found)
+
+
+def test_the_rate_of_the_files_needs_no_library(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "soxr", None)
+
+    windows = seldio.windows(root, seconds=0.5, rate=data.RATE)
+
+    assert np.array_equal(seldio.windows(root, seconds=0.5)[1]["audio"], windows[1]["audio"])
+    with pytest.raises(MissingLibrary, match=r"windows at another rate .rate=. need it: pip install soxr"):
+        seldio.windows(root, seconds=0.5, rate=2 * data.RATE)
+
+
+# --- transforms ------------------------------------------------------------------------------------
+
+
+def louder(element: dict[str, Any]) -> dict[str, Any]:
+    """In place, as many are."""
+    element["audio"] *= 2
+    element["level"] = np.abs(element["audio"]).mean(axis=1)
+    return element
+
+
+def test_a_transform_is_applied_to_each_element_wherever_it_is_asked_for(root: Path) -> None:
+    plain, windows = seldio.windows(root, seconds=0.5), seldio.windows(root, seconds=0.5, transform=louder)
+
+    for one, other, streamed in zip(plain, windows, windows.stream(), strict=True):
+        assert np.array_equal(2 * one["audio"], other["audio"])
+        assert np.array_equal(other["level"], streamed["level"])
+    assert np.array_equal(windows[3]["audio"], windows[3]["audio"])  # it was given a copy of its own
+    assert np.array_equal(windows[3]["audio"], pickle.loads(pickle.dumps(windows))[3]["audio"])
+    assert (((4,), "float32"), ((4, 500), "float32")) == (windows.signature["level"], windows.signature["audio"])
+    assert "transform=louder" in repr(windows)
+
+
+def spectrum(element: dict[str, Any]) -> dict[str, Any]:
+    return {"clip": element["clip"], "spectrum": np.abs(np.fft.rfft(element["audio"], axis=-1))[:, ::2]}
+
+
+def test_the_signature_is_that_behind_the_transform(root: Path) -> None:
+    fixed, whole = (seldio.windows(root, seconds=seconds, transform=spectrum) for seconds in (0.5, None))
+
+    assert {"clip": ((), "string"), "spectrum": ((4, 126), "float32")} == fixed.signature
+    assert ((4, None), "float32") == whole.signature["spectrum"]
+
+
+def test_a_transform_that_forgets_its_result_is_named(root: Path) -> None:
+    with pytest.raises(UsageError, match=r"transform=.*<lambda> returned None"):
+        seldio.windows(root, seconds=0.5, transform=lambda element: element.update(gain=1))[0]
+
+
+# --- labels kept -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("cache", "reads"), [(0, 6), (1, 6), (2, 5), (None, 3)])
+def test_as_many_labels_are_kept_as_asked(
+    root: Path, cache: int | None, reads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    windows = seldio.windows(root, target="rows", audio=None, label_cache=cache)
+    expected = [one["target"] for one in windows]
+    windows = pickle.loads(pickle.dumps(windows))
+    read, seen = windows._events.read, []
+    monkeypatch.setattr(windows._events, "read", lambda clip: seen.append(clip) or read(clip))
+
+    found = [windows[number]["target"] for number in (0, 1, 2, 1, 0, 2)]
+
+    assert all(
+        np.array_equal(expected[n], one, equal_nan=True) for n, one in zip((0, 1, 2, 1, 0, 2), found, strict=True)
+    )
+    assert reads == len(seen)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dtype": "float64"}, "unknown dtype 'float64'; choose from float32, int16"),
+        ({"rate": 0}, "rate=0: choose samples per second from 1"),
+        ({"label_cache": -1}, "label_cache=-1: choose a number of clips, or None for all"),
+    ],
+)
+def test_options_that_make_no_sense(root: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        seldio.windows(root, seconds=0.5, **options)
+
+
+# --- how long a stream is --------------------------------------------------------------------------
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.integers(0, 30), st.integers(1, 4), st.integers(1, 3), st.sampled_from([None, "drop", "repeat"]),
+       st.none() | st.integers(1, 7), st.booleans(), st.integers(0, 9))  # fmt: skip
+def test_a_stream_is_as_long_as_its_next_pass(
+    length: int, ranks: int, workers: int, even: Any, size: int | None, drop: bool, taken: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORLD_SIZE", str(ranks))
+        patch.setenv("NUM_WORKERS", str(workers))
+        for rank in range(ranks):
+            for worker in range(workers):
+                patch.setenv("RANK", str(rank))
+                patch.setenv("WORKER", str(worker))
+                stream = Stream(range(length), seed=3, even=even if length >= ranks else None)
+                stream = stream if size is None else stream.batch(size, drop_last=drop)
+                assert len(stream) == sum(1 for _ in stream)
+
+                iterator = iter(stream)
+                for _ in range(taken):
+                    next(iterator, None)
+                later = Stream(range(length), seed=3, even=even if length >= ranks else None)
+                later = later if size is None else later.batch(size, drop_last=drop)
+                later.load_state_dict(stream.state_dict())
+                assert len(later) == sum(1 for _ in later)
+                later.set_epoch(7)
+                assert len(later) == len(stream) == sum(1 for _ in later)
+
+
+# --- batches ---------------------------------------------------------------------------------------
+
+
+def test_a_batch_stacks_arrays_and_lists_texts(root: Path) -> None:
+    windows = seldio.windows(root, seconds=0.5, target="accdoa")
+
+    batch = collate(windows[:3])
+
+    assert np.array_equal(np.stack([one["audio"] for one in windows[:3]]), batch["audio"])
+    assert ((3, 5, 3, 13), (3,), (3, 2)) == tuple(batch[name].shape for name in ("target", "start", "frames"))
+    assert [one["clip"] for one in windows[:3]] == batch["clip"]
+
+
+def test_rows_of_labels_are_padded_or_listed(root: Path) -> None:
+    windows = seldio.windows(root, seconds=0.5, target="rows", audio=None)[2:6]
+
+    with pytest.raises(UsageError, match="target has different lengths"):
+        collate(windows)
+    padded = collate(windows, {"target": math.nan})
+    listed = collate(windows, {"target": "list"})
+
+    assert (4, max(len(one["target"]) for one in windows), 7) == padded["target"].shape
+    assert [len(one["target"]) for one in windows] == padded["target_mask"].sum(axis=1).tolist()
+    assert all(
+        np.array_equal(one["target"], rows, equal_nan=True) for one, rows in zip(windows, listed["target"], strict=True)
+    )
+    assert isinstance(collate(windows[:1], {"target": "list"})["target"], list)  # as in all other batches
+    assert isinstance(collate(windows, "list")["target"], list)
+    assert isinstance(collate(windows, "list")["frames"], np.ndarray)
+
+
+def test_a_stream_lists_what_always_differs(root: Path) -> None:
+    stream = seldio.windows(root, seconds=0.5, target="rows", audio=None).stream().batch(2, pad="list")
+
+    assert {list} == {type(batch["target"]) for batch in stream}
+
+
+def test_batches_that_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    with pytest.raises(UsageError, match="a batch of no elements"):
+        collate([])
+    with pytest.raises(UsageError, match="torch is not imported"):
+        collate([1, 2], tensors=True)
