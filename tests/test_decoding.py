@@ -133,9 +133,13 @@ def _same(labels: pa.Table, found: pa.Table) -> None:
 
 
 @pytest.fixture(scope="module")
-def windows(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return starss_tree.write(tmp_path_factory.mktemp("decoding") / "starss23")
+
+
+@pytest.fixture(scope="module")
+def windows(root: Path) -> Any:
     """Windows of 5 label frames every 2, over clips of 20, 13 and 7."""
-    root = starss_tree.write(tmp_path_factory.mktemp("decoding") / "starss23")
     return seldio.windows(root, seconds=0.5, hop=0.2, target="accdoa")
 
 
@@ -197,6 +201,27 @@ def test_missing_and_superfluous_outputs_are_named(windows: Any) -> None:
         seldio.decode(np.concatenate([outputs, outputs[:1]]), windows)
     with pytest.raises(UsageError, match="clip nobody, which the windows do not have"):
         seldio.decode([({"clip": "nobody", "frames": np.array([0, 5])}, outputs[0])], windows)
+    with pytest.raises(UsageError, match="frame 3 of fold4_room2_mix001, where none of the windows begins"):
+        seldio.decode([({"clip": "fold4_room2_mix001", "frames": np.array([3, 8])}, outputs[0])], windows)
+
+
+def test_whole_clips_may_be_padded(root: Path) -> None:
+    windows = seldio.windows(root, target="accdoa", distance=True)
+    padded = [np.pad(window["target"], ((0, 9), (0, 0), (0, 0)), constant_values=1)[None] for window in windows]
+    expected = seldio.decode({window["clip"]: window["target"] for window in windows}, windows)
+
+    assert expected.num_rows
+    assert expected == seldio.decode(padded, windows)
+    with pytest.raises(UsageError, match="6 frames for fold4_room2_mix001, which has 7 label frames"):
+        seldio.decode([part[:, :6] for part in padded], windows)
+
+
+def test_windows_without_frames_or_with_gaps_are_refused(root: Path) -> None:
+    starss_tree.write_questions(root)
+    with pytest.raises(UsageError, match="windows of questions"):
+        seldio.decode(np.zeros((2, 5, 3, 13)), seldio.windows(root, items=True), target="accdoa")
+    with pytest.raises(UsageError, match="the hop of these windows is longer"):
+        seldio.decode(np.zeros((2, 5, 3, 13)), seldio.windows(root, seconds=0.5, hop=0.6), target="accdoa")
 
 
 class Exported:
@@ -284,7 +309,8 @@ def test_stereo_labels_have_folded_azimuths(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "target=None: choose from activity, activity-doa, accdoa, multi-accdoa"),
+        ({}, r"which kind of outputs are these\? Set target= to activity, activity-doa, accdoa, multi-accdoa"),
+        ({"target": "accddoa"}, "target='accddoa': choose from"),
         ({"target": "rows"}, "nothing to decode"),
         ({"target": "accdoa", "threshold": [0.5, 0.5]}, "one for each of the 13 classes"),
         ({"target": "accdoa", "threshold": -1}, "a number from 0 on"),
@@ -309,10 +335,12 @@ def test_outputs_that_mean_nothing_are_refused(windows: Any) -> None:
         seldio.decode(_silence(windows), target="accdoa")
     with pytest.raises(UsageError, match="5 label frames: pool the outputs"):
         seldio.decode(np.zeros((len(windows), 25, 3, 13)), windows)
-    with pytest.raises(UsageError, match="a batch has the names clip and frames"):
-        seldio.decode([({"audio": 1}, _silence(windows))], windows)
-    with pytest.raises(UsageError, match="arrays of numbers"):
-        seldio.decode({"c": np.array([["a"]])}, target="accdoa")
+    for batch in (1, {"audio": 1}):
+        with pytest.raises(UsageError, match="a batch has the names clip and frames"):
+            seldio.decode([(batch, _silence(windows))], windows)
+    for wrong in (np.array([["a"]]), [[1], [1, 2]], None, np.zeros(4, "V8"), np.zeros((4, 3, 13), complex)):
+        with pytest.raises(UsageError, match="arrays of numbers"):
+            seldio.decode({"c": wrong}, target="accdoa")
 
 
 def test_nothing_detected_is_a_table_with_all_columns() -> None:

@@ -8,29 +8,24 @@ baselines of DCASE 2023 to 2025 (``train_seldnet.py``, ``utils.py``), in the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from seldio import geometry
+from seldio.data.outputs import NETWORK_TRACKS, Array, clip_outputs, inner_shapes
 from seldio.data.targets import TARGETS, TRACKS, TargetForm
 from seldio.errors import DataError, UsageError
 from seldio.schema.events import COLUMNS, ClipFile, Origin, with_origin
-from seldio.text import plural, printable
+from seldio.text import printable
 from seldio.vocabularies import vocabulary as class_list
 
 if TYPE_CHECKING:
     from seldio.data.windowing import Target, Windows
 
-Array: TypeAlias = np.ndarray[Any, Any]
-#: What windows say about themselves in a batch: the names of clips, and first and last label frames.
-Batch: TypeAlias = Mapping[str, Any]
-
-#: Tracks of a network with multi-ACCDOA.
-_NETWORK = 3
 #: The pairs of those tracks that are compared, in the order of the baselines, each with the track that is left.
 _PAIRS = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 
@@ -104,12 +99,9 @@ def decode(
     )  # fmt: skip
     if vectors and not form.elevation:
         raise UsageError("vectors=True needs z, which outputs without elevation do not have")
-    if isinstance(outputs, Mapping):
-        found = {str(clip): settings.rows(str(clip), _clip_output(clip, one, form)) for clip, one in outputs.items()}
-    elif windows is None:
-        raise UsageError("which clips are these? Give the windows, or a mapping from clips to arrays")
-    else:
-        found = _joined(outputs, windows, settings, partial)
+    found = {clip: settings.rows(clip, values) for clip, values in clip_outputs(outputs, windows, form, partial)}
+    if windows is not None and not isinstance(outputs, Mapping):
+        found = {clip: found[clip] for clip in windows.lengths() if clip in found}
     return _table(found, names, settings)
 
 
@@ -121,7 +113,8 @@ def _form(
     base = windows.form if windows is not None and windows.target is not None else None
     kind = target or (base.target if base is not None else None)
     if kind is None or kind not in TARGETS:
-        raise UsageError(f"target={kind!r}: choose from {', '.join(name for name in TARGETS if name != 'rows')}")
+        what = "which kind of outputs are these? Set target= to" if kind is None else f"target={kind!r}: choose from"
+        raise UsageError(f"{what} {', '.join(name for name in TARGETS if name != 'rows')}")
     if kind == "rows":
         raise UsageError("target='rows': plain rows are a table already, and there is nothing to decode")
     given = {"distance": distance, "elevation": elevation, "onscreen": onscreen}
@@ -172,7 +165,7 @@ class Decoding:
             parts = np.concatenate(
                 [parts[:, :, :at], np.maximum(parts[:, :, at : at + 1], 0), parts[:, :, at + 1 :]], 2
             )
-        if parts.shape[1] == _NETWORK and self.unify > 0:
+        if parts.shape[1] == NETWORK_TRACKS and self.unify > 0:
             active, parts = unified(active, parts, self._axes, self.unify, flag=self.form.onscreen)
         frame, number, track = np.nonzero(active.transpose(0, 2, 1))
         chosen = parts[frame, track, :, number]
@@ -281,175 +274,12 @@ def _median(values: Array, length: int) -> Array:
     return np.asarray(np.median(np.lib.stride_tricks.sliding_window_view(padded, length, 0), -1))
 
 
-# --- windows -------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class _Joined:
-    """The outputs of one clip so far, summed where windows overlap."""
-
-    frames: int  # label frames of the clip
-    windows: int  # how many it has
-    total: Array | None = None  # the sum, shape (frames, …)
-    count: Array = field(default_factory=lambda: np.zeros(0, np.int64))  # windows over each frame
-    seen: set[int] = field(default_factory=set)  # first frames of the windows so far
-
-    @property
-    def whole(self) -> bool:
-        return len(self.seen) == self.windows
-
-    def add(self, first: int, output: Array) -> None:
-        """Take the output of the window from frame *first* on; one that comes again, to fill a batch, counts once."""
-        if first in self.seen:
-            return
-        self.seen.add(first)
-        if self.total is None:
-            self.total = np.zeros((self.frames, *output.shape[1:]), np.float64)
-            self.count = np.zeros(self.frames, np.int64)
-        stop = min(first + len(output), self.frames)
-        self.total[first:stop] += output[: stop - first]
-        self.count[first:stop] += 1
-
-    def mean(self, kind: Any) -> Array:
-        """The means, in the precision of the outputs."""
-        assert self.total is not None
-        return (self.total / self.count.reshape(-1, *[1] * (self.total.ndim - 1))).astype(kind)
-
-
-def _joined(outputs: Any, windows: Windows, settings: Decoding, partial: bool) -> dict[str, dict[str, Array]]:
-    """The rows of each clip; a clip is read, and its outputs are forgotten, as soon as all its windows are in."""
-    if windows.size is not None and windows.step is not None and windows.step > windows.size:
-        raise UsageError("the hop of these windows is longer than they are: some label frames would have no output")
-    clips = {clip: _Joined(frames, count) for clip, (frames, count) in windows.lengths().items()}
-    rows: dict[str, dict[str, Array]] = {}
-    for clip, first, output in _outputs(outputs, windows, settings.form):
-        if clip not in clips:
-            raise UsageError(f"an output is for the clip {printable(clip)}, which the windows do not have")
-        joined = clips[clip]
-        if clip in rows:
-            continue
-        joined.add(first, output)
-        if joined.whole:
-            rows[clip] = settings.rows(clip, joined.mean(output.dtype))
-            joined.total = None
-    missing = [clip for clip in clips if clip not in rows]
-    if missing and not partial:
-        one = clips[missing[0]]
-        raise DataError(
-            f"{plural(len(missing), 'clip')} of {len(clips)} without the output of each window: "
-            f"{printable(missing[0])} has {len(one.seen)} of {one.windows}. Do not drop the last batch, and give the "
-            "outputs of all ranks; partial=True leaves such clips out"
-        )
-    return {clip: rows[clip] for clip in clips if clip in rows}
-
-
-def _outputs(outputs: Any, windows: Windows, form: TargetForm) -> Iterator[tuple[str, int, Array]]:
-    """Clip, first label frame and output of each window."""
-    places = windows.places()
-    batches = [outputs] if _is_array(outputs) else outputs
-    if not isinstance(batches, Iterable):
-        raise UsageError(f"outputs are arrays, or (batch, output) pairs, not {type(outputs).__name__}")
-    for given in batches:
-        batch, output = given if isinstance(given, tuple) and isinstance(given[0], Mapping) else (None, given)
-        values = as_numpy(output)
-        if batch is None:
-            which = [place for _, place in zip(range(len(values)), places, strict=False)]
-            if len(which) < len(values):
-                raise UsageError(f"there are more outputs than windows, of which there are {len(windows)}")
-        else:
-            which, values = _which(batch, values)
-        if values.ndim < 2 or len(which) != len(values):
-            raise UsageError(f"an output of shape {values.shape} for {plural(len(which), 'window')}")
-        values = _shaped(values, form)
-        if windows.size is not None and values.shape[1] != windows.size:
-            raise UsageError(
-                f"outputs have {values.shape[1]} frames, and windows {windows.size} label frames: pool the outputs "
-                "over time to one per label frame"
-            )
-        yield from ((clip, first, one) for (clip, first), one in zip(which, values, strict=True))
-
-
-def _which(batch: Batch, values: Array) -> tuple[list[tuple[str, int]], Array]:
-    """Clip and first frame of each window of a batch, or of one window alone."""
-    if not {"clip", "frames"} <= set(batch):
-        raise UsageError("a pair is (batch, output), and a batch has the names clip and frames, as windows give them")
-    names, frames = np.asarray(batch["clip"]), as_numpy(batch["frames"])
-    if names.ndim == 0:
-        names, frames, values = names[None], frames[None], values[None]
-    texts = [name.decode() if isinstance(name, bytes) else str(name) for name in names.tolist()]
-    return list(zip(texts, frames[:, 0].astype(int).tolist(), strict=True)), values
-
-
-def _clip_output(clip: str, output: Any, form: TargetForm) -> Array:
-    """The output for a clip, of shape (frames, …)."""
-    found: Array
-    try:
-        (found,) = _shaped(as_numpy(output)[None], form)
-    except UsageError as error:
-        raise UsageError(f"{printable(clip)}: {error}") from error
-    return found
-
-
-def _shapes(form: TargetForm) -> list[tuple[int, ...]]:
-    """The inner shapes that outputs may have."""
-    parts, classes = len(form.parts), form.classes
-    inner: dict[str, list[tuple[int, ...]]] = {
-        "activity": [(classes,)],
-        "activity-doa": [(1 + parts, classes)],
-        "accdoa": [(parts, classes)],
-        "multi-accdoa": [(_NETWORK, parts, classes), (TRACKS, 1 + parts, classes)],
-    }
-    return inner[form.target]
-
-
-def _shaped(values: Array, form: TargetForm) -> Array:
-    """*values* of shape (windows, frames, …), not flattened.
-
-    Raises:
-        UsageError: another shape than the form's.
-    """
-    known = _shapes(form)
-    values = values.astype(np.float32) if values.dtype.kind in "biu" else values
-    if values.shape[2:] in known:
-        return values
-    for shape in known:
-        if values.shape[2:] == (int(np.prod(shape)),):
-            return values.reshape(*values.shape[:2], *shape)
-    shapes = " or ".join(f"({', '.join(['windows', 'frames', *map(str, shape)])})" for shape in known)
-    what = f"{form.target} of {', '.join(form.parts)}" if form.parts else form.target
-    raise UsageError(f"outputs of shape {values.shape}, but {what} has {shapes}, or the same flattened")
-
-
-def _is_array(value: Any) -> bool:
-    return hasattr(value, "__array__") or hasattr(value, "__dlpack__")
-
-
-def as_numpy(value: Any) -> Array:
-    """An array of any library, as one of numpy: of float32 or float64, or of whole numbers.
-
-    Raises:
-        UsageError: it is not an array of numbers.
-    """
-    for step in ("detach", "cpu"):  # torch: out of the graph, and from the device
-        value = getattr(value, step)() if hasattr(value, step) else value
-    if "bfloat16" in str(getattr(value, "dtype", "")) and hasattr(value, "float"):
-        value = value.float()  # torch's, which numpy does not know
-    plain = hasattr(value, "__array__") or not hasattr(value, "__dlpack__")
-    array: Array = np.asarray(value) if plain else np.from_dlpack(value)
-    if array.dtype.kind not in "biu" and array.dtype not in (np.float32, np.float64):
-        try:
-            array = array.astype(np.float32)
-        except (TypeError, ValueError):
-            raise UsageError(f"outputs are arrays of numbers, not {type(value).__name__}") from None
-    return array
-
-
 # --- the table -----------------------------------------------------------------------------------------------
 
 
 def _table(found: Mapping[str, dict[str, Array]], vocabulary: str, settings: Decoding) -> pa.Table:
     """The rows of all clips, with the clips that have none in the metadata."""
-    nothing = settings.rows("", np.zeros((0, *_shapes(settings.form)[0]), np.float32))
+    nothing = settings.rows("", np.zeros((0, *inner_shapes(settings.form)[0]), np.float32))
     counts = [len(rows["frame"]) for rows in found.values()]
     codes = np.repeat(np.arange(len(found), dtype=np.int32), counts)
     table: dict[str, Any] = {
