@@ -11,6 +11,7 @@ import numpy as np
 from seldio import geometry
 from seldio.media.recording import Recording
 from seldio.synth import Track
+from seldio.synth.from_labels import write_scenes
 from seldio.synth.recording import RecordingOptions, Room
 from seldio.synth.tree import write_clip
 
@@ -24,6 +25,10 @@ with tempfile.TemporaryDirectory() as folder:
     table = write_clip(root, "fold1_room1_mix001", "dev-train-synth", [walk], 5.0, seed=7, options=options)
     for path in sorted(root.rglob("*.*")):
         print(f"{path.stat().st_size:>9,} bytes  {path.relative_to(root)}")
+
+    # the same labels, as if nobody had recorded them: a new recording that follows them
+    (scene,) = write_scenes(root / "metadata_dev", Path(folder, "again"), seed=8, options=options, formats=["mic"])
+    print(f"rendered from its labels: {scene.clip}, {scene.seconds:g} s, {scene.events} event")
 
     # where the sound of each label frame comes from: the intensity vector, W times X, Y and Z
     with Recording(root / "foa_dev/dev-train-synth/fold1_room1_mix001.wav") as recording:

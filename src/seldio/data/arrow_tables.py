@@ -138,6 +138,10 @@ class Events(ArrowTable):
         """The same for who keeps what is made of it: the table itself is not kept."""
         return self._parsed(clip)[0]
 
+    def source(self, clip: str) -> ClipLabelFile:
+        """The file that the labels of a clip are in."""
+        return self._files[clip]
+
     def items(self) -> Iterator[tuple[str, pa.Table]]:
         """Each clip with its table."""
         return ((clip, self[clip]) for clip in self)

@@ -2,7 +2,7 @@
 
 A scene is a list of :class:`Track`, from which its labels follow. What it sounds like in both array formats is
 :mod:`seldio.synth.recording`, what it looks like :mod:`seldio.synth.painter`, and a dataset of scenes
-:mod:`seldio.synth.tree`.
+:mod:`seldio.synth.tree`. :mod:`seldio.synth.from_labels` makes scenes for labels that exist.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -133,8 +133,25 @@ def on_capsules(diffuse: Sound, rate: int) -> Sound:
     The mixtures of capsules that follow W, Y, Z and X keep the phase of those and get the power that the rigid
     sphere gives them in a diffuse field, so that level and coherence are right at all frequencies.
     """
-    made = _joined(encoding.filtered([diffuse], _capsule_taps(rate)), diffuse.shape[1])
-    return np.asarray(encoding.MIX.T.astype(np.float32) @ made)
+    return next(on_capsules_in_blocks([diffuse], rate), diffuse)
+
+
+def on_capsules_in_blocks(blocks: Iterable[Sound], rate: int) -> Iterator[Sound]:
+    """The same for a field that comes in blocks: as many come out, of the same lengths."""
+    lengths: list[int] = []
+
+    def given() -> Iterator[Sound]:
+        for block in blocks:
+            lengths.append(block.shape[1])
+            yield block
+
+    waiting: list[Sound] = []
+    for part in encoding.filtered(given(), _capsule_taps(rate)):
+        waiting.append(part.astype(np.float32))
+        while lengths and sum(one.shape[1] for one in waiting) >= lengths[0]:
+            whole = np.concatenate(waiting, axis=1)
+            waiting = [whole[:, lengths[0] :]]
+            yield np.asarray(encoding.MIX.T.astype(np.float32) @ whole[:, : lengths.pop(0)])
 
 
 @lru_cache(maxsize=4)
@@ -165,9 +182,9 @@ FORMATS: tuple[Format, ...] = ("foa", "mic")
 #: Full scale of 16-bit recordings.
 FULL = 32767
 #: Sources nearer than this (m) are no louder than there.
-_NEAREST = 0.2
+NEAREST = 0.2
 #: Power of what the microphones themselves hiss, as a share of all noise.
-_HISS = 0.1
+HISS = 0.1
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -220,33 +237,35 @@ def mix(tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOp
     for number, track in enumerate(tracks):
         start = round(clock.sample(track.first, options.rate))
         length = round(clock.sample(track.end, options.rate)) - start
-        wave = sound(track.class_id, length, options.rate, _random(seed, 1, number))
-        _add(dry, wave, start)
+        wave = sound(track.class_id, length, options.rate, random(seed, 1, number))
+        add(dry, wave, start)
         times, positions = _knots(track)
-        for arriving, places, late in _ways(wave, times, positions, options):
+        for arriving, places, late in ways(wave, times, positions, options):
             azimuth, elevation = geometry.to_polar(*places.T)
             for name in FORMATS:
                 moving = times if len(times) > 1 else None
-                _add(waves[name], render(arriving, azimuth, elevation, options.rate, name, moving), start + late)
+                add(waves[name], render(arriving, azimuth, elevation, options.rate, name, moving), start + late)
     around = np.zeros((4, frames), np.float32)
     if options.room.reverberation and tracks:
-        around = reverberated(dry, options.room.tail(options.rate, _random(seed, 2)))
+        around = reverberated(dry, options.room.tail(options.rate, random(seed, 2)))
     if options.snr is not None:
         level = _level(waves["foa"][0] + around[0], tracks, options.rate) * 10 ** (-options.snr / 20)
-        around += level * math.sqrt(1 - _HISS) * _room_noise(frames, options.rate, seed)
+        around += level * math.sqrt(1 - HISS) * room_noise(frames, options.rate, seed)
         for number, name in enumerate(FORMATS):
-            hiss = _random(seed, 4, number).standard_normal((4, frames), np.float32)
-            waves[name] += np.float32(level * math.sqrt(_HISS)) * hiss
+            hiss = random(seed, 4, number).standard_normal((4, frames), np.float32)
+            waves[name] += np.float32(level * math.sqrt(HISS)) * hiss
     waves["foa"] += around
     waves["mic"] += on_capsules(around, options.rate)
     return waves
 
 
-def _random(*seed: int) -> np.random.Generator:
+def random(*seed: int) -> np.random.Generator:
+    """Random numbers of their own for each use."""
     return np.random.default_rng(seed)
 
 
-def _add(out: Sound, wave: Sound, start: int) -> None:
+def add(out: Sound, wave: Sound, start: int) -> None:
+    """Add *wave* to *out* from frame *start* on; what lies past the end is cut off."""
     some = out[..., start : start + wave.shape[-1]]
     some += wave[..., : some.shape[-1]]
 
@@ -254,7 +273,7 @@ def _add(out: Sound, wave: Sound, start: int) -> None:
 # --- ways from a source to the array ------------------------------------------------------------------------
 
 
-def _ways(
+def ways(
     wave: Sound, times: Floats, positions: Floats, options: RecordingOptions
 ) -> Iterator[tuple[Sound, Floats, int]]:
     """The sound as it comes straight and from each wall, where it then seems to be, and how many frames later."""
@@ -278,7 +297,7 @@ def _knots(track: Track) -> tuple[Floats, Floats]:
 
 def _at_distance(wave: Sound, times: Floats, distance: Floats, rate: int) -> Sound:
     """*wave* by 1/distance, which changes smoothly."""
-    gain = 1 / np.maximum(distance, _NEAREST)
+    gain = 1 / np.maximum(distance, NEAREST)
     return np.asarray(wave * _on_samples(gain, times, len(wave), rate).astype(np.float32))
 
 
@@ -302,9 +321,9 @@ def _on_samples(values: Floats, times: Floats, frames: int, rate: int) -> Floats
 # --- noise --------------------------------------------------------------------------------------------------
 
 
-def _room_noise(frames: int, rate: int, seed: int) -> Sound:
+def room_noise(frames: int, rate: int, *seed: int) -> Sound:
     """A diffuse field of power 1 in W that hums and rushes like a room: pink above 60 Hz."""
-    rng = _random(seed, 3)
+    rng = random(seed[0], 3, *seed[1:])
     found = [band(frames, rate, rng, 60, 0.48 * rate, slope=-0.5) for _ in range(4)]
     return np.asarray((np.stack(found) * DIFFUSE).astype(np.float32))
 
