@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import math
 import random
@@ -22,10 +23,10 @@ from seldio.cli import app
 from seldio.scores.seld import error_tables, event_scores, mistakes, tracking
 from seldio.scores.seld.analyses import ANALYSES, Asked, Sides
 from seldio.scores.seld.metrics import Thresholds
-from seldio.scores.seld.pairing import SPHERICAL
+from seldio.scores.seld.pairing import SPHERICAL, paired
 from seldio.scores.seld.profiles import PROFILES, SeldProfile, get
 from seldio.scores.seld.rows import EventFrames, event_frames
-from seldio.scores.seld.scoring import score_tables
+from seldio.scores.seld.scoring import horizons, score_tables
 
 GOLDENS = Path(__file__).parent / "cases" / "tracks"
 #: Clip, frame, class, source, azimuth, elevation.
@@ -181,6 +182,7 @@ def test_shares_add_up_to_the_lost_f(left: Any, right: Any, way: tuple[SeldProfi
         assert states["right"] == counts.true.sum()
 
 
+@settings(max_examples=examples(40))
 @given(st.lists(ROW, max_size=30), st.lists(ROW, max_size=30))
 def test_parts_of_clips_add_up(left: Any, right: Any) -> None:
     """Every sum over all clips is that over each clip by itself, to the last bit."""
@@ -200,6 +202,53 @@ def test_parts_of_clips_add_up(left: Any, right: Any) -> None:
         total = sum((piece[number] for piece in pieces[1:]), start=pieces[0][number])
         for field in dataclasses.fields(sums):
             assert np.array_equal(getattr(sums, field.name), getattr(total, field.name)), field.name
+
+
+def most_pairs(good: np.ndarray[Any, np.dtype[np.bool_]]) -> int:
+    """How many pairs there can be at most, by trying all ways."""
+    few, many = sorted(good.shape)
+    good = good if good.shape[0] == few else good.T
+    return max(sum(good[n, way[n]] for n in range(few)) for way in itertools.permutations(range(many), few))
+
+
+@settings(max_examples=examples(40))
+@given(st.lists(ROW, max_size=40), st.lists(ROW, max_size=40))
+def test_wrong_classes_are_as_many_as_can_be(left: Any, right: Any) -> None:
+    profile = get("dcase2024")
+    sides = frames_of(left), frames_of(right)
+    found, clips = analysed(sides, profile, profile.limits)
+    index = {clip: number for number, clip in enumerate(clips)}
+    a, b = (event_frames(table, index) for table in sides)
+    lengths = horizons(profile, a, b, np.zeros(3, np.int64))
+    pairs = 0
+    for group in paired(a, b, lengths, 13, profile.measure):
+        a, b, matches = group.reference, group.prediction, group.matches
+        for frame in range(group.frames):
+            rows = [[n for n in np.flatnonzero(side.frame == frame) if n not in taken] for side, taken in
+                    ((a, matches.reference), (b, matches.prediction))]  # fmt: skip
+            prepared = [profile.measure.prepare(side.take(some)) for side, some in zip((a, b), rows, strict=True)]
+            if all(rows):
+                near = profile.measure.between(prepared[0][:, :, None], prepared[1][:, None, :]) <= 20
+                assert a.distance is not None
+                assert b.distance is not None
+                true, told = a.distance[rows[0]][:, None], b.distance[rows[1]][None, :]
+                pairs += most_pairs(near & (np.abs(true - told) / true <= 1))
+    assert found.pairs.sum() == pairs
+
+
+@settings(max_examples=examples(40))
+@given(st.integers(0, 500), st.permutations(range(1, 6)))
+def test_tracks_are_the_same_by_any_numbers(seed: int, numbers: list[int]) -> None:
+    clips = [f"clip{number}" for number in range(3)]
+    left, right = scene(seed)
+    renamed = [(*row[:3], numbers[row[3]], *row[4:]) for row in right]
+    one, another = (tracking.count(side(left), side(rows), clips, SPHERICAL, 20.0, 13) for rows in (right, renamed))
+    for field in dataclasses.fields(one):
+        assert np.array_equal(getattr(one, field.name), getattr(another, field.name)), field.name
+    perfect = tracking.count(side(left), side(left), clips, SPHERICAL, 20.0, 13)
+    there = perfect.references > 0
+    assert (tracking.values(perfect)[0][there] == 1).all()
+    assert not perfect.switches.any()
 
 
 def line(frame: int, class_id: int, azimuth: int, source: int = 0, distance: int = 100) -> str:
