@@ -200,7 +200,7 @@ def _by_class(score: SeldScore, lost: Mapping[str, Floats], shown: Sequence[str]
     f = values[0, score.profile.names.index("F")].tolist()
     columns = (
         Column("class", "class"), Column("F", "F", "%", 1, "higher"),
-        *(Column(kind, NAMES[kind].removeprefix("class "), "%", 1) for kind in shown),
+        *(Column(kind, NAMES[kind], "%", 1, "lower") for kind in shown),
     )  # fmt: skip
     rows = tuple((label, f[n], *(float(lost[kind][n]) for kind in shown)) for n, label in enumerate(labels))
     return Table("class-errors", "points of F that each class loses", columns, rows, aside=True)
