@@ -29,7 +29,7 @@ VERBS: dict[str, Callable[..., Any]] = {
     "compare": seldio.compare,
     "info": seldio.info, "view": seldio.view, "plot": seldio.plot, "push": seldio.push, "pull": seldio.pull,
 }  # fmt: skip
-WITHOUT = {"formats", "rule", "schema", "demo"}
+WITHOUT = {"formats", "rule", "schema", "demo", "new"}
 #: How a command prints, which in Python is what one does with the result.
 PRINTING = {"details", "json", "statistics", "max_per_rule", "help", "profiles"}
 #: Options with another name in Python: positional there, or no name that Python allows.

@@ -313,7 +313,8 @@ def convert(
             as ``hf-parquet``, with ``files`` to restore it.
         format: the format of the source; detected from its content by default.
         allow_loss: fields that may be lost: names, or a string with commas between them, or ``all``.
-        fill: values for unknown fields; angles in degrees, ``distance`` in metres.
+        fill: values for unknown fields; angles in degrees, ``distance`` in metres; ``source`` may be ``count``, which
+            counts the events of each class in a clip.
         force: convert labels even if they have errors, such as angles in radians or unknown classes.
         seed: questions: random seed for wording and sampling.
         tasks: questions: ask only these tasks, in a list or a string with commas.

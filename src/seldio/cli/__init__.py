@@ -56,6 +56,7 @@ _COMMANDS = {
     "schema": (verbs.schema, "Print a JSON Schema."),
     "push": (hub.push, "Upload a dataset to the Hugging Face Hub."),
     "pull": (hub.pull, "Download a dataset from the Hugging Face Hub."),
+    "new": (verbs.new, "Print the commands that make a dataset of your labels and recordings."),
     "demo": (demo, "Make a small dataset and try everything on it."),
 }
 for _name, (_command, _short) in _COMMANDS.items():

@@ -110,14 +110,17 @@ def write_report(subject: Subject, output: str, options: ReportOptions, out: Pat
             stream.write(piece.encode("utf-8", "backslashreplace"))
 
 
-def named_numbers(values: list[str], option: str, example: str) -> dict[str, float]:
-    """The values of an option that is repeated as NAME=NUMBER.
+def named_numbers(values: list[str], option: str, example: str, *words: str) -> dict[str, Any]:
+    """The values of an option that is repeated as NAME=NUMBER, or as one of *words* as it is.
 
     Raises:
         UsageError: a value has another form.
     """
-    found = {}
+    found: dict[str, Any] = {}
     for item in values:
+        if item in words:
+            name, _, found[name] = item.partition("=")
+            continue
         name, _, value = item.partition("=")
         try:
             found[name.strip()] = float(value)

@@ -175,7 +175,7 @@ _TO = (
 )
 _FILL = (
     "Value for a field that the target needs and SOURCE lacks; angles in degrees, distance in metres (distance=2.5 is "
-    "2.5 m in any format). May be repeated."
+    "2.5 m in any format); source=count counts the events of each class. May be repeated."
 )
 _ASK, _RECORD = "Questions from labels", "Recordings"
 #: The margins with their defaults; listed here because loading them is slow. A test checks that the list is complete.
@@ -272,8 +272,8 @@ def convert(
     with running(workers, engine, resume):
         converted = api.convert(
             source, sys.stdout.buffer if out in (None, "-") else out, to, format=format, allow_loss=allow_loss,
-            fill=named_numbers(fill, "--fill", "distance=2.5 (metres)"), force=force, seed=seed, tasks=tasks,
-            window=window, hop=hop, margin=named_numbers(margin, "--margin", "azimuth=10"), total=total,
+            fill=named_numbers(fill, "--fill", "distance=2.5 (metres)", "source=count"), force=force, seed=seed,
+            tasks=tasks, window=window, hop=hop, margin=named_numbers(margin, "--margin", "azimuth=10"), total=total,
             per_task=per_task, balance=balance, split=split, audio=audio, gain=gain,
         )  # fmt: skip
     aside = converted.written == ("-",)  # the output itself goes to standard output
@@ -301,6 +301,18 @@ def info(
 
     description = api.info(path, format=format)
     print_json(description) if json else print_wrapped(str(description))
+    return ExitCode.CLEAN
+
+
+@guarded
+def new(
+    path: Path = typer.Argument(Path(), metavar="PATH", help="A label file, or a folder of labels and recordings."),
+) -> ExitCode:
+    """Print the commands that make a dataset like STARSS23 of your labels and recordings; nothing is written."""
+    from seldio.conversion.first_steps import first_steps
+
+    for line in first_steps(path):
+        typer.echo(line)
     return ExitCode.CLEAN
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seldio import geometry
-from seldio.conversion.frames import class_keys, has, with_column, with_times
+from seldio.conversion.frames import class_keys, has, numbered, with_column, with_times
 from seldio.errors import DataError, UsageError
 from seldio.formats import LabelFormat
 from seldio.formats.dcase_json import JsonFormat
@@ -29,6 +29,8 @@ from seldio.vocabularies import Vocabulary, spelling, vocabulary
 
 #: Columns that ``--fill`` can set: one number or flag for every row that has none.
 FILLABLE = ("class_id", "source", "azimuth", "elevation", "distance", "onscreen", "hemisphere", "score")
+#: The value of ``source`` that counts the events of each class in a clip.
+COUNT = "count"
 #: The units of its values, whatever those of a layout are.
 _UNITS = {"azimuth": "degrees", "elevation": "degrees", "distance": "metres"}
 
@@ -69,6 +71,9 @@ def filled(table: pa.Table, target: LabelFormat, fill: Mapping[str, Any]) -> pa.
             raise UsageError(f"--fill {field}: only {', '.join(FILLABLE)} can be filled")
         if field not in target.carries:
             raise UsageError(f"--fill {field}: {target.name} has no such field")
+        if field == "source" and value == COUNT:
+            table = numbered(table)
+            continue
         scalar = _scalar(field, value)
         if field in table.column_names:
             table = with_column(table, field, pc.fill_null(table[field], scalar))

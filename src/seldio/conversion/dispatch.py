@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from seldio import formats
 from seldio.conversion.items import convert_items, held_items
@@ -33,7 +33,7 @@ def convert_any(
     to: LabelFormat | str,
     format: LabelFormat | str | None,
     allow_loss: Collection[str],
-    fill: Mapping[str, float],
+    fill: Mapping[str, Any],
     options: QuestionOptions,
     gain: float | None = None,
 ) -> Conversion:

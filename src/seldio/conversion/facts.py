@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seldio.conversion.carry import classes, filled, folds
+from seldio.conversion.carry import COUNT, classes, filled, folds
 from seldio.conversion.frames import are_events, frames_of, grouped, has, rescaled, takes_events, with_times
 from seldio.formats import LabelFormat
 from seldio.formats.dcase_json import points
@@ -102,9 +102,14 @@ def measured(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Ma
     """
     given, table = table, filled(table, target, fill)
     found = Facts(Columns.of(table))
+    for key in ("pieces", "moving"):  # where trajectory files gave directions
+        found.counts[key] = int((given.schema.metadata or {}).get(key.encode(), 0))
     if target.role == "table":
         return found
-    for field in fill:
+    for field, value in fill.items():
+        if value == COUNT:
+            found.counts[f"filled {field}"] = 1
+            continue
         own = not given.num_rows or (field in given.column_names and given[field].equals(table[field]))
         found.counts[f"filled {field}"] = int(not own)
     unknown = [table[field].is_null().to_numpy() for field in ("class_id", "class_name") if field in table.column_names]

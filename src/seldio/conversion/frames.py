@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from typing import Any
 
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seldio import clock
-from seldio.errors import DataError
+from seldio.errors import DataError, UsageError
 from seldio.formats import LabelFormat
 from seldio.formats.label_csv import Dialect
 from seldio.schema.events import COLUMNS, clip_codes
@@ -105,6 +106,32 @@ def grouped(table: pa.Table, hop: Fraction) -> Spans:
         pc.fill_null(table["source"], -1) if "source" in table.column_names else pa.repeat(0, len(rows)),
     )
     return spans(table, hop=hop)
+
+
+def numbered(table: pa.Table) -> pa.Table:
+    """*table* with numbers for the sources that have none: events of one class in one clip are counted by onset.
+
+    Raises:
+        UsageError: its rows are frames, in which events are told apart by these very numbers.
+    """
+    if has(table, "source") and not table["source"].null_count:
+        return table
+    if table.num_rows and not are_events(table):
+        raise UsageError("--fill source=count: only events with an onset and an offset can be counted")
+    if not table.num_rows:
+        return with_column(table, "source", pa.nulls(0))
+    given = table["source"].to_pylist() if "source" in table.column_names else [None] * table.num_rows
+    clips, classes = clip_codes(table)[0].tolist(), class_keys(table)[1].tolist()
+    taken: dict[tuple[int, int], set[int]] = {}
+    for clip, key, number in zip(clips, classes, given, strict=True):
+        if number is not None:
+            taken.setdefault((clip, key), set()).add(number)
+    for row in np.argsort(table["onset"].to_numpy(), kind="stable").tolist():
+        if given[row] is None:
+            used = taken.setdefault((clips[row], classes[row]), set())
+            given[row] = next(number for number in itertools.count(len(used)) if number not in used)
+            used.add(given[row])
+    return with_column(table, "source", pa.array(given, COLUMNS["source"]))
 
 
 def events_of(table: pa.Table, hop: Fraction) -> pa.Table:

@@ -127,6 +127,8 @@ def _time_losses(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iter
     if facts.table.are_events and not takes_events(target):
         if what := _between_frames(facts, target):
             yield "frame", what
+    elif facts.table.are_events and (moving := facts.counts["moving"]):
+        yield "azimuth", f"it changes in {moving:,} of {plural(facts.table.rows, 'event')}; the middle value is kept"
     elif not facts.table.are_events and takes_events(target):
         events = plural(facts.counts["events"], "event")
         for field in MOVABLE:
@@ -139,7 +141,7 @@ def _time_losses(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iter
 
 def _between_frames(facts: Facts, target: LabelFormat) -> str:
     """What is lost when events become frames; empty if the frames tell the events exactly."""
-    rows, off = facts.table.rows, facts.counts["between frames"]
+    rows, off = facts.table.rows - facts.counts["pieces"], facts.counts["between frames"]
     if off:
         return (
             f"{off:,} of {2 * rows:,} onsets and offsets fall between frames of {milliseconds(target)}: "
@@ -231,7 +233,9 @@ def _classes(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator
 def _times(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
     rows, timed = facts.table.rows, facts.timed.rows
     if facts.table.are_events and not takes_events(target):
-        yield f"{plural(rows, 'event')} become {plural(timed, 'event frame')}"
+        if pieces := facts.counts["pieces"]:
+            yield "directions of events that have none are taken from trajectory files"
+        yield f"{plural(rows - pieces, 'event')} become {plural(timed, 'event frame')}"
     elif not facts.table.are_events and takes_events(target):
         yield f"{plural(rows, 'event frame')} become {plural(timed, 'event')}"
     elif not facts.table.are_events and source.hop > target.hop:

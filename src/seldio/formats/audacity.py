@@ -23,6 +23,7 @@ from seldio.formats.label_tools import (
     ToolLabel,
     ToolPart,
     ToolText,
+    as_written,
     comma_number,
     number_in,
     pointed,
@@ -35,7 +36,7 @@ from seldio.text import plural
 #: Keys of :attr:`ToolLabel.extra` for the limits of frequency, in Hz; every tool that has them uses these.
 LIMITS = ("low_hz", "high_hz")
 _TIME = r"[+-]?[0-9]+(?:[.,][0-9]*)?"
-_LIKELY = re.compile(rf"{_TIME}\t{_TIME}(?:\t[^\t]*)?|\\\t{_TIME}\t{_TIME}")
+_LIKELY = re.compile(rf"{_TIME}\t{_TIME}\t[^\t]*|\\\t{_TIME}\t{_TIME}")
 _LINE = re.compile(r"[^\r\n]+")
 _FORM = "a line is START<TAB>END<TAB>TEXT, in seconds: in Audacity, File > Export Other > Export Labels"
 #: Bytes of a file that are looked at to tell what it is, and the share of its lines that have to look right.
@@ -80,12 +81,12 @@ class AudacityFormat(ToolFormat):
         """See :meth:`ToolFormat.text`."""
         lines = []
         for label in labels:
-            limits = [label.extra.get(key) for key in LIMITS]
-            known = all(type(limit) in (int, float) for limit in limits)
+            limits = [as_written(label.extra.get(key), 6) for key in LIMITS]
+            known = None not in limits
             times = (seconds(time, 6) for time in (label.onset, label.offset))
             lines.append("\t".join((*times, text_of(label, LIMITS if known else ()))) + "\n")
             if known:
-                lines.append("\t".join(("\\", *(f"{limit:.6f}" for limit in limits))) + "\n")
+                lines.append("\t".join(("\\", *map(str, limits))) + "\n")
         return "".join(lines)
 
     def repaired(self, text: str, codes: Sequence[str]) -> str:

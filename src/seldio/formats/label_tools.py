@@ -324,6 +324,12 @@ def seconds(value: float, decimals: int) -> str:
     return f"{value + 0.0:.{decimals}f}"
 
 
+def as_written(value: Any, decimals: int) -> str | None:
+    """A number with that many decimals; None where that is not all of it, or it is no number."""
+    text = f"{value:.{decimals}f}" if type(value) in (int, float) else ""
+    return text if text and float(text) == value else None
+
+
 def text_of(label: ToolLabel, leave: Iterable[str] = ()) -> str:
     """The text of a label, from which :meth:`ToolLabel.read_text` gets its name, values and further keys.
 
@@ -353,11 +359,8 @@ def text_of(label: ToolLabel, leave: Iterable[str] = ()) -> str:
 
 def _spelled(value: Any) -> str:
     """A value as a word: text as it is where it is read back as the same."""
-    bare = (
-        isinstance(value, str)
-        and re.fullmatch(r"[^\s,;]\S*(?<![,;])", value) is not None
-        and json_value(value) == value
-    )
+    bare = isinstance(value, str) and value.isprintable() and json_value(value) == value
+    bare = bare and re.fullmatch(r"[^\s,;]\S*(?<![,;])", value) is not None
     return value if bare else _dense(value)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from seldio.findings import Sink
+from seldio.formats.audacity import LIMITS
 from seldio.formats.base import TextFile
 from seldio.formats.label_tools import (
     FIELDS,
@@ -25,6 +26,7 @@ from seldio.formats.label_tools import (
     ToolLabel,
     ToolPart,
     ToolText,
+    as_written,
     comma_number,
     field_named,
     json_value,
@@ -97,36 +99,37 @@ class RavenFormat(ToolFormat):
 
     def text(self, labels: Sequence[ToolLabel], file: ClipFile) -> str:  # noqa: ARG002 - no file holds more
         """See :meth:`ToolFormat.text`: a waveform's selections, or a spectrogram's where frequencies are known."""
-        limited = any("low_hz" in label.extra or "high_hz" in label.extra for label in labels)
+        limited = any(as_written(label.extra.get(key), 3) for label in labels for key in LIMITS)
         fields = [field for field in NAMES if any(field in label.values for label in labels)]
-        keys = list(dict.fromkeys(key for label in labels for key in label.extra if key not in ("low_hz", "high_hz")))
+        keys = list(dict.fromkeys(key for label in labels for key in label.extra if key not in LIMITS))
         known = {"selection", "channel", "extra", _LOW, _HIGH, _FILE, *_TIMES, *_CLASS, *FIELDS}
         own = [
             key for key in keys
             if key.strip() == key and key.isprintable() and key and key.lower() not in known and key.lower() != "view"
             and field_named(key) is None
         ]  # fmt: skip
-        odd = any(key not in own and key != "channel" for key in keys)
         head = ["Selection", "View", "Channel", "Begin Time (s)", "End Time (s)"]
         head += ["Low Freq (Hz)", "High Freq (Hz)"] if limited else []
-        head += [*(_SHOWN.get(field, field.capitalize()) for field in fields), *own, *(["Extra"] if odd else [])]
-        rows = ["\t".join([*head, "Annotation"])]
+        head += [*(_SHOWN.get(field, field.capitalize()) for field in fields), *own]
+        rows, left = [], []
         for number, label in enumerate(labels, 1):
-            extra, limits = dict(label.extra), []
-            for key in ("low_hz", "high_hz") if limited else ():
-                value = extra.get(key)
-                limits.append(f"{value:.3f}" if type(value) in (int, float) else "")
-                if type(value) in (int, float) or value is None:
-                    extra.pop(key, None)
-            channel = extra.pop("channel", 1)
+            extra = dict(label.extra)
+            limits = [as_written(extra.get(key), 3) for key in LIMITS] if limited else []
+            for key, limit in zip(LIMITS, limits, strict=False):
+                extra = {other: value for other, value in extra.items() if other != key or limit is None}
+            channel = extra.pop("channel") if extra.get("channel", 1) != 1 else 1
             cells = [str(number), "Spectrogram 1" if limited else "Waveform 1", _cell(channel)]
-            cells += [seconds(label.onset, 9), seconds(label.offset, 9), *limits]
+            cells += [seconds(label.onset, 9), seconds(label.offset, 9), *(limit or "" for limit in limits)]
             cells += [plain(label.values[field]) if field in label.values else "" for field in fields]
             cells += [_cell(extra.pop(key)) if key in extra else "" for key in own]
-            cells += [json.dumps(extra) if extra else ""] if odd else []
-            bare = dataclasses.replace(label, values={}, extra={})
-            rows.append("\t".join([*cells, text_of(bare)]))
-        return "\n".join(rows) + "\n"
+            rows.append(cells)
+            left.append(json.dumps(extra) if extra else "")
+        if any(left):
+            head.append("Extra")
+            rows = [[*cells, rest] for cells, rest in zip(rows, left, strict=True)]
+        names = [text_of(dataclasses.replace(label, values={}, extra={})) for label in labels]
+        lines = [[*head, "Annotation"], *([*cells, name] for cells, name in zip(rows, names, strict=True))]
+        return "".join("\t".join(line) + "\n" for line in lines)
 
     def repaired(self, text: str, codes: Sequence[str]) -> str:
         """See :meth:`ToolFormat.repaired`: times with commas get points."""

@@ -37,6 +37,8 @@ SUFFIXES = (".csv", ".json", ".eaf", ".jams")
 #: What ends so is left alone as well, unless it begins like labels of a tool.
 TEXTS = (".txt", ".tsv")
 PARQUET_SUFFIX = ".parquet"
+#: What belongs to the labels next to it: the directions of a clip over time.
+TRAJECTORY = ".trajectory.csv"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -364,7 +366,7 @@ def named_like_labels(file: NamedFile) -> bool:
     """Whether a file may hold labels, by its name; of text files, by how they begin."""
     name = file.name.lower()
     if not name.endswith(TEXTS):
-        return name.endswith(SUFFIXES)
+        return name.endswith(SUFFIXES) and not name.endswith(TRAJECTORY)
     try:
         head = file.head(_HEAD)
     except InvalidData:  # one that cannot be opened is no label file

@@ -188,7 +188,8 @@ class LabelStudioFormat(JsonTool):
         result: list[dict[str, Any]] = []
         for number, label in enumerate(labels, 1):
             rest = dict(label.extra)
-            channel = rest.pop("channel", 0)
+            kept = type(rest.get("channel")) is int and rest["channel"] != 0
+            channel = rest.pop("channel") if kept else 0
             given: dict[str, Any] = {"start": label.onset, "end": label.offset, "channel": channel}
             common = {"id": f"region{number}", "to_name": "audio"}
             score = {"score": label.values["score"]} if "score" in label.values else {}
@@ -411,6 +412,8 @@ class JamsFormat(JsonTool):
             found = _Described(clip, ("annotations", number))
             found.extra = dict(top) | _about(given[number])
             found.labels = list(_observed(given[number], ("annotations", number), report))
+            if found.extra.get("file_metadata") == _length_of(found.labels):
+                del found.extra["file_metadata"]
             yield found
 
     def content(self, labels: Sequence[ToolLabel], clip: str, extra: Mapping[str, Any]) -> Any:  # noqa: ARG002
@@ -434,7 +437,13 @@ class JamsFormat(JsonTool):
         annotation = {"annotation_metadata": {}, "namespace": "tag_open", "data": data, **given}
         annotation["sandbox"] = {**given.get("sandbox", {}), **beside}
         others = extra.get("other_annotations") or []
-        return {"annotations": [annotation, *others], "file_metadata": top.pop("file_metadata", {}), **top}
+        about = top.pop("file_metadata", _length_of(labels))
+        return {"annotations": [annotation, *others], "file_metadata": about, **top}
+
+
+def _length_of(labels: Sequence[ToolLabel]) -> dict[str, Any]:
+    """What JAMS asks to know of a recording, where nothing else is known: it lasts until the last label ends."""
+    return {"duration": max((label.offset for label in labels), default=0.0)}
 
 
 def _about(annotation: Mapping[str, Any]) -> dict[str, Any]:

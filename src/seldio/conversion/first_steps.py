@@ -1,0 +1,138 @@
+"""The commands that make a dataset of labels and recordings that are in a folder: nothing is asked, nothing written."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from seldio.conversion.frames import are_events, has, numbered
+from seldio.conversion.inputs import read_tables
+from seldio.conversion.losses import plan
+from seldio.conversion.trajectories import directed, trajectories_of
+from seldio.errors import InvalidData, SeldioError, UsageError
+from seldio.files import open_source
+from seldio.findings import raise_errors
+from seldio.formats import LabelFormat, get
+from seldio.formats.label_tools import ToolFormat
+from seldio.formats.recognise import named_like_labels, stem_of
+from seldio.formats.trees import TYPES
+from seldio.schema.events import event_table
+from seldio.text import listed, plural, printable
+
+#: The dataset that the commands make, and its only split.
+DATASET, SPLIT = "dataset", "dev-train-own"
+_AUDIO = tuple(f".{suffix}" for suffix, kind in TYPES.items() if kind == "audio")
+#: What is written into a command for what only a person knows.
+_ASKED = {"azimuth": "DEGREES", "elevation": "DEGREES", "distance": "METRES"}
+_UNLABELLED = (
+    "# no labels here yet. Mark the sounds in Audacity (Ctrl+B), say where they are in the text of each label,",
+    "#   dog az=30 el=10 dist=2",
+    "# (degrees, +90 is left and up; metres), and export the labels with File > Export Other > Export Labels. Then:",
+)
+
+
+class LabelledFile(NamedTuple):
+    """A file of labels of one clip."""
+
+    path: Path
+    clip: str
+    table: pa.Table
+    format: LabelFormat
+    missing: tuple[str, ...] = ()  # what STARSS23 needs and it does not have
+
+
+def first_steps(path: Path) -> Iterator[str]:
+    """The lines of a shell script that makes a dataset like STARSS23 of what is at *path*.
+
+    Args:
+        path: a file of labels, or a folder with labels and recordings.
+
+    Raises:
+        UsageError: there is no such file or folder.
+        InvalidData: labels cannot be read.
+    """
+    if not path.exists():
+        raise UsageError(f"no such file or folder: {printable(str(path))}")
+    folder = path if path.is_dir() else path.parent
+    sounds = {file.stem: file for file in sorted(folder.iterdir()) if file.suffix.lower() in _AUDIO and file.is_file()}
+    labels = list(_labels(path, folder))
+
+    if not labels:
+        yield from _UNLABELLED
+        name = next(iter(sounds), "recording")
+        sound = sounds.get(name, folder / f"{name}.wav")
+        labels = [LabelledFile(folder / f"{name}.txt", name, event_table(pa.table({"clip": []})), get("audacity"))]
+        sounds = {name: sound}
+    else:
+        yield f"# {plural(len(labels), 'label file')} ({listed(sorted({one.format.name for one in labels}))})"
+    missing = [field for field in _ASKED if any(field in one.missing for one in labels)]
+    some = any(has(one.table, "distance") or not one.table.num_rows for one in labels)
+    target = "starss23" if some else "starss22"
+    if target == "starss22":
+        missing.remove("distance")
+        yield "# no distances: the layout of STARSS22, which has none; with dist=METRES in the labels that of STARSS23"
+    if missing:
+        yield f"# some labels have no {' and no '.join(missing)}: write az=… el=… dist=… into their text, or put"
+        yield "# NAME.trajectory.csv (time,azimuth,elevation,distance) next to them, or replace the words in capitals"
+        yield "# by one value for all of them"
+    for number, one in enumerate(labels, 1):
+        yield from _commands(one, number, sounds.get(one.clip), target)
+    yield f"seldio validate {DATASET}{' --deep' if sounds else ''}"
+
+
+def _labels(path: Path, folder: Path) -> Iterator[LabelledFile]:
+    """The label files at *path*, each by itself."""
+    with open_source(folder, raise_errors) as source:
+        files = [folder / entry.name for entry in source if "/" not in entry.name and named_like_labels(entry)]
+    for file in [path] if path.is_file() else files:
+        try:
+            tables = read_tables(file)
+        except InvalidData:
+            raise
+        except SeldioError:  # a table of something else
+            continue
+        for table, format in tables:
+            if format.role == "label" and table.num_rows:
+                yield _labelled(file, table, format)
+
+
+def _labelled(file: Path, table: pa.Table, format: LabelFormat) -> LabelledFile:
+    """A file of labels with numbers for its sources, and directions from a trajectory file next to it."""
+    target = get("starss23")
+    if are_events(table):
+        table = numbered(table)
+    if isinstance(format, ToolFormat):
+        with open_source(file, raise_errors) as source:
+            given = trajectories_of(source)
+        table = directed(table, format, target, given) if given else table
+    missing = tuple(field for field in _ASKED if field not in table.column_names or table[field].null_count)
+    return LabelledFile(file, stem_of(file.name), table, format, missing)
+
+
+def _commands(one: LabelledFile, number: int, sound: Path | None, target: str) -> Iterator[str]:
+    """The commands for one clip."""
+    name = f"fold3_room1_mix{number:03}"
+    labels, audio = (f"{DATASET}/{top}/{SPLIT}" for top in ("metadata_dev", "foa_dev"))
+    folders = shlex.join([audio, labels] if sound is not None else [labels])
+    copied = shlex.join(["cp", str(sound), f"{audio}/{name}{sound.suffix.lower()}"]) if sound is not None else ""
+    if sound is None:
+        yield f"# there is no recording called {printable(one.clip)}: copy it to {audio}/{name}.wav"
+    if number == 1:
+        yield " && ".join([f"mkdir -p {folders}", *([copied] if copied else [])])
+    elif copied:
+        yield copied
+    line = ["seldio", "convert", str(one.path), "--to", target, "-o", f"{labels}/{name}.csv"]
+    line += ["--fill", "source=count"] if not one.table.num_rows or are_events(one.table) else []
+    missing = [field for field in one.missing if not (field == "distance" and target == "starss22")]
+    for field in missing:
+        line += ["--fill", f"{field}={_ASKED[field]}"]
+    losses = plan(one.table, one.format, get(target), dict.fromkeys(missing, 1.0)).losses
+    for field, what in losses.items():
+        yield f"# lost: {field}, {printable(what)}"
+    lost = [*losses] if one.table.num_rows else ["frame"]  # times that a hand sets lie between frames
+    line += ["--allow-loss", ",".join(lost)] if lost else []
+    yield shlex.join(line)

@@ -1,0 +1,428 @@
+"""Labels of people's own tools: whatever is written is read back, whatever is broken is found, nothing is invented."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_cli import seldio as command
+
+import seldio
+from seldio.conversion.trajectories import place
+from seldio.findings import Finding, raise_errors
+from seldio.formats import TOOLS, TextFile, get
+from seldio.formats.label_tools import ToolFormat, ToolLabel, text_of
+from seldio.formats.recognise import named_like_labels
+from seldio.rules import CATALOGUE
+from seldio.schema.events import ClipFile, Event, from_events, to_events
+
+CASES = Path(__file__).parent / "cases"
+tools = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+#: Text that people write, and text that they do not.
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12) | st.sampled_from(
+    [
+        "Knock",
+        "dog az=3",
+        "a=b",
+        " x ",
+        "tab\there",
+        "two\nlines",
+        "null",
+        '"q"',
+        "class=x",
+        "Male speech, man speaking",
+        "a,",
+    ]
+)
+JSON = st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.floats(-1e9, 1e9, allow_nan=False) | TEXT
+NUMBERS = {
+    "azimuth": st.floats(-180, 180), "elevation": st.floats(-90, 90), "distance": st.floats(0, 100),
+    "score": st.floats(0, 1), "source": st.integers(-5, 50).map(float),
+}  # fmt: skip
+EXTRA = st.dictionaries(
+    TEXT | st.sampled_from(["low_hz", "tier", "channel", "az", "extra", "Begin File", "note"]), JSON, max_size=3
+)
+
+
+def read(tool: Any, data: bytes | str, name: str = "") -> tuple[pa.Table, list[Finding], Any]:
+    found: list[Finding] = []
+    data = data.encode() if isinstance(data, str) else data
+    name = name or f"kitchen_1{tool.suffix}"
+    reading = tool.read([TextFile(name, name, "kitchen_1", data)], found.append)
+    return reading.table, found, reading
+
+
+@st.composite
+def labels(draw: st.DrawFn) -> ToolLabel:
+    label = ToolLabel(draw(st.integers(0, 10**7)) / 1000, 0.0, draw(TEXT | st.just("")), {})
+    label.offset = label.onset + draw(st.integers(0, 10**6)) / 1000
+    label.offset = round(label.offset, 3)
+    label.values = {field: draw(kind) + 0.0 for field, kind in NUMBERS.items() if draw(st.booleans())}
+    label.extra = draw(EXTRA)
+    return label
+
+
+@given(labels())
+@settings(max_examples=examples(300))
+def test_text_is_read_back(label: ToolLabel) -> None:
+    again = ToolLabel(0, 0, "", {"": (0, 0)})
+    assert again.read_text(text_of(label), 0, lambda *_: None)
+    assert (again.name, again.values, again.extra) == (label.name, label.values, label.extra)
+
+
+@tools
+@given(st.lists(labels(), max_size=4))
+@settings(max_examples=examples(60))
+def test_what_is_written_is_read_back(tool: ToolFormat, given: list[ToolLabel]) -> None:
+    table = tool._table(given)
+    file = ClipFile("kitchen_1", f"kitchen_1{tool.suffix}")
+    table = table.append_column("clip", pa.array(["kitchen_1"] * len(table)).dictionary_encode())
+    data = tool.write(table, file)
+    again, found, reading = read(tool, data)
+    assert [finding for finding in found if finding.code != "SYN505"] == []
+    assert sorted(map(repr, rows(table))) == sorted(map(repr, rows(again)))
+    assert tool.write(again, reading.parts[0].origin) == data
+
+
+def rows(table: pa.Table) -> list[Any]:
+    kept = table.drop_columns("clip").to_pylist()
+    return [
+        sorted(
+            (
+                key,
+                sorted((k, float(v) if type(v) is int else v) for k, v in json.loads(value).items())
+                if key == "extra"
+                else value,
+            )
+            for key, value in row.items()
+            if value is not None
+        )
+        for row in kept
+    ]
+
+
+def example(tool: ToolFormat) -> Path:
+    return next(path for path in sorted((CASES / "formats" / tool.name).iterdir()) if path.suffix == tool.suffix)
+
+
+@tools
+@given(st.data())
+@settings(max_examples=examples(80))
+def test_broken_files_never_stop_the_reader(tool: ToolFormat, data: st.DataObject) -> None:
+    """A piece cut out, put in, or doubled; every finding has its place, and comes back what can be read."""
+    text = bytearray(example(tool).read_bytes())
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(text)))
+        end = min(len(text), at + data.draw(st.integers(0, 40)))
+        text[at:end] = data.draw(
+            st.binary(max_size=5) | st.sampled_from([b"\t", b"null", b"{}", b"[]", b"-", b"<", b"", b"1e999"])
+        )
+    table, found, reading = read(tool, bytes(text))
+    lines = bytes(text).decode(errors="replace").removeprefix("\ufeff")
+    for finding in found:
+        assert CATALOGUE[finding.code].severity is finding.severity
+        assert finding.line is not None
+        assert finding.line <= lines.count("\n") + lines.count("\r") + 1
+    for row in range(table.num_rows):
+        for field in ("onset", "class_name", "azimuth", None):
+            assert reading.place(row, field).line >= 1
+    for part in reading.parts:
+        if not found and len(reading.parts) == 1:
+            assert tool.write(table, part.origin) == bytes(text)
+
+
+@tools
+def test_examples_are_recognised(tool: ToolFormat, tmp_path: Path) -> None:
+    assert {one.code for one in seldio.validate(example(tool)).findings} <= {"LAB120"}
+    assert command("info", example(tool)).stdout.decode().split("\n")[2].startswith(f"{tool.name} ")
+    table = seldio.read(example(tool))
+    assert json.loads(table.schema.metadata[b"seldio"])["format"] == tool.name
+
+
+def test_no_other_file_is_taken_for_one_of_a_tool() -> None:
+    names = {tool.name for tool in TOOLS}
+    for folder in (CASES / "formats", CASES / "formats-items", CASES / "rules", CASES / "answers"):
+        for path in sorted(folder.rglob("*.*")):
+            own = (
+                names & {*path.relative_to(CASES).parts}
+                or path.parent.name.startswith("SYN5")
+                or "LAB120" in path.parts
+            )
+            if path.is_file() and not own:
+                data = path.read_bytes()
+                assert [tool.name for tool in TOOLS if tool.likes(data, path.name) >= 0.5] == [], path
+
+
+def test_other_text_files_are_left_alone(tmp_path: Path) -> None:
+    class Named:
+        def __init__(self, name: str, data: bytes) -> None:
+            self.name, self.data = name, data
+
+        def head(self, count: int) -> bytes:
+            return self.data[:count]
+
+    for text in (b"Read me first.\n", b"0.5 1.5 dog\n", b"a\tb\tc\n", b"", b"1,2,3\t4\n", b"12\t0.5\n"):
+        assert not named_like_labels(Named("README.txt", text))  # type: ignore[arg-type]
+    assert named_like_labels(Named("a.txt", b"0.5\t1.5\tdog\n"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("target", [tool.name for tool in TOOLS])
+@tools
+def test_every_tool_to_every_other_and_back(tool: ToolFormat, target: str, tmp_path: Path) -> None:
+    first, second = tmp_path / "there", tmp_path / "back"
+    fields = ("extra",)  # what a file holds besides its labels
+    seldio.convert(example(tool), first, target, allow_loss=fields)
+    seldio.convert(first, second, tool.name, allow_loss=fields)
+    before, after = (seldio.read(path) for path in (example(tool), second))
+    if "elan" in (tool.name, target):  # whole milliseconds
+        before, after = (_rounded(table) for table in (before, after))
+    before, after = rows(before), rows(after)
+    assert before == after
+
+
+def _rounded(table: pa.Table) -> pa.Table:
+    for field in ("onset", "offset"):
+        table = table.set_column(table.column_names.index(field), field, pa.array(np.round(table[field].to_numpy(), 3)))
+    return table
+
+
+def test_tables_of_classes_become_label_tracks_and_back(tmp_path: Path) -> None:
+    rows = [
+        Event(clip="a", frame=frame, class_id=12, source=0, azimuth=30, elevation=0, distance=2) for frame in range(5)
+    ]
+    seldio.write(from_events(rows), tmp_path / "a.txt", "audacity")
+    assert (tmp_path / "a.txt").read_text() == "0.000000\t0.500000\tKnock az=30 el=0 dist=2 source=0\n"
+    seldio.convert(tmp_path / "a.txt", tmp_path / "a.csv", "starss23")
+    assert (tmp_path / "a.csv").read_text() == "".join(f"{frame},12,0,30,0,200\n" for frame in range(5))
+
+
+# --- single tools --------------------------------------------------------------------------------------
+
+
+def test_points_limits_and_texts_of_audacity() -> None:
+    table, found, _ = read(get("audacity"), "1.0\t1.0\tKnock\n\\\t10.0\t200.0\n2.0\t3.0\t\n")
+    assert found == []
+    assert rows(table) == [
+        [("class_id", 12), ("extra", [("high_hz", 200.0), ("low_hz", 10.0)]), ("offset", 1.0), ("onset", 1.0)],
+        [("offset", 3.0), ("onset", 2.0)],
+    ]
+
+
+def test_units_and_spellings_of_values() -> None:
+    table, found, _ = read(get("audacity"), "0.0\t1.0\tKnock, AZ=30° elev=-5deg dist=150cm src=2 mood=calm\n")
+    assert found == []
+    (row,) = table.drop_columns("clip").to_pylist()
+    assert row | {"extra": None} == {
+        "onset": 0.0, "offset": 1.0, "class_id": 12, "source": 2, "azimuth": 30.0, "elevation": -5.0, "distance": 1.5,
+        "extra": None,
+    }  # fmt: skip
+
+
+def test_rows_of_several_recordings() -> None:
+    head = "Selection\tBegin Time (s)\tEnd Time (s)\tBegin File\tFile Offset (s)\tSpecies\n"
+    table, found, reading = read(
+        get("raven"), head + "1\t0.5\t1.5\ta.wav\t0.5\tKnock\n2\t12.5\t13.75\tb.wav\t0.25\tBell\n"
+    )
+    assert found == []
+    assert [part.origin.name for part in reading.parts] == ["a.txt", "b.txt"]
+    assert table.select(["clip", "onset", "offset"]).to_pylist() == [
+        {"clip": "a", "onset": 0.5, "offset": 1.5}, {"clip": "b", "onset": 0.25, "offset": 1.5},
+    ]  # fmt: skip
+
+
+def test_two_people_are_two_clips_and_a_prediction_is_neither() -> None:
+    def region(name: str) -> dict[str, Any]:
+        value = {"start": 0.5, "end": 1.5, "labels": [name]}
+        return {"id": "r", "from_name": "label", "to_name": "audio", "type": "labels", "value": value, "score": 0.25}
+
+    task: dict[str, Any] = {"data": {"audio": "https://x.example/a/k%201.wav?sig=1"}}
+    both = task | {"annotations": [{"result": [region("Knock")]}, {"result": [region("Bell")], "ground_truth": True}]}
+    table, found, _ = read(get("label-studio"), json.dumps([both | {"predictions": [{"result": []}]}]))
+    assert [finding.code for finding in found] == ["SYN507"]
+    assert [(row["clip"], row["class_id"]) for row in table.to_pylist()] == [("k 1_by1", 12), ("k 1", 11)]
+    alone = task | {"annotations": [], "predictions": [{"result": [region("Bell")]}]}
+    table, found, _ = read(get("label-studio"), json.dumps([alone]))
+    assert table["score"].to_pylist() == [0.25]
+    short = [
+        {
+            "audio": "/data/upload/1/0a1b2c3d-k.wav",
+            "label": [{"start": 1, "end": 2, "labels": ["Knock", "Bell"]}],
+            "annotator": 1,
+        }
+    ]
+    table, found, _ = read(get("label-studio"), json.dumps(short))
+    assert table.select(["clip", "class_id"]).to_pylist() == [
+        {"clip": "k", "class_id": 12},
+        {"clip": "k", "class_id": 11},
+    ]
+
+
+def test_namespaces_of_jams() -> None:
+    def jams(**annotation: Any) -> str:
+        return json.dumps(
+            {"annotations": [{"annotation_metadata": {}, "sandbox": {}, **annotation}], "file_metadata": {}}
+        )
+
+    value = {"label": "Bell", "event_time": 1.0, "role": "foreground"}
+    data = [{"time": 1.0, "duration": 2.0, "value": value, "confidence": 1.0}]
+    table, found, _ = read(get("jams"), jams(namespace="scaper", data=data))
+    assert (found, table["class_id"].to_pylist(), json.loads(table["extra"][0].as_py())["role"]) == (
+        [],
+        [11],
+        "foreground",
+    )
+    dense = {"time": [0.0, 1.0], "duration": [1.0, 1.0], "value": ["Knock", "Bell"], "confidence": [None, 0.5]}
+    table, found, _ = read(get("jams"), jams(namespace="tag_open", data=dense))
+    assert (found, table["class_id"].to_pylist(), table["score"].to_pylist()) == ([], [12, 11], [None, 0.5])
+    table, found, _ = read(get("jams"), jams(namespace="beat", data=[]))
+    assert [finding.code for finding in found] == ["SYN213"]
+
+
+@pytest.mark.slow  # jams imports much
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what jams imports
+def test_jams_itself_reads_and_writes_the_same(tmp_path: Path) -> None:
+    jams = pytest.importorskip("jams")
+    ours = tmp_path / "ours.jams"
+    seldio.convert(example(get("audacity")), ours, "jams")
+    loaded = jams.load(str(ours), validate=True, strict=True)
+    (annotation,) = loaded.annotations
+    events = list(to_events(seldio.read(ours)))
+    first = annotation.data[0]
+    assert (first.time, round(first.time + first.duration, 9), first.value) == (0.5, 1.7, "Knock")
+    assert len(annotation.data) == len(events)
+    made = jams.JAMS(file_metadata={"duration": 4.0, "title": "x"})
+    added = jams.Annotation(namespace="tag_open", time=0, duration=4.0)
+    added.append(time=0.5, duration=1.2, value="Knock az=30 el=0", confidence=1.0)
+    made.annotations.append(added)
+    made.save(str(tmp_path / "theirs.jams"))
+    table = seldio.read(tmp_path / "theirs.jams")
+    assert table.select(["onset", "offset", "class_id", "azimuth"]).to_pylist() == [
+        {"onset": 0.5, "offset": 1.7, "class_id": 12, "azimuth": 30.0}
+    ]
+
+
+# --- trajectories and first steps ------------------------------------------------------------------------
+
+TRACK = "time,azimuth,elevation,distance\n0,170,0,1\n2,-170,0,3\n"
+
+
+@given(st.lists(st.tuples(st.floats(-180, 180), st.floats(-90, 90)), min_size=1, max_size=5), st.floats(0, 4))
+@settings(max_examples=examples(100))
+def test_places_are_on_the_way(points: list[tuple[float, float]], time: float) -> None:
+    track = np.array([[float(at), *point, np.nan] for at, point in enumerate(points)])
+    found = place(track, time, 0.1)
+    if found is None:
+        assert len(points) > 1
+        return
+    at = min(int(time), len(points) - 1)
+    other = min(at + 1, len(points) - 1)
+    from seldio.geometry import great_circle
+
+    whole = great_circle(*points[at], *points[other])
+    parts = great_circle(*points[at], *found[:2]) + great_circle(*found[:2], *points[other])
+    assert parts == pytest.approx(whole, abs=1e-3)
+
+
+def test_a_trajectory_gives_directions(tmp_path: Path) -> None:
+    (tmp_path / "k.txt").write_text("0.0\t2.0\tKnock\n2.5\t2.6\tBell az=1 el=2 dist=3\n")
+    with pytest.raises(seldio.UsageError, match="azimuth"):
+        seldio.convert(tmp_path / "k.txt", tmp_path / "k.csv", "starss23", fill={"source": 0})
+    (tmp_path / "k.trajectory.csv").write_text(TRACK)
+    for source in (tmp_path / "k.txt", tmp_path):
+        out = tmp_path / f"out-{source.name}"
+        done = seldio.convert(source, out, "starss23", fill={"source": "count"})
+        assert done.rows == (2, 21)
+        lines = (out if out.is_file() else out / "k.csv").read_text().split()
+        assert [lines[0], lines[10], lines[19], lines[20]] == ["0,12,0,170,0,105", "10,12,0,-180,0,205", "19,12,0,-170,0,295", "25,11,0,1,2,300"]  # fmt: skip
+        (out.unlink if out.is_file() else lambda: None)()
+    with pytest.raises(seldio.LossError, match="azimuth"):
+        seldio.convert(tmp_path / "k.txt", tmp_path / "k.jams", "jams")
+
+
+@pytest.mark.parametrize(
+    ("track", "message"),
+    [
+        ("time,azimuth\n0,1\n", "no column elevation"),
+        (TRACK + "3,x,0,1\n", r"trajectory.csv:4:3: SYN502 azimuth is x"),
+        (TRACK + "3,190,0,1\n", r"azimuth is 190, outside \[-180, 180\]"),
+        (TRACK, "begin while another sounds, first at 1 s"),
+    ],
+)
+def test_trajectories_that_cannot_be_used(track: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "k.txt").write_text("0.0\t2.0\tKnock\n1.0\t2.0\tBell\n")
+    (tmp_path / "k.trajectory.csv").write_text(track)
+    with pytest.raises(seldio.InvalidData, match=message):
+        seldio.convert(tmp_path / "k.txt", tmp_path / "k.csv", "starss23", fill={"source": 0})
+
+
+def test_a_trajectory_of_one_sound_leaves_the_others(tmp_path: Path) -> None:
+    (tmp_path / "k.txt").write_text("0.0\t0.5\tKnock\n0.0\t0.5\tBell\n")
+    (tmp_path / "k.trajectory.csv").write_text("time,label,azimuth,elevation\n0,knock,10,20\n")
+    with pytest.raises(seldio.UsageError, match=r"azimuth \(1 of"):
+        seldio.convert(tmp_path / "k.txt", tmp_path / "k.csv", "starss22", fill={"source": 0})
+
+
+@pytest.mark.parametrize("track", [False, True])
+def test_first_steps_lead_to_a_valid_dataset(track: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import soundfile
+
+    monkeypatch.chdir(tmp_path)
+    direction = "" if track else " az=30 el=0 dist=2"
+    Path("my kitchen.txt").write_text(f"0.53\t1.71\tKnock{direction}\n1.2\t1.9\tKnock az=-30 el=0 dist=1\n")
+    noise = np.random.default_rng(0).normal(0, 0.01, (72_000, 4))
+    soundfile.write("my kitchen.wav", noise, 24_000, "PCM_16")
+    if track:
+        Path("my kitchen.trajectory.csv").write_text(TRACK)
+    lines = command("new").stdout.decode().splitlines()
+    steps = [line for line in lines if not line.startswith("#")]
+    assert len(steps) == 3
+    for piece in (part for step in steps for part in step.split(" && ")):
+        name, *arguments = shlex.split(piece)
+        if name == "seldio":
+            done = command(*arguments)
+            assert done.returncode == 0, done.stdout + done.stderr
+        elif name == "mkdir":
+            for folder in arguments[1:]:
+                Path(folder).mkdir(parents=True)
+        else:
+            assert name == "cp"
+            Path(arguments[1]).write_bytes(Path(arguments[0]).read_bytes())
+    assert seldio.validate("dataset").findings == []
+    assert {path.name for path in Path("dataset").rglob("*.*")} == {"fold3_room1_mix001.csv", "fold3_room1_mix001.wav"}
+
+
+def test_first_steps_say_what_only_a_person_knows(tmp_path: Path) -> None:
+    assert "File > Export" in command("new", tmp_path).stdout.decode()
+    (tmp_path / "a.txt").write_text("0.5\t1.5\tKnock\n")
+    said = command("new", tmp_path).stdout.decode()
+    assert "--to starss22" in said
+    assert "--fill azimuth=DEGREES --fill elevation=DEGREES" in said
+    done = command("new", tmp_path / "b.txt")
+    assert (done.returncode, done.stderr.decode()[:31]) == (2, "seldio: no such file or folder:")
+
+
+def test_sources_are_counted(tmp_path: Path) -> None:
+    text = "0.0\t1.0\tKnock source=1\n0.5\t1.0\tKnock\n0.2\t1.0\tKnock\n0.0\t1.0\tBell\n"
+    (tmp_path / "k.txt").write_text(text)
+    seldio.convert(
+        tmp_path / "k.txt", tmp_path / "k.csv", "starss22", fill={"source": "count", "azimuth": 10, "elevation": 0}
+    )
+    table = seldio.read(tmp_path / "k.csv")
+    assert {(row["class_id"], row["source"]) for row in table.to_pylist()} == {(12, 1), (12, 2), (12, 3), (11, 0)}
+    with pytest.raises(seldio.UsageError, match="only events"):
+        seldio.convert(
+            CASES / "formats/dcase2023-submission/mix001.csv", tmp_path / "x.csv", "starss22", fill={"source": "count"}
+        )
+
+
+def test_reading_by_name_raises_with_the_place(tmp_path: Path) -> None:
+    with pytest.raises(seldio.InvalidData, match="1:9: SYN502 azimuth is up"):
+        get("audacity").read([TextFile("a.txt", "a.txt", "a", b"0.0\t1.0\taz=up\n")], raise_errors)
