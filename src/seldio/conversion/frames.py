@@ -112,7 +112,7 @@ def numbered(table: pa.Table) -> pa.Table:
     """*table* with numbers for the sources that have none: events of one class in one clip are counted by onset.
 
     Raises:
-        UsageError: its rows are frames, in which events are told apart by these very numbers.
+        UsageError: its rows are frames, in which these very numbers separate the events.
     """
     if has(table, "source") and not table["source"].null_count:
         return table

@@ -325,7 +325,7 @@ def seconds(value: float, decimals: int) -> str:
 
 
 def as_written(value: Any, decimals: int) -> str | None:
-    """A number with that many decimals; None where that is not all of it, or it is no number."""
+    """A number with that many decimals; None for what such a text does not say exactly."""
     text = f"{value:.{decimals}f}" if type(value) in (int, float) else ""
     return text if text and float(text) == value else None
 
