@@ -43,6 +43,7 @@ RUNS = {
     "rule": ("seldio rule LAB303", "seldio rule radians"),
     "schema": ("seldio schema", "seldio schema prediction"),
     "push": ("seldio push starss23 --repo you/tiny-starss --dry-run",),
+    "new": ("seldio new",),
     "demo": ("seldio demo --no-media --no-run",),
 }
 #: What is run before a command and not shown.
