@@ -14,6 +14,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import seldio
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, raise_errors
 from seldio.formats import TextFile, get, parquet
@@ -320,3 +321,31 @@ def test_a_table_of_several_clips_is_not_taken_for_empty_files(tmp_path: Path) -
     write_demo(tmp_path)
     convert(tmp_path / "starss23/metadata_dev", tmp_path / "labels.parquet", "parquet")
     assert "SUB105" not in {finding.code for finding in validate(tmp_path / "labels.parquet").findings}
+
+
+def test_a_table_is_judged_by_the_classes_of_its_rows(tmp_path: Path) -> None:
+    """14 classes of TAU-NIGENS 2020, where STARSS has 13."""
+    table = tmp_path / "tau.parquet"
+    seldio.convert(Path(__file__).parent / "cases/formats/dcase2020", table, "parquet", format="dcase2020")
+    assert 13 in seldio.read(table)["class_id"].to_pylist()
+    assert seldio.validate(table).findings == []
+    assert "class 13" not in str(seldio.info(table))
+
+
+def test_spatial_librispeech_is_read_as_events(tmp_path: Path) -> None:
+    columns = {
+        "sample_id": [0, 20], "split": ["train", "test"], "audio_info/duration": [3.5, 4.25],
+        "speech/azimuth": [0.5, -2.0], "speech/elevation": [0.1, -0.2], "speech/distance": [1.0, 2.0],
+        "noise/azimuth": [1.0, 2.0], "acoustics/c50_db": [[1.0, 2.0], [3.0, 4.0]],
+    }  # fmt: skip
+    pq.write_table(pa.table(columns), tmp_path / "metadata.parquet")
+    rows = seldio.read(tmp_path / "metadata.parquet").to_pylist()
+    assert [(row["clip"], row["onset"], row["offset"], row["distance"]) for row in rows] == [
+        ("000000", 0.0, 3.5, 1.0), ("000020", 0.0, 4.25, 2.0),
+    ]  # fmt: skip
+    assert rows[1]["azimuth"] == pytest.approx(-114.591559)
+    assert rows[0]["extra"] == '{"split": "train", "noise/azimuth": 1.0}'
+    assert seldio.validate(tmp_path / "metadata.parquet").findings == []
+    pq.write_table(pa.table(columns | {"speech/elevation": [0.1, -2.2]}), tmp_path / "metadata.parquet")
+    (finding,) = seldio.validate(tmp_path / "metadata.parquet").findings
+    assert (finding.code, finding.line) == ("LAB104", 2)

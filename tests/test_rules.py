@@ -43,6 +43,7 @@ ELSEWHERE = {
     "AUD3": "test_deep.py",
     "AUD": "test_audio.py",
     "HUB": "test_hub.py",
+    "VID117": "test_core.py",
     "VID": "test_video.py",
     "QAI107": "test_items.py",
     "QAI2": "test_ruenvaqa.py",
@@ -475,7 +476,7 @@ def test_rules_with_a_check_say_what_they_look_at() -> None:
         ("Labels",), ("Profile",), ("ItemTable",), ("ItemFile",), ("Answered",), ("Answers",), ("MeraPackage",), ("Audio",), ("Collection",),
         ("Collection", "Tree"), ("Package",), ("System",), ("Meta",), ("HubFolder",), ("TreeAudio",), ("SurveyedSound",), ("SurveyedSounds",),
         ("RecordingFile",), ("RecordingFile", "Probe"), ("TreeVideo",), ("VideoFile",), ("VideoFile", "VideoFacts"),
-        ("WatchedVideo",), ("Fits",),
+        ("WatchedVideo",), ("UncheckedVideos",), ("Fits",),
     }  # fmt: skip
     assert all(rule.subject == () for rule in READER_RULES.values())
 

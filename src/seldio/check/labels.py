@@ -20,7 +20,7 @@ from seldio.check.facts import LabelFacts
 from seldio.findings import Finding, Rule, raise_errors
 from seldio.formats import LABEL_FORMATS, LabelFormat, LabelReading, TextFile, get
 from seldio.formats.base import FileRows, Ints, Place
-from seldio.formats.parts import Part, evidence
+from seldio.formats.parts import Part, evidence, resolved
 from seldio.formats.recognise import Recognised, in_utf8
 from seldio.rules.base import Labels
 from seldio.rules.labels import JUDGED_BY
@@ -78,7 +78,7 @@ def checked(
 
     Kept are the *columns* (all if None), or with *keep* the reading itself, whatever memory it takes.
     """
-    reading = one.reading if format is None else dataclasses.replace(one.reading, format=format)
+    reading = dataclasses.replace(one.reading, format=format or _judging(one.reading))
     labels = Labels(reading)
     owner: tuple[int, str | None] = (0, None)
 
@@ -101,6 +101,14 @@ def checked(
         layout, one.named, one.evidence, table, tuple(files), FileNumbers.of(labels), tuple(found),
         b"" if keep else _stream(reading.table, columns), reading if keep else None,
     )  # fmt: skip
+
+
+def _judging(reading: LabelReading) -> LabelFormat:
+    """The layout by which rows are judged: a table has the classes and the clock of that which its rows came from."""
+    own = resolved(reading.format, reading.table)
+    if own is reading.format:
+        return own
+    return dataclasses.replace(reading.format, vocabulary=own.vocabulary, hop=own.hop, clip_frames=own.clip_frames)
 
 
 def label_findings(one: Recognised) -> list[Finding]:

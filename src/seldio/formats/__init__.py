@@ -10,8 +10,10 @@ from seldio.errors import UnknownFormat
 from seldio.formats import item_parquet, qa_csv, qa_json, ruenvaqa
 from seldio.formats.audacity import AUDACITY
 from seldio.formats.base import FileRows, Format, LabelFormat, LabelReading, Place, TextFile
+from seldio.formats.dataset_tables import DATASET_TABLES
 from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.dialects import DIALECTS
+from seldio.formats.easycom import EASYCOM
 from seldio.formats.elan import ELAN
 from seldio.formats.harnesses import FORMATS as HARNESSES
 from seldio.formats.items import ItemFormat
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
 
 _F = TypeVar("_F", bound=Format)
 
-#: The layouts of tools that people mark sounds with.
-TOOLS: tuple[LabelFormat, ...] = (AUDACITY, RAVEN, ELAN, LABEL_STUDIO, JAMS)
+#: The layouts of tools that people mark sounds with, and of datasets that are tables with a header.
+TOOLS: tuple[LabelFormat, ...] = (AUDACITY, RAVEN, ELAN, LABEL_STUDIO, JAMS, EASYCOM, *DATASET_TABLES)
 #: Every layout of labels; their order decides between equals.
 LABEL_FORMATS: tuple[LabelFormat, ...] = (*DIALECTS, *TOOLS, DCASE2026, PARQUET)
 _OUTSIDE = plugins.rows("item_formats", ItemFormat)

@@ -27,6 +27,7 @@ from seldio.formats.json_records import in_lines
 from seldio.formats.json_text import parse, parse_lines
 from seldio.formats.label_csv import Dialect
 from seldio.formats.parquet import DAMAGE, MAGIC
+from seldio.formats.spatial_librispeech import is_spatial_librispeech
 from seldio.reader_rules import READER_RULES, reader_rule
 from seldio.schema.events import COLUMNS
 from seldio.text import clipped, plural
@@ -352,6 +353,8 @@ def content(file: NamedFile) -> Content:
     except (*DAMAGE, InvalidData):
         return "damaged"
     known = sum(name in COLUMNS for name in schema.names)
+    if is_spatial_librispeech(schema):
+        return "labels"
     if "clip" in schema.names and 1 < known > len(schema.names) / 2:
         return "labels"
     return "items" if formats.of_table(schema) is not None else "other"

@@ -33,7 +33,7 @@ _SOUND = re.compile(r"(?i)\.(wav|flac|mp3|ogg|opus|m4a|aac|mp4|webm)($|[?#])")
 _HASHED = re.compile(r"^[0-9a-f]{8}-(?=.)")
 
 
-class _Described:
+class Described:
     """What one person, or a program, says about a recording: a clip."""
 
     def __init__(self, clip: str, pointer: Pointer, truth: bool = False) -> None:
@@ -48,7 +48,7 @@ class JsonTool(ToolFormat):
 
     suffix: str = ".json"
 
-    def described(self, document: JsonDocument, clip: str, report: Report) -> Iterator[_Described]:
+    def described(self, document: JsonDocument, clip: str, report: Report) -> Iterator[Described]:
         """What a document holds; *clip*: the name of the file, for a recording that has none."""
         raise NotImplementedError
 
@@ -115,7 +115,7 @@ def _times(
     return (found[0], found[1]) if len(found) == 2 else None
 
 
-def _listed(value: Any, pointer: Pointer, what: str, report: Report) -> list[Any]:
+def listed_objects(value: Any, pointer: Pointer, what: str, report: Report) -> list[Any]:
     """A list of objects; what else there is becomes a finding."""
     if not isinstance(value, list):
         report("SYN212", pointer, f"{what} must be an array of objects", None)
@@ -146,10 +146,10 @@ class LabelStudioFormat(JsonTool):
             else 0.0
         )
 
-    def described(self, document: JsonDocument, clip: str, report: Report) -> Iterator[_Described]:
+    def described(self, document: JsonDocument, clip: str, report: Report) -> Iterator[Described]:
         """See :meth:`JsonTool.described`; predictions count where nobody has labelled a task."""
         single = isinstance(document.value, dict)
-        tasks = [document.value] if single else _listed(document.value, (), "tasks", report)
+        tasks = [document.value] if single else listed_objects(document.value, (), "tasks", report)
         for number, task in enumerate(tasks):
             if not isinstance(task, dict):
                 continue
@@ -162,7 +162,7 @@ class LabelStudioFormat(JsonTool):
             audio = _audio(data)
             name = _clip_of(data[audio]) if audio is not None else clip
             rest = {key: value for key, value in data.items() if key != audio}
-            given = _listed(task.get("annotations", []), (*at, "annotations"), "annotations", report)
+            given = listed_objects(task.get("annotations", []), (*at, "annotations"), "annotations", report)
             done = [n for n, one in enumerate(given) if isinstance(one, dict) and not one.get("was_cancelled")]
             key, chosen = "annotations", [(n, given[n]) for n in done]
             guesses = task.get("predictions")
@@ -174,7 +174,7 @@ class LabelStudioFormat(JsonTool):
                 rest = {"audio": data[audio], **rest}
             for n, one in chosen or [(0, {})]:
                 place = (*at, key, n) if chosen else at
-                found = _Described(name, place, bool(one.get("ground_truth")))
+                found = Described(name, place, bool(one.get("ground_truth")))
                 regions, whole = _regions(one.get("result", []), (*place, "result"), report)
                 found.extra = ({"task": rest} if rest else {}) | ({"results": whole} if whole else {})
                 for region in regions:
@@ -319,7 +319,7 @@ def _noted(label: ToolLabel, name: str, text: str, at: Pointer, report: Report) 
 def _regions(results: Any, at: Pointer, report: Report) -> tuple[list[_Region], list[dict[str, Any]]]:
     """The regions of an annotation in their order, and what is said of the recording as a whole."""
     found: dict[Any, _Region] = {}
-    for number, result in enumerate(_listed(results, at, "results", report)):
+    for number, result in enumerate(listed_objects(results, at, "results", report)):
         if isinstance(result, dict):
             key = result.get("id")
             region = found.setdefault(key if isinstance(key, (str, int)) else number, _Region())
@@ -328,10 +328,10 @@ def _regions(results: Any, at: Pointer, report: Report) -> tuple[list[_Region], 
     return timed, [result for region in found.values() if not region.timed for _, result in region.results]
 
 
-def _short(task: Mapping[str, Any], at: Pointer, clip: str, report: Report) -> _Described:
+def _short(task: Mapping[str, Any], at: Pointer, clip: str, report: Report) -> Described:
     """A task of JSON_MIN: controls by their names, among the keys of its data."""
     audio = _audio(task)
-    found = _Described(_clip_of(task[audio]) if audio is not None else clip, at)
+    found = Described(_clip_of(task[audio]) if audio is not None else clip, at)
     rest: dict[str, Any] = {}
     for key, value in task.items():
         if isinstance(value, list) and value and all(isinstance(one, dict) and "labels" in one for one in value):
@@ -382,13 +382,13 @@ class JamsFormat(JsonTool):
         keys = b'"namespace"' in head or b'"annotation_metadata"' in head or b'"file_metadata"' in head
         return 1.0 if name.lower().endswith(".jams") or (b'"annotations"' in head and keys) else 0.0
 
-    def described(self, document: JsonDocument, clip: str, report: Report) -> Iterator[_Described]:
+    def described(self, document: JsonDocument, clip: str, report: Report) -> Iterator[Described]:
         """See :meth:`JsonTool.described`; an annotation of sound events is one description."""
         value = document.value
         if not isinstance(value, dict) or "annotations" not in value:
             report("SYN213", (), "the key annotations is missing, which every JAMS has", None)
             return
-        given = _listed(value["annotations"], ("annotations",), "annotations", report)
+        given = listed_objects(value["annotations"], ("annotations",), "annotations", report)
         events = [
             n
             for n, one in enumerate(given)
@@ -409,7 +409,7 @@ class JamsFormat(JsonTool):
                 "those of sound events are tag_…, segment_open, scaper and sound_event…",
             )
         for number in events:
-            found = _Described(clip, ("annotations", number))
+            found = Described(clip, ("annotations", number))
             found.extra = dict(top) | _about(given[number])
             found.labels = list(_observed(given[number], ("annotations", number), report))
             if found.extra.get("file_metadata") == _length_of(found.labels):
@@ -471,7 +471,7 @@ def _observed(annotation: Mapping[str, Any], at: Pointer, report: Report) -> Ite
         key: value for key, value in (beside if isinstance(beside, dict) else {}).items()
         if isinstance(value, list) and len(value) == len(data) and (field_named(key) or key == "extra")
     }  # fmt: skip
-    for number, one in enumerate(_listed(data, (*at, "data"), "data", report)):
+    for number, one in enumerate(listed_objects(data, (*at, "data"), "data", report)):
         if not isinstance(one, dict):
             continue
         spot: Pointer = (*at, "data") if dense else (*at, "data", number)
