@@ -1,8 +1,8 @@
 """Labels of datasets that are tables with a header, one row a whole event or a whole recording.
 
 L3DAS22 writes places as X, Y, Z in metres from the first microphone, L3DAS23 as rho, theta, z around it. RealMAN has
-one table for all recordings: a direction for each, or for a moving talker a list of them, ten per second. What the table
-says beyond that is kept under the names of its columns.
+one table for all recordings: a direction for each, or for a moving talker a list of them, ten per second. What the
+table says beyond that is kept under the names of its columns.
 """
 
 from __future__ import annotations
