@@ -20,6 +20,8 @@ import seldio
 from seldio.cli import app
 from seldio.engines import running
 from seldio.errors import DataError, UsageError
+from seldio.reports import render
+from seldio.reports.json_report import reports
 from seldio.reports.tables import Column, Interval, ScoreReport, UnreliableInterval
 from seldio.scores import resampling
 from seldio.scores.comparison.pairs import Contest, system_names
@@ -247,6 +249,7 @@ def test_one_column_for_each_pair_and_the_clips_that_matter(folder: Path) -> Non
 def test_rooms_are_fewer_and_say_so(folder: Path) -> None:
     report = compared(folder, "fair", "good", over="rooms")
     assert isinstance(report.table("overall").rows[0][1], UnreliableInterval)
+    assert [row[-1] for row in report.table("overall")] == ["too few", "too few"]
     assert {"few-units", "smallest-p"} <= {notice.name for notice in report.notices}
     assert min(float(str(row[1])) for row in report.table("tests")) >= 0.25  # 3 rooms change sides in 8 ways
     plain = {notice.name for notice in compared(folder, "fair", "good").notices}
@@ -261,7 +264,7 @@ def test_systems_are_compared_on_the_clips_that_all_have(folder: Path, tmp_path:
     (tmp_path / "fair/fold4_room2_mix001.csv").unlink()
     (tmp_path / "good/fold4_room2_mix002.csv").unlink()
     systems = [tmp_path / "fair", tmp_path / "good"]
-    with pytest.raises(DataError, match="without prediction"):
+    with pytest.raises(DataError, match=r"^fair: 1 clip of the reference without prediction"):
         seldio.compare(systems, folder / "starss23/metadata_dev", resamples=100)
     report = seldio.compare(systems, folder / "starss23/metadata_dev", resamples=100, allow_missing=True)
     assert report.over.startswith("10 clips")
@@ -296,7 +299,10 @@ def test_intervals_of_few_clips_are_marked_and_kept(folder: Path, tmp_path: Path
     assert "few-clips" in {notice.name for notice in report.notices if notice.grave}
     tables = json.loads(report.to_json())["reports"][0]["tables"]
     kept = next(each for each in tables if each["name"] == "classes")["rows"]
-    assert all({"value", "low", "high"} == set(row["F"]) for row in kept)
+    assert all({"value", "low", "high", *(["reliable"] if "interval" in row else [])} == set(row["F"]) for row in kept)
+    assert [type(row[f]) for row in reports(json.loads(report.to_json()))[0].table("classes")] == [
+        type(row[f]) for row in table
+    ]
     shown = next(line for line in str(report).splitlines() if line.startswith(str(few[0][0])[:8]))
     assert "[" not in shown
 
@@ -316,6 +322,14 @@ def test_the_command_prints_what_the_function_returns(folder: Path, monkeypatch:
     for wrong in (["--against", "last"], ["--over", "x"], ["--table", "tests", "--json"], ["--resamples", "5"]):
         assert CliRunner().invoke(app, [*arguments, *wrong]).exit_code == 2
     assert CliRunner().invoke(app, ["compare", "fair", "good"]).exit_code == 2
+
+
+def test_a_comparison_can_be_ranked(folder: Path, tmp_path: Path) -> None:
+    report = compared(folder, "fair", "good")
+    assert [row[:2] for row in seldio.rank(report).table()] == [("good", 1), ("fair", 2)]
+    for form in ("json", "csv"):
+        (tmp_path / f"compared.{form}").write_text("".join(render([report], form)))
+        assert [row[:2] for row in seldio.rank(tmp_path / f"compared.{form}").table()] == [("good", 1), ("fair", 2)]
 
 
 @pytest.mark.parametrize("profile", ["dcase2021", "dcase2024-angles", "dcase2024-segments", "corrected"])

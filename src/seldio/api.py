@@ -593,14 +593,17 @@ def compare(
     }  # fmt: skip
     chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}
     judged = [judgements] if isinstance(judgements, str | os.PathLike) else list(judgements)
+    offered = {*named, "allow_missing", "profile", "judgements"}
     common: Any = {"against": against, "most": most, "format": format, "reference_format": reference_format}
     if answered:
         from seldio.scores.answers import AnswerOptions
         from seldio.scores.comparison.answers import compare_answers
 
         files = [os.fspath(path) for path in judged]
-        return compare_answers(paths, reference, _options(AnswerOptions, chosen), draw, judgements=files, **common)
-    options = _options(SeldOptions, chosen | ({"judgements": judged} if judged else {}))
+        return compare_answers(
+            paths, reference, _options(AnswerOptions, chosen, offered), draw, judgements=files, **common
+        )
+    options = _options(SeldOptions, chosen | ({"judgements": judged} if judged else {}), offered)
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
     return compare_labels(paths, reference, options, draw, **common)
@@ -636,14 +639,15 @@ def _map_profile(
     return next((one.name for one in found if one is not None), None)
 
 
-def _options(kind: Any, options: Mapping[str, Any]) -> Any:
-    """The options of *kind*.
+def _options(kind: Any, options: Mapping[str, Any], offered: Iterable[str] | None = None) -> Any:
+    """The options of *kind*, of which a command may offer only some.
 
     Raises:
         UsageError: an option does not apply to it.
     """
     known = {field.name for field in dataclasses.fields(kind)}
     if foreign := sorted(options.keys() - known):
+        known &= {*offered} if offered else known
         raise UsageError(f"option {', '.join(foreign)} does not apply here; choose from {', '.join(sorted(known))}")
     return kind(**options)
 

@@ -11,7 +11,17 @@ from typing import Any
 
 from seldio.errors import DataError
 from seldio.findings import Report
-from seldio.reports.tables import Cell, Column, Interval, Notice, Options, ScoreReport, Subject, Table
+from seldio.reports.tables import (
+    Cell,
+    Column,
+    Interval,
+    Notice,
+    Options,
+    ScoreReport,
+    Subject,
+    Table,
+    UnreliableInterval,
+)
 from seldio.text import json_text
 
 VERSION = 1
@@ -58,8 +68,9 @@ def document(reports: Sequence[ScoreReport]) -> dict[str, Any]:
     """*reports* as an object for json.
 
     A row is an object with a key for each column. A score that is not defined (NaN) is null; a column that says
-    nothing about a row (None) is left out of it. An interval is ``{"value": …, "low": …, "high": …}``; an infinite
-    number, for which json has no word, is ``{"number": "inf"}``.
+    nothing about a row (None) is left out of it. An interval is ``{"value": …, "low": …, "high": …}``, with
+    ``"reliable": false`` where it is from too few clips; an infinite number, for which json has no word, is
+    ``{"number": "inf"}``.
     """
     # null is None in settings, so that NaN is spelt there like the infinite numbers
     return {"version": VERSION, "reports": [
@@ -83,7 +94,8 @@ def _table(table: Table) -> dict[str, Any]:
 
 def _cell(cell: Cell) -> Any:
     if isinstance(cell, Interval):
-        return {name: _cell(value) for name, value in cell._asdict().items()}
+        flag = {"reliable": False} if isinstance(cell, UnreliableInterval) else {}
+        return {name: _cell(value) for name, value in cell._asdict().items()} | flag
     return None if isinstance(cell, float) and math.isnan(cell) else _spelt(cell)
 
 
@@ -148,8 +160,9 @@ def _column(value: Any, where: str) -> Column:
 
 
 def _read_cell(value: Any, where: str) -> Cell:
-    if isinstance(value, dict) and set(value) == set(Interval._fields):
-        return Interval(*(_read_float(value[name], where) for name in Interval._fields))
+    if isinstance(value, dict) and set(value) - {"reliable"} == set(Interval._fields):
+        kind = UnreliableInterval if value.get("reliable") is False else Interval
+        return kind(*(_read_float(value[name], where) for name in Interval._fields))
     return value if isinstance(value, str) else _read_float(value, where)
 
 

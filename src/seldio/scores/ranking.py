@@ -68,6 +68,10 @@ class Scores:
         return next((entry.profile for entry in self.entries if entry.profile), "")
 
 
+#: The table that tells a report about several systems, each of which has a row in its first table.
+COMPARED = "differences"
+
+
 def scores_of(reports: Iterable[ScoreReport], source: str = "") -> Scores:
     """The overall scores of *reports*.
 
@@ -77,9 +81,12 @@ def scores_of(reports: Iterable[ScoreReport], source: str = "") -> Scores:
     found = []
     for report in reports:
         columns = report.tables[0].columns[1:]
-        values = {column.name: report.overall[column.name] for column in columns}
-        kept = {name: cell for name, cell in values.items() if cell is not None}
-        found.append(Scores((SystemScore(report.system, kept, profile=report.profile, source=source),), columns))
+        several = any(table.name == COMPARED for table in report.tables)
+        for system, *cells in report.tables[0].rows if several else report.tables[0].rows[:1]:
+            pairs = zip(columns, cells, strict=True)
+            kept = {column.name: cell for column, cell in pairs if cell is not None}
+            name = str(system) if several else report.system
+            found.append(Scores((SystemScore(name, kept, profile=report.profile, source=source),), columns))
     return collected(found)
 
 
@@ -174,8 +181,13 @@ def _from_long(rows: Sequence[Mapping[str, str | None]], path: str) -> Scores:
     """The first row of the first table of each system."""
     firsts: dict[tuple[str, str], tuple[str | None, str | None]] = {}
     values: dict[tuple[str, str], dict[str, object]] = {}
+    compared = {row["system"] for row in rows if row["table"] == COMPARED}
     for row in rows:
         key, place = (row["system"] or "", row["profile"] or ""), (row["table"], row["row"])
+        if row["system"] in compared:
+            if row["table"] != "overall":
+                continue
+            key = row["row"] or "", key[1]
         if firsts.setdefault(key, place) == place:
             ends = [row["low"], row["high"]]
             values.setdefault(key, {})[row["column"] or ""] = [row["value"], *ends] if all(ends) else row["value"]

@@ -16,7 +16,7 @@ from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, T
 from seldio.schema.qa import Item
 from seldio.scores import multiple_choice, ruenvaqa
 from seldio.scores.answers import AnswerOptions, AnswerSides, Path, imported, judgements_of, read_answers
-from seldio.scores.comparison.pairs import Against, Contest, system_names
+from seldio.scores.comparison.pairs import Against, Contest, naming, system_names
 from seldio.scores.proportions import mcnemar, paired_difference, wilson
 from seldio.scores.resampling import FEWEST, Resampling, holm, interval, p_value, weights
 from seldio.scores.seld.rows import Floats, Ints
@@ -166,8 +166,9 @@ def compare_answers(
     names, marked, profiles = system_names(systems), [], []
     for number, path in enumerate(systems):
         own = dataclasses.replace(options, judgements=judgements[number]) if judgements else options
-        sides = read_answers(path, reference, own, format, reference_format)
-        found = _MARKING.get(sides.profile, _so_bench)(sides, own)
+        with naming(names[number], len(names) > 1):
+            sides = read_answers(path, reference, own, format, reference_format)
+            found = _MARKING.get(sides.profile, _so_bench)(sides, own)
         marked.append(dataclasses.replace(found, notices=(*sides.notices, *found.notices)))
         profiles.append(sides.profile)
     if len(set(profiles)) > 1:

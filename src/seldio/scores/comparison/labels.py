@@ -12,10 +12,10 @@ import numpy as np
 
 from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
-from seldio.scores.comparison.pairs import LEVEL, Against, Contest, system_names
+from seldio.scores.comparison.pairs import LEVEL, Against, Contest, naming, system_names
 from seldio.scores.resampling import FEWEST, Resampling, interval, p_value, units_of, weights
 from seldio.scores.seld.metrics import Counts
-from seldio.scores.seld.report import HELD, REFERENCES, RELIABLE, SeldCase, few_clips, intervals, notices
+from seldio.scores.seld.report import HELD, REFERENCES, RELIABLE, TOO_FEW, SeldCase, few_clips, intervals, notices
 from seldio.scores.seld.rows import Floats, Ints
 from seldio.scores.seld.score_labels import Path, SeldOptions, report_of, scored_case
 from seldio.scores.seld.scoring import SeldScore
@@ -43,7 +43,10 @@ def compare_labels(
         DataError: clips have no prediction or no reference, or the systems have no clip in common.
     """
     names = system_names(systems)
-    cases = [scored_case(path, reference, options, format, reference_format) for path in systems]
+    cases = []
+    for name, path in zip(names, systems, strict=True):
+        with naming(name, len(names) > 1):
+            cases.append(scored_case(path, reference, options, format, reference_format))
     if len(cases) == 1:
         return _alone(os.fspath(systems[0]), cases[0], draw)
     scores, left_out = _common(names, [case.score for case in cases])
@@ -166,7 +169,7 @@ def _classes(contest: Contest, case: SeldCase, scores: Sequence[SeldScore], draw
             here = slice(number, number + 1)
             cells[number] += intervals(apart[here], low[here], high[here], not few)
     rows = tuple(
-        (label, counts[number], held[number], *cells[number], "too few" if held[number] < FEWEST else "")
+        (label, counts[number], held[number], *cells[number], TOO_FEW if held[number] < FEWEST else None)
         for number, label in enumerate(case.labels)
     )
     heads = [

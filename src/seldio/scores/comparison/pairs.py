@@ -5,18 +5,20 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import combinations
 from typing import Literal
 
 import numpy as np
 
-from seldio.errors import UsageError
+from seldio.errors import DataError, UsageError
 from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval
-from seldio.scores.ranking import RANKED
+from seldio.scores.ranking import COMPARED, RANKED
 from seldio.scores.resampling import FEWEST, holm, interval, ranks
 from seldio.scores.seld.rows import Floats
+from seldio.text import printable
 
 Against = Literal["all", "first", "best"]
 #: What a p-value must be below for a difference to be called one.
@@ -37,6 +39,21 @@ def system_names(paths: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
         seen[name] += 1
         found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
     return tuple(found)
+
+
+@contextmanager
+def naming(system: str, several: bool) -> Iterator[None]:
+    """Say of which of several systems it is that something in its files does not fit.
+
+    Raises:
+        DataError: something does not.
+    """
+    try:
+        yield
+    except DataError as error:
+        if not several or type(error) is not DataError:
+            raise  # a finding names its file
+        raise DataError(f"{printable(system)}: {error.text}") from None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,7 +126,11 @@ class Contest:
             (name, *self.cells(self.values[number], ends[0][number], ends[1][number]))
             for number, name in enumerate(self.systems)
         )
-        return Table("overall", title, (Column("system", "system"), *self.columns), rows)
+        columns = (Column("system", "system"), *self.columns)
+        if self.units < FEWEST:
+            flag = Column("interval", "interval", meaning=f"“too few” where there are fewer than {FEWEST} {self.over}")
+            columns, rows = (*columns, flag), tuple((*row, "too few") for row in rows)
+        return Table("overall", title, columns, rows)
 
     def cells(self, values: Floats, low: Floats, high: Floats) -> list[Cell]:
         """Numbers with their intervals, unless there are too few units for any."""
@@ -129,7 +150,7 @@ class Contest:
                 low, high = -self.apart[::-1, number] if turned else self.apart[:, number]
             rows.append((self.named((one, other)), *self.cells(apart, low, high)))
         title = f"differences, 95 % confidence intervals by {how} over {self.over}"
-        return Table("differences", title, (Column("pair", "difference"), *self.columns), tuple(rows))
+        return Table(COMPARED, title, (Column("pair", "difference"), *self.columns), tuple(rows))
 
     def tests(self) -> Table:
         """The p-value of each difference, and which system is better."""

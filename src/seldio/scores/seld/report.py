@@ -125,7 +125,10 @@ def _overall(system: str, case: SeldCase) -> Table:
     title = "overall" if not by else f"overall, 95 % confidence intervals by {by}"
     if not enough:
         title = "overall; too few clips for intervals"
-    return Table("overall", title, (Column("system", "system"), *score.profile.columns), tuple(rows))
+    columns = (Column("system", "system"), *score.profile.columns)
+    if not enough:
+        columns, rows = (*columns, RELIABLE), [(*row, TOO_FEW if case.ends else None) for row in rows]
+    return Table("overall", title, columns, tuple(rows))
 
 
 def _definition(score: SeldScore, published: SeldScore) -> Table:
@@ -148,10 +151,12 @@ _DEGREE, _POINT = 1.0, 0.01
 
 
 HELD = Column("held", "clips", "", 0, None, "number of clips that hold the class; of rooms where rooms are drawn")
+#: What stands in the column about intervals where they cannot be relied on.
+TOO_FEW = "too few"
 RELIABLE = Column(
     "interval", "interval", "", 0, None,
-    f"“too few” where fewer than {FEWEST} clips (rooms) hold the class: the ends of its intervals, which only json and "
-    "csv show, cannot be relied on",
+    f"“{TOO_FEW}” where fewer than {FEWEST} clips (rooms) hold the class, or there are no more: the ends of intervals, "
+    "which only json and csv show, cannot be relied on",
 )  # fmt: skip
 
 
@@ -167,7 +172,7 @@ def _classes(case: SeldCase, kind: str, aside: bool) -> Table:
         if limits:
             low, high = limits
             few = held[number] < FEWEST
-            flag = "too few" if few else ""
+            flag = TOO_FEW if few else None
             rows.append((label, counts[number], held[number], *intervals(values, low, high, not few), flag))
         else:
             rows.append((label, counts[number], *values.tolist()))
