@@ -4,6 +4,9 @@
 120 s, 14 events per minute that move and overlap), each in one of 20 rooms, compares them with their labels as they are
 and with an error of each kind, and prints the tables of ``docs/concepts/listening.md``. The last table says which file
 is blamed where one of labels, FOA and MIC is wrong. The same seeds give the same numbers.
+
+``python benchmarks/deep.py --labels FOLDER [CLIPS [KEPT]]`` does the same on scenes with the structure of real labels,
+see :mod:`deep_labels`.
 """
 
 from __future__ import annotations
@@ -274,6 +277,10 @@ def _cell(counts: Counter[str]) -> str:
 
 def main() -> None:
     """Print the tables."""
+    if sys.argv[1:2] == ["--labels"]:
+        import deep_labels
+
+        return deep_labels.main(sys.argv[2:])
     count, first = ([int(word) for word in sys.argv[1:]] + [100, 0][len(sys.argv) - 1 :])[:2]
     with ProcessPoolExecutor(2) as pool:
         scenes = list(islice(pool.map(made, range(first, first + count)), count))
@@ -281,6 +288,7 @@ def main() -> None:
     results = [result for one in scenes for result in tries(one, scenes, every)]
     print(f"{count} scenes; verdicts need {HEARD} pieces at {PLACES} places", *table(results), sep="\n")
     print(*files(scenes), sep="\n")
+    return None
 
 
 if __name__ == "__main__":

@@ -34,9 +34,11 @@ from seldio.media.encoding import render
 from seldio.media.intensity import SoundField, array_of, inverted, listen, others
 from seldio.media.recording import Recording
 from seldio.reports.json_report import report_schema
+from seldio.rules import findings
+from seldio.rules.collection import Collection
 from seldio.rules.deep_causes import causes, judge, rotation
 from seldio.rules.deep_evidence import evidence_of, together
-from seldio.rules.deep_fit import LabelledClip, judged, timing
+from seldio.rules.deep_fit import Fits, LabelledClip, judged, timing
 from seldio.rules.deep_pieces import joined, label_frames, pieces
 from seldio.rules.deep_timing import other, shift, sound_frames
 from seldio.synth import labels, scene
@@ -749,3 +751,115 @@ def test_evidence_adds_up() -> None:
     assert sum(half.frames.sum() for half in halves) == whole.frames.sum()
     assert together(halves).share == whole.share
     assert together(halves).median == whole.median
+
+
+# --- channels, and what only a dataset shows -----------------------------------------------------------------
+
+
+def quieter(channel: int, factor: float) -> Callable[[Any], Any]:
+    gain = np.ones((4, 1))
+    gain[channel] = factor
+    return lambda sound: np.rint(sound * gain).astype(np.int16)
+
+
+def later(channel: int, samples: int) -> Callable[[Any], Any]:
+    def change(sound: Any) -> Any:
+        moved = sound.copy()
+        moved[channel, samples:] = sound[channel, :-samples]
+        return moved
+
+    return change
+
+
+def n3d(sound: Any) -> Any:
+    return np.rint(sound * np.array([[0.5], [3**0.5 / 2], [3**0.5 / 2], [3**0.5 / 2]])).astype(np.int16)
+
+
+CHANNEL_FAULTS: dict[str, tuple[str, Callable[[Any], Any], str, str]] = {
+    "N3D": ("foa", n3d, "AUD312", "4.8 dB louder than W"),
+    "a quiet capsule": ("mic", quieter(1, 0.5), "AUD313", "capsule M2 is 6.0 dB quieter"),
+    "a loud capsule": ("mic", quieter(3, 1.5), "AUD313", "capsule M4 is 3.5 dB louder"),
+    "a late capsule": ("mic", later(2, 48), "AUD313", "ms later than the others"),
+}
+
+
+@pytest.mark.parametrize("name", CHANNEL_FAULTS)
+def test_channels_that_differ_are_heard_without_labels(name: str, tmp_path: Path) -> None:
+    format, change, code, words = CHANNEL_FAULTS[name]
+    found = [one for one in deep(tree(tmp_path, [planted(clip(20), **{format: change})])) if one.code == code]
+
+    assert [one.path.split("/")[-3] for one in found] == [f"{format}_dev"]
+    assert words in found[0].message
+
+
+def dropped(sound: Any) -> Any:
+    """The sound without 2,400 samples in the middle, and as long as before."""
+    middle = sound.shape[1] // 2
+    return np.concatenate((sound[:, :middle], sound[:, middle + 2400 :], sound[:, -2400:]), axis=1)
+
+
+def drifting(sound: Any) -> Any:
+    """The sound of a clock that is 0.2 % slow."""
+    at = np.arange(sound.shape[1]) / 1.002
+    rows = [np.interp(at, np.arange(sound.shape[1]), row) for row in sound]
+    return np.rint(np.array(rows)).astype(np.int16)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (delayed(1), r"MIC is (99|100|101) ms later than FOA"),
+        (dropped, r"MIC is (9\d|10\d) ms earlier than before: samples were dropped"),
+        (drifting, r"the clock of MIC is (19|20)\d\d ppm slower"),
+    ],
+    ids=["late", "dropped", "drifting"],
+)
+def test_two_arrays_of_a_clip_are_compared_in_time(change: Callable[[Any], Any], words: str, tmp_path: Path) -> None:
+    one = clip(23, events=40)
+    found = [each for each in deep(tree(tmp_path, [planted(one, mic=change)])) if each.code == "AUD314"]
+
+    assert [each.path.split("/")[-3] for each in found] == ["mic_dev"]
+    assert re.search(words, found[0].message)
+
+
+def test_two_arrays_of_a_clip_are_compared_in_level(tmp_path: Path) -> None:
+    for seed in range(20, 24):
+        one = planted(clip(seed, events=24), mic=lambda x, seed=seed: x // 2 if seed == 22 else x)
+        for format in FORMATS:
+            saved(tmp_path / f"{format}_dev/dev-train-tau/fold3_room4_mix0{seed}.wav", one.sound[format])
+        path = tmp_path / f"metadata_dev/dev-train-tau/fold3_room4_mix0{seed}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text(one.rows))
+    (found,) = [each for each in deep(tmp_path) if each.code == "AUD314"]
+
+    assert found.path.endswith("mic_dev/dev-train-tau/fold3_room4_mix022.wav")
+    assert "6.0 dB quieter relative to FOA than those of the other clips" in found.message
+
+
+def pooled_faults(tmp_path: Path, change: Any) -> dict[str, str]:
+    """What is said of twelve clips together, whose labels are all changed: severity and message by rule."""
+    fits = []
+    for seed in range(30, 42):
+        one = planted(clip(seed, events=12), row=change)
+        frame, label, source, azimuth, elevation, _ = np.array(one.rows).T
+        rows = LabelledClip(f"{seed}.csv", frame, azimuth * 1.0, elevation * 1.0, label * 100 + source, Fraction(1, 10))
+        fits.append(
+            judged(str(seed), rows, f"{seed}.wav", None, "foa", None, (), field(tmp_path, one.sound["foa"], "foa"))
+        )
+    told = findings(Fits(Collection("set", "folder", (), ()), fits))
+    return {one.code: f"{one.severity.value}: {one.message}" for one in told if " together" in one.message}
+
+
+@pytest.mark.slow
+def test_small_differences_of_a_dataset_are_told_from_all_its_clips(tmp_path: Path) -> None:
+    assert pooled_faults(tmp_path, lambda *row: row) == {}
+    turned = pooled_faults(tmp_path, lambda k, c, s, az, el, d: (k, c, s, az + 5, el, d))
+    assert list(turned) == ["AUD304"]
+    assert re.match(
+        r"warning: in all 12 FOA recordings together, azimuths look rotated by \+[3-7] degrees", turned["AUD304"]
+    )
+    higher = pooled_faults(tmp_path, lambda k, c, s, az, el, d: (k, c, s, az, el + 8, d))
+    assert list(higher) == ["AUD311"]
+    assert "degrees too high" in higher["AUD311"]
+    late = pooled_faults(tmp_path, lambda k, c, s, az, el, d: (k + 1, c, s, az, el, d))
+    assert late == {"AUD308": "warning: in all 12 FOA recordings together, labels look 0.1 s late (1 label frame)"}

@@ -51,6 +51,12 @@ class SoundField:
 
     covariance: np.ndarray[Any, np.dtype[np.float32]]
     raw: Floats
+    #: of MIC, the seconds by which each capsule is later than the other three: shape (4,)
+    delays: Floats | None = None
+    #: the level below 500 Hz of what W hears (of MIC, the capsules together), dB, in each window: shape (windows,)
+    envelope: np.ndarray[Any, np.dtype[np.float32]] | None = None
+    #: seconds between windows
+    step: float = 0.02
 
     def __len__(self) -> int:
         return len(self.covariance)
@@ -99,17 +105,23 @@ def listen(recording: Recording, format: Format, hop: Fraction = clock.HOP) -> S
     """
     rate = recording.rate
     frames = recording.probe.label_frames(hop)
-    parts, raw = [], np.zeros((4, 4))
+    parts, raw, cross, levels = [], np.zeros((4, 4)), [], []
     for first in range(0, frames, _BLOCK):
         count = min(_BLOCK, frames - first)
         spectra = _spectra(recording, first, count, hop)
         some, low = _covariances(spectra, _plan(rate, format), count)
         parts.append(some)
         total = np.trace(low, axis1=1, axis2=2)
+        levels.append(_envelope(spectra[..., _plan(rate, format).low], format))
+        if format == "mic":
+            cross.append(_cross(spectra, rate))
         raw += (low[total > 0] / np.sqrt(total[total > 0, np.newaxis, np.newaxis])).sum(axis=0)
     bands = len(EDGES[format]) - 1
     covariance = np.concatenate(parts) if parts else np.zeros((0, bands, 4, 4), np.float32)
-    return SoundField(covariance, raw / (np.trace(raw) or 1.0))
+    late = _delays(np.sum(cross, axis=0), rate) if cross else None
+    envelope = np.concatenate(levels) if levels else np.zeros(0, np.float32)
+    step = float(hop) * frames / len(envelope) if len(envelope) else _STEP
+    return SoundField(covariance, raw / (np.trace(raw) or 1.0), late, envelope, step)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -165,6 +177,43 @@ def _covariances(spectra: Any, plan: _Plan, count: int) -> tuple[Any, Any]:
     return found, low.astype(np.float64)
 
 
+def _envelope(spectra: Any, format: Format) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """The level (dB) of the sound at the middle of the array in each window."""
+    middle = spectra[0] if format == "foa" else spectra.mean(axis=0)
+    power = (np.abs(middle) ** 2).sum(axis=-1).ravel()
+    return np.asarray(10 * np.log10(np.maximum(power, 1e-12)), np.float32)
+
+
+#: Pairs of capsules, the frequencies (Hz) over which they are compared, and the longest delay (s) that is looked for.
+_PAIRS = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
+_COMPARED, _LATEST = (120.0, 1500.0), 0.01
+
+
+def _cross(spectra: Any, rate: int) -> np.ndarray[Any, np.dtype[np.complex128]]:
+    """Phases between capsules, summed over windows, each as much as it is loud: shape (pairs, bins)."""
+    step = rate / _size(rate)
+    low, high = (int(edge / step) for edge in _COMPARED)
+    sound = spectra[..., low:high]
+    total = np.sqrt((np.abs(sound) ** 2).sum(axis=(0, 3), keepdims=True).mean(axis=0))
+    weight = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+    found = [(sound[one] * sound[other].conj() * weight).sum(axis=(0, 1)) for one, other in _PAIRS]
+    return np.asarray(found, np.complex128)
+
+
+def _delays(cross: np.ndarray[Any, np.dtype[np.complex128]], rate: int) -> Floats:
+    """The seconds by which each capsule is later than the others, the median over these (GCC-PHAT)."""
+    step = rate / _size(rate)
+    frequency = (np.arange(cross.shape[1]) + int(_COMPARED[0] / step)) * step
+    lags = np.arange(-_LATEST, _LATEST, 1 / 48_000)
+    size = np.abs(cross)
+    phase = np.divide(cross, size, out=np.zeros_like(cross), where=size > 0)
+    match = (phase @ np.exp(2j * np.pi * frequency[:, np.newaxis] * lags)).real
+    later = np.zeros((4, 4))
+    for (one, other), lag in zip(_PAIRS, lags[np.argmax(match, axis=1)], strict=True):
+        later[one, other], later[other, one] = lag, -lag
+    return np.array([np.median(np.delete(later[capsule], capsule)) for capsule in range(4)])
+
+
 # --- what the channels are, without any labels -------------------------------------------------------------
 
 #: Coherence that neighbouring capsules have at low frequencies, at least; levels that differ by less (2 dB).
@@ -199,3 +248,27 @@ def inverted(raw: Floats) -> tuple[int, ...]:
     signs = np.sign(raw[int(np.argmax(np.sign(raw).sum(axis=1)))])
     consistent = (np.sign(raw) == np.outer(signs, signs)).all()
     return tuple(np.flatnonzero(signs < 0).tolist()) if consistent else ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Levels:
+    """How loud the channels of a recording are relative to each other."""
+
+    gradient: float | None  # of FOA, (X² + Y² + Z²) / W² from 200 to 2,700 Hz, decibels: 0 for SN3D, 4.8 for N3D
+    capsules: tuple[float, ...] = ()  # of MIC, the level of each one below 500 Hz, decibels above their median
+    delays: tuple[float, ...] = ()  # of MIC, the seconds by which each one is later than the other three
+
+
+def levels_of(field: SoundField, format: Format) -> Levels | None:
+    """The levels of a recording's channels; None where a channel is silent.
+
+    Waves from one direction and diffuse sound both have ``X² + Y² + Z² = W²`` in SN3D (Merimaa and Pulkki, 2005).
+    """
+    if format == "mic":
+        power = np.diagonal(field.raw)
+        if not (power > 0).all():
+            return None
+        level = 10 * np.log10(power / np.median(power))
+        return Levels(None, tuple(level.tolist()), tuple(() if field.delays is None else field.delays.tolist()))
+    power = np.diagonal(field.covariance[:, :-1].sum(axis=(0, 1), dtype=np.float64))
+    return Levels(float(10 * np.log10(power[1:].sum() / power[0]))) if (power > 0).all() else None

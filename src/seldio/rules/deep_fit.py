@@ -23,12 +23,13 @@ from seldio.rules.collection import Collection, grouped
 from seldio.rules.deep_causes import Cause, Verdict, in_labels, judge
 from seldio.rules.deep_evidence import Evidence, evidence_of
 from seldio.rules.deep_pieces import LabelFrames, Pieces, joined, label_frames, pieces
+from seldio.rules.deep_pooled import MANY, Pooled, pooled
 from seldio.rules.deep_timing import FURTHEST, AudibleFrames, Other, Shift, evidence, other, shift, sound_frames
 from seldio.text import plural, printable
 from seldio.vocabularies import vocabulary
 
 if TYPE_CHECKING:
-    from seldio.media.intensity import SoundField
+    from seldio.media.intensity import Levels, SoundField
 
 FORMATS: tuple[Format, ...] = ("foa", "mic")
 #: Of recordings, the usual one first.
@@ -169,11 +170,11 @@ class Pair(NamedTuple):
 _RATES = (8_000, 192_000)
 #: Causes that are most often in the labels; the others are in the recording.
 IN_LABELS = frozenset({"mirrored", "flipped", "reversed", "rotated"})
-#: From this many clips on, a fault that they share is a separate finding.
-MANY = 4
 #: Labels fit badly if at least this is heard (pieces of up to 2 s, places, label frames), at most this share of the
 #: label frames fits within 30 degrees, and their median error (degrees) is this large.
 _MUCH, _PLACES, _FRAMES, _SHARE, _OFF = 15, 4, 100, 0.25, 55.0
+#: Share of that time within 30 degrees from which labels fit another recording of the clip.
+_AGREED = 0.5
 #: Smallest log-likelihood by which the other recording of a clip supports its labels, or contradicts them.
 _CLEAR = 3.0
 
@@ -196,6 +197,9 @@ class Fit:
     sound_frames: AudibleFrames  # the measurements
     pieces: Mapping[int, Pieces]  # both together, by the channel that is assumed to be W
     verdict: Verdict | None  # why directions differ
+    levels: Levels | None  # those of the channels; None for silence
+    envelope: Any  # the level of the sound in each window of *window* seconds, dB: shape (windows,)
+    window: float
     evidence: Evidence  # how far labels and audio are apart where a single source is labelled
     names: Mapping[int, str]  # of the classes
 
@@ -334,15 +338,28 @@ class Fits:
         return [(fit, one) for fit, one in found if one is not None]
 
     @cached_property
-    def misfits(self) -> list[tuple[Fit, float, float, int]]:
+    def pooled(self) -> list[Pooled]:
+        """What the recordings of each format share, beyond causes that they show together or alone."""
+        blamed = {fit.format for fault in self.shared for fit in fault.fits}
+        found = (
+            pooled(format, [
+                (fit.evidence, fit.label_frames, fit.sound_frames) for fit in self.all
+                if fit.format == format and fit.intact and fit.verdict is None and fit.label_frames.active.any()
+            ])
+            for format in FORMATS if format not in blamed
+        )  # fmt: skip
+        return [one for one in found if one is not None]
+
+    @cached_property
+    def misfits(self) -> list[tuple[Fit, float, float, int, bool]]:
         """The recordings whose labels fit badly for no known cause.
 
-        With the share of label frames within 30 degrees, the median error, and the number of label frames; one
-        recording for each label file.
+        With the share of label frames within 30 degrees, the median error, the number of label frames, and whether
+        the labels fit another recording of the clip; one recording for each label file.
         """
         explained = {fit.labels for fault in (*self.faults, *self.shared) for fit in fault.fits}
         explained |= {fit.labels for fit, _ in self.timings}
-        found: dict[str, tuple[Fit, float, float, int]] = {}
+        found: dict[str, tuple[Fit, float, float, int, bool]] = {}
         for fit in self.all:
             pieces = fit.pieces[0]
             frames = int(pieces.frames.sum())
@@ -352,7 +369,9 @@ class Fits:
             share = float(pieces.frames[error <= 30].sum() / frames)
             middle = float(np.median(np.repeat(error, pieces.frames)))
             if share <= _SHARE and middle >= _OFF and pieces.places >= _PLACES:
-                found.setdefault(fit.labels, (fit, share, middle, frames))
+                siblings = [one.evidence for one in self.siblings(fit) if len(one.evidence)]
+                other = any(one.share >= _AGREED for one in siblings)
+                found.setdefault(fit.labels, (fit, share, middle, frames, other))
         return list(found.values())
 
 
@@ -401,10 +420,13 @@ def judged(
     turned: tuple[int, ...], field: SoundField,
 ) -> Fit:  # fmt: skip
     """The :class:`Fit` of a recording, from its sound field."""
+    from seldio.media.intensity import levels_of
+
     labels = rows.label_frames(len(field) + FURTHEST)
     directions = {reference: field.directions(reference) for reference in (range(4) if format == "foa" else (0,))}
     by_reference = pieces(labels, directions)
     verdict = judge(by_reference, format) if taken is None and not turned else None
     sound = sound_frames(directions[0], field.activity())
     return Fit(clip, rows.path, recording, place, rows.place, rows.hop, rows.step, format, taken, turned, labels, sound,
-               by_reference, verdict, evidence_of(labels, directions[0]), rows.names)  # fmt: skip
+               by_reference, verdict, levels_of(field, format), field.envelope, field.step,
+               evidence_of(labels, directions[0]), rows.names)  # fmt: skip

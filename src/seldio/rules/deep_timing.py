@@ -25,6 +25,8 @@ _CLIP = 12.0
 _SURE = 1.7
 #: Fewest label frames by which another shift must differ from the best one to be its rival.
 _APART = 20
+#: Fewest label frames in which a clip's own labels must be heard, before they can be those of another one.
+_HEARD_ALONE = 30
 #: Smallest share of the label frames that fit within 30 degrees after correction.
 FIT = 0.55
 #: That for shifts of more label frames than this.
@@ -147,6 +149,9 @@ class Other:
 def other(own: str, labels: Mapping[str, LabelFrames], sound: AudibleFrames) -> Other | None:
     """The clip whose labels fit the audio far better than its own; None if there is none."""
     here = np.sum(evidence(labels[own], sound), axis=0)
+    count = min(len(labels[own]), len(sound))
+    if (labels[own].alone[:count] & (sound.weight[:count] > _HEARD)).sum() < _HEARD_ALONE:
+        return None
     before = fitting(labels[own], sound)
     found = {name: np.sum(evidence(frames, sound), axis=0) for name, frames in labels.items() if name != own}
     if before >= FIT or not found:
