@@ -303,6 +303,19 @@ def test_stereo_labels_have_folded_azimuths(tmp_path: Path) -> None:
     assert [100] == seldio.decode(output[None], windows, folded=False)["azimuth"].to_numpy().round().tolist()
 
 
+def test_frames_of_20_ms_stay_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/clip.csv").write_text("25,5,30,10\n26,5,30,10\n")
+    windows = seldio.windows(tmp_path / "in", target="accdoa", audio=None, seconds=1, format="dcase2019-output")
+
+    table = seldio.decode([(window, window["target"]) for window in windows], windows)
+    seldio.write(table, tmp_path / "same", "dcase2019-output")
+    seldio.write(table, tmp_path / "events", "dcase2019", fill={"distance": 1})
+
+    assert "25,5,30,10\n26,5,30,10\n" == (tmp_path / "same/clip.csv").read_text()
+    assert "speech,0.5,0.54,10,30,1" == (tmp_path / "events/clip.csv").read_text().splitlines()[1]
+
+
 # --- what makes no sense -------------------------------------------------------------------------------------
 
 
@@ -315,7 +328,7 @@ def test_stereo_labels_have_folded_azimuths(tmp_path: Path) -> None:
         ({"target": "accdoa", "threshold": [0.5, 0.5]}, "one for each of the 13 classes"),
         ({"target": "accdoa", "threshold": -1}, "a number from 0 on"),
         ({"target": "accdoa", "median": 4}, "an odd number"),
-        ({"target": "accdoa", "elevation": False, "vectors": True}, "needs z"),
+        ({"target": "accdoa", "elevation": False, "vectors": True}, "needs x, y and z"),
         ({"target": "accdoa", "distance": True}, r"c: outputs of shape .* accdoa of x, y, z, distance has "),
         ({"target": "activity-doa"}, r"has \(windows, frames, 4, 13\), or the same flattened"),
         ({"target": "accdoa", "vocabulary": "tau-nigens-2021"}, r"\(windows, frames, 3, 12\)"),

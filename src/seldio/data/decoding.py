@@ -97,12 +97,14 @@ def decode(
         form, _thresholds(threshold, form.classes), float(unify), _odd(median), float(onscreen_threshold),
         bool(folded if folded is not None else windows is not None and windows.folded), vectors,
     )  # fmt: skip
-    if vectors and not form.elevation:
-        raise UsageError("vectors=True needs z, which outputs without elevation do not have")
+    if vectors and "z" not in form.parts:
+        raise UsageError("vectors=True needs x, y and z, which these outputs do not have")
     found = {clip: settings.rows(clip, values) for clip, values in clip_outputs(outputs, windows, form, partial)}
     if windows is not None and not isinstance(outputs, Mapping):
         found = {clip: found[clip] for clip in windows.lengths() if clip in found}
-    return _table(found, names, settings)
+    files = tuple(ClipFile(clip, f"{clip}.csv") for clip in found)
+    origin = Origin(windows.layout if windows is not None else "", names, files)
+    return with_origin(_table(found, settings), origin)
 
 
 def _form(
@@ -277,8 +279,8 @@ def _median(values: Array, length: int) -> Array:
 # --- the table -----------------------------------------------------------------------------------------------
 
 
-def _table(found: Mapping[str, dict[str, Array]], vocabulary: str, settings: Decoding) -> pa.Table:
-    """The rows of all clips, with the clips that have none in the metadata."""
+def _table(found: Mapping[str, dict[str, Array]], settings: Decoding) -> pa.Table:
+    """The rows of all clips."""
     nothing = settings.rows("", np.zeros((0, *inner_shapes(settings.form)[0]), np.float32))
     counts = [len(rows["frame"]) for rows in found.values()]
     codes = np.repeat(np.arange(len(found), dtype=np.int32), counts)
@@ -287,5 +289,4 @@ def _table(found: Mapping[str, dict[str, Array]], vocabulary: str, settings: Dec
     }
     for name in (name for name in COLUMNS if name in nothing):
         table[name] = pa.array(np.concatenate([rows[name] for rows in (nothing, *found.values())]), COLUMNS[name])
-    files = tuple(ClipFile(clip, f"{clip}.csv") for clip in found)
-    return with_origin(pa.table(table), Origin("", vocabulary, files))
+    return pa.table(table)

@@ -319,6 +319,11 @@ class Windows(Sequence[Element]):
         """Whether the labels' azimuths are folded into ±90°, as those of 2025."""
         return any(isinstance(format, Dialect) and format.folded for format in self._events.formats)
 
+    @property
+    def layout(self) -> str:
+        """The label layout that says how long a label frame is, if it is not 100 ms; else nothing."""
+        return "" if self.hop == clock.HOP else self._events.formats[0].name
+
     def places(self) -> Iterator[tuple[str, int]]:
         """The clip of each window and its first label frame, in order."""
         for clip, (_, count) in self.lengths().items():
