@@ -11,14 +11,18 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 import soundfile
+from data import scene_files
 
 import seldio
+from seldio import clock
 from seldio.data import Stream, Windows
+from seldio.data.targets import ClipLabels
 from seldio.media.audio import Decoder
 from seldio.media.recording import Recording
 
@@ -46,6 +50,9 @@ def main() -> None:
         windows = make(Path(folder))
         against_the_bare_reader(windows, Path(folder))
         two_workers(windows)
+        a_loader(Path(folder))
+        flac(Path(folder))
+        cold_labels(Path(folder))
         resume()
         others(windows, Path(folder))
 
@@ -83,6 +90,79 @@ def two_workers(windows: Windows) -> None:
             "what the machine gives: two that count", lambda: two.map(_count, [COUNT // 2] * 2, 1),
             "one that counts", lambda: one.map(_count, [COUNT], 1), COUNT, "",
         )  # fmt: skip
+
+
+def a_loader(folder: Path) -> None:
+    """Torch's loader with two workers, in int16 and in float32, against a bare memory map of the same samples."""
+    try:
+        from torch.utils.data import DataLoader
+    except ImportError as error:
+        print(f"a loader of torch: not compared, {error}")
+        return
+    exact, whole = (seldio.windows(folder, seconds=WINDOW, hop=1, dtype=dtype) for dtype in ("int16", "float32"))
+    maps = Maps(sorted(folder.rglob("*.wav")))
+    together = partial(seldio.data.collate, tensors=True)
+
+    def run(source: object, **options: object) -> Callable[[], object]:
+        return lambda: sum(1 for _ in DataLoader(source, batch_size=8, num_workers=2, **options))
+
+    _row("torch, 2 workers, int16, collate", run(exact, collate_fn=together), "int16 memory map", run(maps), len(maps),
+         "at least 0.9 x")  # fmt: skip
+    _row("the same, torch's own collate", run(exact), "int16 memory map", run(maps), len(maps), "")
+    _row("the same in float32", run(whole), "int16 memory map", run(maps), len(maps), "")
+
+
+class Maps:
+    """What is least to be done: windows of 5 s, one each second, copied out of memory maps."""
+
+    def __init__(self, files: list[Path]) -> None:
+        self.files, self._maps = files, []
+
+    def __len__(self) -> int:
+        return CLIPS * (SECONDS - WINDOW + 1)
+
+    def __getitem__(self, number: int) -> np.ndarray:
+        if not self._maps:
+            self._maps = [np.memmap(path, np.int16, "r", 44).reshape(-1, 4) for path in self.files]
+        clip, start = divmod(number, SECONDS - WINDOW + 1)
+        return self._maps[clip][start * RATE : start * RATE + FRAMES].T.copy()
+
+
+def flac(folder: Path) -> None:
+    """Windows of 5 s from anywhere in a FLAC file."""
+    rng = np.random.default_rng(7)
+    path = folder / "noise.flac"
+    noise = np.cumsum(rng.standard_normal((SECONDS * RATE, 4)), axis=0) * 30
+    soundfile.write(path, noise.clip(-30_000, 30_000).astype(np.int16), RATE)
+    starts = rng.integers(0, (SECONDS - WINDOW) * RATE, 40).tolist()
+    recording = Recording(path)
+    with soundfile.SoundFile(path) as bare:
+        for dtype in ("float32", "int16"):
+            _row(
+                f"FLAC, {dtype}", lambda dtype=dtype: [recording.read(at, FRAMES, dtype=dtype) for at in starts],
+                "soundfile, seek and read",
+                lambda dtype=dtype: [(bare.seek(at), bare.read(FRAMES, dtype=dtype)) for at in starts], len(starts),
+                "at least 0.9 x",
+            )  # fmt: skip
+    recording.close()
+    path.unlink()
+
+
+def cold_labels(folder: Path) -> None:
+    """Label files that are read for the first time; ours are checked by all rules that stop a conversion."""
+    for file in scene_files(100):
+        place = folder / "labels" / "metadata_dev" / "dev-train-tau" / file.name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(file.data)
+    files = sorted((folder / "labels").rglob("*.csv"))
+
+    def ours() -> None:
+        events = seldio.open(folder / "labels").events
+        for clip in events:
+            ClipLabels.of(clip, events.read(clip), clock.HOP)
+
+    _row("label files, checked", ours, "np.loadtxt", lambda: [np.loadtxt(path, delimiter=",") for path in files],
+         len(files), "")  # fmt: skip
 
 
 def _count(number: int) -> int:

@@ -688,3 +688,24 @@ def test_any_bytes_are_read(data: bytes) -> None:
         _, found = read(dialect, data)
         for finding in found:
             assert_points_at_its_value(finding, data)
+
+
+@given(st.lists(st.lists(st.one_of(st.integers(-(10**10), 10**10).map(str), st.sampled_from(["", "-", "--1", "007", "-0"])),
+                         min_size=1, max_size=3).map(",".join), max_size=4),
+       st.sampled_from(["", "\n", "\n\n", ","]))  # fmt: skip
+def test_small_files_of_whole_numbers_are_parsed_as_by_pyarrow(lines: list[str], end: str) -> None:
+    import pyarrow.csv
+
+    data = ("\n".join(lines) + end).encode()
+    found = label_csv._whole_numbers(data, 2)
+
+    if found is not None:
+        table = pyarrow.csv.read_csv(
+            pa.BufferReader(data), pyarrow.csv.ReadOptions(column_names=["a", "b"]),
+            pyarrow.csv.ParseOptions(ignore_empty_lines=False),
+            pyarrow.csv.ConvertOptions(column_types={"a": pa.int32(), "b": pa.int32()}, null_values=[]),
+        )  # fmt: skip
+        assert [table["a"].to_pylist(), table["b"].to_pylist()] == found.tolist()
+    good = all(len(cells) == 2 and all(re.fullmatch("-?[0-9]{1,9}", cell) for cell in cells)
+               for cells in (line.split(",") for line in lines))  # fmt: skip
+    assert (found is not None) == (bool(lines) and good and end == "\n")

@@ -50,7 +50,10 @@ class ClipLabels:
         rows = np.full((table.num_rows, len(ROW_FIELDS)), np.nan)
         for number, field in enumerate(ROW_FIELDS):
             if field in table.column_names:
-                rows[:, number] = pc.fill_null(table[field].cast(pa.float64()), np.nan).to_numpy()
+                column = table[field]
+                if column.null_count or pa.types.is_boolean(column.type):
+                    column = pc.fill_null(column.cast(pa.float64()), np.nan)
+                rows[:, number] = column.to_numpy()
         return ClipLabels(clip, rows, "elevation" not in table.column_names)
 
     def between(self, first: int, stop: int) -> ClipLabels:
