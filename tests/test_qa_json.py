@@ -27,12 +27,15 @@ from seldio.formats.qa_json import (
     SO_BENCH,
     SO_DATASET,
     SO_PREDICTIONS,
+    SPATIAL_SOUND_QA,
 )
 from seldio.rules import CATALOGUE
 from seldio.schema.flaws import flaws
 from seldio.schema.qa import Item, Prediction
 
-ALL: tuple[JsonItems, ...] = (SO_BENCH, SO_PREDICTIONS, SO_DATASET, MMAU, MMAR, ADQA, ADQA_TRAIN, ITEMS, PREDICTIONS)
+ALL: tuple[JsonItems, ...] = (
+    SO_BENCH, SO_PREDICTIONS, SO_DATASET, MMAU, MMAR, ADQA, ADQA_TRAIN, SPATIAL_SOUND_QA, ITEMS, PREDICTIONS,
+)  # fmt: skip
 HARNESSES = [format for format in harnesses.FORMATS if isinstance(format, JsonItems)]
 each = pytest.mark.parametrize("format", ALL, ids=lambda format: format.name)
 QA = {"qa_id": "q1", "audio_path": "a.wav", "task_name": "detect_time", "question": "When?", "answer": "now",

@@ -178,6 +178,29 @@ ADQA_TRAIN = JsonItems(
     marks=("question", "choices", "gemini_cot"),
     never=("qa_id", "audio_id"),
 )
+SPATIAL_SOUND_QA = JsonItems(
+    name="spatialsoundqa",
+    title="SpatialSoundQA (BAT): questions about sounds of AudioSet in simulated rooms",
+    holds="items",
+    needs=("id", "audio", "question"),
+    source="https://huggingface.co/datasets/zhisheng01/SpatialAudio",
+    note="The recordings are made from a sound and an impulse response, reverb_id; two of each for mixtures. Without "
+    "the table of responses nothing tells where a source is.",
+    language="en",
+    keys={
+        "question_id": "id",
+        "question_type": "task",
+        "audio_id": "audio",
+        "question": "question",
+        "answer": "answer",
+    },
+    required=("question_id", "audio_id", "question"),
+    marks=("question_id", "audio_id", "question"),
+    never=("qa_id", "id", "choices"),
+    sure=("question_type", "reverb_id"),
+    layout=Layout("[", "\n  ", ",", "\n]\n", "  ", (",", ": "), ascii=True),
+    suffix=".json",
+)
 ITEMS = JsonItems(
     name="items",
     title="seldio's own items: JSON Lines of the item schema",
@@ -210,6 +233,7 @@ FORMATS: tuple[ItemFormat, ...] = (
     MMAR,
     ADQA,
     ADQA_TRAIN,
+    SPATIAL_SOUND_QA,
     ITEMS,
     PREDICTIONS,
 )
