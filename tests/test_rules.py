@@ -47,7 +47,9 @@ ELSEWHERE = {
     "VID": "test_video.py",
     "QAI107": "test_items.py",
     "QAI2": "test_ruenvaqa.py",
+    "QAI310": "test_item_blind.py",
     "QAI3": "test_item_audio.py",
+    "QAI4": "test_item_blind.py",
     "PRD11": "test_ruenvaqa.py",
 }
 ELSEWHERE |= {"PRD12": "test_ruenvaqa.py", "PRD13": "test_ruenvaqa.py", "PRD2": "test_predictions.py"}
@@ -473,7 +475,7 @@ def test_each_rule_without_a_function_has_its_page_and_each_page_its_rule() -> N
 def test_rules_with_a_check_say_what_they_look_at() -> None:
     subjects = {rule.subject for rule in CATALOGUE.values() if rule.check is not None}
     assert subjects == {
-        ("Labels",), ("Profile",), ("ItemTable",), ("ItemFile",), ("Answered",), ("Answers",), ("MeraPackage",), ("Audio",), ("Collection",),
+        ("Labels",), ("Profile",), ("ItemTable",), ("ItemFile",), ("Answered",), ("Answers",), ("MeraPackage",), ("Audio",), ("Blind",), ("Collection",),
         ("Collection", "Tree"), ("Package",), ("System",), ("Meta",), ("HubFolder",), ("TreeAudio",), ("SurveyedSound",), ("SurveyedSounds",),
         ("RecordingFile",), ("RecordingFile", "Probe"), ("TreeVideo",), ("VideoFile",), ("VideoFile", "VideoFacts"),
         ("WatchedVideo",), ("UncheckedVideos",), ("Fits",),

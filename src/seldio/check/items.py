@@ -25,7 +25,8 @@ from seldio.formats.mera_submission import SUBMISSION
 from seldio.formats.parts import Part
 from seldio.rules.collection import Reference
 from seldio.rules.item_audio import Audio, check_file
-from seldio.rules.item_table import ItemTable, moved
+from seldio.rules.item_blind import Blind
+from seldio.rules.item_table import ItemFile, ItemTable, moved
 from seldio.rules.mera import check_answers
 from seldio.rules.predictions import Answered, ItemReference, check_answered, has_outputs
 from seldio.schema.qa import Item
@@ -41,6 +42,7 @@ class CheckedItems(NamedTuple):
     lines: int  # how many it has
     part: ItemTable | None  # what rules for the whole file need of it; None where nothing can be read
     recordings: Audio | None  # what it tells of its recordings
+    blind: Blind | None = None  # questions that are tried without listening
     reading: ItemReading | None = None  # all of it, where whoever asks wants to keep it
     facts: ItemFacts | None = None  # counts of its rows, where whoever asks wants them
 
@@ -72,6 +74,7 @@ class ItemCheck:
                     outputs=has_outputs(reading),
                     part=table.slim(),
                     recordings=Audio.of(table, partial(self.look.find, name=file.name)),
+                    blind=Blind.of(table),
                     reading=reading if self.keep else None,
                     facts=ItemFacts.of(reading) if self.facts else None,
                 )
@@ -144,7 +147,10 @@ def _file_findings(pieces: Sequence[tuple[Part, CheckedItems]]) -> Iterator[Find
 
     parts = [(rows.part, rows.lines) for _, rows in there if rows.part is not None]
     recordings = [rows.recordings for _, rows in there if rows.recordings is not None]
-    yield from check_file(parts, recordings, reading) if parts else ()
+    if parts:
+        yield from check_file(parts, recordings, reading)
+        blind = [rows.blind for _, rows in there if rows.blind is not None]
+        yield from rules.findings(Blind.sum(ItemFile(parts, reading), blind))
 
 
 def check_kind(path: str, reference: AnyReference, found: Sequence[CheckedItems], labels: bool) -> None:

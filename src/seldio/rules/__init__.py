@@ -16,7 +16,7 @@ FAMILIES = tuple(
     for name in (
         "misreadings", "labels", "submissions", "package_rules", "package_meta", "layout", "tree_gaps", "stored",
         "hub", "hub_secrets", "items", "item_answers", "mera", "mera_verdict", "predictions", "item_audio", "audio",
-        "deep", "deep_levels", "video",
+        "deep", "deep_levels", "video", "item_blind",
     )
 )  # fmt: skip
 plugins.rows("rules", Rule)  # rules register themselves when they are created

@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,6 +21,7 @@ from seldio.rules.collection import Found, probed
 from seldio.rules.item_table import ItemFile, ItemTable
 from seldio.rules.items import unsafe, usual_paths
 from seldio.rules.registry import ERROR, INFO, WARNING, findings, rule
+from seldio.tasks.spatial import spatial
 from seldio.text import clipped, plural, printable
 
 if TYPE_CHECKING:
@@ -91,6 +93,8 @@ class Audio:
     missing: pa.Table  # path, row and number of the missing ones: most often all, and many; some more than once
     late: list[tuple[int, str, Late]]  # times after the end of a recording, by row and path
     file: ItemFile | None = None  # of a sum, the questions
+    #: of recordings that exist, the first row whose question takes directions or distances, by path
+    spatial: dict[str, int] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def of(cls, table: ItemTable, find: Find) -> Audio:
@@ -114,19 +118,27 @@ class Audio:
         whole = {path: one.probe.seconds for path, one in recordings.items() if one.probe and not one.probe.cut_off}
         rows, numbers = zip(*absent.values(), strict=True) if absent else ((), ())
         late = _behind(table, {path: seconds for path, seconds in whole.items() if seconds})
-        return cls(recordings, pa.table([list(absent), rows, numbers], _ABSENT), list(late))
+        asked = spatial(table.table) if recordings else np.zeros(0, bool)
+        directed: dict[str, int] = {}
+        for name, row in zip(paths.name.tolist(), paths.row.tolist(), strict=True) if asked.any() else ():
+            if asked[row] and plain(paths.names[name]) in recordings:
+                directed.setdefault(plain(paths.names[name]), row)
+        return cls(recordings, pa.table([list(absent), rows, numbers], _ABSENT), list(late), None, directed)
 
     @classmethod
     def sum(cls, file: ItemFile, parts: Sequence[Audio]) -> Audio:
         """All parts of a file together."""
         recordings: dict[str, NamedRecording] = {}
         late, missing = list[tuple[int, str, Late]](), [_ABSENT.empty_table()]
+        directed: dict[str, int] = {}
         for part, first in zip(parts, file.starts.tolist(), strict=False):
             for path, one in part.recordings.items():
                 recordings.setdefault(path, one._replace(row=one.row + first))
             late += [(row + first, path, time) for row, path, time in part.late]
             missing.append(part.missing.set_column(1, _ABSENT.field(1), pc.add(part.missing["row"], first)))
-        return cls(recordings, pa.concat_tables(missing), late, file)
+            for path, row in part.spatial.items():
+                directed.setdefault(path, row + first)
+        return cls(recordings, pa.concat_tables(missing), late, file, directed)
 
     @property
     def expected(self) -> Expected:
@@ -425,6 +437,33 @@ def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
     if not audio.recordings and len(audio):
         hint = "put them where the paths point, relative to this file's folder or one above it"
         yield found(None, f"none of {plural(len(audio), 'recording')} found: not checked", hint)
+
+
+@rule("QAI310", WARNING)
+def direction_of_one_channel(audio: Audio, found: Found) -> Iterator[Finding]:
+    """Question that takes a direction or distance, about a recording with one channel.
+
+    One channel has no direction, so the question cannot be answered by listening: whoever is right has
+    guessed, or read the answer elsewhere. Some harnesses and adapters of models make one channel of four,
+    averaged or the first of them. SO-Bench's recordings have four (QAI305).
+
+    Example:
+        "What is the azimuth of the bell?", about a recording with 1 channel
+
+    Fix:
+        Use the recordings with all their channels, or leave such questions out.
+
+    Reference: lmms-eval, models/simple; see the how-to on evaluation harnesses.
+    """
+    if audio.expected.channels is not None:
+        return
+    mono = [one for one, probe in audio.readable if probe.channels == 1 and one.path in audio.spatial]
+    if mono:
+        more = f", and {plural(len(mono) - 1, 'other recording')}" if len(mono) > 1 else ""
+        message = f"{mono[0].shown} has 1 channel, but the question takes a direction or distance to answer{more}"
+        yield found(
+            mono[0], message, "use the recordings with all their channels", audio.spatial[mono[0].path], "audio"
+        )
 
 
 # --- what rules share --------------------------------------------------------------------------------------
