@@ -244,9 +244,9 @@ def _unused(case: SeldCase) -> Iterator[Notice]:
 
 def _clips(case: SeldCase) -> Iterator[Notice]:
     """Clips that are too few, left out, or without a reference."""
-    if case.ends and len(case.score.clips) < 2:
+    if (case.intervals or case.bootstrap) and len(case.score.clips) < 2:
         yield Notice("one-clip", "no intervals: leaving out one clip at a time requires at least two clips")
-    elif case.ends:
+    elif case.intervals or case.bootstrap:
         yield from few_clips(case)
     missing, surplus = case.left_out
     if surplus:
@@ -428,7 +428,7 @@ def _jackknife(case: SeldCase) -> Iterator[Notice]:
 
 def few_clips(case: SeldCase) -> Iterator[Notice]:
     """Intervals that nothing can be read from."""
-    kind = next(iter(case.ends))
+    kind = "jackknife" if case.bootstrap is None else "bootstrap"
     over, units = case.over(kind), case.units(kind)
     if units < FEWEST:
         text = f"{plural(units, over[:-1])} tell{'s' * (units == 1)} nothing about others: an interval needs at least "
@@ -439,7 +439,7 @@ def few_clips(case: SeldCase) -> Iterator[Notice]:
     if few and case.score.average == "macro":
         text = f"fewer than {FEWEST} {over} hold {listed(few, 5)}: no interval of such a class can be relied on, "
         text += "whichever way it is made, and its ends are in json and csv alone"
-        if "jackknife" in case.ends and case.macro and case.has("LE"):
+        if case.intervals and case.macro and case.has("LE"):
             text += "; the jackknife's overall intervals of LE and SELD leave the range of possible values for it"
         yield Notice("few-clips", text, grave=True)
 
