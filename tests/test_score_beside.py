@@ -64,9 +64,10 @@ def fine(angle: float) -> float:
 
 
 def side(rows: list[Found]) -> EventFrames:
-    names = ("clip", "frame", "class_id", "source", "azimuth", "elevation")
-    columns: dict[str, Any] = {name: [row[n] for row in rows] for n, name in enumerate(names)}
-    columns["clip"] = [f"clip{number}" for number in columns["clip"]]
+    types = {"clip": pa.string(), "frame": pa.int32(), "class_id": pa.int32(), "source": pa.int32(),
+             "azimuth": pa.float64(), "elevation": pa.float64()}  # fmt: skip
+    named = [(f"clip{row[0]}", *row[1:]) for row in rows]
+    columns = {name: pa.array([row[n] for row in named], kind) for n, (name, kind) in enumerate(types.items())}
     return event_frames(pa.table(columns), {f"clip{number}": number for number in range(3)})
 
 

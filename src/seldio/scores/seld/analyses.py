@@ -52,8 +52,8 @@ class Shown(NamedTuple):
     asked: Asked
 
 
-class Outcome(NamedTuple):
-    """What an analysis ends in."""
+class Beside(NamedTuple):
+    """What was measured next to a score."""
 
     tables: tuple[Table, ...]
     notices: tuple[Notice, ...]
@@ -65,25 +65,25 @@ class Analysis(NamedTuple):
 
     name: str  # the option
     count: Callable[[Sides], Any]  # sums of a part, which add up
-    finish: Callable[[Any, Shown], Outcome]  # of the sums of all parts; raises UsageError where the data does not do
+    finish: Callable[[Any, Shown], Beside]  # of the sums of all parts; raises UsageError where the data does not do
 
 
-def _errors(sums: mistakes.Mistakes, shown: Shown) -> Outcome:
+def _errors(sums: mistakes.Mistakes, shown: Shown) -> Beside:
     found = error_tables.tables(shown.score, sums, shown.limits, shown.labels)
-    return Outcome(tuple(found), tuple(error_tables.notices(shown.score, sums)))
+    return Beside(tuple(found), tuple(error_tables.notices(shown.score, sums)))
 
 
-def _events(sums: event_scores.EventCounts, shown: Shown) -> Outcome:
+def _events(sums: event_scores.EventCounts, shown: Shown) -> Beside:
     asked = shown.asked
     found = event_scores.tables(sums, shown.labels, asked.collar, asked.offset_share, shown.limits.angle)
     settings = {"collar": asked.collar, "offset_share": asked.offset_share}
-    return Outcome(tuple(found), tuple(event_scores.notices(sums)), settings)
+    return Beside(tuple(found), tuple(event_scores.notices(sums)), settings)
 
 
-def _tracks(sums: tracking.TrackCounts, shown: Shown) -> Outcome:
+def _tracks(sums: tracking.TrackCounts, shown: Shown) -> Beside:
     tracking.checked(sums)
     found = tracking.tables(sums, shown.labels, shown.limits.angle)
-    return Outcome(tuple(found), tuple(tracking.notices(sums)))
+    return Beside(tuple(found), tuple(tracking.notices(sums)))
 
 
 ANALYSES: tuple[Analysis, ...] = (
@@ -117,7 +117,7 @@ def wanted(asked: Asked) -> list[Analysis]:
     return [analysis for analysis in ANALYSES if analysis.name in asked.names]
 
 
-def finished(sums: Sequence[Any], shown: Shown) -> tuple[Outcome, ...]:
+def finished(sums: Sequence[Any], shown: Shown) -> tuple[Beside, ...]:
     """What the sums of the analyses that were asked for end in.
 
     Raises:

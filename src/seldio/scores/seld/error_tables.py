@@ -11,7 +11,6 @@ from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.scores.seld.corrected import STEPS
 from seldio.scores.seld.metrics import Thresholds
 from seldio.scores.seld.mistakes import CONDITIONS, KINDS, STATES, Mistakes, band_rows
-from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.rows import Floats, Ints
 from seldio.scores.seld.scoring import SeldScore
 from seldio.text import listed
@@ -102,7 +101,7 @@ def repaired(score: SeldScore, kinds: Ints, kind: str) -> float:
 
 def tables(score: SeldScore, mistakes: Mistakes, limits: Thresholds, labels: Sequence[str]) -> Iterator[Table]:
     """What F loses, by kind of error, pair of classes, condition, and class."""
-    lost, kinds = lost_f(score, mistakes.kinds), _kinds(score.profile, limits)
+    lost, kinds = lost_f(score, mistakes.kinds), _kinds(limits)
     where = "segments of 1 s" if score.profile.unit > 1 else "label frames"
     absent = lost.lost["absent"] > 0
     shown = [*kinds, *(("absent",) if absent else ())]
@@ -125,9 +124,9 @@ def tables(score: SeldScore, mistakes: Mistakes, limits: Thresholds, labels: Seq
         yield _by_class(score, lost.by_class, shown, labels)
 
 
-def _kinds(profile: SeldProfile, limits: Thresholds) -> list[str]:
+def _kinds(limits: Thresholds) -> list[str]:
     """The kinds of errors that there can be."""
-    far = "DistE" in profile.names and (np.isfinite(limits.distance) or np.isfinite(limits.relative))
+    far = np.isfinite(limits.distance) or np.isfinite(limits.relative)
     there = {"wrong_distance": far, "wrong_onscreen": limits.onscreen}
     return [kind for kind in _PARTS if there.get(kind, True)]
 
@@ -153,7 +152,7 @@ _TOP = 8
 
 def _conditions(score: SeldScore, mistakes: Mistakes, limits: Thresholds) -> Table:
     """What becomes of references in label frames, by condition and by room."""
-    there = ("right", *_kinds(score.profile, limits))
+    there = ("right", *_kinds(limits))
     shown = [name for name in _STATES if name in there]
     named = [(condition.name, band, sums) for condition, each in band_rows(mistakes.bands)
              for band, sums in zip(condition.bands, each, strict=True) if _known(each)]  # fmt: skip

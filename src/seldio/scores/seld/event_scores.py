@@ -62,7 +62,7 @@ class EventCounts:
 _FEW = 0.01
 
 
-class _Events(NamedTuple):
+class _EventRuns(NamedTuple):
     """Events of a side, by clip and class and then by onset; rows of one follow each other."""
 
     side: EventFrames  # its rows in the order of events
@@ -122,7 +122,7 @@ def _keys(side: EventFrames, *, by_source: bool) -> list[Ints]:
     return [*keys, side.source] if by_source and side.source is not None else keys
 
 
-def _events(side: EventFrames, *, by_source: bool) -> _Events:
+def _events(side: EventFrames, *, by_source: bool) -> _EventRuns:
     keys = _keys(side, by_source=by_source)
     order = np.lexsort((side.frame, *reversed(keys)))
     same = np.logical_and.reduce([np.diff(key[order]) == 0 for key in keys])
@@ -136,10 +136,10 @@ def _events(side: EventFrames, *, by_source: bool) -> _Events:
     onset = side.frame[first]
     by_onset = np.lexsort((onset, side.class_id[first], side.clip[first]))
     first, last = first[by_onset], last[by_onset]
-    return _Events(side, first, side.clip[first], side.class_id[first], side.frame[first], side.frame[last] + 1)
+    return _EventRuns(side, first, side.clip[first], side.class_id[first], side.frame[first], side.frame[last] + 1)
 
 
-def _near(a: _Events, b: _Events, reach: float) -> tuple[Ints, Ints]:
+def _near(a: _EventRuns, b: _EventRuns, reach: float) -> tuple[Ints, Ints]:
     """Events of both sides of one clip and class whose onsets are at most *reach* frames apart."""
     frames = int(max(a.onset.max(initial=0), b.onset.max(initial=0))) + 1
     reach = int(min(reach + _SLIP, frames))
@@ -152,7 +152,7 @@ def _near(a: _Events, b: _Events, reach: float) -> tuple[Ints, Ints]:
     return i, np.arange(len(i)) - np.repeat(np.cumsum(many) - many, many) + np.repeat(low, many)
 
 
-def _angles(a: _Events, b: _Events, i: Ints, j: Ints, error: Callable[[Ints, Ints], Floats]) -> Floats:
+def _angles(a: _EventRuns, b: _EventRuns, i: Ints, j: Ints, error: Callable[[Ints, Ints], Floats]) -> Floats:
     """Degrees between events: the mean *error* over the frames that both have, or of those nearest to each other."""
     low, high = np.maximum(a.onset[i], b.onset[j]), np.minimum(a.offset[i], b.offset[j])
     many = np.maximum(high - low, 1)
@@ -187,7 +187,7 @@ def _of_classes(sides: Sequence[EventFrames], rows: EventFrames, measure: Measur
     return lambda i, _: error[i]
 
 
-def _matched(a: _Events, b: _Events, i: Ints, j: Ints) -> Ints:
+def _matched(a: _EventRuns, b: _EventRuns, i: Ints, j: Ints) -> Ints:
     """The classes of the events of *a* that are found, where each event is at most half of one pair."""
     if not len(i):
         return np.empty(0, np.int64)

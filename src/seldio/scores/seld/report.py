@@ -10,7 +10,7 @@ from typing import Any
 from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval, in_order
 from seldio.scores.resampling import FEWEST, Over, Resampling
 from seldio.scores.seld import metrics
-from seldio.scores.seld.analyses import Outcome
+from seldio.scores.seld.analyses import Beside
 from seldio.scores.seld.causes import ProbableCause
 from seldio.scores.seld.metrics import Thresholds, Values
 from seldio.scores.seld.pairing import CARTESIAN, FOLDED
@@ -41,7 +41,7 @@ class SeldCase:
     published: SeldScore | None = None  # the score by the published definition, to show the difference to
     forced: tuple[str, ...] = ()  # errors in the data, which is scored all the same
     cause: ProbableCause | None = None  # the change that the predictions seem to need
-    beside: tuple[Outcome, ...] = ()  # what was measured beside the score
+    beside: tuple[Beside, ...] = ()  # what was measured beside the score
 
     @property
     def official(self) -> bool:
