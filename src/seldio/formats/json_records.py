@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -190,7 +191,12 @@ def value_at(value: Any, pointer: Pointer) -> Any:
 
 def peek(data: bytes) -> frozenset[str]:
     """The keys of the first record, as far as a look at the head of the file tells; never an exception."""
-    text = data[:_PREFIX].removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
+    return _peek(data[:_PREFIX])
+
+
+@functools.lru_cache(maxsize=2)  # every format looks at the same file
+def _peek(head: bytes) -> frozenset[str]:
+    text = head.removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
     start = text.find("{")
     if start < 0 or text[:start].strip(" \t\r\n["):
         return frozenset()

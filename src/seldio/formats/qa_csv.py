@@ -94,6 +94,8 @@ class _CsvFormat(ItemFormat, Generic[_R]):
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the name says nothing
         """How many of the columns the first line names."""
+        if data[:1] in (b"{", b"["):  # JSON, whose first line can be the whole file
+            return 0.0
         text = data[:_LOOK].decode(errors="replace").removeprefix(BOM)
         names = set(row_at(text, 0).values)
         return sum(column in names for column in self.columns) / len(self.columns)

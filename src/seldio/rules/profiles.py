@@ -254,7 +254,8 @@ def _line_ends(labels: Labels) -> dict[str, Values]:
     parts = [labels.parts[number] for number in labels.filled]
     ends = np.array([part.origin.final_newline for part in parts])
     cut_off = [
-        not part.origin.final_newline
+        labels.dialect is not None  # what has no lines, such as JSON, ends as its syntax says
+        and not part.origin.final_newline
         and int(part.lines(np.array([part.rows - 1]))[0]) == part.file.data.count(b"\n") + 1
         for part in parts
     ]

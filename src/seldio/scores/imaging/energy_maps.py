@@ -23,6 +23,8 @@ PANORAMA = (360, 180)
 WIDTH, HEIGHT = 100, 50
 #: Maps that are kept: those of a source that stays where it is are drawn once.
 _KEPT = 256
+#: x and y of each pixel of the grid that polygons are drawn on.
+_PIXELS = np.stack(np.meshgrid(np.arange(2.0 * WIDTH), np.arange(1.0 * HEIGHT)), -1)
 #: Farther from a polygon than this (in pixels), nothing of it is found.
 _NEAR = 1e-6
 
@@ -121,8 +123,7 @@ def _draw_polygon(part: Polygon, canvas: Floats) -> Floats:
             field = LinearNDInterpolator(
                 np.column_stack((part.x, part.y)).astype(np.float64), part.energy, fill_value=0.0
             )
-            across, down = np.meshgrid(np.arange(left, right), np.arange(top, bottom))
-            values = np.clip(np.nan_to_num(field(across, down), nan=0.0), 0.0, None)
+            values = np.fmax(field(_PIXELS[top:bottom, left:right]), 0.0)  # NaN becomes 0, too
         except QhullError:  # all on one line
             pass
         else:
