@@ -250,7 +250,8 @@ def test_points_outside_are_refused(tmp_path: Path) -> None:
 
 
 def detection(frame: int, number: int, score: float, x: float = 100.0) -> dict[str, Any]:
-    square = [[x, 80.0, 0.5], [x + 30, 80.0, 1.0], [x, 110.0, 1.0], [x + 30, 110.0, 0.4]]
+    right = (x + 30) % 360
+    square = [[x, 80.0, 0.5], [right, 80.0, 1.0], [x, 110.0, 1.0], [right, 110.0, 0.4]]
     return {"metadata_frame_index": frame, "instance_id": 0, "category_id": number, "distance": 150.0,
             "segmentation": [square], "score": score}  # fmt: skip
 
@@ -292,3 +293,51 @@ def test_a_perfect_prediction_is_perfect(tmp_path: Path) -> None:
         overall = seldio.score(*sides, profile=profile.name).overall
         assert overall["mAP"] == pytest.approx(1)
         assert overall["r"] == pytest.approx(1)
+
+
+# --- what is shown -----------------------------------------------------------------------------------
+
+
+def test_info_counts_maps(tmp_path: Path) -> None:
+    predictions, labels = written(
+        tmp_path, [({"annotations": [label(0, 1)]}, {"annotations": [detection(0, 1, 0.5)] * 2})]
+    )
+    (group,) = seldio.info(predictions)["groups"]
+    assert group["maps"] == {
+        "rows": 2, "polygons": 2, "points": 8, "most_points": 4, "peak": {"lowest": 1.0, "mean": 1.0, "highest": 1.0},
+    }  # fmt: skip
+    text = "maps        1, with 4.0 points in 1.0 polygons on average, at most 4 points; peaks 1 to 1, mean 1"
+    assert text in str(seldio.info(labels))
+
+
+@given(st.integers(0, 99), st.integers(5, 60))
+def test_a_packed_map_is_the_map(column: int, wide: int) -> None:
+    """Also where it goes over the edge of the panorama."""
+    from seldio.viewer.maps import packed
+
+    x = column * 3.6
+    square = [[x, 80.0, 1.0], [(x + wide) % 360, 80.0, 0.9], [x, 100.0, 0.8], [(x + wide) % 360, 100.0, 1.0]]
+    rows = table({"annotations": [label(0, 1) | {"segmentation": [square]}, label(1, 1) | {"segmentation": []}]})
+    first, empty = packed(rows) or [None, None]
+    assert empty is None
+    assert first is not None
+    left, top, width, levels = first
+    drawn = energy_maps.draw(energy_maps.polygons(Annotations(rows).shape(0)))
+    wanted, found = np.rint(drawn * 15), np.zeros((50, 100))
+    for number, level in enumerate(levels):
+        found[top + number // width, (left + number % width) % 100] = int(level, 16)
+    assert np.array_equal(wanted, found)
+
+
+def test_a_page_and_a_picture_have_maps(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    clips = [({"annotations": [label(0, 1), label(1, 1, 350.0)]}, {"annotations": [detection(0, 1, 0.5)]})]
+    predictions, labels = written(tmp_path, clips)
+    file = next(labels.rglob("*.json"))
+    picture = seldio.plot(file, tmp_path / "map.svg", kind="map", predictions=predictions)
+    assert Path(picture.path).stat().st_size > 10_000
+    scores = seldio.plot(labels, tmp_path / "scores.svg", kind="scores", predictions=predictions)
+    assert "AP@25" in Path(scores.path).read_text("utf-8") or Path(scores.path).stat().st_size > 10_000
+    page = seldio.view(file, out=tmp_path / "page.html", no_media=True)
+    assert page is not None
+    assert (tmp_path / "page.html").stat().st_size > 10_000

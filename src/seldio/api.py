@@ -463,7 +463,7 @@ def score(
     """
     from seldio.reports.tables import Notice, ScoreReport
     from seldio.scores import answers
-    from seldio.scores.imaging.score_maps import ImagingOptions, score_maps
+    from seldio.scores.imaging.score_maps import ImagingOptions, profile_for, score_maps
     from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
     server = _judge(
@@ -488,7 +488,7 @@ def score(
         return answers.score_answers(predictions, reference, options, **formats)
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
-    if maps := _map_profile(predictions, reference, profile, formats):
+    if maps := profile_for(predictions, reference, profile, **formats):
         options = _options(ImagingOptions, chosen | {"profile": maps})
         return score_maps(predictions, reference, options, **formats)
     options = _options(SeldOptions, chosen)
@@ -623,20 +623,6 @@ def _are_answers(predictions: Path, profile: str | None, format: str | None) -> 
         return formats.named(format, ItemFormat) is not None
     with open_source(predictions, raise_errors) as source:
         return held_items(source) is not None
-
-
-def _map_profile(
-    predictions: Path, reference: Path, profile: str | None, formats: Mapping[str, str | None]
-) -> str | None:
-    """The profile of energy maps that the user names, or that belongs to what either side holds; None without one."""
-    from seldio.scores.imaging.profiles import NAMES
-    from seldio.scores.imaging.score_maps import profile_of
-
-    if profile is not None:
-        return profile if profile in NAMES else None
-    sides = ((reference, formats["reference_format"]), (predictions, formats["format"]))
-    found = (profile_of(path, format) for path, format in sides if os.fspath(path) != "-")
-    return next((one.name for one in found if one is not None), None)
 
 
 def _options(kind: Any, options: Mapping[str, Any], offered: Iterable[str] | None = None) -> Any:

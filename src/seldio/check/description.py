@@ -158,6 +158,8 @@ def as_text(description: dict[str, Any]) -> str:
             events = f"{group['events']:,} events, " if group["events"] is not None else ""
             lines.append(f"  activity    {events}{group['active_seconds']:,.1f} s with at least one source")
             lines.append(f"  polyphony   {_polyphony(group['overlaps'])}")
+        if "maps" in group:
+            lines.append(f"  maps        {_maps_text(group['maps'])}")
         for number, (name, count) in enumerate(group.get("classes", {}).items()):
             lines.append(f"  {'classes' if not number else '':<11} {count:>9,}  {printable(name)}")
     for each in description.get("media", []):
@@ -168,6 +170,16 @@ def as_text(description: dict[str, Any]) -> str:
         found = ", ".join(f"{code} ({count:,})" for code, count in description["findings"].items())
         lines += ["", f"Findings: {found}. Run seldio validate to see where."]
     return "\n".join(lines)
+
+
+def _maps_text(maps: dict[str, Any]) -> str:
+    """Energy maps, for people."""
+    if not maps["rows"]:
+        return "none has a point"
+    rows, peak = maps["rows"], maps["peak"]
+    size = f"{maps['points'] / rows:,.1f} points in {maps['polygons'] / rows:,.1f} polygons on average"
+    ends = f"peaks {peak['lowest']:g} to {peak['highest']:g}, mean {peak['mean']:.3g}"
+    return f"{rows:,}, with {size}, at most {plural(maps['most_points'], 'point')}; {ends}"
 
 
 def _below(name: str, top: str) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seldio.formats.dcase_json import list_offsets, points
 from seldio.formats.items import ItemReading
 from seldio.formats.json_items import JsonItems
 from seldio.schema.events import clip_codes
@@ -19,6 +20,47 @@ from seldio.schema.spans import spans
 from seldio.vocabularies import vocabulary
 
 # --- labels ----------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class MapTotals:
+    """Energy maps of rows: polygons, points, and the energy of the strongest point of each."""
+
+    rows: int = 0  # that have a point
+    polygons: int = 0
+    points: int = 0
+    most: int = 0  # points of one row
+    peaks: tuple[float, float, float] = (np.inf, 0.0, -np.inf)  # the lowest, the sum and the highest
+
+    @classmethod
+    def of(cls, column: pa.ChunkedArray) -> MapTotals:
+        """Those of a column of segmentations."""
+        _, polygons, spots = list_offsets(column.combine_chunks())
+        row, _ = points(column.combine_chunks())
+        if not len(spots):
+            return cls()
+        starts = np.flatnonzero(np.diff(row, prepend=-1))
+        peaks = np.maximum.reduceat(spots[:, 2], starts)
+        sizes = np.diff(np.append(starts, len(spots)))
+        filled = int(np.count_nonzero(np.diff(polygons)))
+        ends = float(peaks.min()), float(peaks.sum()), float(peaks.max())
+        return cls(len(starts), filled, len(spots), int(sizes.max()), ends)
+
+    def __add__(self, other: MapTotals) -> MapTotals:
+        """Those of both."""
+        (low, total, high), (low2, total2, high2) = self.peaks, other.peaks
+        return MapTotals(
+            self.rows + other.rows, self.polygons + other.polygons, self.points + other.points,
+            max(self.most, other.most), (min(low, low2), total + total2, max(high, high2)),
+        )  # fmt: skip
+
+    def counts(self) -> dict[str, Any]:
+        """Rows with a map, polygons, points and the energy of peaks."""
+        found: dict[str, Any] = {"rows": self.rows, "polygons": self.polygons, "points": self.points}
+        if self.rows:
+            low, total, high = self.peaks
+            found |= {"most_points": self.most, "peak": {"lowest": low, "mean": total / self.rows, "highest": high}}
+        return found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +74,7 @@ class LabelFacts:
     events: int | None = 0  # None where a class has no number
     overlaps: Mapping[int, int] = dataclasses.field(default_factory=dict)  # frames by their number of sources
     classes: Mapping[int, int] | None = None  # rows by class; None where nobody knows of classes
+    maps: MapTotals | None = None  # energy maps; None where the layout has none
 
     @classmethod
     def of(cls, table: pa.Table, hop: Fraction) -> LabelFacts:
@@ -48,6 +91,8 @@ class LabelFacts:
             )
         if table.num_rows and "class_id" in names:
             facts = dataclasses.replace(facts, classes=_tally(table["class_id"].drop_null().to_numpy()))
+        if table.num_rows and "segmentation" in names:
+            facts = dataclasses.replace(facts, maps=MapTotals.of(table["segmentation"]))
         return facts
 
     def __add__(self, other: LabelFacts) -> LabelFacts:
@@ -61,6 +106,7 @@ class LabelFacts:
             None if self.events is None or other.events is None else self.events + other.events,
             _sum(self.overlaps, other.overlaps),
             classes,
+            self.maps + other.maps if self.maps and other.maps else self.maps or other.maps,
         )
 
     def counts(self, hop: Fraction, classes: str) -> dict[str, Any]:
@@ -76,7 +122,7 @@ class LabelFacts:
         if self.classes is not None:
             names = vocabulary(classes)
             found["classes"] = {names.label(index): many for index, many in sorted(self.classes.items())}
-        return found
+        return found | ({"maps": self.maps.counts()} if self.maps is not None else {})
 
 
 def _tally(values: Any) -> dict[int, int]:

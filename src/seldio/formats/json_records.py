@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import functools
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property

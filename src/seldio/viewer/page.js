@@ -200,6 +200,7 @@ function drawPanorama(t) {
   // without a direction, a source is in the timeline and the list only
   const found = audible(t).filter(({ one }) => one.a !== null);
   drawHeard(c, w, X, Y, t, found.filter(({ predicted }) => !predicted).map(({ one }) => one));
+  for (const { one } of found) drawMap(c, w, h, one);
   for (const { one, predicted } of found) drawSource(c, w, X, Y, one, predicted);
   const taken = []; // names come last, above all markers
   for (const { one, predicted } of found) nameSource(c, w, h, X(one.a), Y(one.e), one, predicted, taken);
@@ -234,6 +235,23 @@ function label(c, text, x, y, colour) {
   c.strokeText(text, x, y);
   c.fillStyle = over ? "#fff" : colour;
   c.fillText(text, x, y);
+}
+
+/** The energy map of a source, 100 x 50 pixels from azimuth +180 and elevation +90: what is strong is opaque. */
+function drawMap(c, w, h, one) {
+  const map = one.event.m?.[one.i];
+  if (!map) return;
+  const [left, top, wide, levels] = map, [dx, dy] = [w / 100, h / 50];
+  c.fillStyle = classes.get(one.event.c).colour;
+  for (let n = 0; n < levels.length; n++) {
+    const level = parseInt(levels[n], 16);
+    if (!level) continue;
+    c.globalAlpha = 0.6 * level / 15;
+    // a pixel is around its point, and those at the edge are on both sides of it
+    const column = (left + n % wide) % 100, y = (top + Math.floor(n / wide) - 0.5) * dy;
+    for (const x of column ? [column] : [0, 100]) c.fillRect((x - 0.5) * dx, y, dx + 0.3, dy + 0.3);
+  }
+  c.globalAlpha = 1;
 }
 
 /** The size of a marker: nearer is larger. */

@@ -26,6 +26,7 @@ from seldio.rules.deep_fit import HeardClip
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.text import clipped, plural, printable
+from seldio.viewer.maps import packed
 from seldio.viewer.tracks import events_of, with_frames
 
 #: Event frames that a page may hold.
@@ -41,7 +42,7 @@ class PageLabels:
     reading: LabelReading  # their rows
     #: what is drawn, one record an event: class name ``c``, number of the class in its vocabulary ``n``, source ``s``,
     #: first frame ``f``, and for each frame azimuth ``a``, elevation ``e`` (degrees) and distance ``d`` (metres), null
-    #: where unknown
+    #: where unknown; of energy maps also ``m``, as :func:`seldio.viewer.maps.packed` has them
     events: list[dict[str, Any]]
     hop: Fraction  # seconds between frames
     seconds: float  # how long the clip is by this file
@@ -112,7 +113,9 @@ def _events(table: Any, hop: Fraction, words: str) -> list[dict[str, Any]]:
     """One record an event, by onset."""
     columns = {"a": ("azimuth", 2), "e": ("elevation", 2), "d": ("distance", 3)}
     values = {short: _numbers(table, field, digits) for short, (field, digits) in columns.items()}
-    known = {short: column for short, column in values.items() if column is not None}
+    known: dict[str, list[Any]] = {short: column for short, column in values.items() if column is not None}
+    maps = packed(table)
+    known |= {"m": maps} if maps is not None else {}
     sourced, records = "source" in table.column_names, []
     for name, class_id, source, rows in events_of(table, hop, words):
         first = table["frame"][int(rows[0])].as_py()

@@ -17,6 +17,9 @@ from seldio.viewer.canvas import KINDS as SUFFIXES
 from seldio.viewer.canvas import check_installed, kind_of, save
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from seldio.reports.tables import ScoreReport
     from seldio.viewer.tracks import EventTrack, PlottedLabels
 
 Path = str | os.PathLike[str]
@@ -25,7 +28,7 @@ Path = str | os.PathLike[str]
 KINDS: dict[str, str] = {
     "timeline": "the events of a clip by class",
     "directions": "azimuth and elevation over time",
-    "map": "where events were, on a panorama",
+    "map": "where events were, and energy maps, on a panorama",
     "statistics": "classes, overlaps, directions and rooms of a set",
     "scores": "bars by class, of a score file or computed",
     "video": "the clip's video with labels and sound, as mp4",
@@ -111,6 +114,7 @@ def plot(
     if kind == "scores":
         return _scores(source, path, predictions, format, predictions_format, profile, allow_missing, table)
     from seldio.viewer import plots
+    from seldio.viewer.maps import energies
     from seldio.viewer.tracks import choose_clip, read_labels, tracks
 
     labels = read_labels(source, format)
@@ -133,7 +137,10 @@ def plot(
     if kind == "video":
         file = labels.path if labels.single else os.path.join(labels.path, labels.file(clip))
         return Plotted(path, kind, (*faults, *_film(file, audio, video, reference, predicted or [], path, width)))
-    draw = {"timeline": plots.timeline, "directions": plots.directions, "map": plots.directions_map}[kind]
+    if kind == "map":
+        save(plots.directions_map(reference, predicted, clip, energies(labels, clip)), path)
+        return Plotted(path, kind, faults)
+    draw = {"timeline": plots.timeline, "directions": plots.directions}[kind]
     save(draw(reference, predicted, clip), path)
     return Plotted(path, kind, faults)
 
@@ -158,13 +165,25 @@ def _scores(
             )
         reports = charts.read_reports(source)
     else:
+        from seldio.scores.imaging.score_maps import ImagingOptions, profile_for, score_maps
         from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
+        layouts = {"format": predictions_format, "reference_format": format}
+        if maps := profile_for(predictions, source, profile, **layouts):
+            options = ImagingOptions(maps, allow_missing=allow_missing, force=True)
+            report = score_maps(predictions, source, options, **layouts)
+            return _bars((report,), source, path, table)
         chosen = SeldOptions(jackknife=True, allow_missing=allow_missing, force=True)  # a notice says so
         chosen = chosen if profile is None else dataclasses.replace(chosen, profile=profile)
         reports = (
             score_labels(predictions, source, chosen, format=predictions_format, reference_format=format),
         )  # fmt: skip
+    return _bars(reports, source, path, table)
+
+
+def _bars(reports: Sequence[ScoreReport], source: Path, path: str | None, table: str | None) -> Plotted:
+    from seldio.viewer import charts
+
     path = path or _default_path(os.fspath(source).removesuffix(".json"), "scores")
     save(charts.draw_scores(reports, table), path)
     return Plotted(path, "scores", tuple(n.text for report in reports for n in report.notices if n.grave))

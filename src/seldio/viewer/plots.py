@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,18 +79,22 @@ def directions(
 
 
 def directions_map(
-    reference: Sequence[EventTrack], predictions: Sequence[EventTrack] | None = None, title: str = ""
-) -> Any:
+    reference: Sequence[EventTrack], predictions: Sequence[EventTrack] | None = None, title: str = "",
+    energy: Mapping[str, Any] | None = None,
+) -> Any:  # fmt: skip
     """Where events were, as the panorama shows it: azimuth +180 at the left edge, the front in the middle.
 
     A line for each event with a dot where it begins; the longest event of each class bears the class's name, which
-    is where nothing else is.
+    is where nothing else is. *energy*, the strongest energy of each class over time (rows from +90 down, columns from
+    +180 to the right), lies below.
     """
     with style():
         rows = classes(reference, predictions or ())
         figure = blank(_WIDTH, 7.2)
         axes = figure.subplots()
         drawn = []
+        for name, strongest in (energy or {}).items():
+            _shade(axes, strongest, rows[name])
         for track, stroke, predicted in _strokes(reference, predictions, rows):
             _, azimuth, elevation = line(track)
             drawn += pieces(azimuth, elevation)
@@ -110,6 +114,19 @@ def directions_map(
         axes.set_title(_titled(title, reference, predictions))
         _keys(figure, rows, predictions is not None)
     return figure
+
+
+def _shade(axes: Any, energy: Any, colour: str) -> None:
+    """Energy from 0 to 1 over the panorama: the stronger, the more of the colour."""
+    from matplotlib.colors import to_rgb
+
+    height, width = energy.shape
+    shade = np.concatenate([np.broadcast_to(to_rgb(colour), (height, width, 3)), 0.75 * energy[..., None]], axis=-1)
+    # pixels are around their points: half of the first row and column is outside of the panorama
+    half_x, half_y = 180 / width, 90 / height
+    box = (180 + half_x, -180 + half_x, -90 + half_y, 90 + half_y)
+    axes.imshow(shade, extent=box, interpolation="nearest", zorder=1.5, aspect="equal")
+    axes.imshow(shade[:, :1], extent=(-180 + half_x, -180 - half_x, *box[2:]), interpolation="nearest", zorder=1.5)
 
 
 def _lanes(events: Sequence[EventTrack]) -> list[list[EventTrack]]:

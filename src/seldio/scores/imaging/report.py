@@ -114,6 +114,8 @@ def _classes(case: ImagingCase) -> Table:
     soft = case.profile.drawn == "interpolated"
     rows: list[tuple[Cell, ...]] = []
     for label, one in zip(case.labels, case.score.classes, strict=True):
+        if not one.references and not one.detections:
+            continue
         also = (one.r, one.pairs) if soft else ()
         rows.append((label, one.references, one.detections, one.mean, *one.aps.tolist(), *also))
     aps = _columns(case.profile)[: 1 + len(case.profile.thresholds)]

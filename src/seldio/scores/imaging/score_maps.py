@@ -57,6 +57,17 @@ def profile_of(path: Path, format: str | None = None) -> ImagingProfile | None:
     return next((profiles.get(row.profile) for row in rows if row.profile in profiles.NAMES), None)
 
 
+def profile_for(
+    predictions: Path, reference: Path, profile: str | None, *, format: str | None, reference_format: str | None
+) -> str | None:
+    """The profile of energy maps that the user names, or that belongs to what either side holds; None without one."""
+    if profile is not None:
+        return profile if profile in profiles.NAMES else None
+    sides = ((reference, reference_format), (predictions, format))
+    found = (profile_of(path, layout) for path, layout in sides if os.fspath(path) != "-")
+    return next((one.name for one in found if one is not None), None)
+
+
 def score_maps(
     predictions: Path,
     reference: Path,

@@ -173,6 +173,11 @@ def usual_profile(labels: Labels) -> SeldProfile:
     Stereo labels have distances and no elevations.
     """
     if own := next((row.profile for row in of_dialect(labels.layout.name) if row.profile), None):
+        if own not in {profile.name for profile in profiles.PROFILES}:
+            raise UsageError(
+                f"{labels.layout.name} holds energy maps: seldio score compares them. To use directions only, name a "
+                "profile of labels, such as dcase2023"
+            )
         return profiles.get(own)
     known: set[str] = set()
     heights = {"elevation", "z"} & labels.fields
