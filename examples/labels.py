@@ -38,3 +38,9 @@ with tempfile.TemporaryDirectory() as folder:
         allow_loss=["source", "distance"],
     )
     print(f"{len(done.written)} files written for {done.clips} clips")
+
+    # a label track of Audacity, with where the sounds are in the text of its labels
+    track = root / "kitchen.txt"
+    track.write_text("0.5\t1.7\tKnock az=40 el=0 dist=1.5\n2.0\t3.9\tFootsteps az=-80 el=-25 dist=0.8\n")
+    seldio.convert(track, root / "kitchen.csv", "starss23", fill={"source": "count"})
+    print((root / "kitchen.csv").read_text().splitlines()[0], "is its first event frame")

@@ -235,7 +235,8 @@ def _times(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[s
     if facts.table.are_events and not takes_events(target):
         if pieces := facts.counts["pieces"]:
             yield "directions of events that have none are taken from trajectory files"
-        yield f"{plural(rows - pieces, 'event')} become {plural(timed, 'event frame')}"
+        become = "becomes" if rows - pieces == 1 else "become"
+        yield f"{plural(rows - pieces, 'event')} {become} {plural(timed, 'event frame')}"
     elif not facts.table.are_events and takes_events(target):
         yield f"{plural(rows, 'event frame')} become {plural(timed, 'event')}"
     elif not facts.table.are_events and source.hop > target.hop:
