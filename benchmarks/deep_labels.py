@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from deep import Change, channels, field, relabelled
+from deep import Change, channels, field, files, relabelled
 
 from seldio import geometry
 from seldio.media.arrays import Format
@@ -181,15 +181,15 @@ def report(scenes: Sequence[Scene], results: Sequence[dict[str, tuple[str, bool]
 
 def main(words: Sequence[str]) -> None:
     """Print the tables."""
-    files = sorted(path for path in Path(words[0]).rglob("*.csv"))
-    order = np.random.default_rng(5).permutation(len(files)).tolist()
-    count = min(int(words[1]) if len(words) > 1 else len(files), len(files))
+    paths = sorted(path for path in Path(words[0]).rglob("*.csv"))
+    order = np.random.default_rng(5).permutation(len(paths)).tolist()
+    count = min(int(words[1]) if len(words) > 1 else len(paths), len(paths))
     with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(2) as pool:
         kept = Path(words[2]) if len(words) > 2 else Path(folder)
-        chosen = [files[number] for number in order[:count]]
+        chosen = [paths[number] for number in order[:count]]
         scenes = list(pool.map(partial(made, kept=kept), range(count), chosen, order[:count]))
         results = list(pool.map(tried, scenes))
-    print(f"{count} clips of {len(files)}, {SNR:g} dB", *report(scenes, results), sep="\n")
+    print(f"{count} clips of {len(paths)}, {SNR:g} dB", *report(scenes, results), "", *files(scenes[:40]), sep="\n")
 
 
 if __name__ == "__main__":
