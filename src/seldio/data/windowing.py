@@ -361,6 +361,12 @@ class Windows(Sequence[Element]):
             element["video"] = video.pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
         return element
 
+    def _samples(self, rate: int) -> int:
+        """The samples of a window."""
+        hop, size = self.hop, self.size or 0
+        whole, rest = divmod(size * hop.numerator * rate, hop.denominator)
+        return whole if not rest else round(size * hop * rate)
+
     def _question(self, item: Item, recordings: Sequence[Entry]) -> Element:
         start = Fraction(item.start or 0)
         length = None if item.end is None else Fraction(item.end) - start
@@ -376,9 +382,11 @@ class Windows(Sequence[Element]):
         """The sound from *start* on, as long as a window; of whole clips as long as *length*, or all that there is."""
         recording = self._recording(entry)
         rate = self.rate or recording.rate
-        total, first = frames_at(recording, rate), round(start * rate)
+        total, first = len(recording), round(start * rate)
+        if rate != recording.rate:
+            total = frames_at(recording, rate)
         there = max(0, total - first) if length is None else min(max(0, total - first), round(length * rate))
-        wanted = there if self.size is None else round(self.size * self.hop * rate)
+        wanted = there if self.size is None else self._samples(rate)
         sound, some = np.empty((recording.channels, wanted), self.dtype), min(wanted, there)
         if rate == recording.rate:
             recording.read(first, some, sound[:, :some], pad=True, dtype=self.dtype)
