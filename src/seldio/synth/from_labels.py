@@ -8,9 +8,9 @@ some seconds, so that a clip of any length takes the same memory.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -190,12 +190,15 @@ def scene_blocks(
     """
     options = options or RecordingOptions()
     level, gain = _level_and_gain(tracks, options)
-    direct, diffuse = itertools.tee(_parts(tracks, seconds, seed, format, options, level))
-    around: Iterator[Sound] = (part for _, part in diffuse)
-    if format == "mic":
-        around = on_capsules_in_blocks(around, options.rate)
-    for (waves, _), rest in zip(direct, around, strict=True):
-        yield np.asarray((waves + rest) * np.float32(gain), np.float32)
+    waiting: deque[Sound] = deque()  # no tee, which keeps dozens of blocks
+
+    def diffuse() -> Iterator[Sound]:
+        for waves, rest in _parts(tracks, seconds, seed, format, options, level):
+            waiting.append(waves)
+            yield rest
+
+    for rest in diffuse() if format == "foa" else on_capsules_in_blocks(diffuse(), options.rate):
+        yield np.asarray((waiting.popleft() + rest) * np.float32(gain), np.float32)
 
 
 def _parts(
