@@ -22,7 +22,7 @@ EXPLAINED, LEAST, SHARED = 0.98, 5, 0.9
 WHOLE, DECIMAL = 0.51, 0.0051
 
 
-class Cause(NamedTuple):
+class ClipChange(NamedTuple):
     """What was done to all rows of a clip."""
 
     field: str
@@ -58,7 +58,7 @@ _FIXED = (
 )
 
 
-def causes(old: VersionRows, new: VersionRows, hop: float) -> tuple[list[Cause], VersionRows]:
+def causes(old: VersionRows, new: VersionRows, hop: float) -> tuple[list[ClipChange], VersionRows]:
     """What explains all rows of one clip, and the old rows changed in that way.
 
     Args:
@@ -66,7 +66,7 @@ def causes(old: VersionRows, new: VersionRows, hop: float) -> tuple[list[Cause],
         new: those of the new version.
         hop: seconds of a tick of their times.
     """
-    found: list[Cause] = []
+    found: list[ClipChange] = []
     if min(len(old), len(new)) < LEAST:
         return found, old
     if (cause := _shift(old, new, hop)) is not None:
@@ -100,7 +100,7 @@ def paired(old: VersionRows, new: VersionRows) -> tuple[Ints, Ints]:
     return a, b
 
 
-def _shift(old: VersionRows, new: VersionRows, hop: float) -> Cause | None:
+def _shift(old: VersionRows, new: VersionRows, hop: float) -> ClipChange | None:
     """All events earlier or later by one time."""
 
     def starts(side: VersionRows) -> Ints:
@@ -129,7 +129,7 @@ def _shift(old: VersionRows, new: VersionRows, hop: float) -> Cause | None:
     if after < SHARED * max(len(a), len(b)) or common(0) > after / 2:
         return None
     seconds = abs(best) * hop
-    return Cause(
+    return ClipChange(
         "time", f"everything {seconds:.6g} s {'later' if best > 0 else 'earlier'}", len(new),
         lambda side: dataclasses.replace(side, start=side.start + best, stop=side.stop + best),
     )  # fmt: skip
@@ -139,7 +139,7 @@ def _shift(old: VersionRows, new: VersionRows, hop: float) -> Cause | None:
 _ONSETS = 200
 
 
-def _sources(old: VersionRows, new: VersionRows) -> Cause | None:
+def _sources(old: VersionRows, new: VersionRows) -> ClipChange | None:
     """Every source with another number, the same one throughout."""
     if (old.source == NO_SOURCE).all() or (new.source == NO_SOURCE).all():
         return None
@@ -169,7 +169,7 @@ def _sources(old: VersionRows, new: VersionRows) -> Cause | None:
             side, source=np.array([names.get(one, one) for one in known.tolist()], np.int64)[place]
         )
 
-    return Cause("source", "sources renumbered", explained, renumbered)
+    return ClipChange("source", "sources renumbered", explained, renumbered)
 
 
 def tolerance(one: Floats, other: Floats) -> float:
@@ -194,7 +194,7 @@ def _holds(field: str, before: Floats, after: Floats, changed: Floats, within: f
     return int(near.sum()) if good else 0
 
 
-def _exchanged(old: VersionRows, new: VersionRows, a: Ints, b: Ints) -> Cause | None:
+def _exchanged(old: VersionRows, new: VersionRows, a: Ints, b: Ints) -> ClipChange | None:
     """Azimuth and elevation in the other order."""
     if not {"azimuth", "elevation"} <= set(old.fields):
         return None
@@ -209,10 +209,10 @@ def _exchanged(old: VersionRows, new: VersionRows, a: Ints, b: Ints) -> Cause | 
         turned = {"azimuth": side.fields["elevation"], "elevation": side.fields["azimuth"]}
         return dataclasses.replace(side, fields={**side.fields, **turned})
 
-    return Cause("angles", "azimuth and elevation swapped", min(rows), exchanged)
+    return ClipChange("angles", "azimuth and elevation swapped", min(rows), exchanged)
 
 
-def _changed(field: str, before: Floats, after: Floats) -> Cause | None:
+def _changed(field: str, before: Floats, after: Floats) -> ClipChange | None:
     """What was done to a field of all rows."""
     within = tolerance(before, after)
     known = ~(np.isnan(before) | np.isnan(after))
@@ -229,7 +229,7 @@ def _changed(field: str, before: Floats, after: Floats) -> Cause | None:
         changed = change.apply(before)
         loose = np.maximum(within, 0.006 * np.abs(changed[known])).max() if field == "distance" else within
         if rows := _holds(field, before, after, changed, loose):
-            return Cause(field, change.text, rows, _applied(field, change.apply))
+            return ClipChange(field, change.text, rows, _applied(field, change.apply))
     return None
 
 

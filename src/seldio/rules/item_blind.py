@@ -117,16 +117,16 @@ class Blind:
         return self.file.finding(rule, None, None, message, hint)
 
     @cached_property
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[GuessGroup]:
         """The questions with options together, and the open ones of each task."""
         rows = self.sample.to_pylist()
         choices = [row for row in rows if row["options"] and _right(row) is not None]
-        found = [Group("", choices)] if len(choices) >= FEWEST else []
+        found = [GuessGroup("", choices)] if len(choices) >= FEWEST else []
         tasks: dict[str, list[dict[str, Any]]] = {}
         for row in rows:
             if not row["options"] and row["task"]:
                 tasks.setdefault(row["task"], []).append(row)
-        return found + [Group(task, some) for task, some in sorted(tasks.items()) if len(some) >= FEWEST]
+        return found + [GuessGroup(task, some) for task, some in sorted(tasks.items()) if len(some) >= FEWEST]
 
 
 def _mixed(id: str) -> int:
@@ -153,7 +153,7 @@ def words(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(text)]
 
 
-class Group:
+class GuessGroup:
     """Questions that are guessed together: each has the numbers of its candidates, which are rows of one long list."""
 
     def __init__(self, task: str, rows: list[dict[str, Any]]) -> None:
@@ -219,7 +219,7 @@ def _bucket(text: str) -> int:
     return crc32(text.encode("utf-8", "surrogatepass")) % _BUCKETS
 
 
-def _features(group: Group) -> tuple[Ints, Ints]:
+def _features(group: GuessGroup) -> tuple[Ints, Ints]:
     """Of each candidate: its words, each with each word of the question, and how many of them are in the question."""
     rows, features = list[int](), list[int]()
     asked = [words(row["question"])[:24] for row in group.rows]

@@ -15,7 +15,7 @@ import pyarrow as pa
 from scipy.optimize import linear_sum_assignment
 
 from seldio.formats.dcase_json import list_offsets
-from seldio.scores.imaging.energy_maps import Floats, Ints, Maps, Shape, overlap, pearson, polygons, reach
+from seldio.scores.imaging.energy_maps import Floats, Ints, Maps, Outline, overlap, pearson, polygons, reach
 
 _NAN = float("nan")
 
@@ -77,11 +77,11 @@ class Annotations:
     def __len__(self) -> int:
         return len(self.frames)
 
-    def shape(self, row: int) -> Shape:
+    def shape(self, row: int) -> Outline:
         """The polygons of a row."""
         ends = self._polygons[self._rows[row] : self._rows[row + 1] + 1]
         start = ends[0]
-        return Shape(self._single[start : ends[-1]], tuple((ends[1:] - start).tolist()))
+        return Outline(self._single[start : ends[-1]], tuple((ends[1:] - start).tolist()))
 
     def spots(self, row: int) -> Floats:
         """All points of a row as they are written, shape n x 3."""

@@ -29,7 +29,7 @@ _PIXELS = np.stack(np.meshgrid(np.arange(2.0 * WIDTH), np.arange(1.0 * HEIGHT)),
 _NEAR = 1e-6
 
 
-class Shape(NamedTuple):
+class Outline(NamedTuple):
     """The polygons of one label or detection."""
 
     points: Floats  # x, y and energy, float32, shape n x 3
@@ -70,7 +70,7 @@ class Polygon(NamedTuple):
         )  # fmt: skip
 
 
-def polygons(shape: Shape) -> list[Polygon]:
+def polygons(shape: Outline) -> list[Polygon]:
     """The polygons in pixels; one that crosses the left edge of the panorama goes on beyond the right one."""
     found = []
     start = 0
@@ -160,7 +160,7 @@ class Maps:
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[bytes, tuple[int, ...]], Floats] = OrderedDict()
 
-    def of(self, shape: Shape, parts: list[Polygon]) -> Floats:
+    def of(self, shape: Outline, parts: list[Polygon]) -> Floats:
         """The map of *shape*, whose polygons are *parts*."""
         key = (shape.points.tobytes(), shape.ends)
         found = self._kept.get(key)
