@@ -190,10 +190,10 @@ def other_array(fits: Fits, found: Found) -> Iterator[Finding]:
 def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
     """Labels that are early or late by a constant time.
 
-    Events begin, end and move earlier or later in the audio than in the labels: the recording was trimmed at its
-    beginning, silence was added before it, or a clock was misread. Reported for offsets from 0.4 s to 10 s, and as a
-    warning for smaller ones, from one label frame on, that all clips of a dataset share. Where the other recording of
-    the clip (MIC, FOA) fits the labels, the one that does not is reported.
+    Events begin, end and move earlier or later in the audio than in the labels: the recording was trimmed at
+    its beginning, silence was added before it, or a clock was misread. Reported for offsets from 0.4 s to 10
+    s, and as a warning for smaller ones, from one label frame on, that all clips of a dataset share. Where
+    the other recording of the clip (MIC, FOA) fits the labels, the one that does not is reported.
 
     Example:
         labels look 2.0 s late: 31 % of isolated label frames fit as labelled, 88 % after the shift
@@ -263,10 +263,10 @@ def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
 def labels_fit_badly(fits: Fits, found: Found) -> Iterator[Finding]:
     """Labels that the audio contradicts, for no cause that seldio knows.
 
-    Sound is heard clearly, from one direction at a time, in many label frames and at several places, but hardly ever
-    where the labels put it; and no mirroring, rotation, order of channels, shift or other clip of the dataset explains
-    that. The labels may be those of a recording outside the dataset, or several things may be wrong at once. Loud
-    sources without labels can have the same effect.
+    Sound is heard clearly, from one direction at a time, in many label frames and at several places, but
+    hardly ever where the labels put it; and no mirroring, rotation, order of channels, shift or other clip of
+    the dataset explains that. The labels may be those of a recording outside the dataset, or several things
+    may be wrong at once. Loud sources without labels can have the same effect.
 
     Example:
         the labels fit badly: 9 % of 412 label frames within 30°, the median is 84° off
@@ -293,9 +293,9 @@ def labels_fit_badly(fits: Fits, found: Found) -> Iterator[Finding]:
 def elevations_offset(fits: Fits, found: Found) -> Iterator[Finding]:
     """Elevations that are too high or too low by the same angle in all clips.
 
-    The array stood askew, elevations were measured from somewhere else (the floor, the head of a person), or angles
-    from the zenith were converted wrongly. Reported for the recordings of a dataset together, from about 3 degrees on.
-    That rooms make sources seem nearer to the horizon is allowed for.
+    The array stood askew, elevations were measured from somewhere else (the floor, the head of a person), or
+    angles from the zenith were converted wrongly. Reported for the recordings of a dataset together, from
+    about 3 degrees on. That rooms make sources seem nearer to the horizon is allowed for.
 
     Example:
         in all 16 FOA recordings together, elevations look 8 degrees too high

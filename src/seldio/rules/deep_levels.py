@@ -25,10 +25,10 @@ _CAPSULE, _LATE = 3.0, 0.0004
 def foa_gains(fits: Fits, found: Found) -> Iterator[Finding]:
     """FOA whose channels Y, Z and X are too loud for SN3D.
 
-    In SN3D, (X² + Y² + Z²) / W² is 1 for a wave from any direction and for diffuse sound. In N3D the three channels
-    are 4.8 dB louder. Directions remain, but everything that compares W with the other channels (intensity vectors,
-    diffuseness, beams) is off, and a model that was trained on SN3D sees other features. No labels are needed to hear
-    it. The limit is +3.5 dB between 200 and 2,700 Hz.
+    In SN3D, (X² + Y² + Z²) / W² is 1 for a wave from any direction and for diffuse sound. In N3D the three
+    channels are 4.8 dB louder. Directions remain, but everything that compares W with the other channels
+    (intensity vectors, diffuseness, beams) is off, and a model that was trained on SN3D sees other features.
+    No labels are needed to hear it. The limit is +3.5 dB between 200 and 2,700 Hz.
 
     Example:
         fold3_room4_mix001.wav: Y, Z and X together are 4.8 dB louder than W
@@ -49,9 +49,10 @@ def foa_gains(fits: Fits, found: Found) -> Iterator[Finding]:
 def capsules_differ(fits: Fits, found: Found) -> Iterator[Finding]:
     """A capsule of MIC that is louder, quieter or later than the other three.
 
-    Below 500 Hz all four capsules hear the same, equally loud, and within 0.4 ms. A capsule that differs by 3 dB or
-    more, or by more than 0.4 ms, has another gain, a channel was moved in time, or the channels are not from one
-    converter. Directions are then wrong, by amounts that depend on frequency. No labels are needed to hear it.
+    Below 500 Hz all four capsules hear the same, equally loud, and within 0.4 ms. A capsule that differs by 3
+    dB or more, or by more than 0.4 ms, has another gain, a channel was moved in time, or the channels are not
+    from one converter. Directions are then wrong, by amounts that depend on frequency. No labels are needed
+    to hear it.
 
     Example:
         fold3_room4_mix001.wav: capsule M2 is 6.0 dB quieter than the others
@@ -132,10 +133,11 @@ def _correlation(here: Floats, there: Floats) -> Floats:
 def arrays_apart(fits: Fits, found: Found) -> Iterator[Finding]:
     """FOA and MIC of a clip that are not at the same time, or not equally loud.
 
-    Both were made from the same recording, sample by sample. W and the mean of the capsules hear the same below 500
-    Hz, so their levels rise and fall together. They are compared in pieces of 5 s: a constant shift (from 15 ms),
-    a step, where samples were dropped or inserted, or a drift, where a clock was wrong. From four clips on, the
-    difference in level is compared with that of the other clips (3 dB). A shift that labels explain is AUD308.
+    Both were made from the same recording, sample by sample. W and the mean of the capsules hear the same
+    below 500 Hz, so their levels rise and fall together. They are compared in pieces of 5 s: a constant shift
+    (from 15 ms), a step, where samples were dropped or inserted, or a drift, where a clock was wrong. From
+    four clips on, the difference in level is compared with that of the other clips (3 dB). A shift that
+    labels explain is AUD308.
 
     Example:
         from 24 s on, MIC is 43 ms earlier than before: samples were dropped

@@ -405,14 +405,15 @@ _LARGEST_2026 = 20 << 20
 def large_file(collection: Collection, found: Found) -> Iterator[Finding]:
     """File of energy maps over 20 MiB.
 
-    The official program of 2026 ends with an error at the first file of predictions over 20 MiB, without a score
-    for any clip. Maps with a point for each pixel reach 370 MB for a recording.
+    The official program of 2026 ends with an error at the first file of predictions over 20 MiB, without a
+    score for any clip. Maps with a point for each pixel reach 370 MB for a recording.
 
     Example:
         mix001.json with 25 MiB
 
     Fix:
-        Write fewer points: those at the outline and the peak of a map, with three decimals, and without indentation.
+        Write fewer points: those at the outline and the peak of a map, with three decimals, and without
+        indentation.
 
     Reference: DCASE2026_Task3_SAISELD_baseline at d4df662, evaluate.py, MAX_JSON_BYTES.
     """
