@@ -107,7 +107,8 @@ def test_vectors_are_neither_radians_nor_metres(tmp_path: Path) -> None:
 def test_a_damaged_file_of_2026_is_not_passed_over(text: str, tmp_path: Path) -> None:
     for clip in ("mix001", "mix002"):
         (tmp_path / f"{clip}_inference.json").write_text(json.dumps({"annotations": []}) if clip == "mix001" else text)
-    assert [finding.path for finding in validate(tmp_path).findings] == [f"{tmp_path}/mix002_inference.json"]
+    found = [finding for finding in validate(tmp_path).findings if finding.code != "SUB114"]  # about both names
+    assert [finding.path for finding in found] == [f"{tmp_path}/mix002_inference.json"]
 
 
 def test_the_folder_task3_holds_both_tracks(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_nothing_is_drawn_outside_of_the_reach(shapes: list[list[tuple[int, int]
     """What is not drawn, because two reaches do not meet, would have been 0."""
     points = np.array([[*point, 1.0] for shape in shapes for point in shape], np.float32)
     points[:, 2] = np.random.default_rng(seed).uniform(0.1, 1, len(points))
-    shape = energy_maps.Shape(points, tuple(np.cumsum([len(one) for one in shapes]).tolist()))
+    shape = energy_maps.Outline(points, tuple(np.cumsum([len(one) for one in shapes]).tolist()))
     parts = energy_maps.polygons(shape)
     drawn, reached = energy_maps.draw(parts), energy_maps.reach(parts)
     assert drawn.shape == (50, 100)
@@ -140,7 +140,7 @@ def test_nothing_is_drawn_outside_of_the_reach(shapes: list[list[tuple[int, int]
 
 def test_a_polygon_over_the_left_edge_is_in_one_piece() -> None:
     around = np.array([[358, 88, 1], [2, 88, 1], [358, 94, 1], [2, 94, 1]], np.float32)
-    (part,) = energy_maps.polygons(energy_maps.Shape(around, (4,)))
+    (part,) = energy_maps.polygons(energy_maps.Outline(around, (4,)))
     assert part.x.min() > 99
     drawn = energy_maps.draw([part])
     assert np.argwhere(drawn)[:, 1].tolist() == [0, 0] or set(np.argwhere(drawn)[:, 1].tolist()) == {0}

@@ -456,11 +456,11 @@ def test_the_command_names_what_it_wrote(tree: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"kind": "map"}, "choose one with --clip"),
+        ({"kind": "map"}, "choose one with clip="),
         ({"kind": "map", "clip": "nope"}, "has no clip nope; its clips are fold3"),
         ({"kind": "scores"}, "choose one file written by seldio score --json"),
         ({"kind": "statistics", "predictions": "x"}, "statistics describe one set"),
-        ({"width": 100}, "--width is for --kind video"),
+        ({"width": 100}, 'width= is for kind="video"'),
         ({"kind": "scores", "clip": "x"}, "of a whole set"),
         ({"kind": "pie"}, "unknown kind of picture pie; choose from timeline, directions"),
     ],

@@ -71,7 +71,7 @@ def test_real_files_come_back_byte_for_byte(jasco: Path, format, name: str, coun
     assert data == format.write(reading.rows, reading.origin)
     assert data == format.write(reading.rows)
     assert [1.0] == [other.likes(data, name) for other in FORMATS if other is format]
-    assert [0.0] == [other.likes(data, name) for other in FORMATS if other is not format]
+    assert {0.0} == {other.likes(data, name) for other in FORMATS if other is not format}
 
 
 def test_a_real_item(jasco: Path) -> None:

@@ -43,8 +43,8 @@ class ExitCode(IntEnum):
 RENAMED = {"to": "target", "as": "kind", "o": "out"}
 #: Options without a value.
 FLAGS = frozenset((
-    "allow-missing", "audio", "deep", "dry-run", "force", "judge-again", "link-media", "no-media", "official-points",
-    "onscreen", "private",
+    "allow-missing", "audio", "bootstrap", "deep", "dry-run", "errors", "events", "force", "judge-again",
+    "link-media", "no-media", "official-points", "onscreen", "private", "tracks",
 ))  # fmt: skip
 #: Options whose value is one word, with the values that look like any other word of a sentence.
 CHOICES = {
@@ -56,10 +56,11 @@ CHOICES = {
 }  # fmt: skip
 #: All other options that messages name.
 OTHERS = frozenset((
-    "allow-loss", "citation", "clip", "fail-on", "fill", "gain", "ignore", "include", "judge", "judge-cache",
-    "judge-price", "judge-url", "judgements", "margin", "metrics", "o", "offline", "per-task", "predictions",
-    "predictions-format", "profile", "questions", "recordings", "reference", "reference-format", "resume", "select",
-    "staging", "table", "threshold", "total", "video", "width", "write-baseline",
+    "against", "allow-loss", "angle", "citation", "clip", "fail-on", "fill", "gain", "ignore", "include", "judge",
+    "judge-cache", "judge-price", "judge-url", "judgements", "margin", "metrics", "o", "offline", "over",
+    "per-task", "predictions", "predictions-format", "profile", "questions", "recordings", "reference",
+    "reference-format", "resamples", "resume", "seed", "select", "staging", "table", "threshold", "total", "video",
+    "width", "write-baseline",
 ))  # fmt: skip
 _NAMED = "|".join(sorted((*FLAGS, *CHOICES, *OTHERS), key=len, reverse=True))
 _OPTION = re.compile(

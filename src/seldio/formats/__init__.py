@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 
 _F = TypeVar("_F", bound=Format)
 
-#: The layouts of tools that people mark sounds with, and of datasets that are tables with a header.
-TOOLS: tuple[LabelFormat, ...] = (AUDACITY, RAVEN, ELAN, LABEL_STUDIO, JAMS, EASYCOM, *DATASET_TABLES)
+#: The layouts of tools that people mark sounds with.
+TOOLS: tuple[LabelFormat, ...] = (AUDACITY, RAVEN, ELAN, LABEL_STUDIO, JAMS)
+#: Those that are told by how a file begins: of tools, and of datasets with whole events in a table.
+BY_CONTENT: tuple[LabelFormat, ...] = (*TOOLS, EASYCOM, *DATASET_TABLES)
 #: Every layout of labels; their order decides between equals.
-LABEL_FORMATS: tuple[LabelFormat, ...] = (*DIALECTS, *TOOLS, DCASE2026, PARQUET)
+LABEL_FORMATS: tuple[LabelFormat, ...] = (*DIALECTS, *BY_CONTENT, DCASE2026, PARQUET)
 _OUTSIDE = plugins.rows("item_formats", ItemFormat)
 _TEXTS: tuple[ItemFormat, ...] = (*qa_json.FORMATS, *qa_csv.FORMATS, *ruenvaqa.FORMATS, *HARNESSES, *_OUTSIDE)
 #: Every layout of questions and predictions.
@@ -106,6 +108,7 @@ def _likeliest(likes: Iterable[tuple[float, _F]]) -> _F | None:
 
 
 __all__ = [
+    "BY_CONTENT",
     "FORMATS",
     "ITEM_FORMATS",
     "LABEL_FORMATS",

@@ -13,7 +13,7 @@ import posixpath
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class DatasetTable(ToolFormat):
     """The labels of a dataset in a table with commas and a header."""
 
     suffix: str = ".csv"
-    columns: ClassVar[tuple[str, ...]]  # those that make the format
+    columns: tuple[str, ...]  # those that make the format
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the header tells it
         """Whether its first line names the columns."""
@@ -61,6 +61,9 @@ class DatasetTable(ToolFormat):
         origin = ClipFile(file.clip, file.name, newline)
         every = [row for row in rows(source.text) if not row.blank]
         names = [name.strip() for name in every[0].values] if every else []
+        for cell in (cell for row in every for cell in row.cells if cell.flaw):
+            message = "a quote that is never closed" if cell.flaw == "unclosed" else "text after a closing quote"
+            report("SYN501", (cell.start, cell.end), message, "a quote inside of a quoted cell is doubled")
         if lacking := [name for name in self.columns if name not in names]:
             part = ToolPart(file, origin, source.place)
             part.readable = not every
@@ -69,7 +72,11 @@ class DatasetTable(ToolFormat):
                 report("SYN501", (every[0].start, every[0].end), message, f"the columns are {listed(names, 12)}")
             yield part
             return
-        found = [row for each in every[1:] if (row := _named(each, names, report)) is not None]
+        found = [
+            row
+            for each in every[1:]
+            if not any(cell.flaw for cell in each.cells) and (row := _named(each, names, report)) is not None
+        ]
         for own, labels in self.row_parts(found, origin, report):
             part = ToolPart(file, own, source.place)
             part.labels = labels
@@ -108,13 +115,6 @@ class L3dasFormat(DatasetTable):
 
     place: tuple[str, str, str]
     vocabulary: str = "l3das"
-    columns: ClassVar[tuple[str, ...]] = ("Start", "End", "Class")
-
-    def likes(self, data: bytes, name: str) -> float:
-        """See :meth:`DatasetTable.likes`."""
-        head = data[:_HEAD].removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
-        names = {cell.strip() for cell in row_at(head, 0).values}
-        return super().likes(data, name) if set(self.place) <= names else 0.0
 
     def row_parts(self, found: Sequence[_Row], origin: ClipFile, report: Report) -> Iterator[tuple[ClipFile, Any]]:
         """See :meth:`DatasetTable.row_parts`: all rows are about one clip."""
@@ -196,7 +196,7 @@ class RealmanFormat(DatasetTable):
     """The table of RealMAN: a recording a row, with one direction, or a list of them."""
 
     vocabulary: str = "speech"
-    columns: ClassVar[tuple[str, ...]] = ("filename", "real_st", "real_ed", "angle(°)")
+    columns: tuple[str, ...] = ("filename", "real_st", "real_ed", "angle(°)")
     needs: tuple[str, ...] = ("onset", "offset", "azimuth")
 
     def row_parts(self, found: Sequence[_Row], origin: ClipFile, report: Report) -> Iterator[tuple[ClipFile, Any]]:
@@ -278,14 +278,16 @@ def _labels_of_tracks(row: _Row, length: float, tracks: Mapping[str, list[float]
 
 _L3DAS = "https://github.com/l3das/L3DAS{}"
 L3DAS22 = L3dasFormat(
-    name="l3das22", title="L3DAS22 labels: Start, End, Class, X, Y, Z", place=("X", "Y", "Z"), years="2021, 2022",
+    name="l3das22", title="L3DAS22 labels: Start, End, Class, X, Y, Z", years="2021, 2022",
+    place=("X", "Y", "Z"), columns=("Start", "End", "Class", "X", "Y", "Z"),
     aliases=("l3das21",), source=_L3DAS.format("22"), needs=("onset", "offset", "azimuth", "elevation", "distance"),
     note="X, Y and Z are metres from microphone A. They are read as front, left and up, which the dataset does not "
     "say: validate --deep compares them with the audio.",
 )  # fmt: skip
 L3DAS23 = L3dasFormat(
-    name="l3das23", title="L3DAS23 labels: Start, End, Class, rho, theta, z", place=("rho", "theta", "z"),
-    years="2023", source=_L3DAS.format("23"), needs=("onset", "offset", "azimuth", "elevation", "distance"),
+    name="l3das23", title="L3DAS23 labels: Start, End, Class, rho, theta, z", years="2023",
+    place=("rho", "theta", "z"), columns=("Start", "End", "Class", "rho", "theta", "z"),
+    source=_L3DAS.format("23"), needs=("onset", "offset", "azimuth", "elevation", "distance"),
     note="rho (m) and theta are read as a circle around the microphone, counter-clockwise from the front. The unit of "
     "theta is not documented: more than 2 pi anywhere in the file means degrees.",
 )  # fmt: skip

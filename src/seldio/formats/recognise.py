@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from seldio import formats
 from seldio.errors import InvalidData
 from seldio.findings import Finding, Sink
-from seldio.formats import LABEL_FORMATS, LIKELY, TOOLS, LabelFormat, LabelReading, TextFile, cells
+from seldio.formats import BY_CONTENT, LABEL_FORMATS, LIKELY, LabelFormat, LabelReading, TextFile, cells
 from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.detect import Detection, Wanted, choose_layout, closest, detect, means_the_same, offered
 from seldio.formats.diagnosis import plain_lines
@@ -157,7 +157,7 @@ def _by_content(file: TextFile) -> str:
     """The format shown by the first bytes, or by the name if these do not; empty if neither shows it."""
     if _is_parquet(file):
         return "parquet"
-    return next((one.name for one in (*TOOLS, DCASE2026) if one.likes(file.data, file.name) >= LIKELY), "")
+    return next((one.name for one in (*BY_CONTENT, DCASE2026) if one.likes(file.data, file.name) >= LIKELY), "")
 
 
 def _is_parquet(file: TextFile) -> bool:
@@ -374,4 +374,4 @@ def named_like_labels(file: NamedFile) -> bool:
         head = file.head(_HEAD)
     except InvalidData:  # one that cannot be opened is no label file
         return False
-    return any(tool.likes(head, file.name) >= LIKELY for tool in TOOLS)
+    return any(tool.likes(head, file.name) >= LIKELY for tool in BY_CONTENT)
