@@ -111,8 +111,8 @@ def test_what_looks_swapped_or_unused_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (SeldOptions(distance=1.0), "--distance changes nothing in dcase2023.*use dcase2024 or dcase2025"),
-        (SeldOptions("dcase2024-angles", relative=1.0), "--relative changes nothing in dcase2024-angles"),
+        (SeldOptions(distance=1.0), "distance= changes nothing in dcase2023.*use dcase2024 or dcase2025"),
+        (SeldOptions("dcase2024-angles", relative=1.0), "relative= changes nothing in dcase2024-angles"),
         (SeldOptions("dcase2024", onscreen=True), "onscreen=True changes nothing in dcase2024.*dcase2025"),
         (SeldOptions("dcase2025", onscreen=True), "onscreen=True requires"),
     ],

@@ -501,7 +501,7 @@ def test_options_that_make_no_sense(tmp_path: Path) -> None:
     prediction = written(tmp_path, "pred", {"a": OUTPUT})
     for options, words in (
         (SeldOptions("dcase1999"), "unknown profile 'dcase1999'"),
-        (SeldOptions(angle=-1), "--angle is a threshold"),
+        (SeldOptions(angle=-1), "angle=-1: a threshold is 0 or greater"),
         (SeldOptions("dcase2021", "macro"), "has no macro average, only micro"),
         (SeldOptions("dcase2025"), "needs distance"),
     ):

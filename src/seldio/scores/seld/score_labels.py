@@ -75,7 +75,7 @@ class SeldOptions:
         for name in ("angle", "distance", "relative"):
             value = getattr(self, name)
             if value is not None and not value >= 0:
-                raise UsageError(f"--{name} is a threshold, not {value:g}")
+                raise UsageError(f"--{name} {value:g}: a threshold is 0 or greater")
         # the score that shows whether a profile looks at what a threshold is about
         for name, column in (("distance", "DistE"), ("relative", "RelDistE"), ("onscreen", "OnscreenAcc")):
             value = getattr(self, name)  # 0 is a threshold
