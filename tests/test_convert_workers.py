@@ -255,7 +255,7 @@ def test_places_are_refused_before_anything_is_written(labels: Path, tmp_path: P
     with pytest.raises(UsageError, match="points outside"):
         convert_source(labels, tmp_path / "out", "starss23")
     assert [] == list((tmp_path / "elsewhere").iterdir())
-    with pytest.raises(UsageError, match=r"becomes 12 files: use -o FOLDER"):
+    with pytest.raises(UsageError, match=r"becomes 12 files: use out=FOLDER"):
         convert_source(labels, io.BytesIO(), "starss23")
 
 

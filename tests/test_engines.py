@@ -351,11 +351,12 @@ def test_bars_are_seen_on_a_terminal_only(tmp_path: Path) -> None:
 
     write_tree(tmp_path / "data", 3, seconds=3.0, clips=CLIPS[:2], media=["audio"])
     command = [sys.executable, "-c", AT_ONCE, "validate", str(tmp_path / "data"), "--deep"]
-    piped = subprocess.run(command, capture_output=True, text=True, check=False)
+    wide = {**os.environ, "COLUMNS": "150"}
+    piped = subprocess.run(command, capture_output=True, text=True, check=False, env=wide)
     assert ("", 0) == (piped.stderr, piped.returncode)
     ours, theirs = pty.openpty()
     with os.fdopen(ours, "rb", closefd=True) as screen:
-        run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, "COLUMNS": "150"})
+        run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env=wide)
         os.close(theirs)
         seen = b""
         with contextlib.suppress(OSError):  # Linux ends a terminal that way

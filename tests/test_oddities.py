@@ -236,6 +236,8 @@ def test_naughty_strings_pass_through_every_pair(format: ItemFormat, naughty: li
         both = [name for name in format.carries if name in other.carries and name != "extra"]
         if other.holds != format.holds or (other.name == "jasco" and format.name != "jasco"):
             continue  # JASCO implies its question and path
+        if "id" in other.needs and "id" not in format.carries:
+            continue  # UltraEval-Audio numbers its outputs
         plain = [
             row.model_copy(update={name: None for name in type(row).model_fields if name not in both}) for row in first
         ]
@@ -356,7 +358,9 @@ def salted(record: Any, salt: str) -> Any:
     """A record with a text of its own where texts are free."""
     made = copy.deepcopy(record)
     for key in ("question", "answer", "prediction", "note"):
-        if isinstance(made.get(key), str) and not ({"choices", "options"} & made.keys() and key == "answer"):
+        if isinstance(made.get(key), str) and not (
+            {"choices", "options", "multi_choice"} & made.keys() and key == "answer"
+        ):
             made[key] = f"{made[key]} {salt}"
     return made
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -39,7 +40,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_a_dialect_is_listed_with_its_page() -> None:
-    assert "lab2027               labels of our lab: frame, class, source" in seldio("formats")[1]
+    assert re.search("lab2027 +labels of our lab: frame, class, source", seldio("formats")[1])
     page = seldio("formats", "lab2027")[1]
     assert "columns     t,sound,track,azi,ele,range" in page
     assert "classes     3 of lab2027: Sounds of our lab" in page
