@@ -202,6 +202,8 @@ class RealmanFormat(DatasetTable):
     def row_parts(self, found: Sequence[_Row], origin: ClipFile, report: Report) -> Iterator[tuple[ClipFile, Any]]:
         """See :meth:`DatasetTable.row_parts`: each row is a clip, and sounds from its beginning to its end."""
         folder = posixpath.dirname(origin.name)
+        if not found:  # a table without rows is a clip without labels, as any other file
+            yield origin, []
         for row in found:
             first, last = (_number(row, name, report) for name in ("real_st", "real_ed"))
             columns = {
