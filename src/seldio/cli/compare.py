@@ -11,14 +11,25 @@ from seldio.cli.guard import guarded
 from seldio.cli.options import (
     ENGINE,
     REPORT,
+    REPORT_DETAILS,
     REPORT_FILE,
     REPORT_FORM,
     REPORT_JSON,
     RESUME,
+    SCORE_ANGLE,
+    SCORE_AVERAGE,
+    SCORE_CLASSES,
+    SCORE_DISTANCE,
+    SCORE_JOIN,
+    SCORE_OFFLINE,
+    SCORE_ONSCREEN,
+    SCORE_RECORDINGS,
+    SCORE_RELATIVE,
+    SCORE_THRESHOLD,
+    SCORING_ANSWERS,
     WORKERS,
     Engine,
     complete_profiles,
-    complete_vocabularies,
     format_option,
     named_numbers,
     one_of,
@@ -26,7 +37,6 @@ from seldio.cli.options import (
 )
 from seldio.errors import ExitCode, UsageError
 
-_LABELS, _ANSWERS = "Scoring labels", "Scoring answers"
 _STATISTICS = "Statistics"
 
 
@@ -90,61 +100,21 @@ def compare(
         help="Only this table, such as differences or ranks; not with json.",
         rich_help_panel=REPORT,
     ),
-    details: bool = typer.Option(
-        False,
-        "--details",
-        help="Text: every table and notice, and the meaning of the columns; the other forms always have them.",
-        rich_help_panel=REPORT,
-    ),
-    average: str | None = typer.Option(
-        None,
-        metavar="[macro|micro]",
-        help="Averaging.",
-        rich_help_panel=_LABELS,
-        autocompletion=one_of("macro", "micro"),
-    ),
-    angle: float | None = typer.Option(
-        None, metavar="DEGREES", help="Maximum angular error (°).", rich_help_panel=_LABELS
-    ),
-    distance: float | None = typer.Option(
-        None, metavar="METRES", help="Maximum distance error (m).", rich_help_panel=_LABELS
-    ),
-    relative: float | None = typer.Option(
-        None, metavar="RATIO", help="Maximum relative distance error (error / distance).", rich_help_panel=_LABELS
-    ),
-    onscreen: bool = typer.Option(
-        False, "--onscreen", help="Require matching on-screen flags.", rich_help_panel=_LABELS
-    ),
-    classes: str | None = typer.Option(
-        None, metavar="NAME", help="Class vocabulary.", rich_help_panel=_LABELS, autocompletion=complete_vocabularies
-    ),
-    recordings: str | None = typer.Option(
-        None, metavar="FOLDER", help="Labelled recordings, to determine where clips end.", rich_help_panel=_LABELS
-    ),
-    join: str = typer.Option(
-        "strict",
-        metavar="[strict|official]",
-        autocompletion=one_of("strict", "official"),
-        help="SO-Bench: match predictions by id, or as its program does.",
-        rich_help_panel=_ANSWERS,
-    ),
-    offline: str = typer.Option(
-        "extract",
-        metavar="[extract|none|official-fallback]",
-        autocompletion=one_of("extract", "none", "official-fallback"),
-        help="SO-Bench without a judge: how free-text answers are decided.",
-        rich_help_panel=_ANSWERS,
-    ),
-    threshold: list[str] = typer.Option(
-        [],
-        metavar="NAME=NUMBER",
-        rich_help_panel=_ANSWERS,
-        help="SO-Bench: maximum error; azimuth and elevation (°), distance (m), onset (s), wer. May be repeated.",
-    ),
+    details: bool = REPORT_DETAILS,
+    average: str | None = SCORE_AVERAGE,
+    angle: float | None = SCORE_ANGLE,
+    distance: float | None = SCORE_DISTANCE,
+    relative: float | None = SCORE_RELATIVE,
+    onscreen: bool = SCORE_ONSCREEN,
+    classes: str | None = SCORE_CLASSES,
+    recordings: str | None = SCORE_RECORDINGS,
+    join: str = SCORE_JOIN,
+    offline: str = SCORE_OFFLINE,
+    threshold: list[str] = SCORE_THRESHOLD,
     judgements: list[str] = typer.Option(
         [],
         metavar="FILE",
-        rich_help_panel=_ANSWERS,
+        rich_help_panel=SCORING_ANSWERS,
         help="Judgements made elsewhere (JSON lines): one file for each system, in their order. May be repeated.",
     ),
     workers: int | None = WORKERS,

@@ -219,3 +219,58 @@ def complete_fields(incomplete: str) -> Iterator[str]:
 def one_of(*names: str) -> Callable[[str], list[str]]:
     """Completes an option that takes one of *names*."""
     return lambda incomplete: [name for name in names if name.startswith(incomplete)]
+
+
+#: Options of commands that score labels or answers.
+SCORING_LABELS, SCORING_ANSWERS = "Scoring labels", "Scoring answers"
+SCORE_AVERAGE: Any = typer.Option(
+    None,
+    metavar="[macro|micro]",
+    help="Averaging.",
+    rich_help_panel=SCORING_LABELS,
+    autocompletion=one_of("macro", "micro"),
+)
+SCORE_ANGLE: Any = typer.Option(
+    None, metavar="DEGREES", help="Maximum angular error (°).", rich_help_panel=SCORING_LABELS
+)
+SCORE_DISTANCE: Any = typer.Option(
+    None, metavar="METRES", help="Maximum distance error (m).", rich_help_panel=SCORING_LABELS
+)
+SCORE_RELATIVE: Any = typer.Option(
+    None, metavar="RATIO", help="Maximum relative distance error (error / distance).", rich_help_panel=SCORING_LABELS
+)
+SCORE_ONSCREEN: Any = typer.Option(
+    False, "--onscreen", help="Require matching on-screen flags.", rich_help_panel=SCORING_LABELS
+)
+SCORE_CLASSES: Any = typer.Option(
+    None, metavar="NAME", help="Class vocabulary.", rich_help_panel=SCORING_LABELS, autocompletion=complete_vocabularies
+)
+SCORE_RECORDINGS: Any = typer.Option(
+    None, metavar="FOLDER", help="Labelled recordings, to determine where clips end.", rich_help_panel=SCORING_LABELS
+)
+SCORE_JOIN: Any = typer.Option(
+    "strict",
+    metavar="[strict|official]",
+    autocompletion=one_of("strict", "official"),
+    help="SO-Bench: match predictions by id, or as its program does.",
+    rich_help_panel=SCORING_ANSWERS,
+)
+SCORE_OFFLINE: Any = typer.Option(
+    "extract",
+    metavar="[extract|none|official-fallback]",
+    autocompletion=one_of("extract", "none", "official-fallback"),
+    help="SO-Bench without a judge: how free-text answers are decided.",
+    rich_help_panel=SCORING_ANSWERS,
+)
+SCORE_THRESHOLD: Any = typer.Option(
+    [],
+    metavar="NAME=NUMBER",
+    rich_help_panel=SCORING_ANSWERS,
+    help="SO-Bench: maximum error; azimuth and elevation (°), distance (m), onset (s), wer. May be repeated.",
+)
+REPORT_DETAILS: Any = typer.Option(
+    False,
+    "--details",
+    help="Text: every table and notice, and the meaning of the columns; the other forms always have them.",
+    rich_help_panel=REPORT,
+)

@@ -11,22 +11,31 @@ from seldio.cli.guard import guarded
 from seldio.cli.options import (
     ENGINE,
     REPORT,
+    REPORT_DETAILS,
     REPORT_FILE,
     REPORT_FORM,
     REPORT_JSON,
     RESUME,
+    SCORE_ANGLE,
+    SCORE_AVERAGE,
+    SCORE_CLASSES,
+    SCORE_DISTANCE,
+    SCORE_JOIN,
+    SCORE_OFFLINE,
+    SCORE_ONSCREEN,
+    SCORE_RECORDINGS,
+    SCORE_RELATIVE,
+    SCORE_THRESHOLD,
+    SCORING_LABELS,
     WORKERS,
     Engine,
     complete_profiles,
-    complete_vocabularies,
     format_option,
     named_numbers,
-    one_of,
     write_report,
 )
 from seldio.errors import ExitCode, UsageError
 
-_LABELS, _ANSWERS = "Scoring labels", "Scoring answers"
 _BESIDE = "Labels: errors, events and tracks"
 _JUDGE = "Language model as judge"
 
@@ -76,47 +85,31 @@ def command(
         help="Only this table, such as overall or classes; not with json.",
         rich_help_panel=REPORT,
     ),
-    details: bool = typer.Option(
-        False,
-        "--details",
-        help="Text: every table and notice, and the meaning of the columns; the other forms always have them.",
-        rich_help_panel=REPORT,
-    ),
-    average: str | None = typer.Option(
-        None,
-        metavar="[macro|micro]",
-        help="Averaging.",
-        rich_help_panel=_LABELS,
-        autocompletion=one_of("macro", "micro"),
-    ),
-    angle: float | None = typer.Option(
-        None, metavar="DEGREES", help="Maximum angular error (°).", rich_help_panel=_LABELS
-    ),
-    distance: float | None = typer.Option(
-        None, metavar="METRES", help="Maximum distance error (m).", rich_help_panel=_LABELS
-    ),
-    relative: float | None = typer.Option(
-        None, metavar="RATIO", help="Maximum relative distance error (error / distance).", rich_help_panel=_LABELS
-    ),
-    onscreen: bool = typer.Option(
-        False, "--onscreen", help="Require matching on-screen flags.", rich_help_panel=_LABELS
-    ),
-    classes: str | None = typer.Option(
-        None, metavar="NAME", help="Class vocabulary.", rich_help_panel=_LABELS, autocompletion=complete_vocabularies
-    ),
+    details: bool = REPORT_DETAILS,
+    average: str | None = SCORE_AVERAGE,
+    angle: float | None = SCORE_ANGLE,
+    distance: float | None = SCORE_DISTANCE,
+    relative: float | None = SCORE_RELATIVE,
+    onscreen: bool = SCORE_ONSCREEN,
+    classes: str | None = SCORE_CLASSES,
     jackknife: bool = typer.Option(
-        False, "--jackknife", help="Add 95 % confidence intervals as the official programs do.", rich_help_panel=_LABELS
+        False,
+        "--jackknife",
+        help="Add 95 % confidence intervals as the official programs do.",
+        rich_help_panel=SCORING_LABELS,
     ),
     bootstrap: bool = typer.Option(
-        False, "--bootstrap", help="Add 95 % confidence intervals by resampling clips.", rich_help_panel=_LABELS
+        False, "--bootstrap", help="Add 95 % confidence intervals by resampling clips.", rich_help_panel=SCORING_LABELS
     ),
     official_points: bool = typer.Option(
         False,
         "--official-points",
         help="Add the point values that the official jackknife prints.",
-        rich_help_panel=_LABELS,
+        rich_help_panel=SCORING_LABELS,
     ),
-    by_clip: bool = typer.Option(False, "--by-clip", help="Add the scores of each clip.", rich_help_panel=_LABELS),
+    by_clip: bool = typer.Option(
+        False, "--by-clip", help="Add the scores of each clip.", rich_help_panel=SCORING_LABELS
+    ),
     errors: bool = typer.Option(
         False,
         "--errors",
@@ -135,29 +128,10 @@ def command(
     tracks: bool = typer.Option(
         False, "--tracks", help="Add HOTA, IDF1 and identity switches of source numbers.", rich_help_panel=_BESIDE
     ),
-    recordings: str | None = typer.Option(
-        None, metavar="FOLDER", help="Labelled recordings, to determine where clips end.", rich_help_panel=_LABELS
-    ),
-    join: str = typer.Option(
-        "strict",
-        metavar="[strict|official]",
-        autocompletion=one_of("strict", "official"),
-        help="SO-Bench: match predictions by id, or as its program does.",
-        rich_help_panel=_ANSWERS,
-    ),
-    offline: str = typer.Option(
-        "extract",
-        metavar="[extract|none|official-fallback]",
-        autocompletion=one_of("extract", "none", "official-fallback"),
-        help="SO-Bench without a judge: how free-text answers are decided.",
-        rich_help_panel=_ANSWERS,
-    ),
-    threshold: list[str] = typer.Option(
-        [],
-        metavar="NAME=NUMBER",
-        rich_help_panel=_ANSWERS,
-        help="SO-Bench: maximum error; azimuth and elevation (°), distance (m), onset (s), wer. May be repeated.",
-    ),
+    recordings: str | None = SCORE_RECORDINGS,
+    join: str = SCORE_JOIN,
+    offline: str = SCORE_OFFLINE,
+    threshold: list[str] = SCORE_THRESHOLD,
     judge: str | None = typer.Option(None, metavar="MODEL", help="Name of the model.", rich_help_panel=_JUDGE),
     judge_url: str | None = typer.Option(
         None, metavar="URL", help="OpenAI-compatible server, up to /v1.", rich_help_panel=_JUDGE
