@@ -86,7 +86,7 @@ def compared_items(old: Source, new: Source, formats: tuple[ItemFormat | None, I
         raise DataError(f"no row is in both: neither an id nor a recording and question of {printable(old.path)}")
     changed: list[ChangedRow] = []
     causes: list[tuple[str, int]] = []
-    names = _names(a, b)
+    names = _names(a)
     for column in [name for name in a.column_names if name in b.column_names]:
         before, after = a[column].take(pa.array(rows)), b[column].take(pa.array(others))
         differ = np.flatnonzero(~_equal(before, after))
@@ -205,11 +205,10 @@ def _changes(
         yield ChangedRow(names[rows[place]], kind, _spelt(one), _spelt(other))
 
 
-def _names(a: pa.Table, b: pa.Table) -> list[str]:
-    del b
-    return [_name(a, row) for row in range(len(a))] if "id" not in a.column_names else [
-        one or f"row {row + 1}" for row, one in enumerate(a["id"].to_pylist())
-    ]  # fmt: skip
+def _names(table: pa.Table) -> list[str]:
+    """What each row is called: its id, or its number."""
+    ids = table["id"].to_pylist() if "id" in table.column_names else [None] * len(table)
+    return [one or f"row {row + 1}" for row, one in enumerate(ids)]
 
 
 def _name(table: pa.Table, row: int) -> str:

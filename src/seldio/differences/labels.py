@@ -7,7 +7,6 @@ than reading them.
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from operator import attrgetter
@@ -67,13 +66,12 @@ class LabelChanges:
     """What changed in some clips; that of parts adds up."""
 
     clips: int = 0  # that both versions have
-    events: tuple[int, int] = (0, 0)  # of changed clips, in the old and the new version
     changed: tuple[ChangedClip, ...] = ()
     faults: tuple[Faults, Faults] = dataclasses.field(default_factory=lambda: (Faults(), Faults()))
 
     def __add__(self, other: LabelChanges) -> LabelChanges:
         return LabelChanges(
-            self.clips + other.clips, (self.events[0] + other.events[0], self.events[1] + other.events[1]),
+            self.clips + other.clips,
             self.changed + other.changed,
             (joined([self.faults[0], other.faults[0]]), joined([self.faults[1], other.faults[1]])),
         )  # fmt: skip
@@ -122,13 +120,12 @@ class Comparing:
         )
         if not self.sources:
             old, new = (dataclasses.replace(side, source=np.full_like(side.source, NO_SOURCE)) for side in (old, new))
-        changed, counts = [], (0, 0)
+        changed = []
         for clip, a, b in _differing(old, new, len(part.clips)):
-            found, (more, other) = self._changed(part.clips[clip], a, b, list(labels), hop)
-            counts = counts[0] + more, counts[1] + other
+            found = self._changed(part.clips[clip], a, b, list(labels), hop)
             if found.causes or found.events or found.reordered:  # else only the rounding differs
                 changed.append(found)
-        return LabelChanges(len(part.clips), counts, tuple(changed), (amiss, wrong))
+        return LabelChanges(len(part.clips), tuple(changed), (amiss, wrong))
 
     def _alike(self, *tables: pa.Table | None) -> tuple[list[pa.Table | None], Fraction]:
         """Both tables with rows of one kind, and seconds of a tick of their times."""
@@ -149,16 +146,16 @@ class Comparing:
 
     def _changed(
         self, clip: str, old: VersionRows, new: VersionRows, labels: Sequence[str], hop: Fraction
-    ) -> tuple[ChangedClip, tuple[int, int]]:
+    ) -> ChangedClip:
         whole = hop == Fraction(1, MICRO)
         a, b = in_order(old), in_order(new)
-        counts = len(events_of(a, whole)), len(events_of(b, whole))
+        every = len(events_of(b, whole))
         if len(a) == len(b) and bool(same_by_clip(_one(a), _one(b), 1).all()):
-            return ChangedClip(clip, same=counts[0], reordered=True), counts
+            return ChangedClip(clip, same=every, reordered=True)
         causes, a = relations.causes(a, b, float(hop))
         events, same = changed_events(a, b, labels, float(hop), whole=whole)
-        named = tuple(WholeCause(cause.text, counts[1], cause.rows) for cause in causes)
-        return ChangedClip(clip, named, tuple(events), same), counts
+        named = tuple(WholeCause(cause.text, every, cause.rows) for cause in causes)
+        return ChangedClip(clip, named, tuple(events), same)
 
 
 def _one(rows: VersionRows) -> VersionRows:
@@ -249,8 +246,3 @@ def compared(found: LabelVersions, force: bool) -> LabelChanges:
         every.add(faults, side.part if isinstance(side, LabelFiles) else None)
         every.settle(force)
     return total
-
-
-def path_of(path: str | os.PathLike[str]) -> str:
-    """A path as reports show it."""
-    return printable(os.fspath(path))
