@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,24 @@ for name, examples in (("quick", 25), ("thorough", 100)):
     ci = bool(os.environ.get("CI"))
     settings.register_profile(name, deadline=None, max_examples=examples, derandomize=ci, print_blob=ci)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+# What is printed must not depend on who runs the tests, and in which window.
+for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(name, None)
+
+
+@pytest.fixture(autouse=True)
+def _environment_stays() -> Iterator[None]:
+    """A test that leaves a variable behind changes what later tests of its process print."""
+    before = dict(os.environ)
+    yield
+    after = dict(os.environ)
+    changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+    for name in changed - {"PYTEST_CURRENT_TEST"}:
+        os.environ.pop(name, None)
+        if name in before:
+            os.environ[name] = before[name]
+    assert not changed - {"PYTEST_CURRENT_TEST"}
 
 
 @pytest.fixture(scope="session")

@@ -113,7 +113,7 @@ _CENTRE = (
     r"|camera|mid|median|horizon|ear|eye|ground|level|zero|north|origin|user|record|receiver|facing|plane)"
 )
 #: Behind a side: what it is counted from, where that is not the front.
-_ELSEWHERE = re.compile(rf"(?: side)?\s+(?:of|from|than)\s+(?:(?:the|your|my|a|an)\s+)?+(?!{_CENTRE})[a-z]")
+_ELSEWHERE = re.compile(rf"(?: side)?\s+(?:of|from|than)\s+(?>(?:(?:the|your|my|a|an)\s+)?)(?!{_CENTRE})[a-z]")
 _ABOVE_IT = re.compile(rf"\s+(?:the|a|an|that|your)\s+(?!{_CENTRE})[a-z]")
 #: Behind an angle that is counted from somewhere else, or from the front to a side that is stated later.
 _OFF = re.compile(r"\s*(?:away\s+)?(?:from|off|past|beyond|short of)\b")

@@ -33,7 +33,7 @@ _UNITS: dict[str, tuple[Kind, float]] = {
 }  # fmt: skip
 _SPELLINGS = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
 _QUANTITY = re.compile(
-    r"(?<![a-z\d/π^])(?<![^.]\.)(?P<number>(?:(?<![\w.)\]°%'\"])[-+])?(?:\d++(?:\.\d++)?+|\.\d++)(?:e[-+]?\d++)?+)(?!\s*/\s*\d|\s?[a-z°]*/\d)"
+    r"(?<![a-z\d/π^])(?<![^.]\.)(?P<number>(?:(?<![\w.)\]°%'\"])[-+])?(?:\d++(?>(?:\.\d++)?)|\.\d++)(?>(?:e[-+]?\d++)?))(?!\s*/\s*\d|\s?[a-z°]*/\d)"
     rf"(?:\s*-?\s*(?P<unit>{_SPELLINGS})(?![a-z/\d^]))?"
 )
 _TOLERANCE = re.compile(rf"(?:±|\bgive or take)\s*[\d.]+(?:\s*(?:{_SPELLINGS})(?![a-z/]))?")

@@ -20,10 +20,10 @@ MOST_SHAPES = 64
 _LONGEST = 40
 #: A byte that no learned cell holds as it is: controls, and what makes up a character beyond ASCII.
 _PLAIN = rb'[^,"\x00-\x1f\x7f-\xff]'
-_RAGGED = _PLAIN + rb"*+(?:" + rb'"' + _PLAIN + rb'*+"' + _PLAIN + rb"*+)*+"
+_RAGGED = _PLAIN + rb"*+(?>(?:" + rb'"' + _PLAIN + rb'*+"' + _PLAIN + rb"*+)*)"
 _DIGITS = re.compile(r"(\.?)([0-9]++)|[^0-9.]++|\.")
-_WORD = re.compile(r"[A-Za-z_]++(?:[ -][A-Za-z_]++)*+")
-_ANY_WORD = rb"(?!(?i:nan|inf|infinity)[,\n])[A-Za-z_]++(?:[ -][A-Za-z_]++)*+"
+_WORD = re.compile(r"[A-Za-z_]++(?>(?:[ -][A-Za-z_]++)*)")
+_ANY_WORD = rb"(?!(?i:nan|inf|infinity)[,\n])[A-Za-z_]++(?>(?:[ -][A-Za-z_]++)*)"
 #: Where digits do not stand for any others: exponents and other bases.
 _SPECIAL = re.compile(r"[0-9.][eE]|[0-9][xXoObB]")
 
@@ -74,8 +74,9 @@ class BadRows:
     @cached_property
     def scanner(self) -> re.Pattern[bytes]:
         """Runs of good rows (no group), of rows of each known shape (a group each), and any other line."""
-        shapes = [rb"((?:" + shape.pattern + rb")++)" for shape in self.known]
-        return re.compile(rb"|".join([rb"(?:" + self._good + rb")++", *shapes, rb"([^\n]*+\n)"]))
+        # (?!) takes the place back to the start of a row that fails half-way, which Python before 3.11.5 forgets
+        shapes = [rb"((?:" + shape.pattern + rb"|(?!))++)" for shape in self.known]
+        return re.compile(rb"|".join([rb"(?:" + self._good + rb"|(?!))++", *shapes, rb"([^\n]*+\n)"]))
 
     def learn(self, row: str, parts: Sequence[str], problems: Sequence[CellProblem | None]) -> None:
         """Remember the shape of *row*, with *parts* between its commas and what is wrong with each, if it can be."""
@@ -114,7 +115,7 @@ class BadRows:
 
 def _number(kind: str) -> bytes:
     """What matches nearly all cells of *kind*, and nothing else, in less time than their grammar takes."""
-    return {"int": rb"-?+[0-9]{1,9}+", "whole": rb"-?+(?:[0-9]{1,9}+(?:\.[0-9]*+)?+|\.[0-9]++)"}.get(
+    return {"int": rb"-?+[0-9]{1,9}+", "whole": rb"-?+(?:[0-9]{1,9}+(?>(?:\.[0-9]*+)?)|\.[0-9]++)"}.get(
         kind, KINDS[kind].pattern
     )
 

@@ -1,8 +1,9 @@
 """The cells of label files: the kinds of columns, how their values are printed, and what is wrong with a cell.
 
-The expressions of the grammar are possessive throughout (no backtracking), so that matching is linear in the input
-whatever it holds. Numbers are plain decimals of ASCII digits: what Python's ``int`` and ``float`` accept beyond that
-(``1_0``, Arabic digits, ``nan``) is not data.
+The expressions of the grammar are possessive or atomic throughout (no backtracking), so that matching is linear in the
+input whatever it holds. Groups are atomic, ``(?>(?:…)?)``, as Python before 3.11.5 matches possessive groups wrongly.
+Numbers are plain decimals of ASCII digits: what Python's ``int`` and ``float`` accept beyond that (``1_0``, Arabic
+digits, ``nan``) is not data.
 """
 
 from __future__ import annotations
@@ -48,15 +49,15 @@ def _real3(values: Any) -> pa.Array:
 # At most nine digits of value, which an int32 holds; leading zeros do not count.
 _DIGITS = rb"(?:[0-9]{1,9}+|0++[0-9]{0,9}+)"
 _INT = rb"-?+" + _DIGITS
-_DECIMAL = rb"-?+(?:" + _DIGITS + rb"(?:\.[0-9]*+)?+|\.[0-9]++)"
+_DECIMAL = rb"-?+(?:" + _DIGITS + rb"(?>(?:\.[0-9]*+)?)|\.[0-9]++)"
 # No exponent that could lead out of the floats: such a number is always finite.
-_REAL = _DECIMAL + rb"(?:e(?:-[0-9]{1,3}+|\+?+[0-9]{1,2}+))?+"
+_REAL = _DECIMAL + rb"(?>(?:e(?:-[0-9]{1,3}+|\+?+[0-9]{1,2}+))?)"
 # Characters that hide or reorder text, as UTF-8: C1 controls, soft hyphen, marks of direction, zero widths.
 _HIDDEN = (
     rb"(?:\xc2[\x80-\x9f\xad]|\xd8\x9c|\xe1\xa0\x8e|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]"
     rb"|\xef\xbb\xbf|\xef\xbf[\xb9-\xbb]|\xf3\xa0[\x80\x81])"
 )
-_NAME = rb"(?![ =+@-])(?:(?!" + _HIDDEN + rb')[^,"\x00-\x1f\x7f])++(?<! )'
+_NAME = rb"(?![ =+@-])(?>(?:(?!" + _HIDDEN + rb')[^,"\x00-\x1f\x7f])+)(?<! )'
 
 KINDS: dict[str, CellKind] = {
     "int": CellKind(_INT, "a whole number", _whole),

@@ -21,7 +21,7 @@ from seldio.formats.cells import encoding_problem
 from seldio.reader_rules import READER_RULES
 from seldio.text import clipped, plural
 
-_CELL = re.compile(r'(?:"((?:[^"]++|"")*+)"([^,\r\n]*+)|([^,\r\n]*+))(,|\r\n|\r|\n|\Z)')
+_CELL = re.compile(r'(?:"((?>(?:[^"]++|"")*))"([^,\r\n]*+)|([^,\r\n]*+))(,|\r\n|\r|\n|\Z)')
 _SPECIAL = re.compile(r'[",\r\n]')
 _BREAKS = re.compile(r'\A"|[,\r\n]')
 BOM = "\ufeff"

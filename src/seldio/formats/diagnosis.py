@@ -33,7 +33,7 @@ _LINE_END = re.compile(rb"\r\n|\r|\n")
 _TEXT_END = re.compile(r"\r\n|\r|\n")
 #: A line that begins with a number that is not whole.
 _FRACTION = re.compile(rb"^[ \"]*+-?+[0-9]*+\.0*+[1-9]", re.MULTILINE)
-_BLANKS = re.compile(rb"(?:[ \t\v\f]*+\n)*+")
+_BLANKS = re.compile(rb"(?>(?:[ \t\v\f]*+\n)*)")
 #: What people head the columns with, and the fields that are meant.
 _TITLES = {
     "frame": "frame", "class": "class_id", "class_id": "class_id", "source": "source", "track": "source",

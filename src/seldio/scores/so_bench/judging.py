@@ -89,7 +89,7 @@ REPLY_SCHEMA: dict[str, Any] = _object(
 )
 
 #: Any number that is no angle or distance, and no part of a name: of a span only the last may have a unit.
-_TIME = re.compile(r"(?<![\w.,:])\d++(?:[.,:]\d++)*+(?!\s*(?:°|deg|m\b|met(?:er|re)))", re.IGNORECASE)
+_TIME = re.compile(r"(?<![\w.,:])\d++(?>(?:[.,:]\d++)*)(?!\s*(?:°|deg|m\b|met(?:er|re)))", re.IGNORECASE)
 _REPLY = ReplySchema("so-bench", REPLY_SCHEMA["properties"])
 
 
