@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -182,6 +183,7 @@ def stopped(numbers: list[int], folder: Path, batch: int, stop: int) -> None:
 
 @pytest.mark.slow
 @given(stop=st.integers(0, 19), batch=st.integers(1, 7))
+@patch.dict(os.environ)
 def test_a_break_at_any_place_is_gone_on_from(stop: int, batch: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     place = tmp_path_factory.mktemp("break")
     os.environ[CALLS] = str(place / "calls")
