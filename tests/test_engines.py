@@ -268,14 +268,31 @@ def test_all_kinds_of_results_come_back(tmp_path: Path) -> None:
             assert [type(value) for value in one] == [type(value) for value in other]
 
 
-class Evil:
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return os.system, ("touch /tmp/never",)
+class Call:
+    """Pickled as the call of a function."""
+
+    def __init__(self, function: object, *arguments: object) -> None:
+        self.call = function, arguments
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return self.call
+
+
+def test_members_of_enumerations_come_back_as_older_pythons_write_them(tmp_path: Path) -> None:
+    data = pickle.dumps([Call(getattr, Severity, "ERROR")])
+    (tmp_path / "x.part").write_bytes(hashlib.sha256(data).digest() + data)
+
+    assert [Severity.ERROR] == Ledger(tmp_path).get("x")
 
 
 @pytest.mark.parametrize(
-    "thing", [Evil(), os.system, seldio.validate, Path("a")], ids=["evil", "system", "function", "path"]
-)
+    "thing",
+    [
+        Call(os.system, "touch /tmp/never"), os.system, seldio.validate, Path("a"), Call(getattr, Finding, "__init__"),
+        Call(getattr, "text", "upper"),
+    ],
+    ids=["call", "system", "function", "path", "method", "method-of-text"],
+)  # fmt: skip
 def test_nothing_in_a_part_can_run(thing: object, tmp_path: Path) -> None:
     data = pickle.dumps(thing)
     ledger = Ledger(tmp_path)

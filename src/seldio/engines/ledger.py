@@ -113,11 +113,19 @@ class _Records(pickle.Unpickler):
         """A class that may be in a result."""
         if name in _PLAIN.get(module, ()):
             return super().find_class(module, name)
+        if (module, name) == ("builtins", "getattr"):  # how Python before 3.11.4 writes a member of an enumeration
+            return _member
         if module.startswith("seldio.") and "." not in name:
             found = super().find_class(module, name)
             if isinstance(found, type) and _only_fields(found):
                 return found
         raise pickle.UnpicklingError(f"{module}.{name} is not a part of a result")
+
+
+def _member(kind: object, name: str) -> Any:
+    if not isinstance(kind, enum.EnumMeta):
+        raise pickle.UnpicklingError(f"{name} of {kind!r} is not a part of a result")
+    return kind[name]
 
 
 def _only_fields(kind: type) -> bool:
