@@ -12,12 +12,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from seldio import geometry
-from seldio.differences.relations import apart, paired, tolerance, wrapped
-from seldio.differences.rows import NO_SOURCE, Floats, Ints, VersionRows
-from seldio.schema.spans import spans
+from seldio.differences.relations import apart, paired, ranked, tolerance, wrapped
+from seldio.differences.rows import NO_SOURCE, Floats, Ints, VersionRows, coded
+from seldio.schema.spans import in_order, runs
 from seldio.scores.seld.pairing import solved
 
 #: Time in common over time in all, and degrees, from which on the time and the place of two events agree.
@@ -96,27 +95,25 @@ def events_of(rows: VersionRows, whole: bool) -> _Events:
     if whole:
         order = np.lexsort((rows.label, rows.start))
         return _Events(rows, order, np.arange(len(rows) + 1))
-    clip = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(rows), np.int32)), pa.array(["clip"]))
-    table = pa.table({"clip": clip, "frame": rows.start, "class_id": rows.label, "source": rows.source})
-    found = spans(table)
-    return _Events(rows, np.asarray(found.rows, np.int64), np.asarray(found.starts, np.int64))
+    (numbers,) = coded([rows.label, rows.source, ranked(rows)])
+    order, starts = runs([numbers], rows.start)
+    heads = order[starts[:-1]]
+    return _Events(rows, *in_order(order, starts, np.lexsort((rows.label[heads], rows.start[heads]))))
 
 
-def changed_events(
-    old: VersionRows, new: VersionRows, names: Sequence[str], hop: float, *, whole: bool
-) -> tuple[list[ChangedEvent], int]:
+def changed_events(a: _Events, b: _Events, names: Sequence[str], hop: float) -> tuple[list[ChangedEvent], int]:
     """The events of one clip that changed, by onset, and how many are the same.
 
     Args:
-        old: the rows of the old version, after all that was done to the whole clip.
-        new: the rows of the new version.
+        a: the events of the old version, after all that was done to the whole clip.
+        b: those of the new version.
         names: the names of the classes.
         hop: seconds of a tick of their times.
-        whole: whether each row is a whole event.
     """
-    a, b = events_of(old, whole), events_of(new, whole)
     pairs = _same(a, b)
     same = len(pairs)
+    if same == len(a) == len(b):
+        return [], same
     pairs += _equal_times(a, b, {i for i, _ in pairs}, {j for _, j in pairs})
     pairs += _likely(a, b, {i for i, _ in pairs}, {j for _, j in pairs})
     found: list[ChangedEvent] = []
@@ -139,10 +136,10 @@ def _same(a: _Events, b: _Events) -> list[tuple[int, int]]:
     for field, values in a.rows.fields.items():
         before, after = values[rows], b.rows.fields[field][others]
         equal &= apart(field, before, after) <= tolerance(before, after)
-    pairs = np.stack([a.numbers[rows[equal]], b.numbers[others[equal]]], axis=1)
-    found, counts = np.unique(pairs, axis=0, return_counts=True)
-    whole = (counts == a.lengths[found[:, 0]]) & (counts == b.lengths[found[:, 1]])
-    return [(i, j) for i, j in found[whole].tolist()]
+    found, counts = np.unique(a.numbers[rows[equal]] * len(b) + b.numbers[others[equal]], return_counts=True)
+    i, j = np.divmod(found, max(len(b), 1))
+    whole = (counts == a.lengths[i]) & (counts == b.lengths[j])
+    return list(zip(i[whole].tolist(), j[whole].tolist(), strict=True))
 
 
 def _equal_times(a: _Events, b: _Events, taken: set[int], used: set[int]) -> list[tuple[int, int]]:

@@ -121,8 +121,8 @@ class Comparing:
         if not self.sources:
             old, new = (dataclasses.replace(side, source=np.full_like(side.source, NO_SOURCE)) for side in (old, new))
         changed = []
-        for clip, a, b in _differing(old, new, len(part.clips)):
-            found = self._changed(part.clips[clip], a, b, list(labels), hop)
+        for clip, a, b, reordered in _differing(old, new, len(part.clips)):
+            found = self._changed(part.clips[clip], a, b, list(labels), hop, reordered)
             if found.causes or found.events or found.reordered:  # else only the rounding differs
                 changed.append(found)
         return LabelChanges(len(part.clips), tuple(changed), (amiss, wrong))
@@ -145,32 +145,27 @@ class Comparing:
         return found, hop
 
     def _changed(
-        self, clip: str, old: VersionRows, new: VersionRows, labels: Sequence[str], hop: Fraction
+        self, clip: str, old: VersionRows, new: VersionRows, labels: Sequence[str], hop: Fraction, reordered: bool
     ) -> ChangedClip:
         whole = hop == Fraction(1, MICRO)
-        a, b = in_order(old), in_order(new)
-        every = len(events_of(b, whole))
-        if len(a) == len(b) and bool(same_by_clip(_one(a), _one(b), 1).all()):
-            return ChangedClip(clip, same=every, reordered=True)
-        causes, a = relations.causes(a, b, float(hop))
-        events, same = changed_events(a, b, labels, float(hop), whole=whole)
-        named = tuple(WholeCause(cause.text, every, cause.rows) for cause in causes)
+        after = events_of(new, whole)
+        if reordered:
+            return ChangedClip(clip, same=len(after), reordered=True)
+        causes, old = relations.causes(old, new, float(hop))
+        events, same = changed_events(events_of(old, whole), after, labels, float(hop))
+        named = tuple(WholeCause(cause.text, len(after), cause.rows) for cause in causes)
         return ChangedClip(clip, named, tuple(events), same)
 
 
-def _one(rows: VersionRows) -> VersionRows:
-    return dataclasses.replace(rows, clip=rows.clip * 0)
-
-
-def _differing(old: VersionRows, new: VersionRows, clips: int) -> Iterator[tuple[int, VersionRows, VersionRows]]:
-    """The clips whose rows differ, with the rows of both versions."""
+def _differing(old: VersionRows, new: VersionRows, clips: int) -> Iterator[tuple[int, VersionRows, VersionRows, bool]]:
+    """The clips whose rows differ, with the sorted rows of both versions, and whether only their order differs."""
     same = same_by_clip(old, new, clips)
-    for clip in (~same).nonzero()[0].tolist():
-        sides = []
-        for side in (old, new):
-            first, last = side.clip.searchsorted([clip, clip + 1])
-            sides.append(side.take(slice(first, last)))
-        yield clip, sides[0], sides[1]
+    a, b = (in_order(side.take(~same[side.clip])) for side in (old, new))
+    reordered = same_by_clip(a, b, clips)
+    clip = np.flatnonzero(~same)
+    bounds = [zip(*(side.clip.searchsorted([clip, clip + 1])).tolist(), strict=True) for side in (a, b)]
+    for one, was, now in zip(clip.tolist(), *bounds, strict=True):
+        yield one, a.take(slice(*was)), b.take(slice(*now)), bool(reordered[one])
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seldio.differences.rows import NO_SOURCE, Floats, Ints, VersionRows
+from seldio.differences.rows import NO_SOURCE, Floats, Ints, VersionRows, coded
 from seldio.schema.spans import rank_in_frame
 
 #: The share of rows that a cause explains, of those that it changes; rows that it has to change; and the share of
@@ -69,13 +69,15 @@ def causes(old: VersionRows, new: VersionRows, hop: float) -> tuple[list[ClipCha
     found: list[ClipChange] = []
     if min(len(old), len(new)) < LEAST:
         return found, old
-    if (cause := _shift(old, new, hop)) is not None:
-        found.append(cause)
-        old = cause.apply(old)
-    if (cause := _sources(old, new)) is not None:
-        found.append(cause)
-        old = cause.apply(old)
     a, b = paired(old, new)
+    if not len(a) == len(old) == len(new):  # else no time and no source is another one
+        if (cause := _shift(old, new, hop)) is not None:
+            found.append(cause)
+            old = cause.apply(old)
+        if (cause := _sources(old, new)) is not None:
+            found.append(cause)
+            old = cause.apply(old)
+        a, b = paired(old, new)
     if len(a) < SHARED * max(len(old), len(new)):
         return found, old
     if (cause := _exchanged(old, new, a, b)) is not None:
@@ -90,14 +92,24 @@ def causes(old: VersionRows, new: VersionRows, hop: float) -> tuple[list[ClipCha
 
 def paired(old: VersionRows, new: VersionRows) -> tuple[Ints, Ints]:
     """Rows of both versions with the same time, class and source; one of several takes the one of the same rank."""
-    sides = []
-    for side in (old, new):
-        rank = rank_in_frame([side.label, side.source], side.start)
-        sides.append(np.stack([side.start, side.label, side.source, rank], axis=1))
-    both = np.concatenate(sides)
-    _, codes = np.unique(both, axis=0, return_inverse=True)
-    _, a, b = np.intersect1d(codes[: len(old)], codes[len(old) :], assume_unique=True, return_indices=True)
+    one, other = coded(*([side.start, side.label, side.source] for side in (old, new)))
+    if not (_increasing(one) and _increasing(other)):
+        one, other = coded(*([numbers, rank_in_frame([], numbers)] for numbers in (one, other)))
+    if np.array_equal(one, other):
+        return np.arange(len(one)), np.arange(len(one))
+    _, a, b = np.intersect1d(one, other, assume_unique=True, return_indices=True)
     return a, b
+
+
+def ranked(rows: VersionRows) -> Ints:
+    """0 for the first row of a class and source at a time, 1 for the second, in the order of the rows."""
+    (numbers,) = coded([rows.start, rows.label, rows.source])
+    return np.zeros_like(numbers) if _increasing(numbers) else rank_in_frame([], numbers)
+
+
+def _increasing(numbers: Ints) -> bool:
+    """Whether they are sorted and each is there once, as is the rule."""
+    return bool((numbers[1:] > numbers[:-1]).all())
 
 
 def _shift(old: VersionRows, new: VersionRows, hop: float) -> ClipChange | None:
@@ -111,22 +123,24 @@ def _shift(old: VersionRows, new: VersionRows, hop: float) -> ClipChange | None:
         return np.stack([whole.label[first], whole.start[first]], axis=1)
 
     a, b = starts(old), starts(new)
-    shared = np.isin(a[:, 0], b[:, 0])
-    moves = [b[b[:, 0] == label, 1] - start for label, start in a[shared][:_ONSETS]]
-    if not moves:
+
+    def common(by: int) -> int:
+        one, other = coded([a[:, 0], a[:, 1] + by], [b[:, 0], b[:, 1]])
+        return int(np.isin(one, other).sum())
+
+    there = common(0)
+    if there > len(a) / 2:
         return None
-    values, counts = np.unique(np.concatenate(moves), return_counts=True)
+    some = a[np.isin(a[:, 0], b[:, 0])][:_ONSETS]
+    moves = (b[:, 1] - some[:, 1:])[b[:, 0] == some[:, :1]]
+    if not len(moves):
+        return None
+    values, counts = np.unique(moves, return_counts=True)
     best = int(values[np.lexsort((np.abs(values), -counts))[0]])
     if best == 0:
         return None
-
-    def common(by: int) -> int:
-        moved = np.concatenate([a + np.array([0, by]), b])
-        _, codes = np.unique(moved, axis=0, return_inverse=True)
-        return int(np.isin(codes[: len(a)], codes[len(a) :]).sum())
-
     after = common(best)
-    if after < SHARED * max(len(a), len(b)) or common(0) > after / 2:
+    if after < SHARED * max(len(a), len(b)) or there > after / 2:
         return None
     seconds = abs(best) * hop
     return ClipChange(
@@ -144,23 +158,25 @@ def _sources(old: VersionRows, new: VersionRows) -> ClipChange | None:
     if (old.source == NO_SOURCE).all() or (new.source == NO_SOURCE).all():
         return None
     sides = []
-    for side in (old, new):
-        alone = np.stack([side.label, side.start], axis=1)
-        _, first, counts = np.unique(alone, axis=0, return_index=True, return_counts=True)
-        rows = first[counts == 1]  # nobody else of the class sounds there
-        sides.append((alone[rows], side.source[rows]))
+    for side, numbers in zip((old, new), coded(*([one.label, one.start] for one in (old, new))), strict=True):
+        alone, first, counts = np.unique(numbers, return_index=True, return_counts=True)
+        some = counts == 1  # nobody else of the class sounds there
+        sides.append((alone[some], side.source[first[some]]))
     (a, olds), (b, news) = sides
-    _, codes = np.unique(np.concatenate([a, b]), axis=0, return_inverse=True)
-    _, i, j = np.intersect1d(codes[: len(a)], codes[len(a) :], assume_unique=True, return_indices=True)
-    pairs, counts = np.unique(np.stack([olds[i], news[j]], axis=1), axis=0, return_counts=True)
+    _, i, j = np.intersect1d(a, b, assume_unique=True, return_indices=True)
+    olds, news = olds[i], news[j]
+    if np.array_equal(olds, news):
+        return None
+    (numbers,) = coded([olds, news])
+    _, first, counts = np.unique(numbers, return_index=True, return_counts=True)
+    pairs = list(zip(olds[first].tolist(), news[first].tolist(), counts.tolist(), strict=True))
     names: dict[int, int] = {}
-    for (one, other), _ in sorted(zip(pairs.tolist(), counts.tolist(), strict=True), key=lambda pair: -pair[1]):
+    for one, other, _ in sorted(pairs, key=lambda pair: -pair[2]):
         names.setdefault(one, other)
-    explained = sum(count for (one, other), count in zip(pairs.tolist(), counts.tolist(), strict=True)
-                    if names[one] == other)  # fmt: skip
-    other = {one: two for one, two in names.items() if one != two}
+    explained = sum(count for one, other, count in pairs if names[one] == other)
+    others = any(one != other for one, other in names.items())
     unique = len(set(names.values())) == len(names)
-    if not other or not unique or explained < max(LEAST, EXPLAINED * counts.sum()):
+    if not others or not unique or explained < max(LEAST, EXPLAINED * counts.sum()):
         return None
 
     def renumbered(side: VersionRows) -> VersionRows:

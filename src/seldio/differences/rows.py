@@ -158,5 +158,42 @@ def same_by_clip(old: VersionRows, new: VersionRows, clips: int) -> NDArray[np.b
 
 
 def in_order(rows: VersionRows) -> VersionRows:
-    """The rows sorted by all their columns."""
-    return rows.take(np.lexsort(rows.keys()[::-1]))
+    """The rows sorted by their clip and all other columns."""
+    (numbers,) = coded([rows.clip, rows.start, rows.stop, rows.label, rows.source])
+    order = numbers.argsort(kind="stable")
+    if not (np.diff(numbers[order]) > 0).all():  # rows that the others do not tell apart are rare
+        order = np.lexsort([*reversed(rows.keys()), numbers])
+    return rows.take(order)
+
+
+def coded(*sides: Sequence[Ints]) -> list[Ints]:
+    """A number for each row of some columns, on every side the same for the same values, and sorted as they are.
+
+    Arrays of numbers are sorted many times as fast as arrays of rows.
+    """
+    totals, size = [np.zeros(len(side[0]), np.int64) for side in sides], 1
+    for values in zip(*sides, strict=True):
+        columns, span = _from_zero(values)
+        if size * span > _LARGEST:
+            totals, size = _renumbered(totals)
+            columns, span = _renumbered(columns)
+        totals = [total * span + column for total, column in zip(totals, columns, strict=True)]
+        size *= span
+    return totals
+
+
+#: What numbers of rows stay below.
+_LARGEST = 1 << 62
+
+
+def _from_zero(columns: Sequence[Ints]) -> tuple[list[Ints], int]:
+    """Columns less their lowest value, and how many values fit between that and their highest one."""
+    there = [column for column in columns if len(column)]
+    low = min((int(column.min()) for column in there), default=0)
+    return [column - low for column in columns], max((int(column.max()) for column in there), default=low) - low + 1
+
+
+def _renumbered(columns: Sequence[Ints]) -> tuple[list[Ints], int]:
+    """Columns with the place of each value among all that there are instead of it, and how many there are."""
+    known, places = np.unique(np.concatenate(columns), return_inverse=True)
+    return np.split(places, np.cumsum([len(column) for column in columns])[:-1]), len(known)

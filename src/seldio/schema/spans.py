@@ -57,15 +57,41 @@ def spans(table: pa.Table, gap: int = 0, hop: Fraction = clock.HOP) -> Spans:
     clips, names = clip_codes(table)
     frame, label, source = (_numbers(table, field) for field in ("frame", "class_id", "source"))
     keys: list[Ints] = [clips.astype(np.int64), label, _unnumbered(table, label), source]
-    rank = rank_in_frame(keys, frame)
-    order = np.lexsort((frame, rank, *reversed(keys)))
-    step = np.diff(frame[order])
-    new = np.zeros(len(order), dtype=bool)
-    new[:1] = True
-    new[1:] = (step > gap + 1) | np.logical_or.reduce([np.diff(key[order]) != 0 for key in (*keys, rank)])
-    starts = np.append(np.flatnonzero(new), len(order))
-    columns = {"class_id": label} | ({"source": source} if "source" in table.column_names else {})
-    return _ordered(names, clips, frame, columns, order, starts, hop)
+    rows, starts = runs([*keys, rank_in_frame(keys, frame)], frame, gap)
+    heads = rows[starts[:-1]]
+    rows, starts = in_order(rows, starts, np.lexsort((label[heads], frame[heads], clips[heads])))
+    heads, tails = rows[starts[:-1]], rows[starts[1:] - 1]
+    numbers = {"class_id": label} | ({"source": source} if "source" in table.column_names else {})
+    columns = {
+        "clip": pa.DictionaryArray.from_arrays(pa.array(clips[heads], pa.int32()), pa.array(names, pa.string())),
+        "onset": frame[heads] * hop.numerator / hop.denominator,
+        "offset": (frame[tails] + 1) * hop.numerator / hop.denominator,
+        "first_frame": frame[heads].astype(np.int32),
+        "last_frame": frame[tails].astype(np.int32),
+    }
+    for field, values in numbers.items():
+        columns[field] = pa.array(values[heads], pa.int32(), mask=values[heads] == _NULL)
+    return Spans(pa.table(columns), rows, starts)
+
+
+def runs(keys: Sequence[Ints], frame: Ints, gap: int = 0) -> tuple[Ints, Ints]:
+    """The rows of each run of consecutive frames with the same *keys*, one run after another, and where each begins.
+
+    The runs are in the order of their keys. There is one more beginning than there are runs.
+    """
+    rows = np.lexsort((frame, *reversed(keys)))
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = np.diff(frame[rows]) > gap + 1
+    for key in keys:
+        new[1:] |= np.diff(key[rows]) != 0
+    return rows, np.append(np.flatnonzero(new), len(rows))
+
+
+def in_order(rows: Ints, starts: Ints, order: Ints) -> tuple[Ints, Ints]:
+    """What :func:`runs` gives, with the runs in another *order*."""
+    lengths = np.diff(starts)[order]
+    bounds = np.concatenate(([0], np.cumsum(lengths)))
+    return rows[np.arange(bounds[-1]) + np.repeat(starts[:-1][order] - bounds[:-1], lengths)], bounds
 
 
 #: Stands for null; no file holds a number this small.
@@ -122,25 +148,3 @@ def _shared(keys: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
     found[order[1:]] |= same
     found[order[:-1]] |= same
     return found
-
-
-def _ordered(
-    names: list[str], clips: Any, frame: Ints, keys: dict[str, Ints], order: Ints, starts: Ints, hop: Fraction
-) -> Spans:
-    """The spans sorted by clip, onset and class; rows regrouped to match."""
-    heads, tails = order[starts[:-1]], order[starts[1:] - 1]
-    by_onset = np.lexsort((keys["class_id"][heads], frame[heads], clips[heads]))
-    heads, tails = heads[by_onset], tails[by_onset]
-    lengths = np.diff(starts)[by_onset]
-    bounds = np.concatenate(([0], np.cumsum(lengths)))
-    shift = np.repeat(starts[:-1][by_onset] - bounds[:-1], lengths)
-    columns = {
-        "clip": pa.DictionaryArray.from_arrays(pa.array(clips[heads], pa.int32()), pa.array(names, pa.string())),
-        "onset": frame[heads] * hop.numerator / hop.denominator,
-        "offset": (frame[tails] + 1) * hop.numerator / hop.denominator,
-        "first_frame": frame[heads].astype(np.int32),
-        "last_frame": frame[tails].astype(np.int32),
-    }
-    for field, values in keys.items():
-        columns[field] = pa.array(values[heads], pa.int32(), mask=values[heads] == _NULL)
-    return Spans(pa.table(columns), order[np.arange(bounds[-1]) + shift], bounds)
