@@ -2,6 +2,8 @@
 # and again when pyproject.toml changes.
 PYTHON ?= python3
 RUN := .venv/bin/python
+# Where the environment forbids it, every process of every run would compile all tests and all of seldio again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: test test-slow test-browser test-frameworks test-docker lint demo docs pictures schemas bench clean
 .DELETE_ON_ERROR:

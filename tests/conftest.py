@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer.main
+import typer.testing
 from hypothesis import settings
+
+# A command is derived from its functions once, not for each call, which would cost more than most of them do.
+typer.testing._get_command = functools.cache(typer.main.get_command)
 
 # a quarter of the examples in `make test`, all of them in `make test-slow`
 for name, examples in (("quick", 25), ("thorough", 100)):

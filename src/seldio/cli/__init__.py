@@ -5,9 +5,12 @@ Commands import what they need when they run, so that ``seldio --help`` stays qu
 
 from __future__ import annotations
 
+import functools
 import sys
+from collections.abc import Callable
 
 import typer
+import typer.main
 
 from seldio.cli import compare, hub, score, verbs, view
 from seldio.cli.demo import demo
@@ -69,4 +72,10 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             # file names and cells may hold anything; printing must never fail over it
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    app(prog_name="seldio")
+    _parser()(prog_name="seldio")
+
+
+@functools.cache
+def _parser() -> Callable[..., None]:
+    """All commands with their options; typer alone would derive them from their functions again for every call."""
+    return typer.main.get_command(app)
