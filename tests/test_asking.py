@@ -344,7 +344,7 @@ def items(labels: Path) -> list[Item]:
     return tasks.generate(seldio.read(labels), seed=3).items
 
 
-@pytest.mark.parametrize("options", [{"per_task": 5}, {"balance": True}, {"total": 77}, {"total": 77, "per_task": 9}])
+@pytest.mark.parametrize("options", [{"per_task": 5}, {"total": 77}, {"total": 77, "per_task": 9}])
 def test_the_choice_is_that_of_plain_python(items: list[Item], options: dict[str, object]) -> None:
     wanted = targets(Counter(str(item.task) for item in items), **options)  # type: ignore[arg-type]
     keep = chosen(as_keys(key(item, 5) for item in items), wanted)

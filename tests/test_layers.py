@@ -40,7 +40,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "soundfile": ("media/audio.py",),
     "soxr": ("media/resampling.py",),
     "av": ("media/",),
-    "scipy": ("scores/", "media/arrays.py"),
+    "scipy": ("scores/", "media/arrays.py", "tasks/even.py"),
     "huggingface_hub": ("hub/", "scores/judge/"),
     "rapidfuzz": ("answers/matching.py",),
     "ray": ("engines/cluster.py",),

@@ -239,7 +239,8 @@ def convert(
         False,
         "--balance",
         rich_help_panel=_ASK,
-        help="As many questions as the task shares of SO-Bench allow; the scarcest task sets the total.",
+        help="As many questions as the task shares of SO-Bench allow (the scarcest task sets the total), without those "
+        "whose answer their text gives away.",
     ),
     split: str = typer.Option("test", metavar="NAME", help="Split to write into each question.", rich_help_panel=_ASK),
     details: bool = typer.Option(

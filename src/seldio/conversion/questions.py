@@ -34,7 +34,9 @@ from seldio.formats.qa_json import ITEMS
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.tasks import DEFAULTS, mix
+from seldio.tasks.even import UNEVEN
 from seldio.tasks.margins import Margins
+from seldio.tasks.task import hashed
 from seldio.text import clipped, plural, printable
 
 Place = str | os.PathLike[str]
@@ -58,7 +60,7 @@ class QuestionOptions:
     margins: Margins = DEFAULTS  # what must differ by how much
     split: str = "test"  # written into each item
     per_task: int | None = None  # at most so many of a task
-    balance: bool = False  # the proportions of SO-Bench, and even answers
+    balance: bool = False  # the proportions of SO-Bench, and answers that the text does not give away
     total: int | None = None  # so many in all; see :func:`seldio.tasks.mix.targets`
     audio: bool = False  # whether the sound of the clips is cut out and written beside the items
     force: bool = False  # whether labels in which there are errors are asked about too
@@ -117,6 +119,7 @@ class MakingQuestions:
     russian: bool
     text: str
     keyed: bool
+    balance: bool
     force: bool
 
     def __call__(self, part: Part) -> QuestionBatch:
@@ -128,7 +131,7 @@ class MakingQuestions:
             found = []  # nothing is asked in the end
         tally = QuestionTally(faults=faults.thin())
         texts: list[bytes] = []
-        keys: list[tuple[int, int, int]] = []
+        keys: list[tuple[Any, ...]] = []
         for table, layout in ((one.reading.table, one.reading.format) for one in found):
             tally.layouts[layout.name] = None
             tally.recordings += len(origin_of(table).files)
@@ -136,9 +139,9 @@ class MakingQuestions:
                 texts.append(encoded(item, text))
                 tally.asked[item.task] += 1
                 if self.keyed:
-                    keys.append(mix.key(item, self.options["seed"]))
+                    keys.append(mix.key(item, self.options["seed"], balance=self.balance))
         lengths = np.fromiter(map(len, texts), np.int32, len(texts))
-        return QuestionBatch(b"".join(texts), lengths, mix.as_keys(keys), tally)
+        return QuestionBatch(b"".join(texts), lengths, mix.as_keys(keys, balance=self.balance), tally)
 
 
 def task_module(russian: bool) -> ModuleType:
@@ -196,7 +199,12 @@ def make_questions(
     place = _place(out, target, options.split)
     own = target.name if isinstance(target, JsonItems) else ITEMS.name
     work = MakingQuestions(
-        options.options(), target.name == RUSSIAN, ITEMS.name if options.audio else own, options.selects, options.force
+        options.options(),
+        target.name == RUSSIAN,
+        ITEMS.name if options.audio else own,
+        options.selects,
+        options.balance,
+        options.force,
     )
     module = task_module(work.russian)
     found = label_parts(
@@ -212,7 +220,7 @@ def make_questions(
             tally.add(batch.tally, part)
             batches.append(SpooledBatch(batch.lengths, batch.keys))
         forced = tally.faults.settle(options.force)
-        kept, masks = _choice(batches, tally.asked, options, module)
+        kept, masks = _choice(batches, tally, options, module)
         texts, remarks = _texts(spool, batches, masks), list[str]()
         if "answer_meta" not in target.carries and target.name != RUSSIAN:
             remarks.append(f"{target.name} cannot hold answer_meta, the answer as numbers")
@@ -263,16 +271,22 @@ def _near(place: Path | BinaryIO) -> Path | None:
 
 
 def _choice(
-    batches: Sequence[SpooledBatch], counts: Mapping[str, int], options: QuestionOptions, module: ModuleType
+    batches: Sequence[SpooledBatch], tally: QuestionTally, options: QuestionOptions, module: ModuleType
 ) -> tuple[Mapping[str, int], Sequence[Mask | None]]:
-    """How many items of each task are written, in the proportions of *module*, and which of each batch; None: all."""
+    """How many items of each task are written, in the proportions of *module*, and which of each batch; None: all.
+
+    The *tally* of what is skipped is counted up by what is left out so that answers are even.
+    """
     if not options.selects:
-        return counts, [None] * len(batches)
-    wanted = mix.targets(counts, per_task=options.per_task, balance=options.balance, total=options.total,
-                         proportions={name: task.weight for name, task in module.TASKS.items()})  # fmt: skip
-    keys = [batch.keys for batch in batches]
-    masks = np.split(mix.chosen(np.concatenate(keys), wanted), np.cumsum([len(key) for key in keys])[:-1])
-    return wanted, masks
+        return tally.asked, [None] * len(batches)
+    keys = np.concatenate([batch.keys for batch in batches])
+    keep, uneven = mix.choice(keys, tally.asked, per_task=options.per_task, balance=options.balance,
+                              total=options.total,
+                              proportions={name: task.weight for name, task in module.TASKS.items()})  # fmt: skip
+    tally.skipped.update({(task, UNEVEN): number for task, number in uneven.items()})
+    found = dict(zip(*np.unique(keys["task"][keep], return_counts=True), strict=True))
+    kept = {task: int(found[code]) for task in tally.asked if (code := np.uint64(hashed(task))) in found}
+    return kept, np.split(keep, np.cumsum([len(batch.keys) for batch in batches])[:-1])
 
 
 def _texts(spool: IO[bytes], batches: Sequence[SpooledBatch], masks: Sequence[Mask | None]) -> Iterator[list[bytes]]:

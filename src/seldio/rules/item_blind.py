@@ -29,6 +29,7 @@ from seldio.findings import Finding, Rule
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemFile, ItemTable
 from seldio.rules.registry import WARNING, rule
+from seldio.tasks.names import name_of
 from seldio.text import clipped
 
 #: So many questions are looked at; of more, those with the smallest hashes.
@@ -162,15 +163,33 @@ class GuessGroup:
         self.answers = sorted({_plain(row["answer"]) for row in rows}) if self.open else []
         self.few = not self.open or 1 < len(self.answers) <= _ANSWERS
         self.rows = rows if self.few else []
-        options = [self.answers if self.open else row["options"] for row in self.rows]
+        options = self._named() if self.open else [row["options"] for row in self.rows]
         self.counts: Ints = np.array([len(some) for some in options], np.int64)
         self.starts: Ints = np.concatenate([[0], np.cumsum(self.counts)[:-1]]).astype(np.int64)
         self.texts = [text for some in options for text in some]
-        right = [self.answers.index(_plain(row["answer"])) if self.open else _right(row) or 0 for row in self.rows]
+        right = [
+            some.index(_plain(row["answer"])) if self.open else _right(row) or 0
+            for some, row in zip(options, self.rows, strict=True)
+        ]
         self.right = self.starts + np.array(right, np.int64)
         self.question = np.repeat(np.arange(len(self.rows)), self.counts)
         self.place = np.arange(len(self.texts)) - self.starts[self.question]
         self.fold = np.array([row["hash"] % _FOLDS for row in self.rows], np.int64)
+
+    def _named(self) -> list[list[str]]:
+        """Of each open question the answers to guess from: those that it names if all do, as "the bell or the dog".
+
+        Where it names only the right one, there is another that is never right.
+        """
+        spoken = {_plain(row["answer"]): f" {_plain(name_of(row['answer']).spoken)} " for row in self.rows}
+        named = []
+        for row in self.rows:
+            asked, right = f" {_plain(row['question'])} ", _plain(row["answer"])
+            some = [answer for answer in self.answers if f" {answer} " in asked or spoken[answer] in asked]
+            if right not in some:
+                return [self.answers] * len(self.rows)
+            named.append(some if len(some) > 1 else [right, ""])
+        return named
 
     @property
     def chance(self) -> float:

@@ -59,7 +59,8 @@ def generate(
         hop: seconds from the start of one clip to the start of the next.
         margins: what must differ by how much.
         per_task: maximum number of items of a task.
-        balance: the proportions of SO-Bench, and even answers; see :func:`targets`.
+        balance: the proportions of SO-Bench, see :func:`targets`, and answers that cannot be guessed from the text;
+            what is left out for that is counted as skipped.
         audio_pattern: path of the audio, with ``{audio_id}``, ``{clip}``, ``{split}`` or ``{path}`` (the label
             file's path below its root without suffix, ``metadata_`` in front being ``foa_``).
         split: of the items.
@@ -75,4 +76,4 @@ def generate(
         table, seed=seed, tasks=tasks, window=window, hop=hop, margins=margins, audio_pattern=audio_pattern,
         split=split, skipped=skipped,
     )  # fmt: skip
-    return Generated(select(list(found), seed, per_task=per_task, balance=balance), skipped)
+    return Generated(select(list(found), seed, per_task=per_task, balance=balance, skipped=skipped), skipped)

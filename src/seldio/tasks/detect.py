@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
-from seldio.schema.qa import AnswerMeta
+from seldio.schema.qa import AnswerMeta, Item
 from seldio.tasks.margins import Margins
 from seldio.tasks.names import capitalized, enumerated
-from seldio.tasks.scene import DIRECTIONS, Scene, SceneEvent, each_event, sounds, tenths
+from seldio.tasks.scene import DIRECTIONS, Scene, SceneEvent, cells, each_event, only_cell, sounds, tenths
 from seldio.tasks.task import (
     DOUBLED,
     NO_DISTANCE,
@@ -228,6 +228,23 @@ _DISTANCE = (
     "Near is below 1.5 m, mid-range 1.5 to 4.0 m, far above 4.0 m; answer in metres.",
 )
 
+
+def _direction(item: Item) -> tuple[Hashable, ...]:
+    """The two numbers of a question for what sounds there."""
+    if not item.events:
+        return ()
+    event = item.events[0]
+    return ("elevation", round(event.elevation or 0)), ("azimuth", round(event.azimuth or 0))
+
+
+def _cell(item: Item) -> tuple[Hashable, ...]:
+    """The words of a question for what sounds in a direction."""
+    if not item.events:
+        return ()
+    event = item.events[0]
+    return (only_cell(int(cells(event.azimuth or 0.0, event.elevation or 0.0, 0.0))),)
+
+
 #: The records of these tasks.
 TASKS: tuple[Task[Scene, Draft], ...] = (
     Task(
@@ -280,7 +297,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="identify_source_by_doa", question_class="detect", weight=667, spatial=True,
-        candidates=identify_source_by_doa,
+        candidates=identify_source_by_doa, contexts=_direction,
         answer="source", read="source", metric="source_semantic_llm",
         ask=READ_SOURCE,
         wordings=(
@@ -293,7 +310,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="identify_source_by_location", question_class="detect", weight=666, spatial=True,
-        candidates=identify_source_by_location, answer="source", read="source", metric="source_semantic_llm",
+        candidates=identify_source_by_location, contexts=_cell,
+        answer="source", read="source", metric="source_semantic_llm",
         ask=READ_SOURCE,
         wordings=(
             Wording((

@@ -1,4 +1,9 @@
-"""Which of many items to keep: some of each task, in the proportions of a benchmark, with even answers."""
+"""Which of many items to keep: some of each task, in the proportions of a benchmark, with even answers.
+
+Each clip gives all its items, and what the choice has to know of each is a few numbers (``KEY``) that are put together
+over all parts; so the choice is the same for any cut into parts. With *balance* it begins with the items that cannot be
+guessed from their text (:mod:`seldio.tasks.even`).
+"""
 
 from __future__ import annotations
 
@@ -13,12 +18,19 @@ import numpy as np
 from seldio.errors import UsageError
 from seldio.schema.qa import Item
 from seldio.tasks.english import KNOWN, SO_BENCH
-from seldio.tasks.task import hashed
+from seldio.tasks.even import CLAIMS, CONTEXTS, OPTIONS, UNEVEN, fair, flat, packed, within
+from seldio.tasks.task import Task, first_class, hashed
 from seldio.text import listed
 
 #: What the choice of items looks at, 24 bytes each: task and answer as hashes, and the luck of the draw.
 KEY = np.dtype([("task", np.uint64), ("group", np.uint64), ("chance", np.uint64)])
+#: And to balance them, whether the answer can be guessed by itself, what the question tells that may go with it (0:
+#: nothing), and what the options claim (nothing: open).
+EVEN_KEY = np.dtype(
+    [*KEY.descr, ("word", np.bool_), ("contexts", np.uint64, (CONTEXTS,)), ("claims", np.uint32, (OPTIONS, CLAIMS))]
+)
 Keys = np.ndarray[Any, np.dtype[np.void]]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 #: Widths of the bins in which numbers count as the same answer: degrees, metres, seconds.
 _BINS = {"azimuth_deg": 45.0, "elevation_deg": 15.0, "distance_m": 1.0, "onset_time": 5.0}
@@ -26,14 +38,30 @@ _BINS = {"azimuth_deg": 45.0, "elevation_deg": 15.0, "distance_m": 1.0, "onset_t
 
 def answer_group(item: Item) -> Hashable:
     """What counts as the same answer when answers are to be even: the task's own, a bin of its number or its label."""
-    task = KNOWN.get(item.task or "")
+    return _group(item, _task(item))[0]
+
+
+def _task(item: Item) -> Task[Any, Any] | None:
+    """The record of the task that asked *item*."""
+    if item.language != "ru":
+        return KNOWN.get(item.task or "")
+    from seldio.tasks.russian import TASKS
+
+    return TASKS.get(item.task or "")
+
+
+def _group(item: Item, task: Task[Any, Any] | None) -> tuple[Hashable, bool]:
+    """What counts as the same answer, and whether whoever guesses it has answered the question.
+
+    A bin of numbers is not an answer, nor is the class of what is asked about, where the answer is a time.
+    """
     if task is not None and task.alike is not None:
-        return task.alike(item)
+        return task.alike(item), task.alike is not first_class
     for field, width in _BINS.items():
         value = getattr(item.answer_meta, field, None)
         if value is not None:
-            return int(value // width)
-    return item.canonical_answer
+            return int(value // width), False
+    return item.canonical_answer, True
 
 
 def targets(
@@ -96,31 +124,100 @@ def _shares(counts: Mapping[str, int], weights: Mapping[str, int], total: int) -
 _hashed = lru_cache(maxsize=4096)(hashed)
 
 
-def key(item: Item, seed: int) -> tuple[int, int, int]:
-    """What :func:`chosen` needs to know of *item*: the fields of ``KEY``."""
-    task = str(item.task)
-    return _hashed(task), _hashed(repr(answer_group(item))), hashed(seed, item.id)
+_NO_CLAIMS = [[0] * CLAIMS] * OPTIONS
 
 
-def chosen(keys: Keys, wanted: Mapping[str, int]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def key(item: Item, seed: int, *, balance: bool = False) -> tuple[Any, ...]:
+    """What :func:`chosen` needs to know of *item*: the fields of ``KEY``, to *balance* items those of ``EVEN_KEY``."""
+    task = _task(item)
+    group, word = _group(item, task)
+    told = _hashed(str(item.task)), _hashed(repr(group)), hashed(seed, item.id)
+    if not balance:
+        return told
+    claims = task.claims(item) if task is not None and task.claims is not None else None
+    if claims is not None and item.options:  # the place of an option claims to be that of the right one, too
+        others = [number for number, text in enumerate(item.options) if text != item.canonical_answer]
+        places = [item.options.index(str(item.canonical_answer)), *others]
+        claims = [[*option, number] for option, number in zip(claims, places, strict=True)]
+    contexts = [0] * CONTEXTS
+    for number, context in enumerate(task.contexts(item) if task is not None and task.contexts is not None else ()):
+        contexts[number] = _hashed(repr(context))
+    return *told, word and claims is None, contexts, _NO_CLAIMS if claims is None else packed(claims)
+
+
+def even(keys: Keys) -> Mask:
+    """Of each item, whether it is among the most that there can be of its task with answers that nobody can guess."""
+    keep = np.ones(len(keys), bool)
+    for task in np.unique(keys["task"]):
+        rows = np.flatnonzero(keys["task"] == task)
+        own = keys[rows]
+        if own["claims"].any():
+            keep[rows] = False
+            keep[rows[fair(own["claims"], own["chance"])]] = True
+        elif own["word"].all():
+            keep[rows] = False
+            for number in range(CONTEXTS):
+                some = within(own["contexts"][:, number], own["group"], own["chance"])
+                rows, own = rows[some], own[some]
+            keep[rows[flat(own["group"], own["chance"])]] = True
+    return keep
+
+
+def chosen(keys: Keys, wanted: Mapping[str, int], among: Mask | None = None) -> Mask:
     """Of each item, whether it is among the *wanted* number of its task.
 
     Of each task answers are taken in turn (see :func:`answer_group`), so that rare ones are kept. The choice
     depends on the set of items, not on their order.
+
+    Args:
+        keys: of each item its ``KEY``; its ``EVEN_KEY`` if there is *among*.
+        wanted: how many of each task.
+        among: what :func:`even` gives of *keys*, if only those are to be chosen. Of a task with options a few less may
+            be chosen than are wanted: as many as are even.
     """
     keep = np.zeros(len(keys), bool)
-    order = np.lexsort((keys["chance"], keys["group"], keys["task"]))
-    task, group = keys["task"][order], keys["group"][order]
-    new = np.ones(len(keys), bool)
+    rows = np.arange(len(keys))
+    if among is not None:
+        contested = keys["claims"].any(axis=(1, 2))
+        for name, number in wanted.items():
+            own = np.flatnonzero(contested & (keys["task"] == np.uint64(hashed(name))))
+            keep[own[fair(keys["claims"][own], keys["chance"][own], number)]] = True
+        rows = np.flatnonzero(among & ~contested)
+    rest = keys[rows]
+    order = np.lexsort((rest["chance"], rest["group"], rest["task"]))
+    task, group = rest["task"][order], rest["group"][order]
+    new = np.ones(len(rest), bool)
     new[1:] = (np.diff(task) != 0) | (np.diff(group) != 0)
     starts = np.flatnonzero(new)
-    turn = np.arange(len(keys)) - np.repeat(starts, np.diff([*starts.tolist(), len(keys)]))
-    order = order[np.lexsort((keys["chance"][order], turn, task))]
-    task = keys["task"][order]
+    turn = np.arange(len(rest)) - np.repeat(starts, np.diff([*starts.tolist(), len(rest)]))
+    order = order[np.lexsort((rest["chance"][order], turn, task))]
+    task = rest["task"][order]
     for name, number in wanted.items():
         first, last = (np.searchsorted(task, np.uint64(hashed(name)), side=side) for side in ("left", "right"))
-        keep[order[first : min(last, first + number)]] = True
+        keep[rows[order[first : min(last, first + number)]]] = True
     return keep
+
+
+def choice(
+    keys: Keys,
+    asked: Mapping[str, int],
+    *,
+    per_task: int | None = None,
+    balance: bool = False,
+    total: int | None = None,
+    proportions: Mapping[str, int] = SO_BENCH,
+) -> tuple[Mask, dict[str, int]]:
+    """Of each item, whether to keep it, and how many of each task are too uneven to be kept (:data:`UNEVEN`).
+
+    *asked* counts the items by task; the others are as of :func:`targets`.
+    """
+    among = even(keys) if balance else None
+    counts = dict(asked)
+    if among is not None:
+        counts = {name: int((among & (keys["task"] == np.uint64(hashed(name)))).sum()) for name in asked}
+    wanted = targets(counts, per_task=per_task, balance=balance, total=total, proportions=proportions)
+    uneven = {name: asked[name] - number for name, number in counts.items() if asked[name] > number}
+    return chosen(keys, wanted, among), uneven
 
 
 def select(
@@ -131,16 +228,24 @@ def select(
     balance: bool = False,
     total: int | None = None,
     proportions: Mapping[str, int] = SO_BENCH,
+    skipped: Counter[tuple[str, str]] | None = None,
 ) -> list[Item]:
-    """The items to keep, in their order: see :func:`targets` and :func:`chosen`."""
+    """The items to keep, in their order: see :func:`targets` and :func:`chosen`.
+
+    With *balance*, *skipped* is counted up by those that no others even out.
+    """
     if per_task is None and total is None and not balance:
         return list(items)
-    counts = Counter(str(item.task) for item in items)
-    wanted = targets(counts, per_task=per_task, balance=balance, total=total, proportions=proportions)
-    keep = chosen(as_keys(key(item, seed) for item in items), wanted)
+    keys = as_keys((key(item, seed, balance=balance) for item in items), balance=balance)
+    asked = Counter(str(item.task) for item in items)
+    keep, uneven = choice(
+        keys, asked, per_task=per_task, balance=balance, total=total, proportions=proportions
+    )  # fmt: skip
+    if skipped is not None:
+        skipped.update({(task, UNEVEN): number for task, number in uneven.items()})
     return [item for item, kept in zip(items, keep.tolist(), strict=True) if kept]
 
 
-def as_keys(keys: Iterable[tuple[int, int, int]]) -> Keys:
+def as_keys(keys: Iterable[tuple[Any, ...]], *, balance: bool = False) -> Keys:
     """Keys as an array."""
-    return np.array(list(keys), KEY)
+    return np.array(list(keys), EVEN_KEY if balance else KEY)

@@ -7,11 +7,12 @@ clip and that stay where they are; multi_hop, spatial_temporal and classify_moti
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from functools import update_wrapper
+from collections.abc import Callable, Hashable, Iterator
+from functools import partial, update_wrapper
 from itertools import combinations
 from operator import attrgetter
 
+from seldio.schema.qa import Item
 from seldio.tasks.detect import span
 from seldio.tasks.margins import Margins
 from seldio.tasks.scene import DIRECTIONS, RIVALS, Scene, SceneEvent, each_event, sounds
@@ -31,6 +32,7 @@ from seldio.tasks.task import (
     Wording,
     first_class,
     moments,
+    name_of,
     second,
 )
 
@@ -193,6 +195,28 @@ def _motion(event: SceneEvent, margins: Margins) -> str:
     return "approaching" if event.gain < 0 else "receding"
 
 
+# --- what could be guessed --------------------------------------------------------------------------------------
+
+
+def _most(item: Item, field: str) -> list[list[Hashable]] | None:
+    """That one class has more of a *field* than the other, and that the source which is named first is right."""
+    if item.events is None or len(item.events) != 2:
+        return None
+    one, other = item.events
+    more, less = (one, other) if (getattr(one, field) or 0) >= (getattr(other, field) or 0) else (other, one)
+    first = item.canonical_answer == name_of(str(one.class_name)).plain
+    return [[("more", more.class_name), ("first", first)], [("more", less.class_name), ("first", not first)]]
+
+
+def _leftmost(item: Item) -> list[list[Hashable]] | None:
+    """That one class is left of the other, and that the first one is."""
+    if item.events is None or len(item.events) != 2:
+        return None
+    one, other = (event.class_name for event in item.events)
+    left = " left of " in (item.canonical_answer or "")
+    return [[("left", one if left else other), ("side", left)], [("left", other if left else one), ("side", not left)]]
+
+
 _READ_RELATION = "Read the relation of the two sounds; decide relation_match."
 
 #: The records of these tasks.
@@ -230,7 +254,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="compare_elevation", question_class="elevation", weight=333, spatial=True,
-        candidates=compare_elevation,
+        candidates=compare_elevation, claims=partial(_most, field="elevation"),
         answer="relation", read="comparison", metric="relation_semantic_llm",
         ask=_READ_RELATION,
         wordings=(
@@ -243,7 +267,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="compare_distance", question_class="distance", weight=333, spatial=True,
-        candidates=compare_distance, answer="relation",
+        candidates=compare_distance, claims=partial(_most, field="distance"), answer="relation",
         read="comparison", metric="relation_semantic_llm",
         ask=_READ_RELATION,
         wordings=(
@@ -258,7 +282,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         name="relative_left_right", question_class="reasoning", weight=333, spatial=True,
         candidates=relative_left_right,
         answer="relation", read="side", metric="relation_semantic_llm",
-        alike=lambda item: " left of " in (item.canonical_answer or ""),
+        alike=lambda item: " left of " in (item.canonical_answer or ""), claims=_leftmost,
         ask=_READ_RELATION,
         wordings=(
             Wording((
@@ -270,7 +294,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="classify_motion", question_class="motion", weight=62, spatial=True,
-        candidates=classify_motion, answer="motion",
+        candidates=classify_motion, contexts=lambda item: (first_class(item),), answer="motion",
         read="motion", metric="motion_semantic_llm",
         ask="Read the motion into motion_label and decide motion_match.",
         wordings=(

@@ -14,8 +14,9 @@ verbs that agree with x (see :class:`seldio.tasks.nouns.Noun`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from itertools import combinations
 from operator import attrgetter
 from typing import NamedTuple, Unpack
@@ -28,7 +29,7 @@ from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.tasks.generation import GenerationOptions, ItemPlace, ask_all
 from seldio.tasks.margins import Margins
-from seldio.tasks.nouns import Noun, RussianClip, Sound, alike, clip_of, known_classes, nested, pairs
+from seldio.tasks.nouns import Noun, RussianClip, Sound, alike, clip_of, known_classes, nested, nouns, pairs
 from seldio.tasks.scene import SceneEvent
 from seldio.tasks.task import CLOSE, SHORT, Say, T, Task, digest
 
@@ -340,17 +341,86 @@ def _among(clip: RussianClip, winner: Sound, wordings: Sequence[str], say: Say) 
     return draft(say, wordings, {}, winner.noun.name, [noun.name for noun in wrong], events)
 
 
+# --- what could be guessed -----------------------------------------------------------------------------------
+#: What is asked in which wordings.
+_ASKED_FOR = {
+    "kinds": KINDS, "single": SINGLE, "double": DOUBLE, "longer": LONGER, "times": TIMES, "present": PRESENT,
+    "first": FIRST, "longest": LONGEST_OF,
+}  # fmt: skip
+
+
+@cache
+def _forms() -> dict[str, int]:
+    """The number of the noun that stands in a form."""
+    return {noun.x[case]: noun.number for noun in nouns().all for case in ("x", "x_gen", "x_acc", "x_with")}
+
+
+@cache
+def _readings() -> list[tuple[str, re.Pattern[str]]]:
+    """Each wording as a pattern whose groups x and y are its nouns, and what it asks for."""
+    noun, gap = "|".join(sorted(map(re.escape, _forms()), key=len, reverse=True)), re.compile(r"\\{(\w+)\\}")
+
+    def group(found: re.Match[str]) -> str:
+        name, _, form = found[1].partition("_")
+        if name == "pauses":
+            return r"(?: \(.*\))?"
+        return rf"(?P<{name}>{noun})" if form in ("", "gen", "acc", "with") else r"\w+"
+
+    return [
+        (kind, re.compile(gap.sub(group, re.escape(wording))))
+        for kind, wordings in _ASKED_FOR.items()
+        for wording in wordings
+    ]
+
+
+def asked_for(question: str) -> tuple[str, dict[str, int]]:
+    """What a question in one of these wordings asks for, and the numbers of its nouns x and y; ``""`` in others."""
+    for kind, pattern in _readings():
+        if found := pattern.fullmatch(question):
+            return kind, {name: _forms()[form] for name, form in found.groupdict().items()}
+    return "", {}
+
+
+def _claims(item: Item) -> list[list[Hashable]] | None:
+    """What each option says of the classes of the question; None of a question in other words than these."""
+    right = str(item.canonical_answer)
+    options = [right, *(option for option in item.options or () if option != right)]
+    kind, named = asked_for(item.question)
+    if not kind:
+        return None
+    if kind in ("single", "double"):
+        return [[(option, noun) for noun in sorted(named.values())] for option in options]
+    if kind == "longer":
+        return [[option, (kind, named["x" if option == YES else "y"])] for option in options]
+    if kind == "times":
+        numbers = [option.partition(" ")[0] for option in options]
+        return [[number, (named["x"], number)] for number in numbers]
+    return [[(kind, option)] for option in options]
+
+
 # --- the tasks -----------------------------------------------------------------------------------------------
 #: The types of ruEnvAQA, in the order in which a clip's items come. Half of its questions have four options, and its
 #: types are balanced: hence the weights.
 _ALL: dict[str, Task[RussianClip, Choice]] = {
     task.name: task
     for task in (
-        Task(name="Music instrument counting", question_class="binary", weight=1, candidates=kinds),
-        Task(name="Single music instrument detection", question_class="binary", weight=1, candidates=single),
-        Task(name="Double music instrument detection", question_class="binary", weight=1, candidates=double),
-        Task(name="Music instrument comparison (longer)", question_class="binary", weight=1, candidates=longer),
-        Task(name="Audio captioning", question_class="multiple choice", weight=4, candidates=captioning),
+        Task(name="Music instrument counting", question_class="binary", weight=1, candidates=kinds, claims=_claims),
+        Task(
+            name="Single music instrument detection", question_class="binary", weight=1, candidates=single,
+            claims=_claims,
+        ),
+        Task(
+            name="Double music instrument detection", question_class="binary", weight=1, candidates=double,
+            claims=_claims,
+        ),
+        Task(
+            name="Music instrument comparison (longer)", question_class="binary", weight=1, candidates=longer,
+            claims=_claims,
+        ),
+        Task(
+            name="Audio captioning", question_class="multiple choice", weight=4, candidates=captioning,
+            claims=_claims,
+        ),
         Task(
             name="Music instrument comparison (louder)", question_class="binary", weight=1,
             refused="labels tell when and where something sounds, not how loud: that needs the audio",

@@ -150,6 +150,11 @@ class Task(Generic[View, Made]):
         hidden: what of the reference a judge is not shown, since it reads that out of the answer itself.
         alike: what of an item counts as the same answer, where answers are to be even; None for the usual, see
             :func:`seldio.tasks.mix.answer_group`.
+        claims: of each option of an item, the right one first, what it says of a class or a number, None where that is
+            not known; where items are balanced, each claim is right as often as guessing has it, see
+            :mod:`seldio.tasks.even`.
+        contexts: of an item with an open answer, what the question tells that may go with its answer, two things at
+            most; where items are balanced, answers are even for each.
 
     Raises:
         ValueError: a task without a weight, or that labels neither answer nor are said not to.
@@ -174,6 +179,8 @@ class Task(Generic[View, Made]):
     unit: str = ""
     hidden: Literal["", "times", "all"] = ""
     alike: Callable[[Item], Hashable] | None = None
+    claims: Callable[[Item], list[list[Hashable]] | None] | None = None
+    contexts: Callable[[Item], tuple[Hashable, ...]] | None = None
 
     def __post_init__(self) -> None:
         if self.weight < 1:
