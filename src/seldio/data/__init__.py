@@ -35,6 +35,9 @@ __all__ = [
 ]
 
 
-def windows(path: str | os.PathLike[str], *, format: str | None = None, **options: Unpack[WindowOptions]) -> Windows:
-    """Windows over the clips of a source: ``seldio.open(path).windows(...)``, see there."""
-    return open(path, format=format).windows(**options)
+def windows(
+    path: str | os.PathLike[str], *, format: str | None = None, index: str | os.PathLike[str] | None = None,
+    **options: Unpack[WindowOptions],
+) -> Windows:  # fmt: skip
+    """Windows over the clips of a source: ``seldio.open(path, index=index).windows(...)``, see there."""
+    return open(path, format=format, index=index).windows(**options)

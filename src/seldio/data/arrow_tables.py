@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, overload
 
 import pyarrow as pa
@@ -21,6 +23,7 @@ from seldio.findings import raise_errors
 from seldio.formats import LABEL_FORMATS, LabelFormat, TextFile, get
 from seldio.formats.items import ItemFormat
 from seldio.formats.recognise import Recognised, files_by_layout, usable
+from seldio.schema.clips import ClipTable
 from seldio.schema.events import COLUMNS
 from seldio.schema.qa import ITEM_SCHEMA, Item, to_table
 from seldio.text import plural, printable
@@ -58,12 +61,27 @@ SAMPLE = 24
 _KEPT = 256
 
 
+class LabelStamp(NamedTuple):
+    """What a saved index knows of a label file: while size and time are the same, so are its layout and its faults."""
+
+    size: int  # bytes
+    time: int  # of the last change, ns
+    passed: bool  # whether its labels passed the checks then
+
+    @staticmethod
+    def of(entry: Entry) -> LabelStamp:
+        """That of a file as it is now."""
+        state = (entry.local or Path(entry.path)).stat()
+        return LabelStamp(state.st_size, state.st_mtime_ns, passed=True)
+
+
 class ClipLabelFile(NamedTuple):
     """The label file of a clip; *table*: a part of a table of several clips, in its place."""
 
     clip: str
     entry: Entry
     table: pa.Table | None = None
+    stamp: LabelStamp | None = None  # of a saved index
 
     def text(self) -> TextFile:
         """Its content.
@@ -73,6 +91,37 @@ class ClipLabelFile(NamedTuple):
             SeldioError: the disk fails.
         """
         return TextFile(self.entry.path, self.entry.name, self.clip, self.entry.read())
+
+
+class SavedLabels(Mapping[str, ClipLabelFile]):
+    """The label files of clips as a saved index has them, each made when it is asked for.
+
+    Args:
+        clips: have columns ``metadata`` and, about that file, the fields of :class:`LabelStamp`: ``metadata.size``, ….
+        entries: the files by name.
+    """
+
+    _FIELDS = ("metadata", *(f"metadata.{field}" for field in LabelStamp._fields))
+
+    def __init__(self, clips: ClipTable, entries: Mapping[str, Entry]) -> None:
+        self._clips, self._entries = clips, entries
+
+    def __len__(self) -> int:
+        return len(self._clips)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._clips)
+
+    def __contains__(self, clip: object) -> bool:
+        return clip in self._clips
+
+    def __getitem__(self, clip: str) -> ClipLabelFile:
+        name, *stamp = self._clips.cells(clip, self._FIELDS)
+        return ClipLabelFile(clip, self._entries[name], None, LabelStamp(*stamp))
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """Each clip with the name of its file."""
+        return zip(self._clips, self._clips.column("metadata").to_pylist(), strict=True)
 
 
 class Events(ArrowTable):
@@ -87,34 +136,41 @@ class Events(ArrowTable):
         files: one for each clip.
         format: the layout of all files; found from their content if None.
         force: give rows in which there are errors too, such as angles in radians.
+        folders: the layouts of folders that are known already.
     """
 
     def __init__(
-        self, files: Sequence[ClipLabelFile], format: LabelFormat | None = None, *, force: bool = False
-    ) -> None:
-        self._files = {file.clip: file for file in files}
-        self._format, self._force = format, force
+        self, files: Mapping[str, ClipLabelFile], format: LabelFormat | None = None, *, force: bool = False,
+        folders: Mapping[str, LabelFormat] | None = None,
+    ) -> None:  # fmt: skip
+        self._files, self._format, self._force = files, format, force
         self._vetted: set[str] = set()
-        self._folders: dict[str, LabelFormat] = {}
-        self._beside: dict[str, list[ClipLabelFile]] = {}
-        for file in files:
-            self._beside.setdefault(posixpath.dirname(file.entry.name), []).append(file)
+        self._changed: set[str] = set()  # since an index was saved
+        self._folders = dict(folders or {})
         self._read = lru_cache(_KEPT)(self._parsed)
 
+    @cached_property
+    def _beside(self) -> Mapping[str, Sequence[str]]:
+        """The clips of each folder."""
+        found: dict[str, list[str]] = {}
+        files = self._files
+        names = files.names() if isinstance(files, SavedLabels) else ((c, one.entry.name) for c, one in files.items())
+        for clip, name in names:
+            found.setdefault(posixpath.dirname(name), []).append(clip)
+        return found
+
     def __getstate__(self) -> dict[str, Any]:
-        files, folders = list(self._files.values()), dict(self._folders)
-        return {"files": files, "format": self._format, "force": self._force, "folders": folders}
+        return {"files": self._files, "format": self._format, "force": self._force, "folders": dict(self._folders)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["files"], state["format"], force=state["force"])  # type: ignore[misc]
-        self._folders = state["folders"]
+        self.__init__(**state)  # type: ignore[misc]
 
     def part(self, clips: Iterable[str]) -> Events:
         """The same for some clips, as it can go to another process: their layouts are told as they are here."""
-        files = [self._files[clip] for clip in clips]
-        part = Events(files, self._format, force=self._force)
-        for file in files:
+        files = {clip: self._files[clip] for clip in clips}
+        for file in files.values():
             self._expected(file)
+        part = Events(files, self._format, force=self._force)
         part._folders = {folder: self._folders[folder] for folder in part._beside if folder in self._folders}
         return part
 
@@ -153,8 +209,8 @@ class Events(ArrowTable):
     @property
     def formats(self) -> tuple[LabelFormat, ...]:
         """The layouts of all folders."""
-        found = {format.name: format for format in (self._expected(files[0]) for files in self._beside.values())}
-        return tuple(found.values())
+        firsts = (self._files[clips[0]] for clips in self._beside.values())
+        return tuple({format.name: format for format in map(self._expected, firsts)}.values())
 
     @property
     def hop(self) -> Fraction:
@@ -169,6 +225,13 @@ class Events(ArrowTable):
     def vocabulary(self) -> str:
         """The class list that the class numbers index."""
         return self._one({format.vocabulary for format in self.formats} or {LABEL_FORMATS[0].vocabulary}, "class lists")
+
+    def layouts(self) -> dict[str, str]:
+        """The layout of each folder of label files; without those of which it cannot be told."""
+        for clips in self._beside.values():
+            with suppress(InvalidData, UsageError):
+                self._expected(self._files[clips[0]])
+        return {folder: format.name for folder, format in self._folders.items()}
 
     def _one(self, values: set[T], what: str) -> T:
         if len(values) > 1:
@@ -195,6 +258,12 @@ class Events(ArrowTable):
         if file.table is not None:
             return file.table, format
         text = file.text()
+        # the file is asked when it has been read: a change in between is no longer the same
+        same = file.stamp is not None and file.stamp[:2] == LabelStamp.of(file.entry)[:2]
+        if file.stamp is not None and not same and clip not in self._changed:
+            self._changed.add(clip)
+            self._folders.pop(posixpath.dirname(file.entry.name), None)
+            format = self._expected(file)
         try:
             reading = format.read([text], raise_errors)
         except InvalidData:
@@ -202,7 +271,7 @@ class Events(ArrowTable):
             if other == format:
                 raise
             reading = other.read([text], raise_errors)
-        if not self._force and clip not in self._vetted:
+        if not (self._force or clip in self._vetted or (same and file.stamp is not None and file.stamp.passed)):
             vet([Recognised(reading, self._format is not None, "")]).settle(force=False)
             self._vetted.add(clip)
         return reading.table, reading.format
@@ -217,7 +286,7 @@ class Events(ArrowTable):
         if folder not in self._folders:
             files = self._beside[folder]
             step = -(-len(files) // SAMPLE)
-            self._folders[folder] = _layout([one.text() for one in files[::step]])
+            self._folders[folder] = _layout([self._files[clip].text() for clip in files[::step]])
         return self._folders[folder]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -18,12 +18,13 @@ from seldio.check.facts import LabelFacts
 from seldio.data.arrow_tables import Events, Items
 from seldio.data.clip_media import Media
 from seldio.data.index import Index
+from seldio.data.saved_index import saved_index
 from seldio.errors import UsageError
 from seldio.files import Entry, open_source
 from seldio.findings import raise_errors
 from seldio.formats import ItemFormat, get
-from seldio.schema.clips import Clip, from_clips
-from seldio.text import listed, plural, printable
+from seldio.schema.clips import CLIP_SCHEMA, RECORDINGS, Clip, ClipTable
+from seldio.text import listed, plural
 from seldio.vocabularies import spelling, vocabulary
 
 if TYPE_CHECKING:
@@ -41,12 +42,12 @@ class Dataset:
 
     Args:
         index: what the source holds.
-        clips: those of them that are chosen, by name.
+        clips: those of them that are chosen.
         questions: conditions that questions must meet.
     """
 
     def __init__(
-        self, index: Index, clips: Mapping[str, Clip] | None = None, questions: tuple[_Condition, ...] = ()
+        self, index: Index, clips: ClipTable | None = None, questions: tuple[_Condition, ...] = ()
     ) -> None:  # fmt: skip
         self._index, self._chosen, self._conditions = index, clips, questions
 
@@ -58,26 +59,25 @@ class Dataset:
 
     def close(self) -> None:
         """Close the archive that it may be in."""
-        self._index.source.close()
+        self._index.close()
 
     def __repr__(self) -> str:
-        return f"Dataset({self._index.name!r}, {self.layout}, {plural(len(self._rows), 'clip')})"
+        return f"Dataset({self._index.name!r}, {self.layout}, {plural(len(self.rows), 'clip')})"
 
     @property
     def layout(self) -> str:
         """The dataset tree, such as ``starss23``; ``loose`` if none is known."""
-        return self._index.tree.layout
+        return self._index.layout
 
     @property
     def clips(self) -> pa.Table:
         """A row for each recording, see :class:`seldio.schema.clips.Clip`."""
-        return from_clips(self._rows.values())
+        return self.rows.table.select(CLIP_SCHEMA.names)
 
     @cached_property
     def events(self) -> Events:
         """The event tables by clip, read when they are asked for."""
-        files = self._index.label_files
-        return self._index.events(files[name] for name in self._rows if name in files)
+        return self._index.events(self._index.labels_of(self.rows))
 
     @cached_property
     def items(self) -> Items:
@@ -94,19 +94,21 @@ class Dataset:
             [
                 row for row in everything.rows
                 if all(condition.holds(row.item) for condition in self._conditions)
-                and all((clip := clip_of(path, row.file)) is None or clip in self._rows for path in row.item.audio)
+                and all((clip := clip_of(path, row.file)) is None or clip in self.rows for path in row.item.audio)
             ]
         )  # fmt: skip
 
     @property
     def media(self) -> Media:
         """Recordings and videos by clip."""
-        return Media(self._rows, self._index.entries)
+        return Media(self.rows, self._index.entries)
 
     @property
     def splits(self) -> dict[str, Dataset]:
         """A dataset for each split of the clips, or else of the questions, in the order of their names."""
-        named = {row.split for row in self._rows.values()} - {None} or {item.split for item in self.items} - {None}
+        named = {*pc.unique(self.rows.column("split")).to_pylist()} - {None} or {item.split for item in self.items} - {
+            None
+        }
         return {name: self._where("split", name) for name in sorted(filter(None, named))}
 
     def select(
@@ -159,10 +161,11 @@ class Dataset:
         Raises:
             InvalidData: the first thing wrong, with file, line and column.
         """
-        rows = list(self._rows.values())
+        rows = self.rows
         found: dict[str, Any] = {"layout": self.layout, "clips": len(rows)}
-        found |= {f"{field}s": _counts(getattr(row, field) for row in rows) for field in ("split", "room")}
-        found["files"] = _counts(field for row in rows for field in row.files)
+        found |= {f"{field}s": _counts(rows.column(field).to_pylist()) for field in ("split", "room")}
+        files = {field: len(rows) - rows.table[field].null_count for field in (*RECORDINGS, "metadata", "video")}
+        found["files"] = {field: files[field] for field in sorted(files) if files[field]}
         if self.events:
             table = self.events.table()
             found["events"] = {
@@ -178,18 +181,22 @@ class Dataset:
         return found
 
     @property
-    def _rows(self) -> Mapping[str, Clip]:
+    def rows(self) -> ClipTable:
         """The chosen clips by name."""
         return self._index.clips if self._chosen is None else self._chosen
+
+    def find_all(self, paths: pa.ChunkedArray) -> Sequence[Entry | None]:
+        """The files of clips by their paths; None for None."""
+        return self._index.found(paths)
 
     def _where(self, field: str, wanted: Wanted) -> Dataset:
         if wanted is None:
             return self
-        values, rows = _several(wanted), self._rows
+        values, column = _several(wanted), self.rows.column(field)
         texts = [value for value in values if isinstance(value, str) and not value.isdecimal()]
-        if texts and any(isinstance(getattr(row, field), int) for row in rows.values()):
+        if texts and pa.types.is_integer(column.type) and column.null_count < len(column):
             raise UsageError(f"{field} {listed(texts)}: the column {field} of the clip table has numbers, such as 22")
-        kept = {name: row for name, row in rows.items() if _meets(getattr(row, field), values)}
+        kept = self.rows.where(field, [value for value in pc.unique(column).to_pylist() if _meets(value, values)])
         if field == "split" and not kept:  # then it is one of questions, or none at all
             clips = self._chosen if any(_meets(item.split, values) for item in self.items) else kept
             return Dataset(self._index, clips, (*self._conditions, _Condition("split", values)))
@@ -204,10 +211,11 @@ class Dataset:
                 raise UsageError(f"no class {value!r} in the class list of these labels; choose from {known}")
             numbers.append(value if isinstance(value, int) else indices[spelling(value)])
         classes = pa.array(numbers, pa.int32())
-        kept = {
-            name: self._rows[name] for name, table in self.events.items()
+        names = [
+            name for name, table in self.events.items()
             if "class_id" in table.column_names and pc.any(pc.is_in(table["class_id"], classes)).as_py()
-        }  # fmt: skip
+        ]  # fmt: skip
+        kept = self.rows.where("name", names)
         return Dataset(self._index, kept, self._conditions)
 
 
@@ -239,7 +247,10 @@ def _counts(values: Iterable[Any]) -> dict[str, int]:
     return {str(value): found[value] for value in sorted(found)}
 
 
-def open_dataset(path: str | os.PathLike[str], *, format: str | None = None, force: bool = False) -> Dataset:
+def open_dataset(
+    path: str | os.PathLike[str], *, format: str | None = None, index: str | os.PathLike[str] | None = None,
+    force: bool = False,
+) -> Dataset:  # fmt: skip
     """Open a dataset: any folder, archive, export of :mod:`seldio.data` or file that seldio reads.
 
     Only names are looked at; labels, questions and media are read when they are asked for.
@@ -247,15 +258,19 @@ def open_dataset(path: str | os.PathLike[str], *, format: str | None = None, for
     Args:
         path: what to open, such as ``starss23/``, ``jasco/``, ``labels.zip`` or ``questions.jsonl``.
         format: the layout of all label files, or of all files of questions; found from their content if not given.
+        index: a file in which the index of a folder is saved: it is made, which reads all headers and checks all
+            labels, where there is none or where files have been added, removed or renamed; a large dataset then opens
+            in seconds, and its labels need no further checks. Nothing that has changed is taken for what it was: see
+            :mod:`seldio.data.saved_index`.
         force: give labels in which there are errors too, such as angles in radians or classes that do not exist.
 
     Raises:
-        UsageError: nothing has that name, or nothing in it is a recording, a video, labels or questions.
+        UsageError: nothing has that name, or nothing in it is a recording, a video, labels or questions; *index* is
+            another file, or the index of something else.
         SeldioError: the disk fails.
     """
     items = formats.named(format, ItemFormat) if format is not None else None
     labels = get(format) if format is not None and items is None else None
-    index = Index(open_source(path, raise_errors), labels, items, force=force)
-    if not index.likely:
-        raise UsageError(f"{printable(os.fspath(path))} holds no recording, video, labels or questions")
-    return Dataset(index)
+    if index is not None:
+        return Dataset(saved_index(path, index, labels, items, force=force))
+    return Dataset(Index(open_source(path, raise_errors), labels, items, force=force).filled())

@@ -156,7 +156,7 @@ class ExportPlan:
     @cached_property
     def events(self) -> Events:
         """The labels by clip."""
-        return self.index.events(self.label_files.values())
+        return self.index.events(self.label_files)
 
     @cached_property
     def classes(self) -> list[str]:

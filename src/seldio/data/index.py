@@ -9,10 +9,13 @@ from __future__ import annotations
 import io
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import PurePosixPath
+from typing import Any, Self
+
+import pyarrow as pa
 
 from seldio import formats
 from seldio.check.vetting import Faults, vet
@@ -28,7 +31,7 @@ from seldio.formats import LabelFormat, TextFile, get
 from seldio.formats.items import ItemFormat
 from seldio.formats.recognise import Content, is_annotations, is_table
 from seldio.formats.trees import TYPES, Tree, read_tree
-from seldio.schema.clips import Clip
+from seldio.schema.clips import Clip, ClipTable
 from seldio.schema.events import Origin, origin_of, with_origin
 from seldio.text import clipped, listed, plural, printable
 
@@ -39,11 +42,22 @@ _HEAD = 4096
 class Index:
     """The clips, label files and questions of a source; *force* gives labels in which there are errors too."""
 
+    #: What another process finds out for itself.
+    _LOCAL = frozenset({"tree"})
+
     def __init__(
         self, source: Source, format: LabelFormat | None = None, item_format: ItemFormat | None = None, *,
         force: bool = False,
     ) -> None:  # fmt: skip
-        self.source, self.format, self.item_format, self._force = source, format, item_format, force
+        self._source, self.format, self.item_format, self._force = source, format, item_format, force
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in self._LOCAL}
+
+    @property
+    def source(self) -> Source:
+        """What is indexed."""
+        return self._source
 
     @property
     def name(self) -> str:
@@ -67,28 +81,49 @@ class Index:
         alone = self.source.single and bool(self.source.entries)
         return alone or any(name.rpartition(".")[2].lower() in suffixes for name in self.entries)
 
+    @property
+    def layout(self) -> str:
+        """The dataset tree, such as ``starss23``."""
+        return self.tree.layout
+
+    def close(self) -> None:
+        """Close the archive that it may be in."""
+        self.source.close()
+
+    def filled(self) -> Self:
+        """Itself, unless there is nothing in it that would be used."""
+        if not self.likely:
+            raise UsageError(f"{printable(self.source.path)} holds no recording, video, labels or questions")
+        return self
+
     @cached_property
-    def clips(self) -> Mapping[str, Clip]:
+    def clips(self) -> ClipTable:
         """The recordings by name; where two have one name, by their path without suffix."""
         rows = [row for row in self.tree.clips if row.metadata not in self._questions]
         rows += [_loose(clip, name) for name, clip in self._other_labels.items()]
         known = {row.clip for row in rows}
         rows += [_loose(clip) for clip in self._tables if clip not in known]
         counts = Counter(row.clip for row in rows)
-        return {row.clip if counts[row.clip] == 1 else _path(row): row for row in rows}
+        return ClipTable.of({row.clip if counts[row.clip] == 1 else _path(row): row for row in rows})
 
     @cached_property
     def label_files(self) -> Mapping[str, ClipLabelFile]:
         """The label files by clip; those that have none of their own are looked up in tables of labels."""
-        files = {
-            name: ClipLabelFile(name, self.entries[row.metadata])
-            for name, row in self.clips.items() if row.metadata is not None
-        }  # fmt: skip
+        paths = zip(self.clips, self.clips.column("metadata").to_pylist(), strict=True)
+        files = {name: ClipLabelFile(name, self.entries[path]) for name, path in paths if path is not None}
         return {**files, **{clip: file for clip, file in self._tables.items() if clip not in files}}
 
-    def events(self, files: Iterable[ClipLabelFile]) -> Events:
+    def labels_of(self, clips: ClipTable) -> Mapping[str, ClipLabelFile]:
+        """The label files of some of the clips."""
+        return {name: self.label_files[name] for name in clips if name in self.label_files}
+
+    def events(self, files: Mapping[str, ClipLabelFile]) -> Events:
         """The event tables of some of the label files."""
-        return Events(list(files), self.format, force=self._force)
+        return Events(files, self.format, force=self._force)
+
+    def found(self, paths: pa.ChunkedArray) -> Sequence[Entry | None]:
+        """The files of these names; None for null."""
+        return [None if path is None else self.entries[path] for path in paths.to_pylist()]
 
     @cached_property
     def items(self) -> Items:
@@ -136,7 +171,7 @@ class Index:
             return {}
         found = {}
         for name, entry in self.entries.items():
-            if name.lower().endswith(".json"):
+            if name.lower().endswith(".json") and not any("\ud800" <= character <= "\udfff" for character in name):
                 clip = PurePosixPath(name).stem.removesuffix("_std").removesuffix("_inference")
                 if is_annotations(TextFile(entry.path, name, clip, entry.head(_HEAD))):
                     found[name] = clip

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from seldio import clock
 from seldio.data.clip_media import ClipMedia
@@ -38,6 +40,7 @@ class WindowSource(NamedTuple):
     frames: int = 0
     recordings: tuple[Entry, ...] = ()
     video: Entry | None = None
+    length: tuple[int, int] | None = None  # of the chosen recording of a clip: frames and frames per second
 
 
 class SoundFacts(NamedTuple):
@@ -46,10 +49,6 @@ class SoundFacts(NamedTuple):
     frames: int
     rate: int
     subtype: str
-
-    def label_frames(self, hop: Fraction) -> int:
-        """How many label frames it has, the last one perhaps not full."""
-        return -int(-(Fraction(self.frames, self.rate) / hop) // 1)
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class ClipSources(Sequence[WindowSource]):
     frames: Ints  # label frames of each
     recordings: Sequence[Entry | None]  # those that are heard; None without
     videos: Sequence[Entry | None]
-    facts: Sequence[SoundFacts | None]  # of the recordings that are heard
+    lengths: Ints  # frames and rate of the recordings that are heard, shape (clips, 2); 0 without
 
     def __len__(self) -> int:
         return len(self.clips)
@@ -73,24 +72,13 @@ class ClipSources(Sequence[WindowSource]):
         if isinstance(number, slice):
             return [self[one] for one in range(len(self))[number]]
         recording = self.recordings[number]
-        heard = () if recording is None else (recording,)
-        return WindowSource(self.clips[number], int(self.frames[number]), heard, self.videos[number])
-
-    def check(self, rate: int | None, dtype: str) -> None:
-        """Refuse sound that cannot be given at *rate* or as *dtype*.
-
-        Raises:
-            DataError: a recording has samples that int16 does not hold as they are.
-            MissingLibrary: a recording has to be resampled, and soxr is not installed.
-        """
-        for clip, facts in zip(self.clips, self.facts, strict=True):
-            if facts is not None and dtype == "int16" and facts.subtype not in IN_16_BITS:
-                raise DataError(f"clip {printable(clip)} {not_in_16_bits(facts.subtype)}")
-        if rate is not None and any(facts is not None and facts.rate != rate for facts in self.facts):
-            resampler()  # so that what is missing is said now, and not by a worker
+        heard, length = ((), None) if recording is None else ((recording,), tuple(self.lengths[number].tolist()))
+        return WindowSource(self.clips[number], int(self.frames[number]), heard, self.videos[number], length)
 
 
-def clip_sources(dataset: Dataset, audio: str | None, video: bool, target: str | None, hop: Fraction) -> ClipSources:
+def clip_sources(
+    dataset: Dataset, audio: str | None, video: bool, target: str | None, hop: Fraction, rate: int | None, dtype: str
+) -> ClipSources:
     """The clips of a dataset, in their order.
 
     Args:
@@ -99,51 +87,101 @@ def clip_sources(dataset: Dataset, audio: str | None, video: bool, target: str |
         video: whether a video is needed.
         target: labels are needed where it is not None.
         hop: seconds of a label frame.
+        rate: that sound will have; None for that of each file.
+        dtype: that sound will have.
 
     Raises:
         UsageError: there are none, or no such recordings.
-        DataError: a clip has not what is needed.
+        DataError: a clip has not what is needed, or samples that int16 does not hold as they are.
+        MissingLibrary: a recording has to be resampled, and soxr is not installed.
     """
     if audio not in (None, "any", *RECORDINGS):
         raise UsageError(
             f"unknown recordings {audio!r}; choose from any, {', '.join(RECORDINGS)}, or None for no audio"
         )
-    if not dataset.media:
+    if not dataset.rows:
         raise UsageError(
             "there are no clips to make windows from" + ("; use items=True for the questions" * bool(dataset.items))
         )
-    arrays = RECORDINGS if audio is None or audio == "any" else (audio,)
-    chosen: list[tuple[str, ClipMedia, Entry | None]] = []
-    for name, media in dataset.media.items():
-        recording = media.entry(arrays)
-        lacks = {
-            f"recording ({audio})": audio is not None and recording is None,
-            "video": video and "video" not in media.files,
-            "labels": target is not None and name not in dataset.events,
-        }
-        if missing := [what for what, lacking in lacks.items() if lacking]:
-            raise DataError(
-                f"clip {printable(name)} has no {' and no '.join(missing)}: ask for less, or select() other clips"
-            )
-        chosen.append((name, media, recording))
-    sounds = [recording or media.entry() for _, media, recording in chosen]
-    known = [entry for entry in sounds if entry is not None]
+    arrays: Sequence[str] = RECORDINGS if audio is None or audio == "any" else (audio,)
+    table, names = dataset.rows.table, dataset.rows.column("name").to_pylist()
+    heard = _first(table, arrays) if audio is not None else pa.nulls(len(names), pa.string())
+    seen = table["video"] if video else pa.nulls(len(names), pa.string())
+    lacks = {}
+    if audio is not None:
+        lacks[f"recording ({audio})"] = heard.is_null()
+    if video:
+        lacks["video"] = seen.is_null()
+    if target is not None:
+        events = dataset.events
+        lacks["labels"] = pa.array([name not in events for name in names], pa.bool_())
+    if lacking := [number for lack in lacks.values() if (number := pc.index(lack, True).as_py()) >= 0]:
+        missing = [what for what, lack in lacks.items() if lack[min(lacking)].as_py()]
+        raise DataError(
+            f"clip {printable(names[min(lacking)])} has no {' and no '.join(missing)}: "
+            "ask for less, or select() other clips"
+        )
+    facts = _facts(dataset, arrays)
+    if audio is not None:
+        _check(names, facts, rate, dtype)
+    lengths = np.stack([facts[name].fill_null(0).to_numpy() for name in ("frames", "rate")], axis=1)
+    frames = -(-(lengths[:, 0] * hop.denominator) // np.maximum(lengths[:, 1] * hop.numerator, 1))
+    for number in np.flatnonzero(lengths[:, 1] == 0).tolist():
+        frames[number] = _length(dataset, names[number], dataset.media[names[number]])
+    return ClipSources(names, frames, dataset.find_all(heard), dataset.find_all(seen), lengths)
+
+
+def _first(table: pa.Table, fields: Sequence[str], fact: str = "") -> pa.ChunkedArray:
+    """Of each clip the first path that there is in *fields*, or a *fact* about that file."""
+    found = pa.nulls(table.num_rows, table.schema.field(fields[0] + fact).type)
+    for field in reversed(fields):
+        found = pc.if_else(table[field].is_valid(), table[field + fact], found)
+    return found
+
+
+def _facts(dataset: Dataset, arrays: Sequence[str]) -> pa.Table:
+    """The fields of :class:`SoundFacts` about the first recording in *arrays* that each clip has, null without one.
+
+    What a saved index does not know is read from the headers.
+    """
+    table = dataset.rows.table
+    paths = _first(table, arrays)
+    known = {
+        name: _first(table, arrays, f".{name}") if f"{arrays[0]}.{name}" in table.column_names
+        else pa.chunked_array([pa.nulls(len(paths), kind)]) for name, kind in FACT_TYPES.items()
+    }  # fmt: skip
+    unknown = pc.and_(paths.is_valid(), known["frames"].is_null()).combine_chunks()
+    entries = [entry for entry in dataset.find_all(paths.filter(unknown)) if entry is not None]
     headers = each(
-        sound_facts, known, batch=64, what="reading headers", key=attrgetter("stamp"),
-        here=not all(entry.on_disk for entry in known),
+        sound_facts, entries, batch=64, what="reading headers", key=attrgetter("stamp"),
+        here=not all(entry.on_disk for entry in entries),
+    ) if entries else iter(())  # fmt: skip
+    read = facts_table(headers)
+    return pa.table(
+        {name: pc.replace_with_mask(column.combine_chunks(), unknown, read[name].combine_chunks())
+         for name, column in known.items()}
     )  # fmt: skip
-    facts = [next(headers) if entry is not None else None for entry in sounds]
-    frames = [
-        fact.label_frames(hop) if fact is not None else _length(dataset, name, media)
-        for (name, media, _), fact in zip(chosen, facts, strict=True)
-    ]
-    return ClipSources(
-        [name for name, _, _ in chosen],
-        np.array(frames, np.int64),
-        [recording if audio is not None else None for _, _, recording in chosen],
-        [media.files.get("video") if video else None for _, media, _ in chosen],
-        facts if audio is not None else [None] * len(facts),
+
+
+#: The Arrow types of what :class:`SoundFacts` tell.
+FACT_TYPES = {"frames": pa.int64(), "rate": pa.int64(), "subtype": pa.string()}
+
+
+def facts_table(facts: Iterable[SoundFacts | None]) -> pa.Table:
+    """A row for each; None is null."""
+    columns = list(zip(*((fact or (None,) * len(FACT_TYPES)) for fact in facts), strict=True)) or [()] * len(FACT_TYPES)
+    return pa.table(
+        {name: pa.array(column, kind) for (name, kind), column in zip(FACT_TYPES.items(), columns, strict=True)}
     )
+
+
+def _check(names: Sequence[str], facts: pa.Table, rate: int | None, dtype: str) -> None:
+    """Refuse sound that cannot be given at *rate* or as *dtype*."""
+    others = pc.invert(pc.is_in(facts["subtype"], pa.array(sorted(IN_16_BITS))))
+    if dtype == "int16" and (number := pc.index(others, True).as_py()) >= 0:
+        raise DataError(f"clip {printable(names[number])} {not_in_16_bits(facts['subtype'][number].as_py())}")
+    if rate is not None and pc.any(pc.not_equal(facts["rate"], rate)).as_py():
+        resampler()  # so that what is missing is said now, and not by a worker
 
 
 def sound_facts(entry: Entry) -> SoundFacts:

@@ -17,14 +17,14 @@ from seldio import clock
 from seldio.data import targets
 from seldio.data.clip_media import open_video
 from seldio.data.window_sources import ClipSources, WindowSource, clip_sources, question_sources
-from seldio.errors import UsageError
+from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.formats.label_csv import Dialect
 from seldio.media.audio import SampleType
 from seldio.media.recording import Recording
 from seldio.media.resampling import as_int16, frames_at, read_at
 from seldio.schema.qa import Item
-from seldio.text import plural
+from seldio.text import plural, printable
 from seldio.vocabularies import vocabulary
 
 if TYPE_CHECKING:
@@ -157,8 +157,7 @@ class Windows(Sequence[Element]):
             self._sources = question_sources(dataset, audio)
             self._ends = np.arange(1, len(self._sources) + 1)
         else:
-            found = clip_sources(dataset, audio, video is not None, target, self.hop)
-            found.check(rate, dtype)
+            found = clip_sources(dataset, audio, video is not None, target, self.hop, rate, dtype)
             self._sources, self._ends = found, np.cumsum(self._counts(found.frames), dtype=np.int64)
         self._start()
 
@@ -195,7 +194,7 @@ class Windows(Sequence[Element]):
     @cached_property
     def _digest(self) -> int:
         """Of what there is to go through: the same data give the same, wherever they lie."""
-        clips = (f"{source.clip}\0{source.frames}" for source in self._sources)
+        clips = (f"{clip}\0{frames}" for clip, (frames, _) in self.lengths().items())
         parts = clips if self._items is None else (item.id for item in self._items)
         return zlib.crc32("\0".join(parts).encode("utf-8", "backslashreplace"))
 
@@ -351,8 +350,9 @@ class Windows(Sequence[Element]):
             "start": np.float64(first * self.hop),
             "frames": np.array([first, stop], np.int64),
         }
-        for recording in source.recordings:
-            element |= self._sound(recording, first * self.hop)
+        for entry in source.recordings:
+            self._same(entry, source.length)
+            element |= self._sound(entry, first * self.hop)
         if self.target is not None:
             part = self._labels(source.clip).between(first, stop)
             element["target"] = self.form.encode(part, stop - first)
@@ -360,6 +360,17 @@ class Windows(Sequence[Element]):
             video = self._video(source.video, os.getpid())
             element["video"] = video.pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
         return element
+
+    def _same(self, entry: Entry, length: tuple[int, int] | None) -> None:
+        """Refuse a recording that is no longer as long as it was when the windows were counted."""
+        recording = self._recording(entry)
+        now = (len(recording), recording.rate)
+        if length is not None and length != now:
+            before, after = (f"{plural(frames, 'frame')} at {rate} Hz" for frames, rate in (length, now))
+            raise DataError(
+                f"{printable(entry.path)} has changed: it has {after}, and had {before} when the windows were counted; "
+                "make them anew, and delete the saved index that they came from, if there is one"
+            )
 
     def _samples(self, rate: int) -> int:
         """The samples of a window."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal, get_args
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Annotated, Any, Literal, Self, get_args
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field
 
 from seldio.schema.numbers import NotNegative
@@ -75,4 +77,67 @@ def to_clips(table: pa.Table) -> Iterator[Clip]:
 
 def from_clips(clips: Iterable[Clip]) -> pa.Table:
     """A table of *clips* in their order, with all columns of ``CLIP_SCHEMA``."""
-    return pa.Table.from_pylist([clip.model_dump() for clip in clips], schema=CLIP_SCHEMA)
+    rows = list(clips)
+    columns = [
+        pa.array([getattr(row, name) for row in rows], CLIP_SCHEMA.field(name).type) for name in CLIP_SCHEMA.names
+    ]
+    return pa.Table.from_arrays(columns, schema=CLIP_SCHEMA)
+
+
+class ClipTable(Mapping[str, Clip]):
+    """Clips by name, held as columns: a row becomes a model when it is asked for.
+
+    Args:
+        table: the columns ``name`` (of the clip within its dataset, which is its ``clip`` unless several are called so)
+            and those of ``CLIP_SCHEMA``; there may be more.
+        models: the rows, and perhaps others, where there are models already.
+    """
+
+    def __init__(self, table: pa.Table, models: Mapping[str, Clip] | None = None) -> None:
+        self.table, self._models = table, models
+
+    @classmethod
+    def of(cls, clips: Mapping[str, Clip]) -> Self:
+        """Those of *clips*."""
+        return cls(from_clips(clips.values()).add_column(0, "name", pa.array(list(clips), pa.string())), clips)
+
+    def __getstate__(self) -> pa.Table:
+        return self.table
+
+    def __setstate__(self, table: pa.Table) -> None:
+        self.__init__(table)  # type: ignore[misc]
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._rows
+
+    def __getitem__(self, name: str) -> Clip:
+        if self._models is not None and name in self._rows:
+            return self._models[name]
+        fields = CLIP_SCHEMA.names
+        return Clip.model_construct(**dict(zip(fields, self.cells(name, fields), strict=True)))
+
+    def cells(self, name: str, fields: Sequence[str]) -> tuple[Any, ...]:
+        """Some cells of a clip's row."""
+        row = self._rows[name]
+        return tuple(self.table[field][row].as_py() for field in fields)
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        """The number of each clip's row."""
+        return {name: row for row, name in enumerate(self.table["name"].to_pylist())}
+
+    def column(self, field: str) -> pa.ChunkedArray:
+        """A column as plain values, words as texts."""
+        found = self.table[field]
+        return found.cast(found.type.value_type) if pa.types.is_dictionary(found.type) else found
+
+    def where(self, field: str, wanted: Sequence[Any]) -> ClipTable:
+        """The clips that have one of *wanted* in a column; None is one of the values that there may be."""
+        column = self.column(field)
+        return ClipTable(self.table.filter(pc.is_in(column, pa.array(wanted, column.type))), self._models)
