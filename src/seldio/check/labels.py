@@ -239,8 +239,8 @@ class LabelGroup:
                 else:
                     part, place = self.places[file.path]
                     part = owner if owner is not None and owner.rows is not None else part  # of the parts of a table
-                    _, name, clip = part.files[place]
-                    text = TextFile(file.path, name, clip, b"" if file.blank else b"\0")
+                    one_file = part.files[place]
+                    text = TextFile(file.path, one_file.name, one_file.clip, b"" if file.blank else b"\0")
                     found = partial(self._again.reading, part, place)
                 parts.append(_Elsewhere(text, file, before + file.first, found))
             before += sum(file.rows for file in one.files)

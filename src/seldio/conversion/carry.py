@@ -23,7 +23,7 @@ from seldio.formats import LabelFormat
 from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
 from seldio.formats.recognise import stem_of
-from seldio.rules.labels import FARTHEST
+from seldio.geometry import FARTHEST
 from seldio.schema.events import COLUMNS, ClipFile, Event, Origin, origin_of, with_origin
 from seldio.vocabularies import Vocabulary, spelling, vocabulary
 
@@ -54,6 +54,20 @@ def with_directions(table: pa.Table) -> pa.Table:
     for axis, values in zip("xyz", geometry.to_cartesian(*directions), strict=True):
         table = _completed(table, axis, values)
     return table
+
+
+def nowhere(table: pa.Table, target: LabelFormat) -> Any:
+    """Which rows have no direction at all, where *target* cannot do without one."""
+    if not {"azimuth", "elevation"} & set(target.needs) or {"segmentation"} & set(table.column_names):
+        return np.zeros(table.num_rows, dtype=bool)
+    unknown = (table[field].is_null().to_numpy() for field in ("azimuth", "elevation") if field in table.column_names)
+    return np.logical_and.reduce([np.ones(table.num_rows, dtype=bool), *unknown])
+
+
+def located(table: pa.Table, target: LabelFormat) -> pa.Table:
+    """*table* without the rows of :func:`nowhere`."""
+    lost = nowhere(table, target)
+    return table.filter(pa.array(~lost)) if lost.any() else table
 
 
 def _completed(table: pa.Table, field: str, values: Any) -> pa.Table:
@@ -171,7 +185,7 @@ def carried(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.Tab
         label = source.role == "label" or (source.role == "table" and not has(table, "score"))
         files = (file if source.name == target.name else _file(file, target, label) for file in origin.files)
         origin = Origin(target.name, target.vocabulary, tuple(files))
-        table = with_times(with_classes(table, source, target), source, target)
+        table = with_times(with_classes(located(table, target), source, target), source, target)
         if folds(source, target) and has(table, "azimuth"):
             table = with_column(table, "azimuth", geometry.fold(table["azimuth"].to_numpy()))
         for field in target.needs:  # writers look for these, and write nothing where they are null

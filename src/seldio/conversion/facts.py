@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seldio.conversion.carry import COUNT, classes, filled, folds
-from seldio.conversion.frames import are_events, frames_of, grouped, has, rescaled, takes_events, with_times
+from seldio.conversion.carry import COUNT, classes, filled, folds, located, nowhere
+from seldio.conversion.frames import are_events, frames_of, grouped, has, pieces_of, rescaled, takes_events, with_times
 from seldio.formats import LabelFormat
 from seldio.formats.dcase_json import points
 from seldio.formats.label_csv import Dialect
@@ -102,8 +102,6 @@ def measured(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Ma
     """
     given, table = table, filled(table, target, fill)
     found = Facts(Columns.of(table))
-    for key in ("pieces", "moving"):  # where trajectory files gave directions
-        found.counts[key] = int((given.schema.metadata or {}).get(key.encode(), 0))
     if target.role == "table":
         return found
     for field, value in fill.items():
@@ -113,6 +111,9 @@ def measured(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Ma
         own = not given.num_rows or (field in given.column_names and given[field].equals(table[field]))
         found.counts[f"filled {field}"] = int(not own)
     unknown = [table[field].is_null().to_numpy() for field in ("class_id", "class_name") if field in table.column_names]
+    found.counts["nowhere"] = int(nowhere(table, target).sum())
+    if "distance" in table.column_names:
+        found.counts["no distance"] = located(table, target)["distance"].null_count
     found.counts["unclassed"] = int(np.logical_and.reduce([np.ones(table.num_rows, dtype=bool), *unknown]).sum())
     _keys(found, table, source, target)
     if not table.num_rows:
@@ -172,6 +173,7 @@ def _times(found: Facts, table: pa.Table, source: LabelFormat, target: LabelForm
         times = np.concatenate([table["onset"].to_numpy(), table["offset"].to_numpy()]) / float(target.hop)
         off = int((np.abs(times - np.rint(times)) > 1e-6).sum())
         found.counts["between frames"] = off
+        found.counts["pieces"] = pieces_of(table)
         if not off:
             found.counts["separate"] = len(grouped(frames_of(table, target.hop), target.hop))
     elif not are_events(table) and takes_events(target):
@@ -213,7 +215,7 @@ def _changes(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFo
     if {"class_name", "class_id"} <= set(table.column_names) and "class_name" not in target.carries:
         for name in table["class_name"].filter(table["class_id"].is_valid()).drop_null().unique().to_pylist():
             found.name("spelled", name)
-    timed = with_times(table, source, target)
+    timed = with_times(located(table, target), source, target)
     found.timed = Columns.of(timed)
     for field in MOVABLE:
         if decimals(target, field) is not None and has(timed, field):

@@ -12,12 +12,10 @@ import pyarrow as pa
 from seldio.conversion.frames import are_events, has, numbered
 from seldio.conversion.inputs import read_tables
 from seldio.conversion.losses import plan
-from seldio.conversion.trajectories import directed, trajectories_of
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
-from seldio.formats.label_tools import ToolFormat
 from seldio.formats.recognise import named_like_labels, stem_of
 from seldio.formats.trees import TYPES
 from seldio.schema.events import event_table
@@ -101,14 +99,9 @@ def _labels(path: Path, folder: Path) -> Iterator[LabelledFile]:
 
 
 def _labelled(file: Path, table: pa.Table, format: LabelFormat) -> LabelledFile:
-    """A file of labels with numbers for its sources, and directions from a trajectory file next to it."""
-    target = get("starss23")
+    """A file of labels with numbers for its sources."""
     if are_events(table):
         table = numbered(table)
-    if isinstance(format, ToolFormat):
-        with open_source(file, raise_errors) as source:
-            given = trajectories_of(source)
-        table = directed(table, format, target, given) if given else table
     missing = tuple(field for field in _ASKED if field not in table.column_names or table[field].null_count)
     return LabelledFile(file, stem_of(file.name), table, format, missing)
 

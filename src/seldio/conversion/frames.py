@@ -61,6 +61,24 @@ def takes_events(target: LabelFormat) -> bool:
     return "onset" in target.carries and "frame" not in target.carries
 
 
+def pieces_of(table: pa.Table) -> int:
+    """How many rows of events go on with the one before: of its class and source, in another direction."""
+    if not (has(table, "source") and has(table, "azimuth")):
+        return 0
+    place = [pc.fill_null(table[field], 1e9).to_numpy() if field in table.column_names else np.zeros(table.num_rows)
+             for field in ("azimuth", "elevation", "distance")]  # fmt: skip
+    source = pc.fill_null(table["source"], -(1 << 31)).to_numpy()
+    onset, offset = table["onset"].to_numpy(), table["offset"].to_numpy()
+    keys = (clip_codes(table)[0], class_keys(table)[1], source)
+    order = np.lexsort((onset, *reversed(keys)))
+    before, after = order[:-1], order[1:]
+    goes_on = (offset[before] == onset[after]) & table["source"].is_valid().to_numpy()[after]
+    for key in keys:
+        goes_on &= key[before] == key[after]
+    turned = np.logical_or.reduce([values[before] != values[after] for values in place])
+    return int((goes_on & turned).sum())
+
+
 def with_times(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.Table:
     """*table* with the kind of rows and the frames of *target*."""
     if target.role == "table" or not table.num_rows:

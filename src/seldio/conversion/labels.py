@@ -18,14 +18,13 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import pyarrow as pa
 
 from seldio.check.vetting import Faults, vet
-from seldio.conversion.carry import COUNT, carried, filled
+from seldio.conversion.carry import carried, filled
 from seldio.conversion.facts import Facts, complete, measured
-from seldio.conversion.frames import numbered, with_column
+from seldio.conversion.frames import with_column
 from seldio.conversion.inputs import joined, label_parts, local_files, raising_unknown, strict
 from seldio.conversion.losses import NOTHING, Plan, checked_names, merged, planned, refuse
 from seldio.conversion.outputs import clip_tables, folder_place, single_place, table_place
 from seldio.conversion.report import Conversion
-from seldio.conversion.trajectories import PIECES, Trajectories, directed, trajectories_of
 from seldio.engines import each
 from seldio.errors import DataError, UsageError
 from seldio.files import Source, atomic_write, many_files, write_bytes
@@ -33,7 +32,6 @@ from seldio.files.sources import reopened
 from seldio.findings import Finding
 from seldio.formats import LabelFormat, get
 from seldio.formats.label_csv import Dialect
-from seldio.formats.label_tools import ToolFormat
 from seldio.formats.parquet import reading_of, write_clips
 from seldio.formats.parts import Part, resolved
 from seldio.formats.recognise import SUFFIXES, Recognised
@@ -98,16 +96,12 @@ class Verb(NamedTuple):
     target: LabelFormat  # the format to write
     fill: tuple[tuple[str, Any], ...]  # values for fields that are unknown
     columns: Columns = ()  # of each layout, that some portions have
-    trajectories: Trajectories = NOTHING  # of clips, for events that have no direction
 
     def tables(self, found: Sequence[Recognised]) -> Iterator[tuple[str, pa.Table, LabelFormat]]:
         """The tables of a portion with their formats and a key for each layout, as parts of those of all portions."""
         known = dict(self.columns)
         for number, (table, format) in enumerate(joined(found)):
             key = f"{format.name} {number}" if format.role == "table" else format.name
-            if self.trajectories and isinstance(format, ToolFormat):
-                counted = dict(self.fill).get("source") == COUNT  # the pieces of an event are of one source
-                table = directed(numbered(table) if counted else table, format, self.target, self.trajectories)
             for field in known.get(key, ()):
                 if field not in table.column_names:
                     constant = isinstance(format, Dialect) and field in CONSTANT
@@ -190,8 +184,7 @@ class Surveying:
 
     def _surveyed(self, portion: Portion, key: str, table: pa.Table, format: LabelFormat) -> LayoutSurvey:
         target, home = self.verb.target, resolved(format, table)
-        count = table.num_rows - int((table.schema.metadata or {}).get(PIECES, 0))
-        layout = LayoutSurvey(format, home, set(table.column_names), rows=(count, 0))
+        layout = LayoutSurvey(format, home, set(table.column_names), rows=(table.num_rows, 0))
         try:
             layout.facts = measured(table, home, target, dict(self.verb.fill))
         except DataError as error:
@@ -207,7 +200,7 @@ class Surveying:
         except DataError as error:
             layout.unfit = error.text
             return layout
-        layout.rows, layout.origin = (count, done.num_rows), origin_of(done)
+        layout.rows, layout.origin = (table.num_rows, done.num_rows), origin_of(done)
         # a table may know clips in another order than its files, a reader never does
         tabled = format.role == "table"
         layout.names = clip_codes(done)[1] if tabled else [file.clip for file in layout.origin.files]
@@ -294,7 +287,6 @@ def convert_source(
         survey, plan, written = _converted(
             portions, where, target, allow_loss=allow_loss, fill=fill, force=force, source=source.path,
             local=local_files(found) or [source.path], single=source.single and not _tables(found),
-            trajectories=trajectories_of(source),
         )  # fmt: skip
         files = len({file.entry.path for part in found for file in part.files})
         skipped = len(source.entries) - files
@@ -341,10 +333,9 @@ def _portions(found: Sequence[Part]) -> list[Portion]:
 def _converted(
     portions: Sequence[Portion], out: str | BinaryIO, target: LabelFormat, *, allow_loss: Collection[str],
     fill: Mapping[str, Any], force: bool, source: str, local: Sequence[str], single: bool,
-    trajectories: Trajectories = NOTHING,
 ) -> tuple[Survey, Plan, tuple[str, ...]]:  # fmt: skip
     """Convert all *portions* or none, wherever :func:`seldio.engines.running` says."""
-    verb = Verb(target, tuple(fill.items()), trajectories=dict(trajectories))
+    verb = Verb(target, tuple(fill.items()))
     survey = _surveyed(verb, portions)
     if any(layout.partly & set(CONSTANT) and isinstance(layout.format, Dialect) for layout in survey.layouts.values()):
         survey = _surveyed(verb._replace(columns=survey.columns), portions)

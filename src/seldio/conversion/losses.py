@@ -83,12 +83,12 @@ def _missing(facts: Facts, target: LabelFormat) -> Iterator[tuple[str, str]]:
             else facts.counts["unclassed"] if field == "class_id"
             else facts.table.unknown(field)
         )  # fmt: skip
-        if unknown and not _does_without(facts, field, target):
+        if unknown and not _does_without(facts, field, unknown, target):
             many = f"{unknown:,} of {plural(facts.table.rows, 'row')} have none"
             yield field, "the table has none" if unknown == facts.table.rows else many
 
 
-def _does_without(facts: Facts, field: str, target: LabelFormat) -> bool:
+def _does_without(facts: Facts, field: str, unknown: int, target: LabelFormat) -> bool:
     """Whether the target can be written although *field* is unknown in some rows."""
     if field == "distance":  # that some distances are unknown is a loss, where there is no mark for it
         return (
@@ -96,7 +96,10 @@ def _does_without(facts: Facts, field: str, target: LabelFormat) -> bool:
             or facts.table.has("distance")
             or (isinstance(target, JsonFormat) and "distance" in facts.table.known)
         )
-    return field in ("azimuth", "elevation") and "segmentation" in {*facts.table.known} & {*target.carries}
+    if field in ("azimuth", "elevation"):  # that some rows have no direction at all is a loss
+        left_out = unknown == facts.counts["nowhere"] < facts.table.rows
+        return left_out or "segmentation" in {*facts.table.known} & {*target.carries}
+    return False
 
 
 # --- what the target cannot carry ------------------------------------------------------------------
@@ -112,11 +115,14 @@ def _losses(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[
             yield field, what
     if "x" not in target.carries and (what := _norm(facts, source)):
         yield from dict.fromkeys("xyz", what).items()
+    if lost := facts.counts["nowhere"]:
+        many = f"{lost:,} of {plural(facts.table.rows, 'row')} have none, nor an elevation, and are left out"
+        yield "azimuth", f"{many}; --fill azimuth=DEGREES gives them one"
     if folds(source, target) and (behind := facts.counts["behind"]):
         rows = plural(facts.table.rows, "row")
         yield "azimuth", f"front or back: {behind:,} of {rows} lie behind and are folded to the front"
     unmarked = isinstance(target, Dialect) and "distance" in target.carries and target.unknown_distance is None
-    if unmarked and facts.table.has("distance") and (unknown := facts.table.unknown("distance")):
+    if unmarked and facts.table.has("distance") and (unknown := facts.counts["no distance"]):
         yield "distance", f"{unknown:,} of {plural(facts.table.rows, 'row')} have none; written as 0"
     keys = {**facts.names.get("keys of files", {}), **facts.names.get("keys of rows", {})}
     if further := [key for key in keys if key not in LAYOUT_KEYS]:
@@ -127,8 +133,6 @@ def _time_losses(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iter
     if facts.table.are_events and not takes_events(target):
         if what := _between_frames(facts, target):
             yield "frame", what
-    elif facts.table.are_events and (moving := facts.counts["moving"]):
-        yield "azimuth", f"it changes in {moving:,} of {plural(facts.table.rows, 'event')}; the middle value is kept"
     elif not facts.table.are_events and takes_events(target):
         events = plural(facts.counts["events"], "event")
         for field in MOVABLE:
@@ -233,8 +237,7 @@ def _classes(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator
 def _times(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
     rows, timed = facts.table.rows, facts.timed.rows
     if facts.table.are_events and not takes_events(target):
-        if pieces := facts.counts["pieces"]:
-            yield "directions of events that have none are taken from trajectory files"
+        pieces = facts.counts["pieces"]
         become = "becomes" if rows - pieces == 1 else "become"
         yield f"{plural(rows - pieces, 'event')} {become} {plural(timed, 'event frame')}"
     elif not facts.table.are_events and takes_events(target):

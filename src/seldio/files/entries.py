@@ -165,6 +165,8 @@ class Source:
     _stack: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
     #: of an export the files as they lie there; *entries* are those that it was made from
     stored: tuple[Entry, ...] = ()
+    #: of a source with only some of its files, all of them
+    every: tuple[Entry, ...] = ()
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
@@ -186,7 +188,7 @@ class Source:
 
     def restricted(self, entries: Iterable[Entry]) -> Source:
         """The same source with only these of its files."""
-        return Source(self.path, self.kind, tuple(entries), self._stack, self.stored)
+        return Source(self.path, self.kind, tuple(entries), self._stack, self.stored, self.every or self.entries)
 
     def __enter__(self) -> Self:
         return self

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 
 from seldio.findings import Sink
 from seldio.formats.base import TextFile
+from seldio.formats.cells import number_in
 from seldio.formats.label_tools import (
     Report,
     ToolFormat,
@@ -25,7 +26,6 @@ from seldio.formats.label_tools import (
     ToolText,
     as_written,
     comma_number,
-    number_in,
     pointed,
     seconds,
     text_of,

@@ -36,6 +36,18 @@ class TextFile:
     data: bytes  # its bytes
     #: its bytes on disk, where those are text in another encoding and *data* is the same in UTF-8
     stored: bytes | None = None
+    beside: tuple[TextFile, ...] = ()  # the files that its format reads with it
+
+
+class Beside(NamedTuple):
+    """A file that is read with labels.
+
+    Its path counts from the folder of the labels, or with folders in it from any above. A star stands for any
+    characters of a file name; then it is what no other labels name, and there may be many.
+    """
+
+    path: str
+    most: int | None = None  # bytes of its head that are wanted; all if None
 
 
 class Place(NamedTuple):
@@ -234,6 +246,10 @@ class LabelFormat(Format):
     @abstractmethod
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
         """The rows of one clip in this format; line ends as *file* says."""
+
+    def companions(self, place: str, clip: str) -> tuple[Beside, ...]:  # noqa: ARG002 - most stand alone
+        """The files that are read with the label file of *clip* at *place*: its path on disk, or in an archive."""
+        return ()
 
     def origin(self, parts: Sequence[FileRows]) -> Origin:
         """The metadata of a table read from *parts*."""

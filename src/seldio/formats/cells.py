@@ -274,3 +274,20 @@ def _misfit(text: str, kind: str, field: str) -> tuple[str, str, str, str | None
     if field == "class_id":
         hint = "write the class number, counted from 0; seldio formats shows the class list"
     return "SYN130", f"is {shown}, not {expected}", hint, None
+
+
+# --- numbers that people write -------------------------------------------------------------------------------------
+
+
+#: What follows the number of a field, and what it is multiplied by.
+_UNITS = {"azimuth": {"°": 1.0, "deg": 1.0}, "elevation": {"°": 1.0, "deg": 1.0}, "distance": {"m": 1.0, "cm": 0.01}}
+_NUMBER = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)(.*)", re.DOTALL)
+
+
+def number_in(text: str, field: str = "") -> float | None:
+    """The number that *text* is, in degrees or metres if it is one of a direction; None where it is none."""
+    match = _NUMBER.fullmatch(text.strip())
+    factor = (_UNITS.get(field, {}) | {"": 1.0}).get(match[2].strip()) if match else None
+    if match is None or factor is None or abs(value := float(match[1]) * factor) > 2**53:
+        return None
+    return round(value, 12) if factor != 1.0 else value

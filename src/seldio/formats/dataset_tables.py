@@ -20,8 +20,9 @@ import numpy as np
 from seldio import geometry
 from seldio.findings import Sink
 from seldio.formats.base import TextFile
+from seldio.formats.cells import number_in
 from seldio.formats.csv_text import QuotedCell, QuotedRow, row_at, rows, written
-from seldio.formats.label_tools import Report, Span, ToolFormat, ToolLabel, ToolPart, ToolText, json_value, number_in
+from seldio.formats.label_tools import Report, Span, ToolFormat, ToolLabel, ToolPart, ToolText, json_value
 from seldio.schema.events import ClipFile
 from seldio.text import clipped, listed, plural
 

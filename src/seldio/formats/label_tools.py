@@ -6,15 +6,17 @@ their spelling, and a direction where one is given, in cells of its own or in th
 
     dog az=30 el=10 dist=2
 
-What has no direction stays without one. Files are small, so labels are Python objects until they are columns. A file
-that its format would write in another way is kept as it is (``written`` in ``ClipFile.extra``), so that it comes back
-byte for byte for as long as its rows are the same.
+or in a file next to the labels (:mod:`seldio.formats.trajectories`). What has no direction stays without one. Files
+are small, so labels are Python objects until they are columns. A file that its format would write in another way is
+kept as it is (``written`` in ``ClipFile.extra``), so that it comes back byte for byte for as long as its rows are the
+same.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import posixpath
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,8 +26,18 @@ from typing import Any
 import pyarrow as pa
 
 from seldio.findings import SINGLY, Finding, Sink, gathered
-from seldio.formats import cells
-from seldio.formats.base import FileRows, LabelFormat, LabelReading, Place, TextFile, TextLines, assembled
+from seldio.formats import cells, trajectories
+from seldio.formats.base import (
+    Beside,
+    FileRows,
+    LabelFormat,
+    LabelReading,
+    Place,
+    TextFile,
+    TextLines,
+    assembled,
+)
+from seldio.formats.cells import number_in
 from seldio.reader_rules import READER_RULES
 from seldio.schema.events import COLUMNS, ClipFile, conform
 from seldio.text import clipped, meant
@@ -41,13 +53,10 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 }
 #: The field that each of these names means.
 FIELDS = {name: field for field, names in NAMES.items() for name in names}
-#: What follows the number of a field, and what it is multiplied by.
-_UNITS = {"azimuth": {"°": 1.0, "deg": 1.0}, "elevation": {"°": 1.0, "deg": 1.0}, "distance": {"m": 1.0, "cm": 0.01}}
 _MEANS = {
     "azimuth": "degrees, counter-clockwise from the front: +90 is left", "elevation": "degrees, up positive",
     "distance": "metres", "source": "a whole number", "score": "a number",
 }  # fmt: skip
-_NUMBER = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)(.*)", re.DOTALL)
 _PAIR = re.compile(r"(?<!\S)([^\W\d][\w-]*)=(\S+)")
 #: Keys of files that say how they are written and nothing about the labels.
 LAYOUT_KEYS = frozenset({"annotations", "written"})
@@ -60,15 +69,6 @@ Report = Callable[[str, Any, str, str | None], None]
 def field_named(name: str) -> str | None:
     """The field that a column, tier or control of this name holds: ``Azimuth (deg)`` holds the azimuth."""
     return FIELDS.get(re.split(r"[\s(\[@_]", name.strip().lower(), maxsplit=1)[0])
-
-
-def number_in(text: str, field: str = "") -> float | None:
-    """The number that *text* is, in degrees or metres if it is one of a direction; None where it is none."""
-    match = _NUMBER.fullmatch(text.strip())
-    factor = (_UNITS.get(field, {}) | {"": 1.0}).get(match[2].strip()) if match else None
-    if match is None or factor is None or abs(value := float(match[1]) * factor) > 2**53:
-        return None
-    return round(value, 12) if factor != 1.0 else value
 
 
 _COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
@@ -204,6 +204,7 @@ class ToolFormat(LabelFormat):
 
     Args:
         time_decimals: of its seconds; None where it keeps what it is given.
+        several: whether a file may hold the labels of several recordings.
     """
 
     role: Any = "label"
@@ -213,6 +214,18 @@ class ToolFormat(LabelFormat):
     )  # fmt: skip
     needs: tuple[str, ...] = ("onset", "offset")
     time_decimals: int | None = None
+    several: bool = False
+
+    def companions(self, place: str, clip: str) -> tuple[Beside, ...]:  # noqa: ARG002 - in its own folder
+        """See :meth:`LabelFormat.companions`: the trajectory of the clip, or of any."""
+        own = (Beside(posixpath.basename(clip) + trajectories.TRAJECTORY),)
+        return (*own, Beside("*" + trajectories.TRAJECTORY)) if self.several else own
+
+    def directed(
+        self, labels: Sequence[ToolLabel], clip: ClipFile, file: TextFile, sink: Sink
+    ) -> Sequence[ToolLabel]:  # fmt: skip
+        """The labels of a clip in *file*, with what the files beside it know of their directions."""
+        return trajectories.by_trajectory(labels, self.vocabulary, clip.clip, file.beside, sink)
 
     @abstractmethod
     def parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:
@@ -251,6 +264,8 @@ class ToolFormat(LabelFormat):
             origin, data = part.origin, file.data
             if text is not None and part.readable and self._rendered(self._table(part.labels), origin) != data:
                 part.origin = dataclasses.replace(origin, extra=_with(origin.extra, "written", text))
+            if file.beside:
+                part.labels = list(self.directed(part.labels, origin, file, sink))
             yield part
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -29,6 +30,7 @@ from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.findings import Sink
 from seldio.formats import Format, LabelFormat, TextFile, get
+from seldio.formats.companions import Surroundings
 from seldio.formats.detect import Wanted
 from seldio.formats.item_parquet import ItemParquet
 from seldio.formats.items import ItemFormat, ItemReading
@@ -65,11 +67,25 @@ _PACKED = 64
 
 
 class NamedEntry(NamedTuple):
-    """A file of a part: its name in outputs, and the clip that it describes."""
+    """A file of a part: its name in outputs, the clip that it describes, and what is read with it."""
 
     entry: Entry
     name: str
     clip: str
+    beside: tuple[tuple[Entry, int | None], ...] = ()  # with the bytes that are wanted of each, all if None
+
+    @property
+    def size(self) -> int:
+        """Bytes of all that is read, as far as they are known."""
+        more = (entry.size if most is None else min(entry.size, most) for entry, most in self.beside)
+        return sum(max(size, 0) for size in (self.entry.size, *more))
+
+    @property
+    def stamp(self) -> tuple[object, ...]:
+        """What changes when one of its files does, or what is made of it."""
+        # findings name the path, so that the same files elsewhere are others
+        return (self.entry.path, self.entry.stamp, self.name, self.clip,
+                *((entry.path, entry.stamp) for entry, _ in self.beside))  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,19 +122,20 @@ class Part:
             return self.span[1] - self.span[0]
         if self.rows is not None:
             return self.rows.size
-        return sum(max(file.entry.size, 0) for file in self.files)
+        return sum(file.size for file in self.files)
 
     @property
     def stamp(self) -> tuple[object, ...]:
         """What changes when one of the files does, or what is made of it."""
-        # findings name the path, so that the same files elsewhere are others
-        stamps = ((file.entry.path, file.entry.stamp, file.name, file.clip) for file in self.files)
-        return (self.layout, self.named, self.span, self.rows, *stamps)
+        return (self.layout, self.named, self.span, self.rows, *(file.stamp for file in self.files))
 
     def portable(self) -> Part:
         """The part as it can go to another process."""
         files = (
-            file._replace(entry=file.entry.unopened() if file.entry.path in self._held else file.entry.portable())
+            file._replace(
+                entry=file.entry.unopened() if file.entry.path in self._held else file.entry.portable(),
+                beside=tuple((entry.portable(), most) for entry, most in file.beside),
+            )
             for file in self.files
         )
         return dataclasses.replace(self, files=tuple(files))
@@ -128,13 +145,17 @@ class Part:
 
         Of a part of a table the content is empty, as it is not text.
         """
-        for entry, name, clip in self.files:
+        for entry, name, clip, beside in self.files:
             try:
                 data = self._held[entry.path] if entry.path in self._held else self._read(entry)
+                with_it = tuple(
+                    TextFile(one.path, one.name, clip, one.read() if most is None else one.head(most))
+                    for one, most in beside
+                )
             except InvalidData as error:
                 sink(error.finding)
             else:
-                yield TextFile(entry.path, name, clip, data)
+                yield TextFile(entry.path, name, clip, data, beside=with_it)
 
     def _read(self, entry: Entry) -> bytes:
         if self.rows is not None:
@@ -232,6 +253,7 @@ def parts(
     chosen = formats.named(format, ItemFormat) or get(format) if isinstance(format, str) else format
     found = _looked_at(candidates(source, chosen, without, labels), source, chosen, contents, sink)
     groups = list(_label_parts(found, chosen, wanted, sink)) if labels else []
+    groups = _accompanied(groups, source)
     cuts = [part for group in groups for part in _cut(group, found, size or CUT, by_clip)]
     for name, entries in found.questions.items():
         alone = Part(tuple(NamedEntry(e, e.name, "") for e in entries), name, named=chosen is not None)
@@ -396,13 +418,30 @@ def _label_parts(found: _Evidence, chosen: Format | None, wanted: Wanted | None,
         yield Part(run(file for file in sound if file.path in there), undecided=True)
 
 
+def _accompanied(groups: Sequence[Part], source: Source) -> list[Part]:
+    """*groups* of label files with what is read with each of them."""
+    wanted = {
+        file.entry.path: (file.entry, own)
+        for part in groups if isinstance(part.format, LabelFormat)
+        for file in part.files
+        if (own := part.format.companions(str(file.entry.local or file.entry.name), file.clip))
+    }  # fmt: skip
+    if not wanted:
+        return list(groups)
+    found = Surroundings(source).of(wanted)
+    return [
+        dataclasses.replace(part, files=tuple(f._replace(beside=found.get(f.entry.path, ())) for f in part.files))
+        for part in groups
+    ]
+
+
 def _cut(part: Part, found: _Evidence, size: int, by_clip: bool = False, split: bool = False) -> Iterator[Part]:
     """A part *size* bytes at a time, with what is held of its files, and large tables by their rows.
 
     *split*: large files of questions as well.
     """
     files = sorted(part.files, key=lambda file: file.clip) if by_clip else part.files
-    for some in cut(files, min(size, LINES) if split else size, lambda file: max(file.entry.size, 0)):
+    for some in cut(files, min(size, LINES) if split else size, attrgetter("size")):
         entry = some[0].entry
         if split and entry.size > LINES and entry.on_disk and entry.name.lower().endswith(_LINES):
             yield from (dataclasses.replace(part, files=(some[0],), span=span) for span in _spans(entry))

@@ -254,6 +254,7 @@ RAVEN = RavenFormat(
     suffix=".txt",
     time_decimals=9,
     repairable=True,
+    several=True,
     aliases=("raven-selections",),
     source="https://ravensoundsoftware.com/knowledge-base/selection-tables/",
     note="The views of a selection are one row. A table of several recordings becomes a clip for each, by its columns "

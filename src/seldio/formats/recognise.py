@@ -19,15 +19,17 @@ from seldio import formats
 from seldio.errors import InvalidData
 from seldio.findings import Finding, Sink
 from seldio.formats import BY_CONTENT, LABEL_FORMATS, LIKELY, LabelFormat, LabelReading, TextFile, cells
+from seldio.formats.companions import alone
 from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.detect import Detection, Wanted, choose_layout, closest, detect, means_the_same, offered
 from seldio.formats.diagnosis import plain_lines
 from seldio.formats.evidence import signature
+from seldio.formats.foreign_tables import foreign_table
 from seldio.formats.json_records import in_lines
 from seldio.formats.json_text import parse, parse_lines
 from seldio.formats.label_csv import Dialect
 from seldio.formats.parquet import DAMAGE, MAGIC
-from seldio.formats.spatial_librispeech import is_spatial_librispeech
+from seldio.formats.trajectories import TRAJECTORY
 from seldio.reader_rules import READER_RULES, reader_rule
 from seldio.schema.events import COLUMNS
 from seldio.text import clipped, plural
@@ -38,8 +40,6 @@ SUFFIXES = (".csv", ".json", ".eaf", ".jams")
 #: What ends so is left alone as well, unless it begins like labels of a tool.
 TEXTS = (".txt", ".tsv")
 PARQUET_SUFFIX = ".parquet"
-#: What belongs to the labels next to it: the directions of a clip over time.
-TRAJECTORY = ".trajectory.csv"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +90,9 @@ def usable(files: Iterable[TextFile], sink: Sink) -> list[TextFile]:
     """*files* in UTF-8; those that are not text, and JSON without labels, become findings instead."""
     kept = []
     for file in [in_utf8(file, sink) for file in files]:
-        if not _is_parquet(file) and (problem := cells.encoding_problem(file.path, file.data)) is not None:
+        if (foreign := alone(file)) is not None:
+            sink(foreign)
+        elif not _is_parquet(file) and (problem := cells.encoding_problem(file.path, file.data)) is not None:
             sink(problem)
         elif not _foreign_json(file, sink):
             kept.append(file)
@@ -353,7 +355,7 @@ def content(file: NamedFile) -> Content:
     except (*DAMAGE, InvalidData):
         return "damaged"
     known = sum(name in COLUMNS for name in schema.names)
-    if is_spatial_librispeech(schema):
+    if foreign_table(schema) is not None:
         return "labels"
     if "clip" in schema.names and 1 < known > len(schema.names) / 2:
         return "labels"

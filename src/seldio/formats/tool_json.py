@@ -271,11 +271,11 @@ class _Region:
                 names = [str(one) for one in value.get("labels") or []]
                 label.at["class_name"] = (*at, "labels") if "labels" in value else at
             elif kind == "number":
-                good &= _put(label, name, value.get("number"), (*at, "number"), report)
+                good &= _put(label, name, value.get("number"), (*at, "number") if "number" in value else at, report)
             elif kind == "textarea":
                 given = value.get("text")
                 text = " ".join(map(str, given)) if isinstance(given, list) else str(given)
-                good &= _noted(label, name, text, (*at, "text"), report)
+                good &= _noted(label, name, text, (*at, "text") if "text" in value else at, report)
             else:
                 given = value.get(kind, value)
                 label.extra[name or kind] = given[0] if isinstance(given, list) and len(given) == 1 else given
@@ -513,6 +513,7 @@ def _at(spot: Pointer, report: Report) -> Report:
 LABEL_STUDIO = LabelStudioFormat(
     name="label-studio",
     title="Label Studio export (JSON): regions with start, end and labels; directions in number controls or texts",
+    several=True,
     source="https://labelstud.io/guide/export",
     note="Number controls called azimuth, elevation, distance or source give the direction; texts may hold "
     "az=30 el=10 dist=2. Each person's annotation of a recording is a clip of its own, unless one is ground truth.",

@@ -12,6 +12,7 @@ from seldio.findings import Finding
 from seldio.formats.base import Ints
 from seldio.formats.dcase_json import PANORAMA, points
 from seldio.formats.label_tools import ToolFormat
+from seldio.geometry import FARTHEST
 from seldio.rules.base import POSITION, Labels
 from seldio.rules.collection import Found
 from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
@@ -22,8 +23,6 @@ from seldio.vocabularies import Vocabulary, spelling, vocabulary
 MOST_OVERLAPS = 6
 #: No vector of real outputs is longer.
 LONGEST_ACTIVITY = 1.65
-#: No room of any dataset is larger (metres).
-FARTHEST = 100.0
 #: The column that a rule depends on, where that is not the one it reports: rows are not compared where their frames
 #: mean something else.
 JUDGED_BY = {"LAB202": "frame", "LAB203": "frame"}
