@@ -31,12 +31,13 @@ from seldio.formats.dialects import DIALECTS
 from seldio.formats.easycom import EasycomFormat
 from seldio.formats.label_csv import Dialect
 from seldio.formats.label_tools import ToolFormat
+from seldio.formats.locata import LocataFormat
 from seldio.formats.parquet import PARQUET, read_parquet, write_parquet
 from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
 from seldio.vocabularies import spelling, vocabulary
 
 #: Those of datasets have class lists of their own, and places as coordinates: tests/test_dataset_tables.py.
-OWN = (DatasetTable, EasycomFormat)
+OWN = (DatasetTable, EasycomFormat, LocataFormat)
 LABELS = [format for format in LABEL_FORMATS if format is not PARQUET and not isinstance(format, OWN)]
 NAMES = [format.name for format in LABELS]
 

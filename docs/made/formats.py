@@ -14,9 +14,10 @@ import seldio
 from seldio.check.description import describe, format_record
 from seldio.conversion.losses import plan
 from seldio.errors import SeldioError
-from seldio.formats import ITEM_FORMATS, LABEL_FORMATS, Format, ItemFormat, LabelFormat
+from seldio.formats import ITEM_FORMATS, LABEL_FORMATS, Format, ItemFormat, LabelFormat, TextFile
 from seldio.formats.base import UNITS
 from seldio.formats.cells import KINDS
+from seldio.formats.companions import alone
 from seldio.formats.label_csv import Dialect
 from seldio.schema.events import COLUMNS, Event
 from seldio.schema.qa import Item, Prediction
@@ -97,7 +98,8 @@ def _example(format: Format, folder: Path) -> Path | None:
     """A small file of the format: an example of the tests, else one that the format writes."""
     kind = "formats" if isinstance(format, LabelFormat) else "formats-items"
     stored = CASES / kind / format.name
-    found = sorted(path for path in stored.glob("*") if path.name != "rows.jsonl") if stored.is_dir() else []
+    found = [path for path in sorted(stored.glob("*")) if path.name != "rows.jsonl"] if stored.is_dir() else []
+    found = [path for path in found if alone(TextFile(path.name, path.name, "", b"")) is None]
     if found:
         return max(found, key=lambda path: path.stat().st_size)
     path = folder / f"example-{format.name}{format.suffix}"
@@ -178,6 +180,8 @@ def _label_page(format: LabelFormat, path: Path | None, tables: dict[str, pa.Tab
     lines += ["## What it carries", "", f"Carries {_names(format.carries)}.", ""]
     lacks = [name for name in COLUMNS if name not in format.carries]
     lines += [f"Cannot carry {_names(lacks)}." if lacks else "It carries every column there is.", ""]
+    if format.only_read:
+        lines += [f"It is read and not written: {format.only_read}.", ""]
     if format.needs:
         lines += [f"To be written it needs {_names(format.needs)}; `--fill FIELD=VALUE` fills in what is missing.", ""]
     if path is not None:
@@ -206,7 +210,7 @@ def _conversions(format: LabelFormat, tables: dict[str, pa.Table]) -> Iterator[s
     lost: dict[str, list[str]] = {}
     needs: list[str] = []
     for target in LABEL_FORMATS:
-        if target is format:
+        if target is format or target.only_read:
             continue
         try:
             found = plan(tables[format.name], format, target)

@@ -89,11 +89,28 @@ def filled(table: pa.Table, target: LabelFormat, fill: Mapping[str, Any]) -> pa.
             table = numbered(table)
             continue
         scalar = _scalar(field, value)
+        if field == "class_id" and target.role != "table":  # of the target's list: :func:`classes` takes it
+            continue
         if field in table.column_names:
             table = with_column(table, field, pc.fill_null(table[field], scalar))
         else:
             table = with_column(table, field, pa.repeat(scalar, table.num_rows))
     return table
+
+
+def given_class(fill: Mapping[str, Any], target: LabelFormat) -> int | None:
+    """The class that *fill* gives to rows whose own is not in *target*'s list; None where it gives none.
+
+    Raises:
+        UsageError: the list has no such class.
+    """
+    if "class_id" not in fill or target.role == "table":
+        return None
+    number, known = int(_scalar("class_id", fill["class_id"]).as_py()), vocabulary(target.vocabulary)
+    if not 0 <= number < len(known):
+        many = f"{known.name} has {len(known)} classes, numbered from 0"
+        raise UsageError(f"--fill class_id={number}: {many}; seldio formats {target.name} shows them")
+    return number
 
 
 def _scalar(field: str, value: Any) -> pa.Scalar:
@@ -124,24 +141,31 @@ class Classes:
     kept: Any  # rows whose class the target can hold
     lost: Mapping[str, int]  # rows of each class that it cannot hold
     foreign: Mapping[str, int]  # rows of each class that it can hold by its name alone
+    filled: Mapping[str, int]  # rows of each class that it cannot hold, and that are given another one
 
 
-def classes(table: pa.Table, source: LabelFormat, target: LabelFormat) -> Classes:
-    """Find the classes of *table*, which has a number or name for each row, in *target*'s list."""
+def classes(table: pa.Table, source: LabelFormat, target: LabelFormat, given: int | None = None) -> Classes:
+    """Find the classes of *table*, which has a number or name for each row, in *target*'s list.
+
+    Those that the list lacks become *given*, a class of that list.
+    """
     theirs, ours = vocabulary(source.vocabulary), vocabulary(target.vocabulary)
     keys, rows = class_keys(table)
     by_name = "class_name" in target.carries
     found = [_class(number, name, theirs, ours, by_name) for number, name in keys]
     counts = np.bincount(rows, minlength=len(keys)).tolist()
-    lost, foreign = Counter[str](), Counter[str]()
+    lost, foreign, filled = Counter[str](), Counter[str](), Counter[str]()
     for index, (number, name) in enumerate(found):
         label = keys[index][1] or theirs.label(keys[index][0] or 0)
-        if number is None:
+        if number is None and name is None and given is not None:
+            filled[label] += counts[index]
+            found[index] = given, None
+        elif number is None:
             (lost if name is None else foreign)[label] += counts[index]
     ids = pa.array([number for number, _ in found], pa.int32()).take(pa.array(rows))
     names = pa.array([name for _, name in found], pa.string()).take(pa.array(rows))
     kept = np.array([pair != (None, None) for pair in found], dtype=bool)[rows]
-    return Classes(ids, names, kept, lost, foreign)
+    return Classes(ids, names, kept, lost, foreign, filled)
 
 
 def _class(
@@ -160,11 +184,11 @@ def _class(
     return found, name if same else None
 
 
-def with_classes(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.Table:
-    """*table* with the class numbers of *target*, without the rows whose class it does not have."""
+def with_classes(table: pa.Table, source: LabelFormat, target: LabelFormat, given: int | None = None) -> pa.Table:
+    """*table* with the class numbers of *target*, *given* or without the rows whose class it does not have."""
     if not (has(table, "class_id") or has(table, "class_name")):
-        return table
-    found = classes(table, source, target)
+        return table if given is None else with_column(table, "class_id", pa.repeat(given, table.num_rows))
+    found = classes(table, source, target, given)
     table = with_column(table, "class_id", found.ids)
     if found.names.null_count < len(found.names):
         table = with_column(table, "class_name", found.names)
@@ -176,8 +200,8 @@ def with_classes(table: pa.Table, source: LabelFormat, target: LabelFormat) -> p
 # --- columns and files -----------------------------------------------------------------------------
 
 
-def carried(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.Table:
-    """*table* as *target* holds it; its origin names the target's files."""
+def carried(table: pa.Table, source: LabelFormat, target: LabelFormat, given: int | None = None) -> pa.Table:
+    """*table* as *target* holds it; its origin names the target's files. *given*: see :func:`classes`."""
     origin = origin_of(table)
     if target.role == "table":
         origin = origin if origin.format else dataclasses.replace(origin, vocabulary=source.vocabulary)
@@ -185,7 +209,7 @@ def carried(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.Tab
         label = source.role == "label" or (source.role == "table" and not has(table, "score"))
         files = (file if source.name == target.name else _file(file, target, label) for file in origin.files)
         origin = Origin(target.name, target.vocabulary, tuple(files))
-        table = with_times(with_classes(located(table, target), source, target), source, target)
+        table = with_times(with_classes(located(table, target), source, target, given), source, target)
         if folds(source, target) and has(table, "azimuth"):
             table = with_column(table, "azimuth", geometry.fold(table["azimuth"].to_numpy()))
         for field in target.needs:  # writers look for these, and write nothing where they are null

@@ -12,13 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seldio.conversion.carry import COUNT, classes, filled, folds, located, nowhere
+from seldio.conversion.carry import COUNT, classes, filled, folds, given_class, located, nowhere
 from seldio.conversion.frames import are_events, frames_of, grouped, has, pieces_of, rescaled, takes_events, with_times
 from seldio.formats import LabelFormat
 from seldio.formats.dcase_json import points
 from seldio.formats.label_csv import Dialect
 from seldio.formats.label_tools import ToolFormat
 from seldio.schema.events import clip_codes, origin_of
+from seldio.vocabularies import vocabulary
 
 #: Decimals that are left by each kind of column that rounds.
 _DECIMALS = {"whole": 0, "real3": 3, "real3inf": 3}
@@ -115,11 +116,13 @@ def measured(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Ma
     if "distance" in table.column_names:
         found.counts["no distance"] = located(table, target)["distance"].null_count
     found.counts["unclassed"] = int(np.logical_and.reduce([np.ones(table.num_rows, dtype=bool), *unknown]).sum())
+    if given_class(fill, target) is not None:
+        found.counts["filled class_id"], found.counts["unclassed"] = found.counts["unclassed"], 0
     _keys(found, table, source, target)
     if not table.num_rows:
         _clips(found, table, source, target)
     elif complete(found, target):
-        _losses(found, table, source, target)
+        _losses(found, table, source, target, given_class(fill, target))
         _changes(found, table, source, target)
     return found
 
@@ -138,10 +141,13 @@ def untimed(columns: Columns) -> int:
 # --- what may be lost ------------------------------------------------------------------------------
 
 
-def _losses(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFormat) -> None:
+def _losses(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFormat, given: int | None) -> None:
     _times(found, table, source, target)
-    every = classes(table, source, target)
-    for what, group in (("lost", every.lost), ("foreign", every.foreign)):
+    every = classes(table, source, target, given)
+    if every.filled and given is not None:
+        found.counts["filled class_id"] += 1
+        found.name("given as", vocabulary(target.vocabulary).label(given))
+    for what, group in (("lost", every.lost), ("foreign", every.foreign), ("given", every.filled)):
         for name, rows in group.items():
             found.name(what, name, rows)
     for field in ("source", "elevation", "distance", "score"):

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import pyarrow as pa
 
 from seldio.check.vetting import Faults, vet
-from seldio.conversion.carry import carried, filled
+from seldio.conversion.carry import carried, filled, given_class
 from seldio.conversion.facts import Facts, complete, measured
 from seldio.conversion.frames import with_column
 from seldio.conversion.inputs import joined, label_parts, local_files, raising_unknown, strict
@@ -84,7 +84,8 @@ class Portion:
         """The table of one of its layouts as the target has it."""
         before, done = self._carried.get(key, (None, None))
         if before is not table:
-            done = carried(filled(table, verb.target, dict(verb.fill)), resolved(format, table), verb.target)
+            fill, home = dict(verb.fill), resolved(format, table)
+            done = carried(filled(table, verb.target, fill), home, verb.target, given_class(fill, verb.target))
             if self.keep:
                 self._carried[key] = table, done
         return done
@@ -278,7 +279,7 @@ def convert_source(
     if isinstance(where, str) and target.role != "table":  # what an earlier run put into the source is no source
         top, below = Path(path.path if isinstance(path, Source) else path).resolve(), Path(where).resolve()
         without = below if top != below and below.is_relative_to(top) else None
-    filled(_EMPTY, target, fill)  # what cannot be filled is said before anything is read
+    filled(_EMPTY, target, fill), given_class(fill, target)  # what cannot be filled is said before anything is read
     with reopened(path, strict(findings)) as source:
         found = label_parts(source, format, strict(findings), without, size=PART)
         if not found:
@@ -289,7 +290,8 @@ def convert_source(
             local=local_files(found) or [source.path], single=source.single and not _tables(found),
         )  # fmt: skip
         files = len({file.entry.path for part in found for file in part.files})
-        skipped = len(source.entries) - files
+        used = {entry.path for part in found for file in part.files for entry, _ in file.beside}
+        skipped = len(source.entries) - files - sum(entry.path in used for entry in source)
     layouts = survey.layouts.values()
     return Conversion(
         formats=tuple(layout.format.name for layout in layouts),

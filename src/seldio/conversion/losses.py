@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from seldio.conversion.carry import FILLABLE, carried, filled, folds
+from seldio.conversion.carry import FILLABLE, carried, filled, folds, given_class
 from seldio.conversion.facts import MOVABLE, TIMES, Facts, complete, decimals, measured, untimed
 from seldio.conversion.frames import takes_events
 from seldio.errors import LossError, UsageError
@@ -226,6 +226,9 @@ def notes(facts: Facts, source: LabelFormat, target: LabelFormat) -> list[str]:
 def _classes(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
     if source.vocabulary != target.vocabulary:
         yield f"classes of {source.vocabulary} are mapped to those of {target.vocabulary} by name"
+    if given := facts.names.get("given"):
+        names = listed([f'"{name}" ({plural(rows, "row")})' for name, rows in given.items()], most=20)
+        yield f"{names} not in {target.vocabulary}, written as {listed(list(facts.names['given as']))}"
     if foreign := facts.names.get("foreign"):
         names = listed([f'"{name}"' for name in sorted(foreign)], most=20)
         many = plural(len(foreign), "class", "classes")
@@ -352,7 +355,7 @@ def convert(
 def carry_out(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Mapping[str, Any] = NOTHING) -> pa.Table:
     """*table* as *target* holds it, once a plan has said what that means."""
     source = resolved(source, table)
-    return carried(filled(table, target, fill), source, target)
+    return carried(filled(table, target, fill), source, target, given_class(fill, target))
 
 
 def checked_names(allow_loss: Collection[str]) -> tuple[str, ...]:
@@ -383,6 +386,8 @@ def merged(plans: Sequence[Plan]) -> Plan:
 
 def refuse(planned: Plan, target: LabelFormat, allow_loss: Collection[str]) -> None:
     """Raise what prevents a plan: UsageError for missing fields, LossError for losses not allowed."""
+    if target.only_read:
+        raise UsageError(f"{target.name} is only read: {target.only_read}")
     if planned.missing:
         reasons = "; ".join(f"{field} ({why})" for field, why in planned.missing.items())
         fills = " ".join(

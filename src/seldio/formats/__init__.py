@@ -17,6 +17,7 @@ from seldio.formats.easycom import EASYCOM
 from seldio.formats.elan import ELAN
 from seldio.formats.harnesses import FORMATS as HARNESSES
 from seldio.formats.items import ItemFormat
+from seldio.formats.locata import LOCATA
 from seldio.formats.parquet import PARQUET
 from seldio.formats.raven import RAVEN
 from seldio.formats.tool_json import JAMS, LABEL_STUDIO
@@ -29,7 +30,7 @@ _F = TypeVar("_F", bound=Format)
 #: The layouts of tools that people mark sounds with.
 TOOLS: tuple[LabelFormat, ...] = (AUDACITY, RAVEN, ELAN, LABEL_STUDIO, JAMS)
 #: Those that are told by how a file begins: of tools, and of datasets with whole events in a table.
-BY_CONTENT: tuple[LabelFormat, ...] = (*TOOLS, EASYCOM, *DATASET_TABLES)
+BY_CONTENT: tuple[LabelFormat, ...] = (*TOOLS, EASYCOM, LOCATA, *DATASET_TABLES)
 #: Every layout of labels; their order decides between equals.
 LABEL_FORMATS: tuple[LabelFormat, ...] = (*DIALECTS, *BY_CONTENT, DCASE2026, PARQUET)
 _OUTSIDE = plugins.rows("item_formats", ItemFormat)

@@ -208,6 +208,7 @@ class Format(ABC):
     repairable: bool = False  # whether ``--fix`` can rewrite its files
     source: str = ""  # where the layout is documented
     note: str = ""  # what to know about it
+    only_read: str = ""  # why it cannot be written, where that is so
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the rows of label files tell more
         """How much the file looks like this format: 0 not at all, 1 surely; a bounded look, never an exception."""

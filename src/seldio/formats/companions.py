@@ -2,7 +2,7 @@
 
 A format says which these are (:meth:`seldio.formats.base.LabelFormat.companions`); here they are found, among the
 files of the source, or on disk where labels were named alone. Every verb reads labels in parts, so all of them see
-what stands beside.
+these files.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ Companion = tuple[Entry, int | None]
 #: What is read with labels and holds none, by its name: what it is, and what to name instead.
 _ALONE = (
     (re.compile(rf"(?i).*{re.escape(TRAJECTORY)}"), "the directions of a clip over time", "the labels of the clip"),
-    (re.compile(r"position_source_\w+\.txt|required_time\.txt|VAD_\w+\.txt"), "a part of a recording of LOCATA",
-     "position_array_ARRAY.txt"),
+    (re.compile(r"(position_source|VAD|audio_array_timestamps|audio_source_timestamps)_\w+\.txt|required_time\.txt"),
+     "a part of a recording of LOCATA", "position_array_ARRAY.txt"),
 )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from seldio.errors import UsageError
 from seldio.findings import SINGLY, Finding, Sink, gathered
 from seldio.formats import cells, trajectories
 from seldio.formats.base import (
@@ -262,7 +263,8 @@ class ToolFormat(LabelFormat):
         for part in several:
             text = file.data.decode() if len(several) == 1 else None
             origin, data = part.origin, file.data
-            if text is not None and part.readable and self._rendered(self._table(part.labels), origin) != data:
+            kept = text is not None and part.readable and not self.only_read
+            if kept and self._rendered(self._table(part.labels), origin) != data:
                 part.origin = dataclasses.replace(origin, extra=_with(origin.extra, "written", text))
             if file.beside:
                 part.labels = list(self.directed(part.labels, origin, file, sink))
@@ -270,6 +272,8 @@ class ToolFormat(LabelFormat):
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
         """See :meth:`LabelFormat.write`; a file with the rows that it was read with is written as it was."""
+        if self.only_read:
+            raise UsageError(f"{self.name} is only read: {self.only_read}")
         extra = json.loads(file.extra) if file.extra else {}
         written = extra.pop("written", None)
         if isinstance(written, str):

@@ -63,10 +63,12 @@ def clip_names(names: Sequence[str]) -> list[str]:
 def stem_of(name: str) -> str:
     """A file name without its suffix, and without what labels of a layout have before it."""
     stem = name.rsplit(".", 1)[0] if "." in posixpath.basename(name)[1:] else name
-    stem = _SELECTIONS.sub("", stem)
+    stem = _SELECTIONS.sub("", _POSES.sub(r"\1", stem))
     return stem.removesuffix("_inference").removesuffix("_std") if name.endswith(".json") else stem
 
 
+#: What LOCATA puts before the name of an array, whose folder has the same name.
+_POSES = re.compile(r"(?:(^|/)position_array_)(?=\w+$)")
 #: What Raven puts between the name of a recording and the suffix.
 _SELECTIONS = re.compile(r"(?i)\.(table\.[0-9]+\.)?selections$")
 
