@@ -225,7 +225,7 @@ class ToolFormat(LabelFormat):
     def directed(
         self, labels: Sequence[ToolLabel], clip: ClipFile, file: TextFile, sink: Sink
     ) -> Sequence[ToolLabel]:  # fmt: skip
-        """The labels of a clip in *file*, with what the files beside it know of their directions."""
+        """The labels of a clip in *file*, with what the files next to it know of their directions."""
         return trajectories.by_trajectory(labels, self.vocabulary, clip.clip, file.beside, sink)
 
     @abstractmethod

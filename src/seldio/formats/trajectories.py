@@ -105,7 +105,7 @@ def read_tracks(file: TextFile, sink: Sink) -> dict[str, Track]:
 
 
 def by_trajectory(
-    labels: Sequence[ToolLabel], classes: str, clip: str, beside: Iterable[TextFile], sink: Sink
+    labels: Sequence[ToolLabel], classes: str, clip: str, around: Iterable[TextFile], sink: Sink
 ) -> Sequence[ToolLabel]:
     """*labels* of a clip with directions from its trajectory file, where they have none.
 
@@ -113,10 +113,10 @@ def by_trajectory(
         labels: of the clip.
         classes: the name of their class list.
         clip: its name.
-        beside: files next to the labels, of which one may be about the clip.
+        around: files next to the labels, of which one may be about the clip.
         sink: takes what is wrong with it, and is told if it does not say which of several sounds it is about.
     """
-    own = next((file for file in beside if clip_of(file.name) == posixpath.basename(clip)), None)
+    own = next((file for file in around if clip_of(file.name) == posixpath.basename(clip)), None)
     if own is None or all("azimuth" in label.values for label in labels):
         return labels
     tracks, known = read_tracks(own, sink), vocabulary(classes)
