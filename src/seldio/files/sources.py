@@ -286,7 +286,8 @@ def on_disk(base: str, name: str) -> Entry | None:
     if not os.path.exists(shown):  # most often, and quicker to ask
         return None
     real = os.path.realpath(shown)
-    if not any(real.startswith(top.rstrip(os.sep) + os.sep) for top in real_places(base)) or not os.path.isfile(real):
+    places = real_places(os.path.abspath(base))  # kept, so that it must not depend on where the program is
+    if not any(real.startswith(top.rstrip(os.sep) + os.sep) for top in places) or not os.path.isfile(real):
         return None
     return Entry(shown, name, os.path.getsize(real), DEFAULTS.file_bytes, real)
 
