@@ -522,6 +522,10 @@ def compare(
     relative: float | None = None,
     onscreen: bool = False,
     classes: str | None = None,
+    events: bool = False,
+    collar: float | None = None,
+    offset_share: float | None = None,
+    tracks: bool = False,
     recordings: Path | None = None,
     join: Literal["strict", "official"] = "strict",
     offline: Literal["extract", "none", "official-fallback"] = "extract",
@@ -556,6 +560,10 @@ def compare(
         relative: labels: maximum relative distance error (error divided by distance).
         onscreen: labels: require matching on-screen flags.
         classes: labels: the class vocabulary; by default the profile's.
+        events: labels: compare the F-score of whole events, too, by their onsets, offsets and directions.
+        collar: labels: maximum error of the onset and offset of an event in seconds (0.2).
+        offset_share: labels: maximum error of its offset as a share of its length, if that is more (0.5).
+        tracks: labels: compare IDF1 of source numbers, too.
         recordings: labels: the labelled recordings, which determine where each clip ends.
         join: answers: how predictions of SO-Bench are matched to questions: ``strict`` by id, or as the ``official``
             program does.
@@ -564,7 +572,8 @@ def compare(
         judgements: answers: a file of judgements for each system, in their order.
 
     Returns:
-        Tables: ``overall``, ``differences``, ``tests``, ``ranks``; of labels ``classes`` and ``clips``, of answers
+        Tables: ``overall``, ``differences``, ``tests``, ``ranks``; of labels ``classes`` and ``clips``, and of events
+        and tracks ``events-tracks``, ``events-tracks-differences`` and ``events-tracks-tests``; of answers
         ``discordant``, ``questions``, and one for each grouping, such as ``task``; of judgements ``agreement`` and
         ``answers``; and notices about them.
 
@@ -588,7 +597,8 @@ def compare(
     draw = Resampling(resamples, seed, over or ("questions" if answered else "clips"))
     named = {
         "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
-        "classes": classes, "recordings": recordings, "force": force, "join": join, "offline": offline,
+        "classes": classes, "events": events, "collar": collar, "offset_share": offset_share, "tracks": tracks,
+        "recordings": recordings, "force": force, "join": join, "offline": offline,
         "thresholds": dict(threshold),
     }  # fmt: skip
     chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}

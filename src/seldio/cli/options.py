@@ -223,6 +223,7 @@ def one_of(*names: str) -> Callable[[str], list[str]]:
 
 #: Options of commands that score labels or answers.
 SCORING_LABELS, SCORING_ANSWERS = "Scoring labels", "Scoring answers"
+SCORING_BESIDE = "Labels: errors, events and tracks"
 SCORE_AVERAGE: Any = typer.Option(
     None,
     metavar="[macro|micro]",
@@ -244,6 +245,21 @@ SCORE_ONSCREEN: Any = typer.Option(
 )
 SCORE_CLASSES: Any = typer.Option(
     None, metavar="NAME", help="Class vocabulary.", rich_help_panel=SCORING_LABELS, autocompletion=complete_vocabularies
+)
+SCORE_EVENTS: Any = typer.Option(
+    False, "--events", help="Add the F-score of whole events: onset, offset, direction.", rich_help_panel=SCORING_BESIDE
+)
+SCORE_COLLAR: Any = typer.Option(
+    None, metavar="SECONDS", help="Maximum onset and offset error of an event (0.2).", rich_help_panel=SCORING_BESIDE
+)
+SCORE_OFFSET_SHARE: Any = typer.Option(
+    None,
+    metavar="SHARE",
+    help="Its maximum offset error over its length, if more (0.5).",
+    rich_help_panel=SCORING_BESIDE,
+)
+SCORE_TRACKS: Any = typer.Option(
+    False, "--tracks", help="Add HOTA, IDF1 and identity switches of source numbers.", rich_help_panel=SCORING_BESIDE
 )
 SCORE_RECORDINGS: Any = typer.Option(
     None, metavar="FOLDER", help="Labelled recordings, to determine where clips end.", rich_help_panel=SCORING_LABELS

@@ -19,13 +19,18 @@ from seldio.cli.options import (
     SCORE_ANGLE,
     SCORE_AVERAGE,
     SCORE_CLASSES,
+    SCORE_COLLAR,
     SCORE_DISTANCE,
+    SCORE_EVENTS,
     SCORE_JOIN,
     SCORE_OFFLINE,
+    SCORE_OFFSET_SHARE,
     SCORE_ONSCREEN,
     SCORE_RECORDINGS,
     SCORE_RELATIVE,
     SCORE_THRESHOLD,
+    SCORE_TRACKS,
+    SCORING_BESIDE,
     SCORING_LABELS,
     WORKERS,
     Engine,
@@ -36,7 +41,6 @@ from seldio.cli.options import (
 )
 from seldio.errors import ExitCode, UsageError
 
-_BESIDE = "Labels: errors, events and tracks"
 _JUDGE = "Language model as judge"
 
 
@@ -114,20 +118,12 @@ def command(
         False,
         "--errors",
         help="Add where the lost F comes from, by kind, classes and condition.",
-        rich_help_panel=_BESIDE,
+        rich_help_panel=SCORING_BESIDE,
     ),
-    events: bool = typer.Option(
-        False, "--events", help="Add the F-score of whole events: onset, offset, direction.", rich_help_panel=_BESIDE
-    ),
-    collar: float | None = typer.Option(
-        None, metavar="SECONDS", help="Maximum onset and offset error of an event (0.2).", rich_help_panel=_BESIDE
-    ),
-    offset_share: float | None = typer.Option(
-        None, metavar="SHARE", help="Its maximum offset error over its length, if more (0.5).", rich_help_panel=_BESIDE
-    ),
-    tracks: bool = typer.Option(
-        False, "--tracks", help="Add HOTA, IDF1 and identity switches of source numbers.", rich_help_panel=_BESIDE
-    ),
+    events: bool = SCORE_EVENTS,
+    collar: float | None = SCORE_COLLAR,
+    offset_share: float | None = SCORE_OFFSET_SHARE,
+    tracks: bool = SCORE_TRACKS,
     recordings: str | None = SCORE_RECORDINGS,
     join: str = SCORE_JOIN,
     offline: str = SCORE_OFFLINE,

@@ -52,13 +52,13 @@ def sections(subject: Subject, options: Options) -> list[Section]:
         return [_one_table(subject, options.table)]
     urgent = [(_headline(report), [notice for notice in report.notices if notice.first]) for report in subject]
     urgent = [(name if several else "", some) for name, some in urgent if some]
-    together = [Section("Systems", urgent=urgent, tables=[side_by_side(subject)])] if several else []
+    together = [Section("Systems", urgent=urgent, tables=[side_by_side(subject).briefly])] if several else []
     return together + [
         Section(
             _headline(report), printable(report.title), printable(report.over),
             _settings(report.settings),
             _settings({name: each for name, each in report.settings.items() if not (each is None or each is False)}),
-            [] if several else urgent, report.tables[several:],
+            [] if several else urgent, [table.briefly for table in report.tables[several:]],
             sorted((each for each in report.notices if not each.first), key=lambda each: not each.grave),
         )
         for report in subject
@@ -67,7 +67,7 @@ def sections(subject: Subject, options: Options) -> list[Section]:
 
 def _one_table(reports: Sequence[ScoreReport], name: str) -> Section:
     """A table that was asked for, with what must be known about it: systems side by side."""
-    several, table = len(reports) > 1, side_by_side(reports, name)
+    several, table = len(reports) > 1, side_by_side(reports, name).briefly
     notes = [(_headline(report), [note for note in in_order(report.notices) if note.first or note.grave])
              for report in reports]  # fmt: skip
     headline = printable(table.title) if several else f"{_headline(reports[0])}: {printable(table.title)}"

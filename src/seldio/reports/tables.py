@@ -116,6 +116,19 @@ class Table:
         return 0 if self.top is None else max(len(self.rows) - self.top, 0)
 
     @property
+    def briefly(self) -> Table:
+        """The table as people read it: that no interval in it is reliable is said once, above it."""
+        place = next((place for place, column in enumerate(self.columns) if column.name == "interval"), None)
+        if place is None or not self.rows or any(row[place] in (None, "") for row in self.rows):
+            return self
+        flag = str(self.rows[0][place])
+        if any(row[place] != flag for row in self.rows):
+            return self
+        columns, *rows = (row[:place] + row[place + 1 :] for row in (self.columns, *self.rows))
+        title = self.title if flag in self.title else f"{self.title}; {flag} for intervals"
+        return dataclasses.replace(self, title=title, columns=columns, rows=tuple(rows))  # type: ignore[arg-type]
+
+    @property
     def numeric(self) -> list[bool]:
         """Of each column but the first, which is text, whether it holds numbers and nothing else."""
         columns = ([row[place] for row in self.rows if row[place] is not None] for place in range(len(self.columns)))

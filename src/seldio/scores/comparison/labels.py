@@ -14,6 +14,7 @@ from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.scores.comparison.pairs import LEVEL, Against, Contest, naming, system_names
 from seldio.scores.resampling import FEWEST, Resampling, interval, p_value, units_of, weights
+from seldio.scores.seld.clip_sums import ClipSums, exchanged_sums, together
 from seldio.scores.seld.metrics import Counts
 from seldio.scores.seld.report import HELD, REFERENCES, RELIABLE, TOO_FEW, SeldCase, few_clips, intervals, notices
 from seldio.scores.seld.rows import Floats, Ints
@@ -57,6 +58,7 @@ def compare_labels(
     found += [contest.differences(), contest.tests(), contest.ranking()]
     if by_class is not None:
         found.append(_classes(contest, case, scores, by_class))
+    found += _beside(contest, cases, scores, draw, unit_of)
     if most:
         found.append(_clips(contest, scores, most))
     profile = case.profile
@@ -149,6 +151,37 @@ def exchanged(one: SeldScore, other: SeldScore) -> Callable[[Floats], Floats]:
         return np.asarray(b - a)
 
     return differences
+
+
+def _beside(
+    contest: Contest, cases: Sequence[SeldCase], scores: Sequence[SeldScore], draw: Resampling, unit_of: Ints
+) -> Iterator[Table]:
+    """What the systems differ by in the scores of events and tracks, if these were asked for; as :func:`_contest`."""
+    found: list[list[ClipSums]] = [[] for _ in cases]
+    for outcomes in zip(*(case.beside for case in cases), strict=True):
+        if outcomes[0].levels:
+            level = max(outcome.level for outcome in outcomes)  # the same events for all
+            for sums, outcome in zip(found, outcomes, strict=True):
+                sums.append(outcome.levels[level])
+    if not found[0]:
+        return
+    systems = []
+    for sums, case, score in zip(found, cases, scores, strict=True):
+        place = {clip: number for number, clip in enumerate(case.score.clips)}
+        systems.append(together(sums).take([place[clip] for clip in score.clips]))
+    p = np.array([
+        p_value(other.scores()[0] - one.scores()[0], exchanged_sums(one, other), draw, unit_of)
+        for one, other in combinations(systems, 2)
+    ])  # fmt: skip
+    drawn = np.stack([system.resampled(draw, unit_of) for system in systems], axis=1)
+    own = dataclasses.replace(
+        contest, columns=systems[0].columns, values=np.array([system.scores()[0] for system in systems]), drawn=drawn,
+        p=p,
+    )  # fmt: skip
+    title = f"events and tracks, 95 % confidence intervals by bootstrap over {draw.over}"
+    yield dataclasses.replace(own.overall(title), name="events-tracks")
+    for kind, table in (("differences", own.differences()), ("tests", own.tests())):
+        yield dataclasses.replace(table, name=f"events-tracks-{kind}", title=f"events and tracks: {table.title}")
 
 
 # --- where they differ ------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from seldio.reports.tables import Notice, Table
 from seldio.scores.seld import error_tables, event_scores, mistakes, tracking
+from seldio.scores.seld.clip_sums import ClipSums
 from seldio.scores.seld.metrics import Thresholds
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.rows import EventFrames, Ints
@@ -58,6 +59,8 @@ class Beside(NamedTuple):
     tables: tuple[Table, ...]
     notices: tuple[Notice, ...]
     settings: Mapping[str, float] = MappingProxyType({})  # options that shape the numbers
+    levels: tuple[ClipSums, ...] = ()  # scores that can be resampled, by each way to tell events apart
+    level: int = 0  # the one that counts
 
 
 class Analysis(NamedTuple):
@@ -77,13 +80,14 @@ def _events(sums: event_scores.EventCounts, shown: Shown) -> Beside:
     asked = shown.asked
     found = event_scores.tables(sums, shown.labels, asked.collar, asked.offset_share, shown.limits.angle)
     settings = {"collar": asked.collar, "offset_share": asked.offset_share}
-    return Beside(tuple(found), tuple(event_scores.notices(sums)), settings)
+    levels = tuple(event_scores.clip_sums(sums, level) for level in range(2))
+    return Beside(tuple(found), tuple(event_scores.notices(sums)), settings, levels, sums.level)
 
 
 def _tracks(sums: tracking.TrackCounts, shown: Shown) -> Beside:
     tracking.checked(sums)
     found = tracking.tables(sums, shown.labels, shown.limits.angle)
-    return Beside(tuple(found), tuple(tracking.notices(sums)))
+    return Beside(tuple(found), tuple(tracking.notices(sums)), levels=(tracking.clip_sums(sums),))
 
 
 ANALYSES: tuple[Analysis, ...] = (
@@ -98,7 +102,7 @@ ANALYSES: tuple[Analysis, ...] = (
         "events",
         lambda sides: event_scores.count(
             sides.reference, sides.prediction, sides.profile.measure, sides.limits.angle, sides.classes,
-            sides.asked.collar, sides.asked.offset_share,
+            sides.asked.collar, sides.asked.offset_share, len(sides.clips),
         ),
         _events,
     ),

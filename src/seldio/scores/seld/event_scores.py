@@ -23,6 +23,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from seldio.reports.tables import Cell, Column, Notice, Table
+from seldio.scores.seld.clip_sums import ClipSums
 from seldio.scores.seld.corrected import STEPS
 from seldio.scores.seld.pairing import Measure, assigned, cell_groups, pairs
 from seldio.scores.seld.rows import EventFrames, Floats, Ints, distinct
@@ -37,20 +38,34 @@ _FRAMES = 10  # in a second
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EventCounts:
-    """How many events there are and are found, which adds up over parts.
+    """How many events there are and are found in each clip; parts add up in the order of their clips.
 
-    The first axis tells events of sources from those of classes alone.
+    The second axis tells events of sources from those of classes alone; on the third are those found by each criterion,
+    those of the reference and those predicted.
     """
 
-    found: Ints  # shape [2, criteria, classes]
-    references: Ints  # shape [2, classes]
-    predictions: Ints  # shape [2, classes]
+    by_clip: Ints  # shape [clips, 2, criteria + 2, classes]
     repeated: Ints  # rows of a side with the frame, class and source of another one, shape [2]
     rows: Ints  # of a side, shape [2]
 
     def __add__(self, other: EventCounts) -> EventCounts:
-        fields = (field.name for field in dataclasses.fields(self))
-        return EventCounts(*(getattr(self, name) + getattr(other, name) for name in fields))
+        by_clip = np.concatenate([self.by_clip, other.by_clip])
+        return EventCounts(by_clip, self.repeated + other.repeated, self.rows + other.rows)
+
+    @property
+    def found(self) -> Ints:
+        """How many of all clips are found, shape [2, criteria, classes]."""
+        return np.asarray(self.by_clip[:, :, : len(CRITERIA)].sum(axis=0))
+
+    @property
+    def references(self) -> Ints:
+        """How many the reference has, shape [2, classes]."""
+        return np.asarray(self.by_clip[:, :, -2].sum(axis=0))
+
+    @property
+    def predictions(self) -> Ints:
+        """How many are predicted, shape [2, classes]."""
+        return np.asarray(self.by_clip[:, :, -1].sum(axis=0))
 
     @property
     def level(self) -> int:
@@ -78,7 +93,7 @@ class _EventRuns(NamedTuple):
 
 def count(
     reference: EventFrames, prediction: EventFrames, measure: Measure, angle: float, classes: int, collar: float,
-    share: float,
+    share: float, clips: int = 0,
 ) -> EventCounts:  # fmt: skip
     """The events of some clips; rows of other classes and of negative frames are left out.
 
@@ -90,22 +105,30 @@ def count(
         classes: how many the vocabulary has.
         collar: maximum error of onset and offset in seconds.
         share: maximum error of the offset of an event over its length, if that is more.
+        clips: how many there are; by default as many as have rows.
     """
     (a_side, again), (b_side, twice) = (distinct(_known(side, classes)) for side in (reference, prediction))
     sides = a_side, b_side
-    found, there = np.zeros((2, len(CRITERIA), classes), np.int64), np.zeros((2, 2, classes), np.int64)
+    clips = max(clips, *(int(side.clip.max(initial=-1)) + 1 for side in sides))
+    by_clip = np.zeros((clips, 2, len(CRITERIA) + 2, classes), np.int64)
+
+    def add(level: int, number: int, clip: Ints, class_id: Ints) -> None:
+        many = np.bincount(clip * classes + class_id, minlength=clips * classes)
+        by_clip[:, level, number] = many.reshape(clips, classes)
+
     for level, by_source in enumerate((True, False)):
         a, b = (_events(side, by_source=by_source) for side in sides)
-        there[level] = [np.bincount(each.class_id, minlength=classes) for each in (a, b)]
+        for number, each in enumerate((a, b), len(CRITERIA)):
+            add(level, number, each.clip, each.class_id)
         i, j = _near(a, b, collar * _FRAMES)
         allowed = np.maximum(collar, share * (a.offset - a.onset)[i] / _FRAMES) * _FRAMES
         ends = np.abs(a.offset[i] - b.offset[j]) <= allowed + _SLIP
         error = _between(a.side, b.side, measure) if by_source else _of_classes(sides, a.side, measure)
         here = _angles(a, b, i, j, error) <= angle
         for number, good in enumerate((np.ones(len(i), dtype=bool), here, ends, here & ends)):
-            found[level, number] = np.bincount(_matched(a, b, i[good], j[good]), minlength=classes)
-    repeated, rows = np.array([again.sum(), twice.sum()]), np.array([len(side) for side in sides])
-    return EventCounts(found, there[:, 0], there[:, 1], repeated, rows)
+            rows = _matched(a, b, i[good], j[good])
+            add(level, number, a.clip[rows], a.class_id[rows])
+    return EventCounts(by_clip, np.array([again.sum(), twice.sum()]), np.array([len(side) for side in sides]))
 
 
 #: Frames that are no more than rounding.
@@ -188,12 +211,12 @@ def _of_classes(sides: Sequence[EventFrames], rows: EventFrames, measure: Measur
 
 
 def _matched(a: _EventRuns, b: _EventRuns, i: Ints, j: Ints) -> Ints:
-    """The classes of the events of *a* that are found, where each event is at most half of one pair."""
+    """The numbers of the events of *a* that are found, where each event is at most half of one pair."""
     if not len(i):
         return np.empty(0, np.int64)
     graph = csr_array((np.ones(len(i), np.int8), (i, j)), shape=(len(a), len(b)))
     partner = maximum_bipartite_matching(graph, perm_type="column")
-    return np.asarray(a.class_id[partner >= 0])
+    return np.flatnonzero(partner >= 0)
 
 
 # --- tables ----------------------------------------------------------------------------------------
@@ -206,6 +229,18 @@ _COUNTS = (
     Column("references", "events", "", 0, None, "events of the reference"),
     Column("predictions", "predicted", "", 0, None, "predicted events"),
 )
+
+
+def clip_sums(counts: EventCounts, level: int) -> ClipSums:
+    """F by each criterion, by clip; of events of sources (0) or of classes (1)."""
+    own = counts.by_clip[:, level]
+    many = len(CRITERIA)
+    sums = np.stack([own[:, [number, many, many + 1]] for number in range(many)], axis=1)
+    columns = tuple(
+        Column(f"F_{name.replace(', ', '_')}", f"F {name}", "%", 1, "higher", f"F-score of events by {name}, macro")
+        for name in CRITERIA
+    )
+    return ClipSums(columns, sums, (True,) * many, "events", tuple((number, 1) for number in range(many)))
 
 
 def tables(counts: EventCounts, labels: Sequence[str], collar: float, share: float, angle: float) -> Iterator[Table]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval, in_order
-from seldio.scores.resampling import FEWEST, Over, Resampling
+from seldio.scores.resampling import FEWEST, Over, Resampling, units_of
 from seldio.scores.seld import metrics
 from seldio.scores.seld.analyses import Beside
 from seldio.scores.seld.causes import ProbableCause
@@ -107,7 +107,18 @@ def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
         each = zip(score.clips, references, score.present(score.counts).tolist(), strict=True)
         rows = tuple((clip, count, *values) for clip, count, values in each)
         found.append(Table("clips", "by clip", (Column("clip", "clip"), REFERENCES, *columns), rows))
-    return (*found, *(table for outcome in case.beside for table in outcome.tables))
+    return (*found, *_beside_tables(case))
+
+
+def _beside_tables(case: SeldCase) -> Iterator[Table]:
+    """The tables of what was measured next to the score, with intervals where these are wanted and can be made."""
+    for outcome in case.beside:
+        for table in outcome.tables:
+            if case.bootstrap is None or not outcome.levels or len(case.score.clips) < 2:
+                yield table
+            else:
+                units = units_of(case.score.clips, case.score.rooms, case.bootstrap.over)
+                yield outcome.levels[outcome.level].with_intervals(table, case.bootstrap, units)
 
 
 def _overall(system: str, case: SeldCase) -> Table:

@@ -22,6 +22,7 @@ from scipy.optimize import linear_sum_assignment
 
 from seldio.errors import UsageError
 from seldio.reports.tables import Cell, Column, Notice, Table
+from seldio.scores.seld.clip_sums import ClipSums
 from seldio.scores.seld.corrected import STEPS
 from seldio.scores.seld.metrics import EPSILON
 from seldio.scores.seld.pairing import CellGroup, Measure, Paired, assigned, paired
@@ -38,12 +39,11 @@ _ACTIVE, _ALIKE, _LINKED = range(3)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TrackCounts:
-    """Sums of whole numbers, which add up over parts."""
+    """Sums of whole numbers, which add up over parts, in the order of their clips."""
 
-    references: Ints  # rows of each class
-    predictions: Ints  # likewise
+    #: rows of the best pairing of whole tracks (IDTP), of the reference and of the prediction, [clips, 3, classes]
+    by_clip: Ints
     hota: Ints  # pairs, their similarities and their associations (the last two in fine steps), [3, classes, alphas]
-    identified: Ints  # rows of the best pairing of whole tracks, of each class (IDTP)
     switches: Ints  # changes of the number that a reference is followed by, of each class
     numbered: Ints  # rows of a side with a number above 0, shape [2]
     repeated: Ints  # rows of a side with the frame, class and number of another one, shape [2]
@@ -51,8 +51,24 @@ class TrackCounts:
     examples: tuple[str, ...]  # where predicted rows are repeated, at most one of each part
 
     def __add__(self, other: TrackCounts) -> TrackCounts:
-        sums: Any = (getattr(self, field.name) + getattr(other, field.name) for field in dataclasses.fields(self))
-        return TrackCounts(*sums)
+        by_clip = np.concatenate([self.by_clip, other.by_clip])
+        sums: Any = (getattr(self, field.name) + getattr(other, field.name) for field in dataclasses.fields(self)[1:])
+        return TrackCounts(by_clip, *sums)
+
+    @property
+    def identified(self) -> Ints:
+        """Rows of the best pairing of whole tracks, of each class (IDTP)."""
+        return np.asarray(self.by_clip[:, 0].sum(axis=0))
+
+    @property
+    def references(self) -> Ints:
+        """Rows of each class."""
+        return np.asarray(self.by_clip[:, 1].sum(axis=0))
+
+    @property
+    def predictions(self) -> Ints:
+        """Predicted rows of each class."""
+        return np.asarray(self.by_clip[:, 2].sum(axis=0))
 
 
 class _Cells(NamedTuple):
@@ -81,9 +97,12 @@ def count(
     sides = _known(reference, classes), _known(prediction, classes)
     (a, again), (b, twice) = map(distinct, sides)
     crowded = distinct(dataclasses.replace(sides[0], source=None))[1]
+    by_clip = np.zeros((len(clips), 3, classes), np.int64)
+    for number, rows in enumerate((a, b), 1):
+        many = np.bincount(rows.clip * classes + rows.class_id, minlength=len(clips) * classes)
+        by_clip[:, number] = many.reshape(-1, classes)
     total = TrackCounts(
-        np.bincount(a.class_id, minlength=classes), np.bincount(b.class_id, minlength=classes),
-        np.zeros((3, classes, len(ALPHAS)), np.int64), np.zeros(classes, np.int64), np.zeros(classes, np.int64),
+        by_clip, np.zeros((3, classes, len(ALPHAS)), np.int64), np.zeros(classes, np.int64),
         np.array([0 if side.source is None else int((side.source > 0).sum()) for side in sides]),
         np.array([again.sum(), twice.sum()]), int(crowded.sum()),
         tuple(_place(sides[1], row, clips) for row in np.flatnonzero(twice)[:1].tolist()),
@@ -136,7 +155,7 @@ def _add(group: Paired, reach: float, total: TrackCounts) -> None:
     of_pair = of_g[first] % group.classes
     _hota(some, both, of_pair, total.hota)
     possible = np.bincount(pair.reshape(-1), weights=np.concatenate([c.alike.ravel() >= HALF for c in some]))
-    _identified(possible.astype(np.int64), of_g[first], first, second, group.classes, total.identified)
+    _identified(possible.astype(np.int64), of_g[first], first, second, group.classes, total.by_clip)
     _switches(some, of_g, group.classes, total.switches)
 
 
@@ -179,7 +198,7 @@ def _hota(some: Sequence[_Cells], both: Floats, of_pair: Ints, sums: Ints) -> No
 
 
 def _identified(possible: Ints, sequence: Ints, first: Ints, second: Ints, classes: int, sums: Ints) -> None:
-    """Add the rows that whole tracks can have in common at most, if each has one partner; by class."""
+    """Add the rows that whole tracks can have in common at most, if each has one partner; by clip and class."""
     order = np.argsort(sequence, kind="stable")
     starts = np.flatnonzero(np.diff(sequence[order], prepend=-1))
     for rows in np.split(order, starts[1:]):
@@ -188,7 +207,8 @@ def _identified(possible: Ints, sequence: Ints, first: Ints, second: Ints, class
         common = np.zeros((len(left), len(right)), np.int64)
         common[i, j] = possible[rows]
         best = common.max() if 1 in common.shape else common[linear_sum_assignment(-common)].sum()
-        sums[sequence[rows[0]] % classes] += best
+        clip, class_id = divmod(int(sequence[rows[0]]), classes)
+        sums[clip, 0, class_id] += best
 
 
 def _switches(some: Sequence[_Cells], of_g: Ints, classes: int, sums: Ints) -> None:
@@ -309,9 +329,16 @@ def values(counts: TrackCounts) -> tuple[Floats, Floats]:
 
 def pooled(counts: TrackCounts) -> TrackCounts:
     """All classes as one, as TrackEval averages over detections."""
-    per_class = ("references", "predictions", "identified", "switches")
-    changed = {name: getattr(counts, name).sum(keepdims=True) for name in per_class}
-    return dataclasses.replace(counts, hota=counts.hota.sum(axis=1, keepdims=True), **changed)
+    return dataclasses.replace(
+        counts, by_clip=counts.by_clip.sum(axis=2, keepdims=True), hota=counts.hota.sum(axis=1, keepdims=True),
+        switches=counts.switches.sum(keepdims=True),
+    )  # fmt: skip
+
+
+def clip_sums(counts: TrackCounts) -> ClipSums:
+    """IDF1 by clip."""
+    column = next(column for column in _SCORES if column.name == "IDF1")
+    return ClipSums((column,), counts.by_clip[:, None], (False,), "tracks", ((0, 1 + _OVERALL.index("IDF1")),))
 
 
 def tables(counts: TrackCounts, labels: Sequence[str], angle: float) -> Iterator[Table]:
