@@ -24,6 +24,7 @@ import numpy as np
 from deep import Change, channels, field, files, relabelled
 
 from seldio import geometry
+from seldio.formats.trees import read_tree
 from seldio.media.arrays import Format
 from seldio.media.intensity import SoundField
 from seldio.rules import findings
@@ -82,7 +83,10 @@ def made(number: int, path: Path, seed: int, kept: Path | None) -> Scene:
             np.savez(stored, **some, **{f"{format}raw": one.raw for format, one in fields.items()})
     event = 100_000 * rows[:, 1].astype(np.int64) + rows[:, 2].astype(np.int64)
     frame = rows[:, 0].astype(np.int64)
-    return Scene(name, LabelledClip(f"{name}.csv", frame, rows[:, 3], rows[:, 4], event, Fraction(1, 10)), fields)
+    place = read_tree([f"metadata_dev/dev-train-tau/{path.name}"]).places[0]  # whose name tells the room
+    return Scene(
+        name, LabelledClip(f"{name}.csv", frame, rows[:, 3], rows[:, 4], event, Fraction(1, 10), 1, place), fields
+    )
 
 
 def raised(degrees: float) -> Change:
@@ -106,11 +110,14 @@ ERRORS: dict[str, tuple[Change, str, str]] = {
 }
 #: The same, of what only a set reveals.
 SMALL: dict[str, tuple[Change, str]] = {
+    "rotated by 2°": (relabelled(lambda a: a + 2), "AUD304"),
     "rotated by 3°": (relabelled(lambda a: a + 3), "AUD304"),
     "rotated by 5°": (relabelled(lambda a: a + 5), "AUD304"),
     "0.1 s late": (relabelled(late=1), "AUD308"),
     "0.2 s early": (relabelled(late=-2), "AUD308"),
+    "elevations 5° too high": (raised(5), "AUD311"),
     "elevations 10° too high": (raised(10), "AUD311"),
+    "elevations 10° too low": (raised(-10), "AUD311"),
 }
 
 

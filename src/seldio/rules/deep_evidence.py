@@ -15,12 +15,12 @@ from seldio.findings import Heard, HeardClass, Spread
 from seldio.rules.deep_pieces import BLOCK, DIRECT, LEAST, Floats, Ints, LabelFrames, places, runs
 
 #: Errors beyond this many degrees are not of the source that is labelled, but of another sound.
-_ASTRAY = 60.0
+ASTRAY = 60.0
 #: Within this many degrees label and audio agree.
 WITHIN = 30.0
 #: Label frames of one place count no more than this many for a mean over places.
-_MOST = 30
-#: Fewest places, or clips, for an interval of a mean.
+MOST = 30
+#: Fewest places for an interval of a mean.
 _LEAST = 3
 
 
@@ -33,6 +33,8 @@ class Evidence:
     azimuth: Floats  # degrees by which the audio is further left than the label
     elevation: Floats  # degrees by which it is higher
     level: Floats  # the labelled elevation, degrees
+    side: Floats  # the labelled azimuth, degrees
+    direct: Floats  # how direct the sound is, 0 to 1
     place: Ints  # a number of the place
     event: Ints  # a number of the event
     kind: Ints  # the class
@@ -56,28 +58,26 @@ class Evidence:
         """The share of the label frames within 30 degrees."""
         return float(self.frames[self.error <= WITHIN].sum() / self.frames.sum())
 
-    def mean(self, values: Floats, *, by_clip: bool = False, z: float = 1.96) -> Spread | None:
-        """The mean of values of the pieces over places (or clips), with its interval (95 % for *z* = 1.96).
+    def mean(self, values: Floats) -> Spread | None:
+        """The mean of values of the pieces over places, with its 95 % interval; pieces that are astray are left out.
 
-        Pieces that are astray are left out. None for fewer than three places.
+        None for fewer than three places.
         """
-        near = self.error <= _ASTRAY
-        group = np.unique(
-            self.clip[near] if by_clip else self.clip[near] * 100_000 + self.place[near], return_inverse=True
-        )[1].ravel()
-        count = int(group.max(initial=-1)) + 1
+        near = self.error <= ASTRAY
+        keys, of = np.unique(self.clip[near] * 100_000 + self.place[near], return_inverse=True)
+        count = len(keys)
         if count < _LEAST:
             return None
-        frames = np.bincount(group, self.frames[near])
-        means = np.bincount(group, self.frames[near] * values[near]) / frames
-        weight = np.minimum(frames, _MOST)
+        frames = np.bincount(of.ravel(), self.frames[near])
+        means = np.bincount(of.ravel(), self.frames[near] * values[near]) / frames
+        weight = np.minimum(frames, MOST)
         middle = float(np.average(means, weights=weight))
         error = np.sqrt((weight**2 * (means - middle) ** 2).sum()) / weight.sum() * np.sqrt(count / (count - 1))
-        wide = _student(z, count - 1) * float(error)
+        wide = student(1.96, count - 1) * float(error)
         return Spread(middle, middle - wide, middle + wide)
 
 
-def _student(z: float, freedom: int) -> float:
+def student(z: float, freedom: float) -> float:
     """The quantile of Student's t for that of the normal distribution (Cornish and Fisher, to the second order)."""
     return z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
 
@@ -96,6 +96,7 @@ def evidence_of(labels: LabelFrames, directions: Floats) -> Evidence:
     labelled, measured = np.zeros((2, len(sizes), 3))
     np.add.at(labelled, piece.ravel(), labels.direction[frame])
     np.add.at(measured, piece.ravel(), directions[frame])
+    direct = np.bincount(piece.ravel(), np.linalg.norm(directions[frame], axis=1), len(sizes)) / np.maximum(sizes, 1)
     azimuth, elevation = geometry.to_polar(*labelled.T)
     heard_azimuth, heard_elevation = geometry.to_polar(*measured.T)
     kind = np.zeros(len(sizes), np.int64)
@@ -106,6 +107,8 @@ def evidence_of(labels: LabelFrames, directions: Floats) -> Evidence:
         np.asarray(geometry.wrap(heard_azimuth - azimuth), np.float64),
         heard_elevation - elevation,
         elevation,
+        azimuth,
+        np.minimum(direct, 1.0),
         keys[2],
         keys[0],
         kind,

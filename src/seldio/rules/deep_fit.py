@@ -214,6 +214,12 @@ class Fit:
         return printable(self.recording.replace("\\", "/").rpartition("/")[2])
 
     @property
+    def room(self) -> int | None:
+        """The number of the room, if its name tells it."""
+        named = self.labels_place.named if self.labels_place is not None else None
+        return named.room if named is not None else None
+
+    @property
     def intact(self) -> bool:
         """Whether the four channels look right, as far as that can be detected without labels."""
         return self.taken is None and not self.turned
@@ -341,13 +347,14 @@ class Fits:
     def pooled(self) -> list[Pooled]:
         """What the recordings of each format share, beyond causes that they show together or alone."""
         blamed = {fit.format for fault in self.shared for fit in fault.fits}
-        found = (
-            pooled(format, [
-                (fit.evidence, fit.label_frames, fit.sound_frames) for fit in self.all
+        found = []
+        for format in (format for format in FORMATS if format not in blamed):
+            fits = [
+                fit for fit in self.all
                 if fit.format == format and fit.intact and fit.verdict is None and fit.label_frames.active.any()
-            ])
-            for format in FORMATS if format not in blamed
-        )  # fmt: skip
+            ]  # fmt: skip
+            clips = [(fit.evidence, fit.label_frames, fit.sound_frames) for fit in fits]
+            found.append(pooled(format, clips, [fit.room for fit in fits]))
         return [one for one in found if one is not None]
 
     @cached_property

@@ -1,7 +1,12 @@
 """What all recordings of a dataset show together and no single one does: small rotations, offsets and shifts.
 
-Each clip gives a sum: the mean difference of its places, or the likelihood of its labels at each shift. What is
-reported must be there whichever clips are drawn.
+Each clip gives a sum: the differences of its places, or the likelihood of its labels at each shift. What is reported
+must be there whichever clips are drawn.
+
+Reflections make sound seem to come from nearer to a wall than it does, which is left of its source on one side of the
+array and right of it on the other: a difference that goes with the sine of the azimuth, where a rotation is the same on
+all sides. Floor and ceiling shift all elevations of a room. So both are estimated together, for each room that file
+names tell, and a rotation or an offset is reported only as far as rooms cannot be the reason.
 """
 
 from __future__ import annotations
@@ -14,18 +19,25 @@ from typing import NamedTuple
 import numpy as np
 
 from seldio.findings import Spread
-from seldio.rules.deep_evidence import Evidence, together
-from seldio.rules.deep_pieces import Floats, LabelFrames
+from seldio.rules.deep_evidence import ASTRAY, MOST, Evidence, student, together
+from seldio.rules.deep_pieces import Floats, Ints, LabelFrames
 from seldio.rules.deep_timing import MARGIN, AudibleFrames, evidence
 
 #: Fewest clips of a format that are looked at together.
 MANY = 4
-#: Smallest mean difference (degrees) that is reported, and from where its interval (99 %) must begin.
-_LEAST, _BEYOND = 2.5, 1.0
+#: Where the interval (97.5 %) of a mean difference in azimuth and elevation must begin, degrees: rooms and annotators
+#: cause smaller ones, and floors are often nearer than ceilings.
+_BEYOND, _HIGHER = 1.0, 2.5
 #: The normal quantile of that interval.
-_SURE = 2.576
-#: Share of an elevation by which rooms may make it seem lower, whether it is positive or negative.
-_FLATTENED = 0.2
+_SURE = 2.2414
+#: Degrees by which a place of direct sound seems elsewhere; by which the walls of all rooms, and of each, shift places.
+_PLACE, _WALLS, _ROOM = 1.2, 6.0, 2.0
+#: Fewest clips.
+_FEWEST = 3
+#: Degrees by which floor and ceiling, the nearer of them, shift all elevations of a room.
+_FLOOR = 3.0
+#: Share of an elevation by which rooms make it seem nearer to the horizon, and how much that varies.
+_FLATTENED, _FLAT = 0.1, 0.07
 #: Most label frames by which labels of a dataset are shifted, and by how much (log-likelihood) a shift must be better.
 _FURTHEST, _BETTER = 20, 2 * MARGIN
 _DRAWS = 400
@@ -49,30 +61,78 @@ class Pooled:
     shift: Drift | None  # label frames by which labels are late
 
 
-def pooled(format: str, clips: Sequence[tuple[Evidence, LabelFrames, AudibleFrames]]) -> Pooled | None:
-    """What clips of one format share; None for fewer than four."""
+def pooled(
+    format: str, clips: Sequence[tuple[Evidence, LabelFrames, AudibleFrames]], rooms: Sequence[int | None]
+) -> Pooled | None:  # fmt: skip
+    """What clips of one format share, each recorded in one of *rooms* (None if unknown); None for fewer than four."""
     if len(clips) < MANY:
         return None
-    every = together([one for one, _, _ in clips if len(one)])
+    every = together([one for one, _, _ in clips])
+    known = np.unique([-1 if room is None else room for room in rooms], return_inverse=True)[1].ravel()
     azimuth = elevation = None
     if len(every) and every.share >= 0.5:
-        turned = every.mean(every.azimuth, by_clip=True, z=_SURE)
-        azimuth = turned if turned is not None and _far(turned) else None
-        # in a room, sources above and below seem nearer to the horizon than they are
-        bounds = [
-            every.mean(every.elevation + share * every.level, by_clip=True, z=_SURE) for share in (0.0, _FLATTENED)
-        ]
-        if all(bound is not None and _far(bound) for bound in bounds):
-            low, high = bounds
-            assert low is not None
-            assert high is not None
-            elevation = low if low.value * high.value > 0 else None
+        turned, raised = (shared(every, known, round_about=one) for one in (True, False))
+        azimuth = turned if turned is not None and _far(turned, _BEYOND) else None
+        elevation = raised if raised is not None and _far(raised, _HIGHER) else None
     return Pooled(format, len(clips), azimuth, elevation, _shift(clips))
 
 
-def _far(mean: Spread) -> bool:
-    """Whether a mean difference is large, and surely not small."""
-    return abs(mean.value) >= _LEAST and (mean.low > _BEYOND or mean.high < -_BEYOND)
+def shared(every: Evidence, rooms: Ints, *, round_about: bool) -> Spread | None:
+    """By how much the audio of clips is further left (or higher) than the labels; None for fewer than three clips.
+
+    A place counts as much as its sound is direct: reflections, others at each place, are what makes it seem elsewhere.
+    The interval comes from how much clips differ, and from what rooms may hide; it is wider where a few clips count for
+    most.
+
+    Args:
+        every: the pieces of all clips.
+        rooms: the number of each clip's room. What rooms cause is estimated as well, with Gaussian priors (Rasmussen
+            and Williams, "Gaussian Processes for Machine Learning", 2006, section 2.7).
+        round_about: azimuths, else elevations.
+    """
+    values = every.azimuth if round_about else every.elevation + _FLATTENED * every.level
+    near = every.error <= ASTRAY
+    keys, of = np.unique(every.clip[near] * 100_000 + every.place[near], return_inverse=True)
+    clip, of = np.unique(keys // 100_000, return_inverse=True)[1].ravel(), of.ravel()
+    if not len(keys) or clip.max() + 1 < _FEWEST:
+        return None
+    frames = np.bincount(of, every.frames[near])
+    heard = every.frames[near] * every.direct[near]
+    total = np.bincount(of, heard)
+
+    def over(one: Floats) -> Floats:
+        """The mean over each place."""
+        return np.asarray(np.bincount(of, heard * one[near]) / total)
+
+    value = over(values)
+    weight = total / frames * np.minimum(frames, MOST) / MOST
+    across = np.maximum(np.cos(np.radians(over(every.level))), 0.01)
+    weight *= across**2 if round_about else 1.0  # near the zenith, azimuths mean little
+    waves = [over(wave(np.radians(every.side))) / across for wave in (np.cos, np.sin)]
+    of_room = np.unique(rooms[np.unique(keys // 100_000)], return_inverse=True)[1].ravel()[clip]
+    each = [of_room == number for number in range(of_room.max() + 1)]
+    if round_about:
+        causes = [(wave, _WALLS) for wave in waves] + [(wave * room, _ROOM) for room in each for wave in waves]
+    else:
+        causes = [(room * 1.0, _FLOOR) for room in each] + [(over(every.level), _FLAT)]
+    columns = [np.ones(len(keys)), *(column for column, _ in causes)]
+    variance = np.array([np.inf, *(size**2 for _, size in causes)])
+    model = np.stack(columns, axis=1)
+    inverse = np.linalg.inv(model.T @ (weight[:, np.newaxis] * model) + np.diag(_PLACE**2 / variance))
+    gains = (inverse @ (model.T * weight))[0]
+    fitted = inverse @ (model.T @ (weight * value))
+    by_clip = np.bincount(clip, gains * (value - model @ fitted))
+    leverage = np.abs(np.bincount(clip, gains))
+    leverage /= leverage.sum()
+    hidden = (gains @ model)[1:] ** 2 @ variance[1:]
+    differ = float((by_clip**2 / np.maximum(1 - leverage, 1e-9)).sum())
+    wide = np.sqrt(student(_SURE, max(1.0, 1 / float((leverage**2).sum()) - 1)) ** 2 * differ + _SURE**2 * hidden)
+    return Spread(float(fitted[0]), float(fitted[0] - wide), float(fitted[0] + wide))
+
+
+def _far(mean: Spread, limit: float) -> bool:
+    """Whether a mean difference is surely beyond a limit."""
+    return mean.low > limit or mean.high < -limit
 
 
 def _shift(clips: Sequence[tuple[Evidence, LabelFrames, AudibleFrames]]) -> Drift | None:
