@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -254,9 +254,64 @@ def inverted(raw: Floats) -> tuple[int, ...]:
 class Levels:
     """How loud the channels of a recording are relative to each other."""
 
-    gradient: float | None  # of FOA, (X² + Y² + Z²) / W² from 200 to 2,700 Hz, decibels: 0 for SN3D, 4.8 for N3D
     capsules: tuple[float, ...] = ()  # of MIC, the level of each one below 500 Hz, decibels above their median
     delays: tuple[float, ...] = ()  # of MIC, the seconds by which each one is later than the other three
+    #: of FOA, how far the channels are from those of a sound field as they are, and without each of :data:`GAINS`
+    unlike: Floats | None = None
+
+
+class Gain(NamedTuple):
+    """Something that may be wrong with the level of a channel of FOA."""
+
+    channel: int  # its number (from 0): W, Y, Z, X
+    decibels: float  # by which it is too loud; 0 if it is W
+
+
+#: What is tried: 3 dB of W is FuMa, 4.8 dB N3D. Gains of less than 3 dB may be the room's.
+GAINS = (
+    *(Gain(0, sign * step) for step in (1.5, 3) for sign in (1, -1)),
+    *(Gain(channel, sign * 2.4) for channel in (1, 2, 3) for sign in (1, -1)),
+    *(Gain(channel, sign * step) for channel in range(4) for step in (4.8, 6, 7.5, 9, 12, 15) for sign in (1, -1)),
+    *(Gain(channel, 0.0) for channel in (1, 2, 3)),
+)
+#: Label frames of a block, in which the levels of channels are compared in groups of so many bands; fewest blocks.
+_LEVELLED, _GROUP, _FEWEST = 10, 3, 5
+
+
+def unlike(field: SoundField) -> Floats | None:
+    """How far the levels of W, Y, Z and X are from what a sound field permits, and without each of :data:`GAINS`.
+
+    The power of a plane wave in Y, Z and X together is that in W, wherever it comes from; so it is for any waves that
+    are independent of each other, in each block of time and band: a channel with another gain breaks this as often as
+    sound comes from its side, and no room does. The quietest fifth of the blocks does not count.
+
+    Returns:
+        The mean of ``|Y² + Z² + X² - W²| / (Y² + Z² + X² + W²)`` over blocks, as the channels are and after each
+        change is undone: shape (1 + gains,), from 0 to 1; None where too little is heard.
+    """
+    count = len(field) // _LEVELLED
+    if count < _FEWEST:
+        return None
+    power = np.diagonal(field.covariance[: count * _LEVELLED], axis1=2, axis2=3).astype(np.float64)
+    power = power.reshape(count, _LEVELLED, -1, 4).sum(axis=1)[:, : power.shape[1] // _GROUP * _GROUP]
+    power = power.reshape(count, -1, _GROUP, 4).sum(axis=2)
+    total = power.sum(axis=2)
+    if total.any(axis=1).sum() < _FEWEST:
+        return None
+    blocks = power[
+        (total >= np.quantile(total, 0.2, axis=0)) & (total > 1e-5 * total.max(axis=0))
+    ]  # not rounded silence
+
+    def mean(levels: Floats) -> float:
+        rest = levels[:, 1:].sum(axis=1)
+        return float(np.mean(np.abs(rest - levels[:, 0]) / (rest + levels[:, 0])))
+
+    found = [mean(blocks)]
+    for channel, decibels in GAINS:
+        gains = np.ones(4)
+        gains[channel] = 10 ** (-decibels / 10)
+        found.append(mean(blocks * gains if decibels else blocks[:, [channel, *np.delete(np.arange(4), channel)]]))
+    return np.array(found)
 
 
 def levels_of(field: SoundField, format: Format) -> Levels | None:
@@ -269,6 +324,8 @@ def levels_of(field: SoundField, format: Format) -> Levels | None:
         if not (power > 0).all():
             return None
         level = 10 * np.log10(power / np.median(power))
-        return Levels(None, tuple(level.tolist()), tuple(() if field.delays is None else field.delays.tolist()))
+        return Levels(tuple(level.tolist()), tuple(() if field.delays is None else field.delays.tolist()))
     power = np.diagonal(field.covariance[:, :-1].sum(axis=(0, 1), dtype=np.float64))
-    return Levels(float(10 * np.log10(power[1:].sum() / power[0]))) if (power > 0).all() else None
+    if not (power > 0).all():
+        return None
+    return Levels(unlike=unlike(field))

@@ -15,34 +15,80 @@ from seldio.rules.deep_pieces import Floats
 from seldio.rules.deep_pooled import MANY
 from seldio.rules.registry import WARNING, rule
 
-#: Largest (X² + Y² + Z²) / W², decibels: 0 in theory, -2.1 to +2.0 in real rooms, +4.8 for N3D.
-_GRADIENT = 3.5
+#: To be named, a wrong gain leaves at most this part of what is unlike a sound field: of a clip, of four or more.
+_LEFT, _LEFT_TOGETHER = 0.5, 0.65
+#: Decibels by which W is quieter in FuMa, at most (in N3D the other three are 4.8 dB louder); what a room may do.
+_FUMA, _SMALL = 3.9, 3.0
 #: Largest difference of a capsule from the others, decibels below 500 Hz, and seconds.
 _CAPSULE, _LATE = 3.0, 0.0004
 
 
 @rule("AUD312", WARNING)
 def foa_gains(fits: Fits, found: Found) -> Iterator[Finding]:
-    """FOA whose channels Y, Z and X are too loud for SN3D.
+    """FOA with a channel that is louder or quieter than a sound field permits.
 
-    In SN3D, (X² + Y² + Z²) / W² is 1 for a wave from any direction and for diffuse sound. In N3D the three
-    channels are 4.8 dB louder. Directions remain, but everything that compares W with the other channels
-    (intensity vectors, diffuseness, beams) is off, and a model that was trained on SN3D sees other features.
-    No labels are needed to hear it. The limit is +3.5 dB between 200 and 2,700 Hz.
+    In SN3D, X² + Y² + Z² is W² for a wave from any direction, and so for any sum of independent waves, in each
+    second and band. A channel with another gain breaks this whenever sound comes from its side; no room does
+    so. N3D (Y, Z and X 4.8 dB louder), FuMa (W 3 dB quieter), another channel in the place of W and a wrong
+    gain are recognised by what is left once they are undone: at most half in one recording, two thirds in four
+    or more together. Directions, intensity vectors, diffuseness and beams are off until then. No labels are
+    needed to hear it. One channel that is too quiet is heard less well than one that is too loud.
 
     Example:
-        fold3_room4_mix001.wav: Y, Z and X together are 4.8 dB louder than W
+        fold3_room4_mix001.wav: Y, Z and X together are 4.8 dB louder than W: N3D instead of SN3D?
 
     Fix:
-        Divide Y, Z and X by the square root of 3 (N3D to SN3D), or use the original.
+        Divide Y, Z and X by the square root of 3 (N3D to SN3D), undo the gain of the channel, or use the
+        original.
 
-    Reference: SN3D, DCASE 2023 Task 3; AmbiX, Nachbar et al. 2011.
+    Reference: SN3D, DCASE 2023 Task 3; AmbiX, Nachbar et al. 2011; diffuse sound, Merimaa and Pulkki 2005.
     """
-    for fit in fits.all:
-        gradient = None if fit.levels is None or not fit.intact else fit.levels.gradient
-        if gradient is not None and gradient > _GRADIENT and fit.kind != "order":
-            message = f"{fit.file}: Y, Z and X together are {gradient:.1f} dB louder than W: N3D instead of SN3D?"
-            yield found(fit.recording, message, "divide Y, Z and X by the square root of 3, or use the original")
+    told = [fit for fit in fits.all if fit.intact and fit.kind != "order" and fit.levels is not None]
+    heard = [(fit, fit.levels.unlike) for fit in told if fit.levels is not None and fit.levels.unlike is not None]
+    for fit, unlike in heard:
+        said = _gain(unlike, _LEFT)
+        if said is not None:
+            yield found(fit.recording, f"{fit.file}: {said[0]}", said[1])
+    if len(heard) >= MANY:
+        said = _gain(np.mean([unlike for _, unlike in heard], axis=0), _LEFT_TOGETHER)
+        if said is not None:
+            yield found(fits.collection.path, f"in all {len(heard):,} FOA recordings together, {said[0]}", said[1])
+
+
+def _gain(unlike: Floats, limit: float) -> tuple[str, str] | None:
+    """In words, which gain explains best what is unlike a sound field, and what to do; None if none does so well."""
+    from seldio.media.intensity import GAINS
+
+    best = int(np.argmin(unlike[1:]))
+    channel, decibels = GAINS[best]
+    if unlike[1 + best] >= limit * unlike[0] or 0 < abs(decibels) < _SMALL:
+        return None
+    name = f"channel {channel + 1} ({'WYZX'[channel]})"
+    if not decibels:
+        return (
+            f"{name} sounds like W: it is as loud as the other three together",
+            "put the channels in order W, Y, Z, X",
+        )
+    if channel:
+        side = "louder" if decibels > 0 else "quieter"
+        return (
+            f"{name} is about {abs(decibels):g} dB {side} than a sound field permits",
+            "use the original, or undo the gain of the channel",
+        )
+    if decibels > 0:
+        return (
+            f"Y, Z and X together are about {decibels:g} dB quieter than W",
+            "use the original, or undo the gain of W",
+        )
+    if -decibels < _FUMA:
+        return (
+            f"Y, Z and X together are about {-decibels:g} dB louder than W: W of FuMa instead of SN3D?",
+            "multiply W by the square root of 2, or use the original",
+        )
+    return (
+        f"Y, Z and X together are about {-decibels:g} dB louder than W: N3D instead of SN3D?",
+        "divide Y, Z and X by the square root of 3, or use the original",
+    )
 
 
 @rule("AUD313", WARNING)
