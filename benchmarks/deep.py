@@ -6,7 +6,7 @@ and with an error of each kind, and prints the tables of ``docs/concepts/listeni
 is blamed where one of labels, FOA and MIC is wrong. The same seeds give the same numbers.
 
 ``python benchmarks/deep.py --labels FOLDER [CLIPS [KEPT]]`` does the same on scenes with the structure of real labels,
-see :mod:`deep_labels`.
+see :mod:`deep_labels`; ``--pyroomacoustics`` on scenes of another renderer, see :mod:`deep_rooms`.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def moved(heard: SoundField, late: int) -> SoundField:
     return dataclasses.replace(heard, covariance=covariance)
 
 
-def mixed(order: tuple[int, ...], signs: tuple[int, ...]) -> Callable[[SoundField], SoundField]:
+def mixed(order: tuple[int, ...], signs: tuple[float, ...]) -> Callable[[SoundField], SoundField]:
     """A recording whose channels, as FOA, have another order and other signs."""
     mix = np.eye(4)[list(order)] * np.array(signs)[:, np.newaxis]
     return lambda heard: dataclasses.replace(heard, covariance=mix @ heard.covariance.astype(np.float64) @ mix.T)
@@ -281,6 +281,10 @@ def main() -> None:
         import deep_labels
 
         return deep_labels.main(sys.argv[2:])
+    if sys.argv[1:2] == ["--pyroomacoustics"]:
+        import deep_rooms
+
+        return deep_rooms.main(sys.argv[2:])
     count, first = ([int(word) for word in sys.argv[1:]] + [100, 0][len(sys.argv) - 1 :])[:2]
     with ProcessPoolExecutor(2) as pool:
         scenes = list(islice(pool.map(made, range(first, first + count)), count))
