@@ -8,8 +8,9 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: test test-slow test-browser test-frameworks test-docker lint demo docs pictures schemas bench clean
 .DELETE_ON_ERROR:
 
+# A file of tests is run by one process, which makes what they share once.
 test: .venv/test.stamp
-	$(RUN) -m pytest -n 2 -m "not slow"
+	$(RUN) -m pytest -n 2 --dist loadfile -m "not slow"
 
 # Kills, soaks, clusters, workers and videos, and all examples of the property tests.
 test-slow: .venv/test.stamp

@@ -119,7 +119,7 @@ class Page:
         for block in blocks(self.text):
             if block.kind == "before" and block.body == "hub":
                 self.settings = _start_hub(self.hub)
-                self.seldio = self.hub.enter_context(_other_process(self.settings))
+                self.seldio = self.hub.enter_context(other_process(self.settings))
             elif block.kind == "before":
                 _prepare(block.body)
             elif block.kind == "console":
@@ -236,7 +236,7 @@ def run_here(arguments: list[str], apart: bool) -> tuple[str, str, int]:
 
 
 @contextlib.contextmanager
-def _other_process(settings: dict[str, str]) -> Iterator[Seldio]:
+def other_process(settings: dict[str, str]) -> Iterator[Seldio]:
     """:func:`run_here` in one other process, with *settings* in its environment."""
     with subprocess.Popen(
         [sys.executable, __file__, "--serve"], env=_environment() | settings, stdin=subprocess.PIPE,

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -78,8 +79,13 @@ def within(parts: Sequence[str]) -> str:
     return part if part in FLOOR else parts[0]
 
 
-def imports(path: Path) -> Iterator[tuple[str, int]]:
+@cache
+def imports(path: Path) -> list[tuple[str, int]]:
     """The modules a file imports, inside functions too, with their lines; those for type checkers left out."""
+    return list(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[str, int]]:
     tree = ast.parse(path.read_text("utf-8"))
     typing = {
         id(node)

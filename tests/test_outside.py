@@ -11,16 +11,41 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 import pytest
+from pages import Seldio, other_process
 
 LAB = Path(__file__).parent / "outside" / "lab2027"
 EXAMPLES = LAB / "examples"
 
 
-def seldio(*arguments: object, plugins: object = LAB, folder: Path | None = None) -> tuple[int, str, str]:
-    """The exit code, output and messages of the command line with the things of *plugins*."""
+PROCESSES = ExitStack()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _ended() -> Iterator[None]:
+    with PROCESSES:
+        yield
+
+
+@cache
+def started() -> Seldio:
+    """A process that has the things of the lab, for all commands: they are loaded once, when seldio is imported."""
+    return PROCESSES.enter_context(other_process({"SELDIO_PLUGINS": str(LAB)}))
+
+
+def seldio(*arguments: object) -> tuple[int, str, str]:
+    """The exit code, output and messages of the command line with the things of the lab."""
+    shown, notes, code = started()(list(map(str, arguments)), True)
+    return code, shown, notes
+
+
+def fresh(*arguments: object, plugins: object = LAB, folder: Path | None = None) -> tuple[int, str, str]:
+    """The same in a process of its own, with the things of *plugins*."""
     run = subprocess.run(
         [sys.executable, "-m", "seldio", *map(str, arguments)],
         env=os.environ | {"SELDIO_PLUGINS": str(plugins)},
@@ -202,7 +227,7 @@ def test_its_weight_counts_in_the_proportions_of_questions(tmp_path: Path) -> No
 
 
 def test_a_data_set_is_found_where_people_unpack_it(data: Path) -> None:
-    code, _, notes = seldio("convert", "lab2027", "--to", "parquet", "-o", "labels.parquet", folder=data.parent)
+    code, _, notes = fresh("convert", "lab2027", "--to", "parquet", "-o", "labels.parquet", folder=data.parent)
     assert (code, notes) == (0, "lab2027 to parquet: 3 clips, 13 rows in 1 file\n")
 
 
@@ -236,7 +261,7 @@ def test_its_clips_are_a_reference(data: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
     expected = f"seldio: SELDIO_PLUGINS: no folder or package {tmp_path / 'none'}\n"
-    assert seldio("info", EXAMPLES, plugins=tmp_path / "none") == (2, "", expected)
+    assert fresh("info", EXAMPLES, plugins=tmp_path / "none") == (2, "", expected)
 
 
 @pytest.mark.parametrize(
@@ -252,4 +277,4 @@ def test_a_broken_module_is_a_usage_error(tmp_path: Path, text: str, expected: s
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken/datasets.py").write_text(text)
     expected = f"seldio: SELDIO_PLUGINS: broken.datasets: {expected}\n"
-    assert seldio("info", EXAMPLES, plugins=tmp_path / "broken") == (2, "", expected)
+    assert fresh("info", EXAMPLES, plugins=tmp_path / "broken") == (2, "", expected)

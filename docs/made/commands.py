@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import os
+import shutil
+import tempfile
 import typing
 from collections.abc import Iterator
 from enum import Enum
@@ -72,8 +74,10 @@ def commands() -> dict[str, Any]:
 def pages() -> Iterator[tuple[str, str]]:
     """Path and text of each page."""
     yield "commands.md", _index()
-    for name, command in commands().items():
-        yield f"commands/{name}.md", _page(name, command)
+    with tempfile.TemporaryDirectory() as demo:
+        write_demo(Path(demo))
+        for name, command in commands().items():
+            yield f"commands/{name}.md", _page(name, command, None if name == "demo" else Path(demo))
 
 
 def _index() -> str:
@@ -97,7 +101,8 @@ def _index() -> str:
     return page("Commands", *lines)
 
 
-def _page(name: str, command: Any) -> str:
+def _page(name: str, command: Any, data: Path | None) -> str:
+    """The page of a command, with examples that run on *data*."""
     arguments = [each for each in command.params if each.param_type_name == "argument"]
     options = [each for each in command.params if each.param_type_name == "option"]
     callback = next(each.callback for each in app.registered_commands if each.name == name)
@@ -116,8 +121,8 @@ def _page(name: str, command: Any) -> str:
     if name in SHOWN:
         lines += code("\n".join(SHOWN[name]), "sh")
     with empty_folder() as folder:
-        if name != "demo":
-            write_demo(folder)
+        if data is not None:
+            shutil.copytree(data, folder, dirs_exist_ok=True)
         run(*BEFORE.get(name, ()))
         for each in RUNS.get(name, ()):
             lines += code(_cut(run(each), CUT.get(name)), "console")

@@ -485,9 +485,10 @@ def command(code: str, files: Files) -> str:
 
 def card(*rows: tuple[str, str, str]) -> dict[str, Any]:
     """The head of a card with configurations: name, split and path of each."""
-    names = dict.fromkeys(name for name, _, _ in rows)
-    files = {name: [{"split": s, "path": p} for n, s, p in rows if n == name] for name in names}
-    return {"license": "mit", "configs": [{"config_name": name, "data_files": files[name]} for name in names]}
+    files: dict[str, list[dict[str, str]]] = {}
+    for name, split, path in rows:
+        files.setdefault(name, []).append({"split": split, "path": path})
+    return {"license": "mit", "configs": [{"config_name": name, "data_files": some} for name, some in files.items()]}
 
 
 TABLE = {"labels.csv": b"x\n"}

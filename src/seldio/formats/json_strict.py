@@ -11,8 +11,9 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import accumulate
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from seldio.findings import Finding, Severity
 from seldio.formats.base import Place, TextLines
@@ -101,10 +102,8 @@ def too_deep(raw: bytes) -> bool:
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     structure = raw.translate(_SAME_BRACKETS, b"/bfnrtu\\").replace(b'""', b"")
     structure = b"".join(structure.split(b'"')[::2])  # without the brackets in strings
-    left = structure
-    for _ in range(MAX_DEPTH):
-        left = left.replace(b"[]", b"")  # takes the innermost level away
-    return bool(left) and max(accumulate(ord("[") + 1 - byte for byte in structure)) > MAX_DEPTH
+    steps = ord("[") + 1 - np.frombuffer(structure, np.int8)  # 1 in, and -1 out
+    return bool(steps.cumsum(dtype=np.int64).max(initial=0) > MAX_DEPTH)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
