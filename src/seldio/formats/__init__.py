@@ -104,7 +104,12 @@ def of_table(schema: pa.Schema) -> ItemFormat | None:
 
 
 def _likeliest(likes: Iterable[tuple[float, _F]]) -> _F | None:
-    most, best = max(likes, key=lambda pair: pair[0])
+    most, best = 0.0, None
+    for likely, one in likes:
+        if likely > most:
+            most, best = likely, one
+        if most >= 1:  # sure
+            break
     return best if most >= LIKELY else None
 
 

@@ -47,6 +47,8 @@ class DatasetTable(ToolFormat):
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the header tells it
         """Whether its first line names the columns."""
+        if data[:1] in (b"{", b"["):  # JSON, whose first line can be the whole file
+            return 0.0
         head = data[:_HEAD].removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
         return 0.95 if set(self.columns) <= {name.strip() for name in row_at(head, 0).values} else 0.0
 

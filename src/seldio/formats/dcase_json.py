@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.json as paj
 
 from seldio import geometry
 from seldio.findings import Sink
@@ -93,7 +94,7 @@ class JsonFormat(LabelFormat):
         """
         parts = [JsonPart(file) for file in files]
         tables = [part.read(self, sink) for part in parts]
-        joined = pa.concat_tables(tables) if tables else _table(self, [])
+        joined = pa.concat_tables(tables) if tables else _table(self, _columns([]))
         columns = {name: joined[name] for name in joined.column_names}
         for name in ("score", "extra"):
             if columns[name].null_count == len(columns[name]):
@@ -119,21 +120,27 @@ class JsonPart(FileRows):
         newline = "\r\n" if ends and ends == file.data.count(b"\n") else "\n"
         super().__init__(file, ClipFile(file.clip, file.name, newline, file.data.endswith(b"\n")))
         #: number of the annotation that each row came from
-        self.numbers: list[int] = []
+        self.numbers: Sequence[int] = ()
 
     def read(self, format: JsonFormat, sink: Sink) -> pa.Table:
         """The columns of the annotations that can be read; what is wrong with the others goes to *sink*."""
         data = self.file.data
+        if (quick := _columns_of(data)) is not None:
+            columns, layout = quick
+            self.rows = len(columns["segmentation"])
+            self.numbers = range(self.rows)
+            self.origin = dataclasses.replace(self.origin, extra=layout.to_extra({"annotations": None}))
+            return _table(format, columns)
         document = json_text.parse(data, self.file.path, sink)
         rows = _annotations_of(document, b"true" in data or b"false" in data, sink) if document is not None else None
         if document is None or rows is None:
             self.readable = False
-            return _table(format, [])
+            return _table(format, _columns([]))
         self.numbers, annotations = list(rows), list(rows.values())
         self.rows = len(rows)
         extra = JsonLayout.of(data, annotations).to_extra(document.value)
         self.origin = dataclasses.replace(self.origin, extra=extra)
-        return _table(format, annotations)
+        return _table(format, _columns(annotations))
 
     @cached_property
     def _document(self) -> json_text.JsonDocument:
@@ -282,26 +289,101 @@ def points(segmentations: pa.Array) -> tuple[Ints, Floats]:
     return row, triplets.flatten().to_numpy().reshape(-1, 3)
 
 
-def _table(format: JsonFormat, annotations: Sequence[dict[str, Any]]) -> pa.Table:
-    """The columns of annotations that have passed the checks."""
-    values = {field: [row.get(key) for row in annotations] for key, field in KEYS.items()}
-    values["distance"] = [None if value is None else value / format.metre for value in values["distance"]]
+def _columns(annotations: Sequence[dict[str, Any]]) -> dict[str, pa.Array]:
+    """The values of annotations that have passed the checks, by key, and ``extra``."""
+    values = {key: [row.get(key) for row in annotations] for key in KEYS}
     segmentation = triplets(values.pop("segmentation"))
-    columns = {field: pa.array(value, COLUMNS[field]) for field, value in values.items()}
     assert segmentation is not None, "the checks passed a malformed segmentation"
-    columns["azimuth"], columns["elevation"] = _directions(segmentation)
-    columns["segmentation"] = segmentation
+    values["distance"] = [None if value is None else float(value) for value in values["distance"]]
+    columns = {key: pa.array(value, COLUMNS[KEYS[key]]) for key, value in values.items()}
     unknown = ({key: value for key, value in row.items() if key not in KEYS} for row in annotations)
-    columns["extra"] = pa.array([json.dumps(e, ensure_ascii=False) if e else None for e in unknown], pa.string())
+    extra = pa.array([json.dumps(e, ensure_ascii=False) if e else None for e in unknown], pa.string())
+    return columns | {"segmentation": segmentation, "extra": extra}
+
+
+def _table(format: JsonFormat, values: Mapping[str, pa.Array]) -> pa.Table:
+    """The table of values by key, and ``extra``."""
+    columns = {KEYS.get(key, key): value for key, value in values.items()}
+    columns["distance"] = pc.divide(columns["distance"], float(format.metre))
+    columns["azimuth"], columns["elevation"] = _directions(columns["segmentation"])
     return pa.table({name: columns[name] for name in COLUMNS if name in columns})
+
+
+#: Larger files are read the long way.
+_LARGEST = 1 << 30
+#: As Arrow reads the keys of an annotation.
+_TYPES = {key: pa.int64() if key in _WHOLE else COLUMNS[field] for key, field in KEYS.items()}
+_SCHEMA = pa.schema({"annotations": pa.list_(pa.struct(list(_TYPES.items())))})
+_FIRST = re.compile(rb'\s*\{\s*"annotations"\s*:\s*\[\s*(?=\{)')
+_INTEGERS = {key: re.compile(rb'"%s"\s*:\s*-?\d+(?![\d.eE])' % key.encode()) for key in ("score", "distance")}
+
+
+def _columns_of(data: bytes) -> tuple[dict[str, pa.Array], JsonLayout] | None:
+    """The values of all annotations by key, and the layout of the file, as Arrow reads JSON, in a fifth of the time.
+
+    None where anything is unusual, be it right or wrong: another key, an annotation that lacks one of the others', a
+    number of another kind or too large, text that is not ASCII, whole numbers that may be written in two ways.
+    """
+    begin = _FIRST.match(data)
+    if begin is None or len(data) > _LARGEST or b"\\" in data or not data.isascii():
+        return None
+    try:
+        first, _ = json.JSONDecoder().raw_decode(data[begin.end() : begin.end() + _PREFIX].decode())
+        table = paj.read_json(
+            pa.BufferReader(data), paj.ReadOptions(use_threads=False, block_size=len(data) + 1),
+            paj.ParseOptions(explicit_schema=_SCHEMA, unexpected_field_behavior="error"),
+        )  # fmt: skip
+    except (ValueError, RecursionError, pa.ArrowException):
+        return None
+    (rows,) = table["annotations"].chunks if table["annotations"].num_chunks == 1 else (None,)
+    if rows is None or len(rows) != 1 or rows.null_count or rows.flatten().null_count:
+        return None
+    given = dict(zip(KEYS, rows.flatten().flatten(), strict=True))
+    if any(values.null_count for key, values in given.items() if key in first) or "segmentation" not in first:
+        return None
+    count = len(given["segmentation"])
+    polygons = given["segmentation"].flatten()
+    triplets = polygons.flatten()
+    numbers = triplets.flatten()
+    if polygons.null_count or triplets.null_count or numbers.null_count or len(numbers) != 3 * len(triplets):
+        return None
+    if len(triplets) and not pc.all(pc.equal(pc.list_value_length(triplets), 3)).as_py():
+        return None
+    whole = []
+    for key, values in given.items():
+        if key not in first and (values.null_count != count or key not in _OPTIONAL or key in _USEFUL):
+            return None
+        if key in _WHOLE:
+            ends = pc.min_max(values).as_py()
+            if ends["min"] < -(2**31) or ends["max"] >= 2**31:
+                return None
+            given[key] = values.cast(COLUMNS[KEYS[key]])
+        elif key != "segmentation" and key in first:
+            if not np.isfinite(values.to_numpy()).all():
+                return None
+            if type(first[key]) is int and len(_INTEGERS[key].findall(data)) == count:
+                whole.append(key)
+    axes = numbers.to_numpy().reshape(-1, 3)
+    if not (np.abs(axes) <= 2.0**53).all():
+        return None
+    whole_axes = (axes == np.rint(axes)).all(axis=0)
+    example = next((point for polygon in first["segmentation"] for point in polygon), [0, 0, 0])
+    if len(axes) and any(whole_axes[number] and type(example[number]) is int for number in range(3)):
+        return None
+    layout = JsonLayout.of(data, [first])
+    given["extra"] = pa.nulls(count, pa.string())
+    return given, dataclasses.replace(layout, whole=tuple(whole))
 
 
 def _directions(segmentation: pa.Array) -> tuple[pa.Array, pa.Array]:
     """Azimuth and elevation (degrees) of each row's point with the highest energy, the first of equals."""
     row, triplet = points(segmentation)
-    order = np.lexsort((-triplet[:, 2], row))
-    rows, first = np.unique(row[order], return_index=True)
-    peaks = triplet[order[first]]
+    rows, starts, counts = np.unique(row, return_index=True, return_counts=True)
+    if len(rows):
+        peak = np.maximum.reduceat(triplet[:, 2], starts)
+        highest = np.flatnonzero(triplet[:, 2] == np.repeat(peak, counts))
+        starts = highest[np.unique(row[highest], return_index=True)[1]]
+    peaks = triplet[starts]
     found = np.full((2, len(segmentation)), np.nan)
     azimuth, elevation = geometry.from_pixels(peaks[:, 0], peaks[:, 1], *geometry.MAP)
     # adding 0.0 turns -0.0 into 0.0; what is beyond nine decimals is noise of the arithmetic

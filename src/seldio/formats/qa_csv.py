@@ -296,8 +296,9 @@ class AdqaSubmission(_CsvFormat[Prediction]):
 
     def likes(self, data: bytes, name: str) -> float:
         """As of the other tables; but a file with further columns, or with others, is none: the names are common."""
-        text = data[:_LOOK].decode(errors="replace").removeprefix(BOM)
-        return super().likes(data, name) * (tuple(row_at(text, 0).values) == self.columns)
+        likely = super().likes(data, name)
+        text = data[:_LOOK].decode(errors="replace").removeprefix(BOM) if likely else ""
+        return likely * (tuple(row_at(text, 0).values) == self.columns)
 
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
         """See :meth:`ItemFormat.read`; the two columns are all that is handed in, others are named as lost."""
