@@ -4,7 +4,9 @@
 replaced by empty modules, and its loading and scoring is called as its ``main`` calls them. Two sets of ten clips with
 50 points to each source: one in which a system gives four maps a frame, as real ones do, most of which have no label of
 their class there; and one in which every detection overlaps with its label, where both draw the same maps. Times are of
-the processor, as the two runs take turns. ``--memory`` shows the peak memory of seldio over ten and over forty clips.
+the processor, as the two runs take turns; with ``OPENBLAS_NUM_THREADS=1`` the program is at its fastest, as the threads
+of its linear algebra wait for each other on a busy machine. ``--memory`` shows the peak memory of seldio over ten and
+over forty clips.
 """
 
 from __future__ import annotations

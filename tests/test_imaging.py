@@ -21,6 +21,7 @@ from seldio.formats import TextFile, get
 from seldio.reports.tables import ScoreReport
 from seldio.scores.imaging import energy_maps, profiles
 from seldio.scores.imaging.count import Annotations, Detections, average_precision, paired, scored, tied
+from seldio.scores.imaging.overlaps import compared
 from seldio.scores.imaging.score_maps import MapsCounted
 
 #: What the four versions of the program make of the sets of :func:`imaging_set`, by their seeds.
@@ -122,20 +123,34 @@ def test_all_random_sets_score_as_by_each_version() -> None:
 POINTS = st.lists(st.tuples(*[st.integers(0, 360), st.integers(0, 180)]), min_size=1, max_size=12)
 
 
-@given(st.lists(POINTS, min_size=1, max_size=3), st.integers(0, 2**32))
-def test_nothing_is_drawn_outside_of_the_reach(shapes: list[list[tuple[int, int]]], seed: int) -> None:
-    """What is not drawn, because two reaches do not meet, would have been 0."""
-    points = np.array([[*point, 1.0] for shape in shapes for point in shape], np.float32)
-    points[:, 2] = np.random.default_rng(seed).uniform(0.1, 1, len(points))
-    shape = energy_maps.Outline(points, tuple(np.cumsum([len(one) for one in shapes]).tolist()))
-    parts = energy_maps.polygons(shape)
-    drawn, reached = energy_maps.draw(parts), energy_maps.reach(parts)
-    assert drawn.shape == (50, 100)
-    assert drawn.max() == 1
-    filled = np.argwhere(drawn > 0)
-    assert reached.top <= filled[:, 0].min()
-    assert filled[:, 0].max() <= reached.bottom
-    assert all(reached.columns >> column & 1 for column in filled[:, 1].tolist())
+def cloud(seed: int, x: float, y: float) -> list[list[float]]:
+    """A polygon as of a real source: points around a place, few or many, scattered narrowly or widely."""
+    luck = np.random.default_rng(seed)
+    points = np.array((x, y)) + luck.normal(0, luck.choice([2, 8, 30]), (int(luck.integers(3, 60)), 2))
+    energy = luck.uniform(0.01, 1, len(points))
+    return np.column_stack((points[:, 0] % 360, points[:, 1].clip(0, 180), energy)).round(4).tolist()
+
+
+CLOUDS = st.builds(cloud, st.integers(0, 2**32), st.floats(0, 360), st.floats(0, 180))
+WHOLE = POINTS.map(lambda points: [[float(x), float(y), (1 + (x + y) % 7) / 8] for x, y in points])
+SHAPES = st.lists(st.lists(CLOUDS | WHOLE, max_size=3), min_size=1, max_size=4)
+
+
+@given(SHAPES, SHAPES)
+def test_many_pairs_are_compared_as_each_is_by_the_program(
+    shapes: list[list[list[list[float]]]], others: list[list[list[list[float]]]]
+) -> None:
+    sides = [
+        Annotations(table({"annotations": [label(0, 1) | {"segmentation": shape} for shape in some]}))
+        for some in (shapes, others + shapes)
+    ]
+    pairs = np.array([(a, b) for a in range(len(sides[0])) for b in range(len(sides[1]))]).T
+    iou, r = compared(*sides, pairs)
+    drawn = [[energy_maps.draw(energy_maps.polygons(side.shape(n))) for n in range(len(side))] for side in sides]
+    for (a, b), own, own_r in zip(pairs.T.tolist(), iou, r, strict=True):
+        assert own == np.float32(energy_maps.overlap(drawn[1][b], drawn[0][a]))
+        official = energy_maps.pearson(drawn[0][a], drawn[1][b])
+        assert same(None if official != official else official, float(own_r))
 
 
 def test_a_polygon_over_the_left_edge_is_in_one_piece() -> None:

@@ -1,13 +1,14 @@
 """Pairs of maps in each frame and class, and what they come to: average precision and Pearson r.
 
 A pair needs both sides, so that maps are drawn only where a frame has a label and a detection of one class whose
-boxes meet: all others have an overlap of 0 and no Pearson r, whatever they look like.
+boxes meet: all others have an overlap of 0 and no Pearson r, whatever they look like. ``overlaps`` compares all pairs
+of a clip at once.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,8 @@ import pyarrow as pa
 from scipy.optimize import linear_sum_assignment
 
 from seldio.formats.dcase_json import list_offsets
-from seldio.scores.imaging.energy_maps import Floats, Ints, Maps, Outline, overlap, pearson, polygons, reach
+from seldio.scores.imaging.energy_maps import Floats, Ints, Outline
+from seldio.scores.imaging.overlaps import compared
 
 _NAN = float("nan")
 
@@ -69,23 +71,24 @@ class Annotations:
         #: centimetres, 0 where there is none
         self.distances = [0.0 if value is None else 100.0 * value for value in distances]
         self.points = np.zeros((0, 3))
-        self._rows, self._polygons = np.zeros(rows + 1, np.int64), np.zeros(1, np.int64)
+        #: where the polygons of each row begin, and the points of each polygon; and where the last ones end
+        self.rows, self.polygons = np.zeros(rows + 1, np.int64), np.zeros(1, np.int64)
         if table is not None and "segmentation" in table.column_names:
-            self._rows, self._polygons, self.points = list_offsets(table["segmentation"].combine_chunks())
-        self._single = self.points.astype(np.float32)
+            self.rows, self.polygons, self.points = list_offsets(table["segmentation"].combine_chunks())
+        self.single: Floats = self.points.astype(np.float32)
 
     def __len__(self) -> int:
         return len(self.frames)
 
     def shape(self, row: int) -> Outline:
         """The polygons of a row."""
-        ends = self._polygons[self._rows[row] : self._rows[row + 1] + 1]
+        ends = self.polygons[self.rows[row] : self.rows[row + 1] + 1]
         start = ends[0]
-        return Outline(self._single[start : ends[-1]], tuple((ends[1:] - start).tolist()))
+        return Outline(self.single[start : ends[-1]], tuple((ends[1:] - start).tolist()))
 
     def spots(self, row: int) -> Floats:
         """All points of a row as they are written, shape n x 3."""
-        start, stop = self._polygons[[self._rows[row], self._rows[row + 1]]]
+        start, stop = self.polygons[[self.rows[row], self.rows[row + 1]]]
         spots: Floats = self.points[start:stop]
         return spots
 
@@ -104,39 +107,26 @@ def paired(labels: Annotations, detections: Annotations, classes: int) -> Detect
     for (_, number), rows in of_label.items():
         if 0 <= number < classes:
             references[number] += len(rows)
-    maps, found = Maps(), list[tuple[int, float, float, float]]()
     # the union of two sets: its order, which decides between equal scores, is that of the program
-    for key in set(of_detection.keys()) | set(of_label.keys()):
-        if not 0 <= key[1] < classes or key not in of_detection:
+    keys = [key for key in set(of_detection.keys()) | set(of_label.keys()) if 0 <= key[1] < classes]
+    sides = [(of_label[key], of_detection[key]) for key in keys if key in of_label and key in of_detection]
+    every = [(a, b) for rows, others in sides for b in others for a in rows]
+    iou, r = compared(labels, detections, np.array(every, np.int64).reshape(-1, 2).T)
+    found, start = list[tuple[int, float, float, float]](), 0
+    for key in keys:
+        if key not in of_detection:
             continue
-        pairs = dict[int, tuple[float, float]]()
+        others, pairs = of_detection[key], dict[int, int]()
         if key in of_label:
-            pairs = dict(_pairs(labels, of_label[key], detections, of_detection[key], maps))
-        for place in (*pairs, *(n for n in range(len(of_detection[key])) if n not in pairs)):
-            iou, r = pairs.get(place, (0.0, _NAN))
-            found.append((key[1], detections.scores[of_detection[key][place]], iou, r))
+            shape = len(others), len(of_label[key])
+            matrix = iou[start : start + shape[0] * shape[1]].reshape(shape)
+            ends = linear_sum_assignment(-matrix) if matrix.size > 1 else ((0,), (0,))
+            pairs = {int(b): start + int(b) * shape[1] + int(a) for b, a in zip(*ends, strict=True)}
+            start += matrix.size
+        for place in (*pairs, *(n for n in range(len(others)) if n not in pairs)):
+            values = (float(iou[pairs[place]]), float(r[pairs[place]])) if place in pairs else (0.0, _NAN)
+            found.append((key[1], detections.scores[others[place]], *values))
     return Detections.of(found, references)
-
-
-def _pairs(
-    labels: Annotations, rows: Sequence[int], detections: Annotations, others: Sequence[int], maps: Maps
-) -> Iterator[tuple[int, tuple[float, float]]]:
-    """The pairs of one frame and class: which of *others*, its overlap and its Pearson r."""
-    sides = [[labels.shape(row) for row in rows], [detections.shape(row) for row in others]]
-    parts = [[polygons(shape) for shape in side] for side in sides]
-    reached = [[reach(one) for one in side] for side in parts]
-    drawn: list[dict[int, Floats]] = [{}, {}]
-    matrix = np.zeros((len(others), len(rows)), np.float32)
-    for a, b in np.ndindex(matrix.shape):
-        if not reached[1][a].meets(reached[0][b]):
-            continue
-        for side, number in ((1, a), (0, b)):
-            if number not in drawn[side]:
-                drawn[side][number] = maps.of(sides[side][number], parts[side][number])
-        matrix[a, b] = overlap(drawn[1][a], drawn[0][b])
-    for a, b in zip(*(ends.tolist() for ends in linear_sum_assignment(-matrix)), strict=True):
-        r = pearson(drawn[0][b], drawn[1][a]) if a in drawn[1] and b in drawn[0] else _NAN
-        yield a, (float(matrix[a, b]), r)
 
 
 # --- average precision ------------------------------------------------------------------------------

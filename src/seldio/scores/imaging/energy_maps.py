@@ -4,6 +4,7 @@ A label or a detection has polygons of points ``(x, y, energy)`` on a panorama o
 x = 90 the left). Each polygon is interpolated linearly between its points, the polygons are joined by their maximum,
 and the map is divided by its peak. Every operation, its order and its precision are those of the program, so that
 maps are equal to the last bit; only pixels outside of the box around a polygon, which are 0, are not looked at.
+``triangles`` and ``overlaps`` do the same for many maps at once, and come back to this where rounding could decide.
 """
 
 from __future__ import annotations
@@ -36,38 +37,12 @@ class Outline(NamedTuple):
     ends: tuple[int, ...]  # after the last point of each polygon
 
 
-class Reach(NamedTuple):
-    """The pixels outside of which a map is 0."""
-
-    top: int
-    bottom: int  # the last row
-    columns: int  # one bit each
-
-    def meets(self, other: Reach) -> bool:
-        """Whether there is a pixel in both."""
-        rows = self.top <= other.bottom and other.top <= self.bottom
-        return rows and bool(self.columns & other.columns)
-
-
 class Polygon(NamedTuple):
     """A polygon in pixels, on a grid twice as wide as the map so that it is in one piece."""
 
     x: Floats  # float32
     y: Floats
     energy: Floats
-
-    @property
-    def box(self) -> tuple[int, int, int, int]:
-        """The first and last column and row that a pixel of it may have."""
-        if len(self.x) < 3:  # single pixels
-            columns, rows = _pixels(self.x, 2 * WIDTH), _pixels(self.y, HEIGHT)
-            return min(columns), max(columns), min(rows), max(rows)
-        low_x, high_x, low_y, high_y = (float(v) for a in (self.x, self.y) for v in (a.min(), a.max()))
-        # a polygon that cannot be triangulated becomes single pixels, half a pixel farther out
-        return (
-            max(int(low_x - 0.5), 0), min(int(high_x + 0.5) + 1, 2 * WIDTH - 1),
-            max(int(low_y - 0.5), 0), min(int(high_y + 0.5) + 1, HEIGHT - 1),
-        )  # fmt: skip
 
 
 def polygons(shape: Outline) -> list[Polygon]:
@@ -87,17 +62,6 @@ def polygons(shape: Outline) -> list[Polygon]:
                 x = np.where(x <= across[widest], x + WIDTH, x)
         found.append(Polygon(x, y, points[:, 2]))
     return found
-
-
-def reach(parts: list[Polygon]) -> Reach:
-    """The pixels that the map of some polygons may have."""
-    top, bottom, columns = HEIGHT, -1, 0
-    for part in parts:
-        left, right, first, last = part.box
-        top, bottom = min(top, first), max(bottom, last)
-        bits = ((1 << (right - left + 1)) - 1) << left
-        columns |= bits | (bits >> WIDTH)
-    return Reach(top, bottom, columns & ((1 << WIDTH) - 1))
 
 
 def draw(parts: list[Polygon]) -> Floats:
@@ -160,12 +124,12 @@ class Maps:
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[bytes, tuple[int, ...]], Floats] = OrderedDict()
 
-    def of(self, shape: Outline, parts: list[Polygon]) -> Floats:
-        """The map of *shape*, whose polygons are *parts*."""
+    def of(self, shape: Outline) -> Floats:
+        """The map of *shape*."""
         key = (shape.points.tobytes(), shape.ends)
         found = self._kept.get(key)
         if found is None:
-            found = self._kept[key] = draw(parts)
+            found = self._kept[key] = draw(polygons(shape))
             if len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         return found
