@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import re
@@ -686,8 +687,8 @@ def test_damaged_caches_are_told(tmp_path: Path) -> None:
     with pytest.raises(SeldioError, match="is damaged or not a SQLite file"):
         Cache(path)
     path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
-    with pytest.raises(SeldioError, match="damaged"):
-        Cache(path).find(["k"])
+    with pytest.raises(SeldioError, match="damaged"), contextlib.closing(Cache(path)) as cache:
+        cache.find(["k"])
 
 
 def test_other_peoples_files_are_left_alone(tmp_path: Path) -> None:

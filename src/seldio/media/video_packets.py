@@ -82,6 +82,8 @@ class SharedStream:
         return self._at
 
 
+# Tags that are no UTF-8 are replaced; from version 19 on PyAV has no other way, and refuses the keyword.
+_TAGS: dict[str, Any] = {"metadata_errors": "replace"} if int(av.__version__.partition(".")[0]) < 19 else {}
 #: What PyAV raises at damaged files.
 FAILURES = (av.error.FFmpegError, IndexError, ValueError, OverflowError)
 
@@ -109,9 +111,7 @@ def container_in(stream: BinaryIO, lock: threading.Lock) -> Iterator[InputContai
         raise OSError(f"{url} stays closed")
 
     try:
-        container = av.open(
-            reader, options=dict(_OPTIONS), buffer_size=_BUFFER, io_open=stay_closed, metadata_errors="replace"
-        )
+        container = av.open(reader, options=dict(_OPTIONS), buffer_size=_BUFFER, io_open=stay_closed, **_TAGS)
     except FAILURES as error:
         reader.seek(0)
         start = reader.read(512)
