@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import pickle
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,10 @@ from hypothesis import strategies as st
 
 import seldio
 from seldio import geometry
-from seldio.formats import poses
+from seldio.conversion.inputs import label_parts
+from seldio.files import open_source
+from seldio.findings import Finding, raise_errors
+from seldio.formats import get, poses
 from seldio.formats.trajectories import place
 
 ANGLES = st.tuples(st.floats(-179, 179), st.floats(-80, 80), st.floats(0.3, 9))
@@ -181,6 +187,61 @@ def test_a_part_of_a_recording_is_no_label_file(tmp_path: Path) -> None:
         assert (one.code, "a part of a recording of LOCATA" in one.message) == ("SYN901", True)
 
 
+# --- wherever they are ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_parts_take_along_what_is_read_with_them(packed: bool, tmp_path: Path) -> None:
+    top = tmp_path / "in"
+    for number in (1, 2):
+        recording(top / f"dev/task6/recording{number}/dicit")
+    minute(top / "Main")
+    (top / "k.txt").write_text("0.0\t0.3\tKnock\n")
+    (top / "k.trajectory.csv").write_text("time,azimuth,elevation\n0,10,0\n1,20,0\n")
+    source = top
+    if packed:
+        source = Path(shutil.make_archive(str(tmp_path / "all"), "zip", top))
+    with open_source(source, raise_errors) as opened:
+        found = label_parts(opened, None, raise_errors, size=1)
+        assert len(found) == 4
+        away = [pickle.loads(pickle.dumps(part.portable())) for part in found]
+        here = [part.labels(raise_errors)[0].reading.table for part in found]
+        assert len({part.stamp for part in found}) == 4
+        before = found[-1].size
+    assert before > 0
+    assert [part.labels(raise_errors)[0].reading.table for part in away] == here
+    assert all(table["azimuth"].null_count < table.num_rows for table in here)
+
+
+@given(data=st.data())
+@settings(max_examples=examples(60), deadline=None)
+def test_no_file_stops_the_reader(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Whatever is in the files, there is a table or a finding, and no exception."""
+    folder = tmp_path_factory.mktemp("any")
+    name = data.draw(st.sampled_from(["locata", "easycom"]))
+    path = recording(folder / "dicit") if name == "locata" else minute(folder / "Main")
+    files = sorted(one for one in folder.rglob("*.*") if one.is_file())
+    for _ in range(data.draw(st.integers(1, 3))):
+        file = data.draw(st.sampled_from(files))
+        text = bytearray(file.read_bytes())
+        start = data.draw(st.integers(0, min(len(text), 3000)))
+        text[start : start + data.draw(st.integers(0, 40))] = data.draw(st.sampled_from(
+            [b"", b"\t", b"\n", b"x", b"-", b"9" * 12, b"1e400", b"\xff", b"\x00", b"[", b"}", b"nan", b" ", b"\r", b'"']
+        ))  # fmt: skip
+        file.write_bytes(text)
+    found: list[Finding] = []
+    with open_source(path, found.append) as opened:
+        readings = [
+            one.reading for part in label_parts(opened, get(name), found.append) for one in part.labels(found.append)
+        ]
+    assert found or any(reading.table.num_rows for reading in readings)
+    for finding in found:
+        assert finding.line is None or finding.line >= 1
+    for reading in readings:
+        for row in range(reading.table.num_rows):
+            assert reading.place(row, "azimuth").line >= 1
+
+
 # --- EasyCom ----------------------------------------------------------------------------------------------------------
 
 SPEECH = [
@@ -214,7 +275,7 @@ def test_easycom_gives_directions(tmp_path: Path) -> None:
         assert own["azimuth"] is None
     assert seldio.validate(tmp_path / "Main").findings == []
     seldio.convert(path, tmp_path / "again.json", "easycom", allow_loss=["azimuth", "elevation", "distance"])
-    assert [row["Transcription"] for row in __import__("json").loads((tmp_path / "again.json").read_text())] == [
+    assert [row["Transcription"] for row in json.loads((tmp_path / "again.json").read_text())] == [
         "left", "on my way", "[L]",
     ]  # fmt: skip
 

@@ -29,7 +29,7 @@ from seldio.files.sources import Lookup, is_remote, on_this_machine, remote_list
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, TextFile, get
 from seldio.formats.items import ItemFormat
-from seldio.formats.recognise import Content, is_annotations, is_table
+from seldio.formats.recognise import Content, is_annotations, is_table, named_like_labels
 from seldio.formats.trees import TYPES, Tree, read_tree
 from seldio.schema.clips import Clip, ClipTable
 from seldio.schema.events import Origin, origin_of, with_origin
@@ -93,7 +93,10 @@ class Index:
     def filled(self) -> Self:
         """Itself, unless there is nothing in it that would be used."""
         if not self.likely:
-            raise UsageError(f"{printable(self.source.path)} holds no recording, video, labels or questions")
+            message = f"{printable(self.source.path)} holds no recording, video, labels or questions"
+            if any(map(named_like_labels, self.source)):
+                message += " that are opened as a dataset: convert its labels to those of one, such as starss23, first"
+            raise UsageError(message)
         return self
 
     @cached_property

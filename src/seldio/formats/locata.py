@@ -41,6 +41,8 @@ _PLACE = ("x", "y", "z")
 _ROTATION = tuple(f"rotation_{i}{j}" for i in "123" for j in "123")
 #: Seconds by which the moments of two files may differ: those of one tracking system are the same.
 _APART = 0.01
+#: No part of a date or time is larger.
+_LARGE = 10_000
 _CELL = re.compile(r"[^,\t ]+")
 _NAME = re.compile(r"position_array_(\w+)\.txt$")
 
@@ -110,6 +112,10 @@ class PoseTable:
     def seconds(self, origin: dt.date | None = None) -> tuple[poses.Floats, dt.date]:
         """The moments of its rows, in seconds since the beginning of a day, and that day: the first if not given."""
         values = self.columns(_TIME)
+        odd = np.flatnonzero(~(np.abs(values) <= _LARGE).all(axis=1))
+        if len(odd):
+            self.report("SYN502", self.line(int(odd[0])), 1, "the moment is not made of usual numbers", None)
+            return np.zeros(len(values)), origin or dt.date.min
         days, which = np.unique(values[:, :3], axis=0, return_inverse=True)
         ordinals = []
         for number, day in enumerate(days.tolist()):
@@ -249,7 +255,12 @@ class _Recording:
                 start = stamps.seconds(self._day)[0][0]
         self._agrees(self.array, times - start)
         rotations = self.array.columns(_ROTATION).reshape(-1, 3, 3)
-        valid = table.columns(("valid_flag",))[:, 0] == 1
+        flags = table.columns(("valid_flag",))[:, 0]
+        if len(odd := np.flatnonzero((flags != 0) & (flags != 1))):
+            table.report(
+                "SYN502", table.line(int(odd[0])), 1, f"valid_flag is {flags[odd[0]]:g}, neither 0 nor 1", None
+            )
+        valid = flags == 1
         if len(valid) == len(rotations):
             bad = np.flatnonzero(valid & np.isfinite(rotations).all(axis=(1, 2)) & ~poses.are_rotations(rotations))
             if len(bad):
@@ -279,15 +290,17 @@ class _Recording:
 
     def _active(self, vad: TextFile) -> list[tuple[float, float]]:
         """From when to when a source is active, in seconds."""
-        table = self._table(vad, ())
-        if not table.sound:
-            return []
-        if len(table.names) != 1:
-            table.report("SYN501", 1, 1, f"{len(table.names)} columns, but voice activity has one", None)
-            return []
-        flags = table.columns(table.names)[:, 0]
+        flags = _plain_flags(vad.data)
+        if flags is None:  # written in another way, or wrong
+            table = self._table(vad, ())
+            if not table.sound:
+                return []
+            if len(table.names) != 1:
+                table.report("SYN501", 1, 1, f"{len(table.names)} columns, but voice activity has one", None)
+                return []
+            flags = table.columns(table.names)[:, 0]
         odd = np.flatnonzero((flags != 0) & (flags != 1))
-        if len(odd):
+        if len(odd):  # never of plain ones
             line = table.line(int(odd[0]))
             cell = table.lines[line - 1].strip()
             table.report("SYN502", line, 1, f"{table.names[0]} is {clipped(cell, 30)}, neither 0 nor 1", None, cell)
@@ -295,6 +308,14 @@ class _Recording:
         edges = np.flatnonzero(np.diff(flags, prepend=0, append=0))
         times = np.round(edges / RATE, 6).tolist()
         return list(zip(times[::2], times[1::2], strict=True))
+
+
+def _plain_flags(data: bytes) -> Any:
+    """The rows of a header and lines of 0 or 1, of which there are millions; None of anything else."""
+    body = np.frombuffer(data.partition(b"\n")[2].replace(b"\r", b"").rstrip(b"\n") + b"\n", np.uint8)
+    values, ends = body[::2], body[1::2]
+    plain = len(values) == len(ends) and (ends == 10).all() and ((values == 48) | (values == 49)).all()
+    return (values - 48).astype(np.float64) if plain and not data[:1].isdigit() else None
 
 
 def _numbers(names: Sequence[str]) -> dict[str, int]:

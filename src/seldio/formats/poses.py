@@ -42,7 +42,7 @@ def track(times: Floats, source: Floats, array: Floats, rotations: Floats, axes:
         Rows of time, azimuth, elevation (degrees) and distance (m); NaN where nothing is known for longer than
         :data:`GAP`, and where source and array are one.
     """
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         front, left, up = axes @ np.einsum("nji,nj->in", rotations, source - array)
         distance = np.sqrt(front**2 + left**2 + up**2)
         good = known & np.isfinite(distance) & (distance > _HERE)
@@ -76,7 +76,7 @@ def rotations_of(quaternions: Floats) -> Floats:
 
 def are_rotations(matrices: Floats, slack: float = 0.01) -> Flags:
     """Which of the matrices, (n, 3, 3), are proper rotations, within *slack* of each element."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         square = np.einsum("nji,njk->nik", matrices, matrices)
         found: Flags = (np.abs(square - np.eye(3)) <= slack).all(axis=(1, 2)) & (np.linalg.det(matrices) > 0)
     return found

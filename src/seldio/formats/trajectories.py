@@ -66,7 +66,11 @@ def read_tracks(file: TextFile, sink: Sink) -> dict[str, Track]:
         sink(READER_RULES["SYN101"].at(file.path, "the file is not UTF-8", line=1))
         return {}
     lines = text.splitlines()
-    rows = list(csv.reader(lines))
+    try:
+        rows = list(csv.reader(lines))
+    except csv.Error as error:
+        sink(READER_RULES["SYN501"].at(file.path, f"the rows cannot be told apart: {error}", line=1))
+        return {}
     header = [name.strip().lower() for name in rows[0]] if rows else []
     if lacking := [name for name in ("time", "azimuth", "elevation") if name not in header]:
         message = f"no column {listed(lacking)}: a trajectory has time,azimuth,elevation[,distance][,label]"

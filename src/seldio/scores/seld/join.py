@@ -85,7 +85,8 @@ class LabelFiles:
     @property
     def fields(self) -> set[str]:
         """Columns of an event table that its rows may have."""
-        return set(self.layout.carries)
+        known = {"azimuth", "elevation", "distance"} if any(file.beside for file in self.part.files) else set()
+        return {*self.layout.carries, *known}
 
     @property
     def sizes(self) -> dict[str, int]:
