@@ -39,7 +39,7 @@ class TextFile:
     beside: tuple[TextFile, ...] = ()  # the files that its format reads with it
 
 
-class Beside(NamedTuple):
+class Needed(NamedTuple):
     """A file that is read with labels.
 
     Its path counts from the folder of the labels, or with folders in it from any above. A star stands for any
@@ -248,7 +248,7 @@ class LabelFormat(Format):
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
         """The rows of one clip in this format; line ends as *file* says."""
 
-    def companions(self, place: str, clip: str) -> tuple[Beside, ...]:  # noqa: ARG002 - most stand alone
+    def companions(self, place: str, clip: str) -> tuple[Needed, ...]:  # noqa: ARG002 - most stand alone
         """The files that are read with the label file of *clip* at *place*: its path on disk, or in an archive."""
         return ()
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from seldio.files import Entry, Source
 from seldio.files.sources import Lookup, on_disk
 from seldio.findings import Finding
-from seldio.formats.base import Beside, TextFile
+from seldio.formats.base import Needed, TextFile
 from seldio.formats.trajectories import TRAJECTORY
 from seldio.reader_rules import READER_RULES
 
@@ -56,7 +56,7 @@ class Surroundings:
             self._folders[folder][name] = entry
         self._listed = cache(_listed)
 
-    def of(self, wanted: Mapping[str, tuple[Entry, tuple[Beside, ...]]]) -> dict[str, tuple[Companion, ...]]:
+    def of(self, wanted: Mapping[str, tuple[Entry, tuple[Needed, ...]]]) -> dict[str, tuple[Companion, ...]]:
         """What there is of the *wanted* files of label files, by the path of these.
 
         What one of them names is not what another one means by a star.
@@ -67,14 +67,14 @@ class Surroundings:
             path: (*named[path], *self._meant(entry, own, taken)) for path, (entry, own) in wanted.items()
         }  # fmt: skip
 
-    def _named(self, entry: Entry, wanted: tuple[Beside, ...]) -> Iterator[Companion]:
+    def _named(self, entry: Entry, wanted: tuple[Needed, ...]) -> Iterator[Companion]:
         for path, most in wanted:
             if "*" not in path:
                 found = self._lookup.find(path, entry.name) if "/" in path else self._neighbour(entry, path)
                 if found is not None:
                     yield found, most
 
-    def _meant(self, entry: Entry, wanted: tuple[Beside, ...], taken: set[str]) -> Iterator[Companion]:
+    def _meant(self, entry: Entry, wanted: tuple[Needed, ...], taken: set[str]) -> Iterator[Companion]:
         for path, most in wanted:
             first, star, last = path.partition("*")
             alone = self._alone and entry.local is not None

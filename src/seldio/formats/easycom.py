@@ -21,7 +21,7 @@ import numpy as np
 
 from seldio.findings import Finding, Sink
 from seldio.formats import poses
-from seldio.formats.base import Beside, TextFile
+from seldio.formats.base import Needed, TextFile
 from seldio.formats.json_text import JsonDocument, parse
 from seldio.formats.label_tools import Report, ToolLabel
 from seldio.formats.tool_json import Described, JsonTool, listed_objects
@@ -54,10 +54,10 @@ class EasycomFormat(JsonTool):
         listed = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
         return 0.95 if listed and all(f'"{key}"'.encode() in head for key in _KEYS) else 0.0
 
-    def companions(self, place: str, clip: str) -> tuple[Beside, ...]:
+    def companions(self, place: str, clip: str) -> tuple[Needed, ...]:
         """See :meth:`LabelFormat.companions`: the poses of the same minute."""
         session, name = posixpath.split(place.replace("\\", "/"))
-        return (*super().companions(place, clip), Beside(f"Tracked_Poses/{posixpath.basename(session)}/{name}"))
+        return (*super().companions(place, clip), Needed(f"Tracked_Poses/{posixpath.basename(session)}/{name}"))
 
     def directed(
         self, labels: Sequence[ToolLabel], clip: ClipFile, file: TextFile, sink: Sink

@@ -29,10 +29,10 @@ from seldio.errors import UsageError
 from seldio.findings import SINGLY, Finding, Sink, gathered
 from seldio.formats import cells, trajectories
 from seldio.formats.base import (
-    Beside,
     FileRows,
     LabelFormat,
     LabelReading,
+    Needed,
     Place,
     TextFile,
     TextLines,
@@ -217,10 +217,10 @@ class ToolFormat(LabelFormat):
     time_decimals: int | None = None
     several: bool = False
 
-    def companions(self, place: str, clip: str) -> tuple[Beside, ...]:  # noqa: ARG002 - in its own folder
+    def companions(self, place: str, clip: str) -> tuple[Needed, ...]:  # noqa: ARG002 - in its own folder
         """See :meth:`LabelFormat.companions`: the trajectory of the clip, or of any."""
-        own = (Beside(posixpath.basename(clip) + trajectories.TRAJECTORY),)
-        return (*own, Beside("*" + trajectories.TRAJECTORY)) if self.several else own
+        own = (Needed(posixpath.basename(clip) + trajectories.TRAJECTORY),)
+        return (*own, Needed("*" + trajectories.TRAJECTORY)) if self.several else own
 
     def directed(
         self, labels: Sequence[ToolLabel], clip: ClipFile, file: TextFile, sink: Sink

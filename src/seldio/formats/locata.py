@@ -26,7 +26,7 @@ import numpy as np
 
 from seldio.findings import Finding, Sink
 from seldio.formats import poses
-from seldio.formats.base import Beside, Place, TextFile
+from seldio.formats.base import Needed, Place, TextFile
 from seldio.formats.label_tools import ToolFormat, ToolLabel, ToolPart
 from seldio.formats.trajectories import placed
 from seldio.reader_rules import READER_RULES
@@ -148,14 +148,14 @@ class LocataFormat(ToolFormat):
         there = {*_TIME, *_PLACE, *_ROTATION} <= names and ("mic1_x" in names or _NAME.search(name) is not None)
         return 0.95 if there else 0.0
 
-    def companions(self, place: str, clip: str) -> tuple[Beside, ...]:  # noqa: ARG002 - by its own name
+    def companions(self, place: str, clip: str) -> tuple[Needed, ...]:  # noqa: ARG002 - by its own name
         """See :meth:`LabelFormat.companions`."""
         array = _array(place)
         return (
-            Beside("required_time.txt"),
-            Beside(f"audio_array_timestamps_{array}.txt", most=_HEAD),
-            Beside("position_source_*.txt"),
-            Beside(f"VAD_{array}_*.txt"),
+            Needed("required_time.txt"),
+            Needed(f"audio_array_timestamps_{array}.txt", most=_HEAD),
+            Needed("position_source_*.txt"),
+            Needed(f"VAD_{array}_*.txt"),
         )
 
     def parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:

@@ -69,7 +69,7 @@ def read_tracks(file: TextFile, sink: Sink) -> dict[str, Track]:
     try:
         rows = list(csv.reader(lines))
     except csv.Error as error:
-        sink(READER_RULES["SYN501"].at(file.path, f"the rows cannot be told apart: {error}", line=1))
+        sink(READER_RULES["SYN501"].at(file.path, f"the rows cannot be separated: {error}", line=1))
         return {}
     header = [name.strip().lower() for name in rows[0]] if rows else []
     if lacking := [name for name in ("time", "azimuth", "elevation") if name not in header]:
