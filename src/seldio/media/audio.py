@@ -32,8 +32,9 @@ SampleType = Literal["float32", "int16"]
 
 #: Frames decoded at once: what a lying header promises is never allocated.
 BLOCK = 2**17
-#: The same where the place for all frames is there already: soundfile seeks after each read, which costs FLAC a lot.
-_AT_ONCE = 2**20
+#: The same where the place for all frames is there already: so few that they are still in the processor's cache when
+#: they are sorted by channel.
+_AT_ONCE = 2**14
 #: Bytes at the beginning of an archive's member that are enough for a header.
 _HEAD = 2**18
 
@@ -270,6 +271,18 @@ class ReadableSound(Closing):
         return self.probe.channels
 
 
+class _SoundFile(soundfile.SoundFile):  # type: ignore[misc]
+    """A file that is perhaps read without a seek behind each read to where it is already.
+
+    Such a seek decodes a block of FLAC anew; it also fails where a header promises what is not there.
+    """
+
+    onward = False
+
+    def seekable(self) -> bool:
+        return not self.onward and bool(super().seekable())
+
+
 class Decoder(Closing):
     """Sound out of any file that libsndfile reads, from any frame, for one thread; the stream stays open."""
 
@@ -280,9 +293,9 @@ class Decoder(Closing):
                 # libsndfile reads a file faster than it asks Python for each of its blocks
                 stream.seek(0, os.SEEK_END)  # so that nothing is left in the buffer
                 stream.raw.seek(0)
-                self._file = soundfile.SoundFile(stream.fileno(), closefd=False)
+                self._file = _SoundFile(stream.fileno(), closefd=False)
             else:
-                self._file = soundfile.SoundFile(stream)
+                self._file = _SoundFile(stream)
         self._at = 0
 
     def close(self) -> None:
@@ -315,13 +328,19 @@ class Decoder(Closing):
         block = np.empty((min(frames, _AT_ONCE), self._file.channels), out.dtype)
         with _speaking():
             self._go(start)
-            while done < frames:
-                wanted = min(len(block), frames - done)
-                part = self._file.read(out=block[:wanted])
-                out[:, done : done + len(part)] = part.T
-                done, self._at = done + len(part), self._at + len(part)
-                if len(part) < wanted:
-                    break
+            at, self._at = self._at, -1  # where it is after an error, nobody knows
+            self._file.onward = True
+            try:
+                while done < frames:
+                    wanted = min(len(block), frames - done)
+                    part = self._file.read(out=block[:wanted])
+                    out[:, done : done + len(part)] = part.T
+                    done += len(part)
+                    if len(part) < wanted:
+                        break
+            finally:
+                self._file.onward = False
+        self._at = at + done
         return done
 
     def _go(self, start: int) -> None:
