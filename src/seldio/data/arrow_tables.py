@@ -156,7 +156,7 @@ class Events(ArrowTable):
         files = self._files
         names = files.names() if isinstance(files, SavedLabels) else ((c, one.entry.name) for c, one in files.items())
         for clip, name in names:
-            found.setdefault(posixpath.dirname(name), []).append(clip)
+            found.setdefault(name.rpartition("/")[0], []).append(clip)
         return found
 
     def __getstate__(self) -> dict[str, Any]:

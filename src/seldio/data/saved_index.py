@@ -28,6 +28,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, overload
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seldio.data.arrow_tables import ClipLabelFile, Events, Items, LabelStamp, SavedLabels
@@ -117,7 +118,8 @@ class SavedIndex(Index):
 
     def labels_of(self, clips: ClipTable) -> Mapping[str, ClipLabelFile]:
         """See :class:`Index`."""
-        return SavedLabels(ClipTable(clips.table.filter(clips.table["metadata"].is_valid())), self.entries)
+        there = clips.table["metadata"].is_valid()
+        return SavedLabels(clips if pc.all(there).as_py() else ClipTable(clips.table.filter(there)), self.entries)
 
     @cached_property
     def label_files(self) -> Mapping[str, ClipLabelFile]:

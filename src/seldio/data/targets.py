@@ -48,13 +48,14 @@ class ClipLabels:
         """The labels in an event table; whole events become the frames that they touch."""
         table = frames_of(table, hop) if are_events(table) and table.num_rows else table
         rows = np.full((table.num_rows, len(ROW_FIELDS)), np.nan)
+        names = frozenset(table.column_names)
         for number, field in enumerate(ROW_FIELDS):
-            if field in table.column_names:
+            if field in names:
                 column = table[field]
                 if column.null_count or pa.types.is_boolean(column.type):
                     column = pc.fill_null(column.cast(pa.float64()), np.nan)
                 rows[:, number] = column.to_numpy()
-        return ClipLabels(clip, rows, "elevation" not in table.column_names)
+        return ClipLabels(clip, rows, "elevation" not in names)
 
     def between(self, first: int, stop: int) -> ClipLabels:
         """The rows of the frames *first* … *stop* - 1, counted from *first* on."""

@@ -113,8 +113,8 @@ def clip_sources(
     if video:
         lacks["video"] = seen.is_null()
     if target is not None:
-        events = dataset.events
-        lacks["labels"] = pa.array([name not in events for name in names], pa.bool_())
+        labelled = set(dataset.events)
+        lacks["labels"] = pa.array([name not in labelled for name in names], pa.bool_())
     if lacking := [number for lack in lacks.values() if (number := pc.index(lack, True).as_py()) >= 0]:
         missing = [what for what, lack in lacks.items() if lack[min(lacking)].as_py()]
         raise DataError(

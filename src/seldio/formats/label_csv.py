@@ -180,7 +180,7 @@ def _parse_all(dialect: Dialect, parts: Sequence[CsvPart], checked: bool = False
     Sets the number of rows of each part. With *checked*, the bodies have passed the grammar.
     """
     bodies = [part.body if part.body[-1:] in (b"\n", b"") else part.body + b"\n" for part in parts]
-    if parts and not (checked or _plain(dialect, parts[:1], bodies[0])):  # a fault is often in all files
+    if len(parts) > 1 and not (checked or _plain(dialect, parts[:1], bodies[0])):  # a fault is often in all files
         return None
     joined = b"".join(bodies)
     if not (checked or _plain(dialect, parts, joined)):

@@ -272,9 +272,9 @@ class ReadableSound(Closing):
 
 
 class _SoundFile(soundfile.SoundFile):  # type: ignore[misc]
-    """A file that is perhaps read without a seek behind each read to where it is already.
+    """A file that can be read without soundfile's seek after each read, to the frame that has been reached anyway.
 
-    Such a seek decodes a block of FLAC anew; it also fails where a header promises what is not there.
+    That seek decodes a block of FLAC anew. It also fails where a header promises more frames than the file has.
     """
 
     onward = False
