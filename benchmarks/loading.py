@@ -53,10 +53,10 @@ def main() -> None:
         two_workers(windows)
         a_loader(Path(folder))
         flac(Path(folder))
-        cold_labels(Path(folder))
-        saved_index(Path(folder))
         resume()
         others(windows, Path(folder))
+        cold_labels(Path(folder))
+        saved_index(Path(folder))
 
 
 def against_the_bare_reader(windows: Windows, folder: Path) -> None:
