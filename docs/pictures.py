@@ -32,7 +32,7 @@ def page(folder: Path) -> Path:
     write_tree(folder / "media", 7 + 2, clips=[(CLIP, SPLIT)], size=(1280, 640))
     write_outputs(folder / "output", tables, 9)
     labels = folder / "media/metadata_dev" / SPLIT / f"{CLIP}.csv"
-    seldio.convert(labels, folder / "qa.jsonl", "sobench-qa", seed=1, total=8)
+    seldio.convert(labels, folder / "qa.jsonl", "so-bench", seed=1, total=8)
     rows = labels.read_text().splitlines(keepends=True)
     labels.write_text("".join([*rows[:60], rows[59], *rows[60:150], _turned(rows[150]), *rows[151:]]))
     made = folder / "page.html"

@@ -13,6 +13,8 @@ import typer.main
 import typer.testing
 from hypothesis import settings
 
+# Threads of BLAS in two processes on two cores wait for each other, which costs most of what small arrays cost.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A command is derived from its functions once, not for each call, which would cost more than most of them do.
 typer.testing._get_command = functools.cache(typer.main.get_command)
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from contextlib import chdir
+from itertools import pairwise
 from pathlib import Path
 
 import jsonschema
@@ -237,6 +238,16 @@ def test_info_formats_rule_and_schema(labels: Path) -> None:
     assert "dcase2024-submission" in listed
     assert all(section in page for section in ("LAB103", "Example:", "Fix:", "Reference:"))
     jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_the_page_of_a_rule_is_as_wide_as_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = seldio("rule", "SUB101").stdout.decode().split("\n")
+
+    assert max(len(line) for line in lines if "://" not in line) <= 60
+    assert "    mix001.csv … mix078.csv, and no mix079.csv" in lines  # examples are left as they are
+    text = lines[lines.index("Clip of the reference without a result file.") + 2 : lines.index("Example:") - 1]
+    assert all(len(f"{line} {after.split()[0]}") > 60 for line, after in pairwise(text))  # paragraphs are filled anew
 
 
 def test_help_loads_nothing_heavy() -> None:

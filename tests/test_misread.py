@@ -114,6 +114,7 @@ MISREAD: dict[str, tuple[Callable[[Rows, str], str | bytes], str, str | None]] =
     "UTF-16 without its mark": (lambda rows, _: text(rows).encode("utf-16-be"), "SYN102", "--fix"),
     "a workbook": (lambda rows, _: b"PK\x03\x04" + bytes(range(256)), "SYN115", None),
     "inclinations": (at("elevation", lambda e: int(90 - e)), "LAB314", "--unsafe-fixes"),
+    "frame and class swapped": (lambda rows, _: text([(row[1], row[0], *row[2:]) for row in rows]), "LAB320", "--unsafe-fixes"),
     "zeros": (lambda rows, _: text([(0,) * len(row) for row in rows]), "LAB315", None),
     "radians": (both_radians, "LAB301", "--unsafe-fixes"),
     "clips in a column": (
@@ -373,6 +374,15 @@ def test_names_that_are_nearly_those_of_recordings(name: str, tmp_path: Path) ->
     assert "rename it: mix001.csv" in {f.hint for f in found.findings}
 
 
+def test_what_missing_files_have_in_common_is_said_once(tmp_path: Path) -> None:
+    (tmp_path / "mix001.csv").write_text("0,1,-50,30\n")
+    reference = Reference("x", dict.fromkeys(("mix001", "mix002", "mix003", "mix004")))
+    found = validate(tmp_path, format="dcase2023-submission", reference=reference).findings
+    assert [f.message for f in found] == [f"no result file for mix00{number}" for number in (2, 3, 4)]
+    hint = "x requires a file for each of its clips; leave it empty if nothing was detected"
+    assert [f.hint for f in found] == [hint, None, None]
+
+
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
@@ -386,6 +396,17 @@ def test_without_a_reference_names_are_held_against_those_of_data_sets(name: str
         (tmp_path / f"{name.format(number)}.csv").write_text(text(rows))
     (found,) = validate(tmp_path, format="dcase2023-submission").findings
     assert (found.code, found.message.split()[-1]) == ("SUB103", meant)
+
+
+def test_frames_that_are_few_or_fall_are_no_classes(tmp_path: Path) -> None:
+    """Swapped columns are named only where the class column counts up, far beyond the classes, in most rows."""
+    clip = tmp_path / "fold4_room2_mix001.csv"
+    rows = [(frame % 5, frame) for frame in range(60)]
+    for some in (rows[:9], rows[::-1], [(a, b % 20) for a, b in rows], [(a + 9, b) for a, b in rows], rows[:20]):
+        clip.write_text(text([(*row, 0, 10, 5) for row in some]))
+        assert "LAB320" not in {f.code for f in validate(clip, format="starss22").findings}
+    clip.write_text(text([(*row, 0, 10, 5) for row in rows]))
+    assert "LAB320" in {f.code for f in validate(clip, format="starss22").findings}
 
 
 def test_two_spellings_of_one_recording_are_not_guessed_at(tmp_path: Path) -> None:

@@ -163,13 +163,15 @@ def _whole(value: float, _: Dialect) -> float:
     return float(np.rint(value))
 
 
+#: Rules about two columns in each other's place.
+SWAPPED = {"LAB304": ("azimuth", "elevation"), "LAB320": ("frame", "class_id")}
 #: What a rule says of the values of a field that it found: the value that is meant, of the one that is written.
 _VALUES: dict[str, Mapping[str, Callable[[float, Dialect], float]]] = {
     "LAB103": {"azimuth": _wrapped},
     "LAB205": {"azimuth": _whole, "elevation": _whole, "distance": _whole},
     "LAB301": {field: lambda value, _: math.degrees(value) for field in ("azimuth", "elevation")},
     "LAB303": {"azimuth": _wrapped},
-    "LAB304": {},  # azimuth and elevation change places
+    **{code: {} for code in SWAPPED},  # two columns change places
     "LAB305": {"class_id": lambda value, _: value - 1},
     "LAB308": {"distance": lambda value, dialect: value * 100 if dialect.metre == 100 else value / 100},
     "LAB314": {"elevation": lambda value, _: 90 - value},
@@ -182,9 +184,9 @@ def _changed(text: str, dialect: Dialect, code: str) -> str:
     row = text.split(",")
     if len(row) != len(dialect.columns):
         return text
-    azimuth, elevation = dialect.index("azimuth"), dialect.index("elevation")
-    if code == "LAB304" and azimuth is not None and elevation is not None:
-        row[azimuth], row[elevation] = row[elevation], row[azimuth]
+    one, other = (dialect.index(field) for field in SWAPPED.get(code, ("", "")))
+    if one is not None and other is not None:
+        row[one], row[other] = row[other], row[one]
     for field, change in _VALUES[code].items():
         at = dialect.index(field)
         value = _number(row[at]) if at is not None else None

@@ -60,7 +60,7 @@ STEPS: tuple[Step, ...] = (
          f"score output -r {_LABELS}", lines=11),
     Step("", f"score output -r {_LABELS} --jackknife --output html -o scores.html"),
     Step("Labels become questions that have one right answer.",
-         f"convert {_LABELS} --to sobench-qa -o questions.jsonl --total 40", lines=6),
+         f"convert {_LABELS} --to so-bench -o questions.jsonl --total 40", lines=6),
     Step("Do labels and audio agree? Every event is compared with what is heard.",
          "validate starss23 --deep --ignore LAY114", lines=4, media=True, slow=True, tail=True),
     Step("Here they do not: the labels of this copy were shifted in time.",

@@ -90,11 +90,11 @@ def print_json(value: object) -> None:
     typer.echo(json_text(value, indent=2))
 
 
-def print_wrapped(text: str) -> None:
-    """Print lines for people, broken between words where the terminal is narrower."""
+def print_wrapped(text: str, *, fill: bool = False) -> None:
+    """Print lines for people, broken between words where the terminal is narrower; *fill*: paragraphs anew."""
     from seldio.reports.terminal import wrapped
 
-    typer.echo(wrapped(text, sys.stdout))
+    typer.echo(wrapped(text, sys.stdout, fill=fill))
 
 
 def write_report(subject: Subject, output: str, options: ReportOptions, out: Path | None) -> None:

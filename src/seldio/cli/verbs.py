@@ -381,7 +381,7 @@ def rule(
     if json:
         print_json([as_dict(rule) for rule in chosen])
     elif len(chosen) == 1:
-        typer.echo(page(chosen[0]))
+        print_wrapped(page(chosen[0]), fill=True)
     else:
         for rule in chosen:
             mark = {"none": "  ", "safe": "✓ ", "unsafe": "? "}[rule.fix]

@@ -72,13 +72,16 @@ def screen(stream: TextIO) -> tuple[bool, int, bool]:
 _INDENTED = re.compile(r" *\S+ {2,}| +")
 
 
-def wrapped(lines: str, stream: TextIO) -> str:
-    """*lines* as *stream* shows them: on a terminal long ones are broken between words, below their second column."""
+def wrapped(lines: str, stream: TextIO, *, fill: bool = False) -> str:
+    """*lines* as *stream* shows them: on a terminal long ones are broken between words, below their second column.
+
+    Where *fill* is asked for, lines that follow one another are one paragraph, but for those of an example.
+    """
     _, width, terminal = screen(stream)
     if not terminal and not os.environ.get("COLUMNS", "").isdigit():
         return lines
     width, shown = max(min(width, _READABLE), 2 * _LEAST_ROOM), []
-    for line in lines.split("\n"):
+    for line in (_filled(lines) if fill else lines).split("\n"):
         start = _INDENTED.match(line)
         indent = start.end() if start is not None and start.end() < width // 2 else 0
         broken = textwrap.wrap(
@@ -86,6 +89,12 @@ def wrapped(lines: str, stream: TextIO) -> str:
         )  # fmt: skip
         shown += broken if len(line) > width and " " in line[indent:].strip() else [line]
     return "\n".join(shown)
+
+
+def _filled(text: str) -> str:
+    """*text* with each paragraph in one line, below its heading if it has one ("Fix:"); examples as they are."""
+    blocks = text.split("\n\n")
+    return "\n\n".join(one if one.startswith("Example:") else re.sub(r"(?<!:)\n *", " ", one) for one in blocks)
 
 
 #: Variables of the environment by which terminals that understand hyperlinks (OSC 8) can be recognised.

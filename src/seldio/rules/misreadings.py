@@ -121,6 +121,38 @@ def nothing_but_zeros(files: Profile, found: Found) -> Iterator[Finding]:
                     "localised, or the columns were never filled", "check where the directions are lost")  # fmt: skip
 
 
+@rule("LAB320", ERROR, fix="unsafe", needs="frame class_id", lacks="class_name")
+def swapped_frame_and_class(files: Profile, found: Found) -> Iterator[Finding]:
+    """Frame and class columns swapped.
+
+    The frame column of every file stays below the number of classes, while the class column goes far beyond it,
+    in most rows, and only ever counts up, as frames do. Read as it is, everything happens within the first
+    seconds, in classes that do not exist.
+
+    Example:
+        1,10,0,-50,30
+        1,11,0,-49,30
+
+    Fix:
+        ``--unsafe-fixes`` swaps the two columns.
+
+    Reference: DCASE 2023 Task 3, "[frame number (int)], [active class index (int)]".
+    """
+    classes, reach = len(vocabulary(files.format.vocabulary)), files.high("class_id")
+    if files.dialect is None or files.total < ENOUGH or reach.max() < 2 * classes or files.low("frame").min() < 0:
+        return
+    if files.high("frame").max() >= classes:
+        return
+    columns = [files.column(index, "class_id") for index in files.every]
+    beyond = sum(np.count_nonzero(values >= classes) for values in columns)
+    counted = all((np.diff(values) >= 0).all() for values in columns)
+    if 2 * beyond <= files.total or not counted or max(len(np.unique(values)) for values in columns) < ENOUGH:
+        return
+    for index in files.explain(files.every, "frame", "class_id"):
+        most = f"classes count up to {reach[index]:g} and frames only to {files.high('frame')[index]:g}"
+        yield found(index, 0, "frame", f"{most}: the two columns are swapped", "frame comes before class")
+
+
 @rule("LAB302", ERROR, needs="azimuth elevation distance", lacks="x")
 def cartesian(files: Profile, found: Found) -> Iterator[Finding]:
     """Cartesian coordinates where angles are expected.
@@ -351,7 +383,7 @@ def frames_from_one(files: Profile, found: Found) -> Iterator[Finding]:
     """
     first = files.low("frame")
     ones = int((first == 1).sum())
-    if first.min() < 1 or len(first) < 3 or ones < max(3, len(first) // 4):
+    if files.explained("frame").any() or first.min() < 1 or len(first) < 3 or ones < max(3, len(first) // 4):
         return
     certain = any(
         files.lengths.get(clip) == last for clip, last in zip(files.clips, files.high("frame").tolist(), strict=True)
@@ -381,7 +413,7 @@ def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "Frames correspond to a temporal resolution of 100msec".
     """
-    if files.format.hop.denominator != 10:
+    if files.format.hop.denominator != 10 or files.explained("frame").any():
         return
     limit = files.format.clip_frames or 0  # 0 where the length of recordings is unknown
     last, lengths = files.high("frame"), [files.lengths.get(clip, limit) for clip in files.clips]

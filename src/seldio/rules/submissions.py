@@ -46,9 +46,11 @@ def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
     if collection.reference is not None:
         source = printable(collection.reference.path)
         misspelt = set(_misspelt(collection).values())
-        for clip in sorted(set(collection.reference.clips) - set(collection.clips) - misspelt):
-            yield found(collection.path, f"no result file for {printable(clip)}",
-                        f"{source} requires {clip}.csv; leave it empty if nothing was detected")  # fmt: skip
+        missing = sorted(set(collection.reference.clips) - set(collection.clips) - misspelt)
+        for clip in missing:
+            wanted = f"{printable(clip)}.csv" if len(missing) == 1 else "a file for each of its clips"
+            hint = f"{source} requires {wanted}; leave it empty if nothing was detected" if clip == missing[0] else None
+            yield found(collection.path, f"no result file for {printable(clip)}", hint)  # the hint once for all
 
 
 @rule("SUB102", ERROR)

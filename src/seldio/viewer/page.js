@@ -754,6 +754,8 @@ function fill() {
 
 readColours();
 fill();
+const first = sides.flatMap((side) => side.events).reduce((least, event) => Math.min(least, event.t), length);
+own = first < length ? first : 0; // most clips begin in silence
 controls();
 draw();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readColours(); draw(); });
