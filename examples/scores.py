@@ -1,5 +1,7 @@
 """Scores in Python: a system against its labels, with intervals, two systems compared, and while a model trains.
 
+And two versions of labels: what changed, and whether one cause explains it.
+
 Run it anywhere: it makes its own small data set in a temporary folder.
 """
 
@@ -38,8 +40,16 @@ with tempfile.TemporaryDirectory() as folder:
     raised = np.minimum(truth["elevation"].to_numpy() + 15, 90)
     higher = truth.set_column(truth.column_names.index("elevation"), "elevation", [raised])
     seldio.write(higher, root / "higher", "dcase2023-submission", allow_loss=["source", "distance"])
-    compared = seldio.compare([root / "higher", root / "predictions"], reference, profile="dcase2023")
+    systems = [root / "higher", root / "predictions"]
+    compared = seldio.compare(systems, reference, profile="dcase2023", events=True)
     print(compared.to_pandas("tests").to_string(index=False))
+    print(
+        compared.to_pandas("events-tracks-differences")[["pair", "F_onset", "F_onset_direction"]].to_string(index=False)
+    )
+
+    # what a new version of the labels changes: one rotation in all clips is one line
+    seldio.write(heard, root / "turned", "starss23")
+    print(seldio.diff(reference, root / "turned").to_pandas("changes").to_string(index=False))
 
     live = seldio.SeldAccumulator("dcase2024-angles", "micro")
     for clip in truth["clip"].unique().to_pylist():

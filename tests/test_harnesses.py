@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
+import struct
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 import yaml
 
@@ -135,3 +140,79 @@ def test_stored_texts_of_a_log(tmp_path: Path) -> None:
     (tmp_path / "log.json").write_text(json.dumps({"version": 2, "status": "success", "samples": [sample]}))
     table = seldio.read(tmp_path / "log.json")
     assert (table["id"][0].as_py(), table["prediction"][0].as_py()) == ("7", "A long answer")
+
+
+# --- logs of inspect as archives --------------------------------------------------------------------------------------
+
+
+def sample(id: str, text: str, epoch: int = 1) -> tuple[str, bytes]:
+    record = {"id": id, "epoch": epoch, "input": "?", "target": "A", "output": {"completion": text}}
+    return f"samples/{id}_epoch_{epoch}.json", json.dumps(record).encode()
+
+
+def zstandard(members: dict[str, bytes], checksum: int = 0) -> bytes:
+    """A zip whose members are packed by Zstandard, as inspect packs them."""
+    body, directory = b"", b""
+    for name, data in members.items():
+        packed = pa.Codec("zstd").compress(data, asbytes=True)
+        sizes = (zlib.crc32(data) ^ checksum, len(packed), len(data), len(name))
+        head = struct.pack("<HHHHHIIIHH", 63, 0, 93, 0, 33, *sizes, 0)
+        directory += b"PK\x01\x02" + struct.pack("<H", 63) + head + struct.pack("<HHHII", 0, 0, 0, 0, len(body))
+        directory += name.encode()
+        body += b"PK\x03\x04" + head + name.encode() + packed
+    end = struct.pack("<HHHHIIH", 0, 0, len(members), len(members), len(directory), len(body), 0)
+    return body + directory + b"PK\x05\x06" + end
+
+
+def deflated(members: dict[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return stream.getvalue()
+
+
+LOGGED = {
+    "_journal/start.json": b"{}", **dict([sample("1", "B"), sample("2", "ANSWER: A")]), "summaries.json": b"[]",
+    "header.json": b'{"version": 2, "status": "success"}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("pack", [zstandard, deflated])
+def test_an_archive_scores_as_the_log_in_json_does(pack: Any, tmp_path: Path) -> None:
+    (tmp_path / "log.eval").write_bytes(pack(LOGGED))
+    samples = [json.loads(data) for name, data in LOGGED.items() if name.startswith("samples/")]
+    (tmp_path / "log.json").write_text(json.dumps({"version": 2, "status": "success", "samples": samples}))
+    rows = [CHOICE | {"id": "1"}, CHOICE | {"id": "2"}]
+    reports = [seldio.score(tmp_path / name, items(tmp_path, *rows)) for name in ("log.eval", "log.json")]
+    numbers = [{name: cell for name, cell in report.overall.items() if name != "system"} for report in reports]
+    assert numbers[0] == numbers[1]
+    assert numbers[0]["items"] == 2
+    assert numbers[0]["letter"] == 0.5
+    tables = [seldio.read(tmp_path / name) for name in ("log.eval", "log.json")]
+    assert tables[0].to_pylist() == tables[1].to_pylist()
+
+
+def test_what_is_wrong_with_a_sample_has_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    path.write_bytes(deflated(LOGGED | {"samples/3_epoch_1.json": b'{"id": "3", "epoch": 1, "output": '}))
+    found = seldio.validate(path).findings
+    assert [(one.path, one.line) for one in found if one.severity.value == "error"] == [
+        (f"{path}!/samples/3_epoch_1.json", 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (zstandard(LOGGED | {"samples/3_epoch_1.json": b" " * (1 << 23)}), "SAF105"),
+        (deflated(LOGGED | {"samples/../../x.json": b"{}"}), "SAF101"),
+        (zstandard(LOGGED, checksum=1), "SAF107"),
+        (zstandard(LOGGED)[:-200], "SAF107"),
+        (zstandard(LOGGED).replace(b"\x28\xb5\x2f\xfd", b"\x28\xb5\x2f\xfc"), "SAF107"),
+    ],
+    ids=["bomb", "escape", "checksum", "cut off", "not packed so"],
+)
+def test_an_archive_that_is_none_or_too_much(data: bytes, code: str, tmp_path: Path) -> None:
+    (tmp_path / "log.eval").write_bytes(data)
+    assert code in {one.code for one in seldio.validate(tmp_path / "log.eval").findings}

@@ -59,6 +59,7 @@ def test_inspect(questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     pytest.importorskip("inspect_ai")
     from inspect_ai import Task, eval
     from inspect_ai.dataset import json_dataset
+    from inspect_ai.log import write_eval_log
     from inspect_ai.model import ContentAudio, ModelOutput, get_model
     from inspect_ai.scorer import choice
     from inspect_ai.solver import multiple_choice
@@ -81,6 +82,8 @@ def test_inspect(questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (results,) = (tmp_path / "logs").glob("*.json")
     report = same_score(results, texts, questions)
     assert report.overall["letter"] == theirs == 0.6
+    write_eval_log(log, str(tmp_path / "log.eval"))
+    assert numbers(same_score(tmp_path / "log.eval", texts, questions)) == numbers(report)
 
 
 @pytest.mark.filterwarnings("default")

@@ -12,30 +12,35 @@ import io
 import lzma
 import re
 import stat
+import struct
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
 from types import SimpleNamespace
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from seldio.errors import InvalidData
 from seldio.files.entries import Entry, Kind, Limits, Source, check_keys, checked, hidden
 from seldio.files.problems import DAMAGE, check_bits, guard, problem, special
-from seldio.files.streams import Inflated, Packed, Stretch
+from seldio.files.streams import Inflated, Memory, Packed, Stretch
 from seldio.findings import Finding, Sink
 from seldio.text import plural
 
 _Unpacker = Callable[[IO[bytes]], Any]  # GzipFile, BZ2File, LZMAFile: alike, but without a common type
 
+#: Zips that are files: a workbook, renamed; a log of inspect_ai, which its format opens.
+_WHOLE = (".csv", ".eval")
 _TARS = 2**26  # bytes that a compressed tar may have in any case
 _ZIP_HEADERS, _TAR_HEADER = 2**25, 2**20  # most bytes of headers: parsed, they take many times that in memory
 #: What extended headers of a tar may cost to parse, in bytes: in all, for each member, and beside its bytes a record.
 _EXTENDED, _EXTENDED_MEMBER, _RECORD = 2**24, 2**11, 2**6
 _GLOBAL = 256  # most global records
+_ZSTANDARD = 93  # method of a zip's member
 _DIGITS = re.compile(rb"\d{100}")
 
 
@@ -66,7 +71,7 @@ def open_packed(plain: Entry, kind: Kind, packed: Packed, sink: Sink, limits: Li
         stack.enter_context(closing(packed))
         with guard(path), packed.stream() as stream:
             found, unpack = _recognised(stream)
-        if found == "file" or (found == "zip" and plain.name.lower().endswith(".csv")):  # a workbook, renamed
+        if found == "file" or (found == "zip" and plain.name.lower().endswith(_WHOLE)):
             return Source(path, kind, (plain,) if kind == "stdin" else checked([plain], sink))
         if unpack and found == "gzip":
             name = re.sub(r"\.(gz|bz2|xz)$", "", plain.name, flags=re.IGNORECASE)
@@ -164,7 +169,19 @@ class _Zip:
 
     def start(self, info: zipfile.ZipInfo) -> IO[bytes]:
         """A stream of a member."""
-        return self.archive.open(info)
+        return self._unzstd(info) if info.compress_type == _ZSTANDARD else self.archive.open(info)
+
+    def _unzstd(self, info: zipfile.ZipInfo) -> Any:
+        """A stream of a member that is packed by Zstandard, which zipfile does not unpack before Python 3.14."""
+        import pyarrow as pa
+
+        stream = self._packed.stream()
+        stream.seek(info.header_offset)
+        magic, name, extra = struct.unpack("<4s22xHH", stream.read(30))
+        if magic != b"PK\x03\x04":
+            raise zipfile.BadZipFile("no header where the directory has one")
+        stream.seek(name + extra, io.SEEK_CUR)
+        return _Summed(pa.CompressedInputStream(pa.BufferReader(stream.read(info.compress_size)), "zstd"), info.CRC)
 
     def members(self) -> Iterator[Member]:
         """Its members, as its directory lists them."""
@@ -176,6 +193,34 @@ class _Zip:
             mode = stat.S_IFDIR if info.is_dir() else info.external_attr >> 16
             sizes = info.file_size, info.compress_size, info.header_offset
             yield Member(name, mode, *sizes, partial(self.start, info), bool(info.flag_bits & 1))
+
+
+class _Summed:
+    """A stream whose end is an error if its checksum is another one."""
+
+    def __init__(self, stream: Any, checksum: int) -> None:
+        self._stream, self._checksum, self._found = stream, checksum, 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stream.close()
+
+    def read(self, size: int) -> bytes:
+        """Up to *size* bytes."""
+        data = bytes(self._stream.read(size))
+        self._found = zlib.crc32(data, self._found)
+        if size and not data and self._found != self._checksum:
+            raise zipfile.BadZipFile("bad CRC-32")
+        return data
+
+
+def opened_zip(data: bytes, path: str, sink: Sink, limits: Limits) -> Source:
+    """The safe members of a zip in memory, for a format that looks inside its own files."""
+    packed = Memory(data)
+    plain = Entry(path, "archive.zip", len(data), limits.file_bytes, None, packed.stream)
+    return open_packed(plain, "stdin", packed, sink, limits)
 
 
 def tar_members(packed: Packed, path: str) -> Iterator[Member]:

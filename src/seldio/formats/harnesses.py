@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from seldio.findings import Sink
 from seldio.formats.base import Place
 from seldio.formats.harness_files import lmms_eval_files, ultraeval_files
+from seldio.formats.inspect_eval import is_archive, read_archive
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.json_items import JsonItems
 from seldio.formats.json_layout import Layout
@@ -200,15 +201,30 @@ def _from_log(record: Flat) -> dict[str, Any]:
     return flat
 
 
-INSPECT_LOG = HarnessItems(
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class InspectLog(HarnessItems):
+    """Samples in a log in JSON, or in an archive with a file for each."""
+
+    def likes(self, data: bytes, name: str) -> float:
+        """See :meth:`JsonItems.likes`."""
+        return 0.98 if is_archive(data, name) else super().likes(data, name)
+
+    def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
+        """See :meth:`JsonItems.read`."""
+        if is_archive(data, path):
+            return read_archive(self, super().read, data, path, sink)
+        return super().read(data, path, sink)
+
+
+INSPECT_LOG = InspectLog(
     name="inspect-log",
-    title="inspect_ai log in JSON: the completion of each sample",
+    title="inspect_ai log, in JSON or as an archive (.eval): the completion of each sample",
     holds="predictions",
     needs=("id", "prediction"),
     suffix=".json",
     source="https://inspect.aisi.org.uk/eval-logs.html",
-    note="`inspect eval --log-format json` writes one, `inspect log convert --to json` makes one of a .eval file. Of "
-    "several epochs, the last one counts. Logs are read; what is written is a list of samples, not a whole log.",
+    note="`inspect eval` writes an archive, with `--log-format json` a log in JSON. Of several epochs, the last one "
+    "counts. Logs are read; what is written is a list of samples in JSON, not a whole log.",
     keys={"id": "id", "completion": "prediction", "output": "extra", "epoch": "extra"},
     required=("id", "output"),
     marks=("id", "epoch", "output"),
