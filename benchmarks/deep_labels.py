@@ -130,7 +130,7 @@ def fit(scene: Scene, format: Format, change: Change | None = None) -> Fit:
 def said(fits: Sequence[Fit]) -> Counter[str]:
     """What is said of some recordings: the rules; those about all together with a star."""
     told = findings(Fits(Collection("", "folder", (), ()), fits))
-    return Counter(one.code + "*" * ("together" in one.message) for one in told)
+    return Counter(one.code + "*" * one.message.startswith("in all ") for one in told)
 
 
 def baseline(one: Fit) -> str:

@@ -40,8 +40,8 @@ from seldio.rules.deep_causes import causes, judge, rotation
 from seldio.rules.deep_evidence import evidence_of, together
 from seldio.rules.deep_fit import Fits, LabelledClip, judged, timing
 from seldio.rules.deep_pieces import joined, label_frames, pieces
-from seldio.rules.deep_pooled import shared
-from seldio.rules.deep_timing import other, shift, sound_frames
+from seldio.rules.deep_pooled import pooled, shared
+from seldio.rules.deep_timing import AudibleFrames, other, shift, sound_frames
 from seldio.synth import labels, scene
 from seldio.synth.recording import RecordingOptions, Room, record
 
@@ -918,6 +918,23 @@ def test_one_place_is_no_direction_of_all() -> None:
     assert mean is not None
     assert mean.low < 0
     assert shared(together([heard_in_a_room([10.0], 0.0, 0.0, rng)] * 2), np.zeros(2, int), round_about=True) is None
+
+
+@pytest.mark.parametrize("late", [0, 1])
+def test_a_shift_shows_in_directions_and_in_time(late: int) -> None:
+    """Events that end in reflections from elsewhere fit better without their last label frame: that is no shift."""
+    count = 600
+    frame = np.flatnonzero(np.arange(count) % 15 < 10)
+    azimuth = 40.0 * (frame // 15 % 9) - 160
+    said = label_frames(frame + late, azimuth, np.zeros(len(frame)), frame // 15, count)
+    heard = np.stack(geometry.to_cartesian(40.0 * (np.arange(count) // 15 % 9) - 160, np.zeros(count)), axis=1)
+    heard[np.arange(count) % 15 == 9] *= -1
+    loud = np.arange(count) % 15 < 10
+    clips = [(evidence_of(said, heard), said, AudibleFrames(heard, loud * 1.0, np.where(loud, 1.0, -1.0)))] * 4
+    of_all = pooled("foa", clips, [None] * 4)
+
+    assert of_all is not None
+    assert (of_all.shift.frames if of_all.shift is not None else 0) == late
 
 
 @pytest.mark.slow

@@ -295,7 +295,7 @@ def elevations_offset(fits: Fits, found: Found) -> Iterator[Finding]:
 
     The array stood askew, elevations were measured from somewhere else (the floor, the head of a person), or
     angles from the zenith were converted wrongly. Reported for the recordings of a dataset together, from
-    about 6 degrees on; for those of one room, from about 10: floor and ceiling, whichever is nearer, shift
+    about 7 degrees on; for those of one room, from about 10: floor and ceiling, whichever is nearer, shift
     elevations as well. That rooms make sources seem nearer to the horizon is allowed for.
 
     Example:

@@ -19,6 +19,8 @@ from seldio.rules.registry import WARNING, rule
 _LEFT, _LEFT_TOGETHER = 0.5, 0.65
 #: Decibels by which W is quieter in FuMa, at most (in N3D the other three are 4.8 dB louder); what a room may do.
 _FUMA, _SMALL = 3.9, 3.0
+#: Another gain that leaves at most this many times as much is named as well.
+_NEARLY = 1.3
 #: Largest difference of a capsule from the others, decibels below 500 Hz, and seconds.
 _CAPSULE, _LATE = 3.0, 0.0004
 
@@ -56,13 +58,27 @@ def foa_gains(fits: Fits, found: Found) -> Iterator[Finding]:
 
 
 def _gain(unlike: Floats, limit: float) -> tuple[str, str] | None:
-    """In words, which gain explains best what is unlike a sound field, and what to do; None if none does so well."""
+    """In words, which gain explains best what is unlike a sound field, and what to do; None if none does so well.
+
+    Where all sound comes from one side, two gains may do so nearly as well.
+    """
     from seldio.media.intensity import GAINS
 
-    best = int(np.argmin(unlike[1:]))
-    channel, decibels = GAINS[best]
-    if unlike[1 + best] >= limit * unlike[0] or 0 < abs(decibels) < _SMALL:
+    best, *others = np.argsort(unlike[1:], kind="stable").tolist()
+    if unlike[1 + best] >= limit * unlike[0] or 0 < abs(GAINS[best].decibels) < _SMALL:
         return None
+    said, hint = _explained(*GAINS[best])
+    rivals = (
+        other for other in others
+        if GAINS[other].channel != GAINS[best].channel and not 0 < abs(GAINS[other].decibels) < _SMALL
+        and unlike[1 + other] < min(limit * unlike[0], _NEARLY * unlike[1 + best])
+    )  # fmt: skip
+    rival = next(rivals, None)
+    return (said if rival is None else f"{said} (nearly as likely: {_explained(*GAINS[rival])[0]})"), hint
+
+
+def _explained(channel: int, decibels: float) -> tuple[str, str]:
+    """A gain in words, and what to do."""
     name = f"channel {channel + 1} ({'WYZX'[channel]})"
     if not decibels:
         return (

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ from seldio.rules.deep_timing import MARGIN, AudibleFrames, evidence
 MANY = 4
 #: Where the interval (97.5 %) of a mean difference in azimuth and elevation must begin, degrees: rooms and annotators
 #: cause smaller ones, and floors are often nearer than ceilings.
-_BEYOND, _HIGHER = 1.0, 2.5
+_BEYOND, _HIGHER = 1.0, 3.0
 #: The normal quantile of that interval.
 _SURE = 2.2414
 #: Degrees by which a place of direct sound seems elsewhere; by which the walls of all rooms, and of each, shift places.
@@ -38,8 +37,8 @@ _FEWEST = 3
 _FLOOR = 3.0
 #: Share of an elevation by which rooms make it seem nearer to the horizon, and how much that varies.
 _FLATTENED, _FLAT = 0.1, 0.07
-#: Most label frames by which labels of a dataset are shifted, and by how much (log-likelihood) a shift must be better.
-_FURTHEST, _BETTER = 20, 2 * MARGIN
+#: Most label frames by which labels of a dataset are shifted.
+_FURTHEST = 20
 _DRAWS = 400
 
 
@@ -136,16 +135,23 @@ def _far(mean: Spread, limit: float) -> bool:
 
 
 def _shift(clips: Sequence[tuple[Evidence, LabelFrames, AudibleFrames]]) -> Drift | None:
-    """The shift that makes the labels of all clips fit best; None if there is none, or if clips disagree."""
+    """The shift that makes the labels of all clips fit best; None if there is none, or if clips disagree.
+
+    Directions and timing must both say so: where sounds fade into reverberation, labels without their last label frame
+    fit directions better, without any shift.
+    """
     late = range(-_FURTHEST, _FURTHEST + 1)
     curves = np.array([[_likelihood(labels, sound, each) for each in late] for _, labels, sound in clips])
-    best = int(np.argmax(curves.sum(axis=0)))
-    gain: Floats = curves[:, best] - curves[:, _FURTHEST]
-    if late[best] == 0 or abs(late[best]) == _FURTHEST or gain.sum() < _BETTER:
+    gains = curves - curves[:, _FURTHEST : _FURTHEST + 1]
+    best = int(np.argmax(gains.sum(axis=0).min(axis=1)))
+    gain: Floats = gains[:, best]
+    if late[best] == 0 or abs(late[best]) == _FURTHEST or gain.sum(axis=0).min() < MARGIN:
         return None
     draws = np.random.default_rng(0).integers(0, len(gain), (_DRAWS, len(gain)))
-    return Drift(late[best], len(clips)) if np.quantile(gain[draws].sum(axis=1), 0.01) > 0 else None
+    return Drift(late[best], len(clips)) if np.quantile(gain.sum(axis=1)[draws].sum(axis=1), 0.01) > 0 else None
 
 
-def _likelihood(labels: LabelFrames, sound: AudibleFrames, late: int) -> float:
-    return float(reduce(np.add, evidence(labels, sound, late)).sum())
+def _likelihood(labels: LabelFrames, sound: AudibleFrames, late: int) -> tuple[float, float]:
+    """That of directions, and that of timing."""
+    where, when = evidence(labels, sound, late)
+    return float(where.sum()), float(when.sum())
