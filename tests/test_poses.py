@@ -101,6 +101,30 @@ def test_locata_gives_directions(late: float, tmp_path: Path) -> None:
     assert "locata" in str(seldio.info(tmp_path))
 
 
+#: Azimuth, elevation (from the horizon) and distance at 0.05, 0.95 and 1.75 s of ``pose 7``, as ``GetTruth`` of
+#: audiofhrozen/locata_wrapper, the official ``get_truth.m`` in Python, has them of the same files.
+OFFICIAL = {
+    1: [(90.0, 10.0, 1.5), (90.0, 10.0, 1.5), (90.0, 10.0, 1.5)],
+    4: [(-4.5, -38.0, 1.05), (-85.5, -2.0, 1.95), (-157.5, 30.0, 2.75)],
+}
+
+
+def test_directions_are_those_of_the_official_program(tmp_path: Path) -> None:
+    times = [number / 120 for number in range(241)]
+    behind = rooms.seen(np.linspace(0, -180, 241), np.linspace(-40, 40, 241), np.linspace(1, 3, 241), rooms.LOCATA)
+    sources = {"talker1": rooms.seen([90.0] * 241, [10.0] * 241, [1.5] * 241, rooms.LOCATA), "talker4": behind}
+    always = {"talker1": [(0.0, 1.9)], "talker4": [(0.0, 1.9)]}
+    rows = seldio.read(
+        rooms.write_locata(tmp_path / "dicit", times, rooms.Pose.moving(241, 7), sources, always)
+    ).to_pylist()
+    for source, expected in OFFICIAL.items():
+        own = [row for row in rows if row["source"] == source]
+        for time, there in zip((0.05, 0.95, 1.75), expected, strict=True):
+            row = next(row for row in own if row["onset"] <= time < row["offset"])
+            assert apart(row, *there[:2]) < 1e-5
+            assert row["distance"] == pytest.approx(there[2], abs=1e-6)
+
+
 def test_locata_becomes_starss(tmp_path: Path) -> None:
     path = recording(tmp_path / "task6/recording2/dicit")
     seldio.convert(path, tmp_path / "out.csv", "starss23", fill={"class_id": 1}, allow_loss=["frame", "extra"])
