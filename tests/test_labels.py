@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -147,8 +148,7 @@ def test_reading_never_raises_and_misses_nothing(dialect: Dialect, data: st.Data
 
 
 @dialects
-@pytest.mark.parametrize("cell", ODD_CELLS)
-def test_odd_cells_in_every_column(dialect: Dialect, cell: str) -> None:
+def test_odd_cells_in_every_column(dialect: Dialect) -> None:
     good = {
         "int": "1",
         "whole": "5",
@@ -159,7 +159,7 @@ def test_odd_cells_in_every_column(dialect: Dialect, cell: str) -> None:
         "name": "knock",
         "zero": "0",
     }
-    for index in range(len(dialect.columns)):
+    for cell, index in itertools.product(ODD_CELLS, range(len(dialect.columns))):
         row = [good[part.kind] for part in dialect.columns]
         row[index] = cell
         lines = [dialect.header] if dialect.header else []
