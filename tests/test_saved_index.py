@@ -270,7 +270,7 @@ def test_another_file_is_never_overwritten(root: Path, tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match=r"mine\.parquet is not an index that seldio has saved, and stays as it is"):
         seldio.open(root, index=table)
-    with pytest.raises(UsageError, match=r"mine\.txt cannot be read as an index: delete it"):
+    with pytest.raises(UsageError, match=r"mine\.txt cannot be read as an index .*: name another file"):
         seldio.open(root, index=text)
     assert "mine" == text.read_text("utf-8")
 
@@ -281,7 +281,9 @@ def test_a_damaged_index_is_named(root: Path, file: Path) -> None:
 
     for part in (whole[: len(whole) // 2], whole[:4] + b"\0" * (len(whole) - 8) + whole[-4:], b""):
         file.write_bytes(part)
-        with pytest.raises(UsageError, match=r"starss23\.index cannot be read as an index: delete it"):
+        with pytest.raises(
+            UsageError, match=r"starss23\.index cannot be read as an index .*: name another file, or delete it"
+        ):
             seldio.open(root, index=file)
 
 

@@ -245,7 +245,10 @@ def _read(file: str) -> tuple[pa.Table, SavedFacts]:
                 raise ValueError("its columns are others")
             return table, SavedFacts(**about)
     except (pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
-        raise UsageError(f"{shown} cannot be read as an index: delete it, and it is made anew ({error})") from error
+        why = " ".join(str(error).split()).rstrip(".")
+        raise UsageError(
+            f"{shown} cannot be read as an index ({why}): name another file, or delete it if it was one"
+        ) from error
 
 
 def _holds(folders: Mapping[str, int], place: str) -> bool:
