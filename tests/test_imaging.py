@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ from seldio.reports.tables import ScoreReport
 from seldio.scores.imaging import energy_maps, profiles
 from seldio.scores.imaging.count import Annotations, Detections, average_precision, paired, scored, tied
 from seldio.scores.imaging.overlaps import compared
+from seldio.scores.imaging.resampled import RankedMaps
 from seldio.scores.imaging.score_maps import MapsCounted
 
 #: What the four versions of the program make of the sets of :func:`imaging_set`, by their seeds.
@@ -265,6 +266,44 @@ def test_missing_clips_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="1 clip of the reference without prediction"):
         seldio.score(predictions, labels)
     assert "missing-clips" in names(seldio.score(predictions, labels, allow_missing=True))
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_a_resample_scores_as_its_clips_would(average: Literal["macro", "micro"]) -> None:
+    """Up to the float32 in which the program counts; equal scores, whose order is open, do not occur."""
+    clips = [clip for seed in (0, 1, 2, 4) for clip in imaging_set(seed)]
+    for name in SOFT:
+        profile, found = profiles.get(name), counted(name, clips)
+        some = [one for one in found.clips if isinstance(one, Detections)]
+        kept = np.random.default_rng(1).integers(0, 2, (6, len(clips)))
+        kept[0] = 1
+        scores, by_class = RankedMaps.of(some, profile, average).scores(kept.astype(float))
+        for number, row in enumerate(kept):
+            own = MapsCounted(tuple(one for one, there in zip(some, row, strict=True) if there)).score(profile, 13)
+            values = own.averages[average]
+            assert np.allclose([values.mean, *values.aps, values.r], scores[number], rtol=0, atol=1e-6, equal_nan=True)
+            assert np.allclose([one.mean for one in own.classes], by_class[number], rtol=0, atol=1e-6, equal_nan=True)
+
+
+def test_systems_are_compared(tmp_path: Path) -> None:
+    clips = [clip for seed in (0, 1, 2, 4, 5) for clip in imaging_set(seed)]
+    predictions, labels = written(tmp_path / "one", clips)
+    fewer = [(truth, {"annotations": found["annotations"][::2]}) for truth, found in clips]
+    other, _ = written(tmp_path / "two", fewer)
+    report = seldio.compare([predictions, other], labels, resamples=200)
+    assert [table.name for table in report] == ["overall", "differences", "tests", "ranks", "clips"]
+    alone = [seldio.score(one, labels).overall for one in (predictions, other)]
+    for row, single in zip(report.table("overall"), alone, strict=True):
+        assert [cell.value for cell in row[1:]] == list(single.values())[1:]  # type: ignore[union-attr]
+    same_twice = seldio.compare([predictions, predictions], labels, resamples=200)
+    assert all(row[1] == 1.0 for row in same_twice.table("tests"))
+    with_ends = seldio.score(predictions, labels, bootstrap=True)
+    assert "bootstrap" in with_ends.tables[0].title
+    assert "few-clips" in names(with_ends)
+    with pytest.raises(UsageError, match="no intervals and no comparison"):
+        seldio.compare([predictions, other], labels, profile="dcase2026-0402")
+    with pytest.raises(UsageError, match="angle does not apply here"):
+        seldio.compare([predictions, other], labels, angle=5)
 
 
 def test_points_outside_are_refused(tmp_path: Path) -> None:

@@ -584,6 +584,7 @@ def compare(
     """
     from seldio.scores.comparison.judges import compare_judgements, holds_judgements
     from seldio.scores.comparison.labels import compare_labels
+    from seldio.scores.imaging.score_maps import ImagingOptions, profile_for
     from seldio.scores.resampling import Resampling
     from seldio.scores.seld.score_labels import SeldOptions
 
@@ -613,9 +614,15 @@ def compare(
         return compare_answers(
             paths, reference, _options(AnswerOptions, chosen, offered), draw, judgements=files, **common
         )
-    options = _options(SeldOptions, chosen | ({"judgements": judged} if judged else {}), offered)
+    chosen |= {"judgements": judged} if judged else {}
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
+    if maps := profile_for(paths[0], reference, profile, format=format, reference_format=reference_format):
+        from seldio.scores.comparison.maps import compare_maps
+
+        return compare_maps(paths, reference, _options(ImagingOptions, chosen | {"profile": maps}, offered), draw,
+                            **common)  # fmt: skip
+    options = _options(SeldOptions, chosen, offered)
     return compare_labels(paths, reference, options, draw, **common)
 
 

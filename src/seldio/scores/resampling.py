@@ -13,7 +13,8 @@ percentile* of T. Hesterberg, "What teachers should know about the bootstrap", T
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -170,6 +171,18 @@ def ranks(scores: Floats, lower: NDArray[Any]) -> Floats:
     keys = np.where(np.isnan(scores), np.inf, np.where(lower, scores, -scores))
     better = keys[..., None, :, :] < keys[..., :, None, :]
     return np.asarray(better.sum(axis=-2) + 1.0)
+
+
+_ROOM = re.compile(r"room(\d+)")
+
+
+def rooms_of(clips: Sequence[str]) -> dict[str, list[int]]:
+    """The clips of each room by number; the official programs look at the first digit only."""
+    rooms: dict[int, list[int]] = {}
+    for number, clip in enumerate(clips):
+        if match := _ROOM.search(clip):
+            rooms.setdefault(int(match.group(1)), []).append(number)
+    return {f"room {room}": rooms[room] for room in sorted(rooms)}
 
 
 def units_of(names: list[str] | tuple[str, ...], rooms: dict[str, list[int]], over: Over) -> Ints:

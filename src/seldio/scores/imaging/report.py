@@ -10,6 +10,7 @@ import numpy as np
 
 from seldio.reports.tables import Cell, Column, Notice, Table, in_order
 from seldio.scores.imaging.count import Annotations, Detections, ImagingScore, Precision, tied
+from seldio.scores.imaging.masks import MaskCounts
 from seldio.scores.imaging.profiles import Average, ImagingProfile, threshold_name
 from seldio.text import listed, plural
 
@@ -67,6 +68,7 @@ class ImagingCase:
     left_out: tuple[int, int]  # clips not counted, for want of a prediction and for want of a reference
     forced: tuple[str, ...]  # errors in the data, which is scored all the same
     by_clip: Mapping[str, ImagingScore]  # where these are wanted
+    counted: Mapping[str, Detections | MaskCounts]  # what was counted in each clip
 
     def labelled(self, test: Callable[[Precision], bool]) -> list[str]:
         """The names of the classes that pass."""
@@ -76,7 +78,8 @@ class ImagingCase:
 # --- tables ------------------------------------------------------------------------------------------------
 
 
-def _columns(profile: ImagingProfile) -> tuple[Column, ...]:
+def score_columns(profile: ImagingProfile) -> tuple[Column, ...]:
+    """The scores of a profile."""
     aps = (
         Column(threshold_name(t), f"AP@{100 * t:.0f}", "", 4, "higher", f"average precision at an IoU of {t:.2f}")
         for t in profile.thresholds
@@ -92,7 +95,7 @@ def _cells(case: ImagingCase, score: ImagingScore, average: str) -> tuple[float,
 
 def tables(system: str, case: ImagingCase) -> tuple[Table, ...]:
     """All tables of a score, the overall one first."""
-    columns, score = _columns(case.profile), case.score
+    columns, score = score_columns(case.profile), case.score
     found = [Table("overall", "overall", (Column("system", "system"), *columns),
                    ((system, *_cells(case, score, case.average)),))]  # fmt: skip
     if len(score.averages) > 1:
@@ -117,7 +120,7 @@ def _classes(case: ImagingCase) -> Table:
             continue
         also = (one.r, one.pairs) if soft else ()
         rows.append((label, one.references, one.detections, one.mean, *one.aps.tolist(), *also))
-    aps = _columns(case.profile)[: 1 + len(case.profile.thresholds)]
+    aps = score_columns(case.profile)[: 1 + len(case.profile.thresholds)]
     columns = (Column("class", "class"), _REFERENCES, _DETECTIONS, *aps, *((R, _PAIRS) if soft else ()))
     return Table("classes", "by class", columns, tuple(rows))
 

@@ -21,6 +21,8 @@ from seldio.scores.imaging.count import Annotations, Detections, ImagingScore, p
 from seldio.scores.imaging.masks import MaskCounts, counted, mask_score
 from seldio.scores.imaging.profiles import Average, ImagingProfile
 from seldio.scores.imaging.report import ImagingCase, MapFacts, notices, tables
+from seldio.scores.imaging.resampled import with_intervals
+from seldio.scores.resampling import Resampling
 from seldio.scores.seld.join import ClipRows, Compared, Labels, join, reference_labels
 from seldio.text import plural, printable
 from seldio.vocabularies import vocabulary
@@ -37,6 +39,7 @@ class ImagingOptions:
     profile: str | None = None  # name of the version; that of the labels' dataset by default
     average: Average | None = None  # macro or micro; the profile's first by default
     by_clip: bool = False  # with the scores of each clip
+    bootstrap: bool = False  # with 95 % confidence intervals by resampling clips
     allow_missing: bool = False  # score the clips that have a prediction and a reference where others lack one
     force: bool = False  # score labels and predictions in which there are errors too
 
@@ -93,6 +96,24 @@ def score_maps(
         DataError: clips have no prediction, or no reference.
     """
     options = options or ImagingOptions()
+    case = scored_maps(predictions, reference, options, format, reference_format)
+    report = report_of(os.fspath(predictions), case)
+    return with_intervals(report, case, Resampling()) if options.bootstrap else report
+
+
+def report_of(system: str, case: ImagingCase) -> ScoreReport:
+    """The report on a case."""
+    profile = case.profile
+    settings = {"average": case.average, "iou": ", ".join(f"{value:g}" for value in profile.thresholds),
+                "program": profile.program}  # fmt: skip
+    over = f"{plural(len(case.counted), 'clip')}, {len(case.labels)} classes, {case.average} average"
+    return ScoreReport(system, profile.name, profile.title, over, tables(system, case), notices(case), settings)
+
+
+def scored_maps(
+    predictions: Path, reference: Path, options: ImagingOptions, format: str | None, reference_format: str | None
+) -> ImagingCase:
+    """The scores of a system, and all that is to be said about them; see :func:`score_maps`."""
     profile = profiles.get(options.profile or profiles.PROFILES[0].name)
     average = options.average or profile.averages[0]
     if average not in profile.averages:
@@ -119,17 +140,11 @@ def score_maps(
     if options.by_clip:
         by_clip = {clip: MapsCounted((one,)).score(profile, len(classes))
                    for clip, one in zip(compared.clips, found.clips, strict=True)}  # fmt: skip
-    case = ImagingCase(
+    return ImagingCase(
         profile, average, score, found.detections(len(classes)), [classes.label(n) for n in range(len(classes))],
         found.reference, found.prediction, _files(truth), _files(compared.prediction), compared.left_out,
-        tuple(map(str, forced)), by_clip,
+        tuple(map(str, forced)), by_clip, dict(zip(compared.clips, found.clips, strict=True)),
     )  # fmt: skip
-    system, over = os.fspath(predictions), f"{plural(len(compared.clips), 'clip')}, {len(classes)} classes"
-    settings = {"average": average, "iou": ", ".join(f"{value:g}" for value in profile.thresholds),
-                "program": profile.program}  # fmt: skip
-    return ScoreReport(
-        system, profile.name, profile.title, f"{over}, {average} average", tables(system, case), notices(case), settings
-    )
 
 
 def _files(side: Labels) -> tuple[tuple[str, int], ...]:

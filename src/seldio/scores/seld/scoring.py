@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -16,15 +15,13 @@ from scipy.special import stdtrit
 
 from seldio.errors import UsageError
 from seldio.schema.events import clip_codes, origin_of
-from seldio.scores.resampling import Over, Resampling, interval, units_of, weights
+from seldio.scores.resampling import Over, Resampling, interval, rooms_of, units_of, weights
 from seldio.scores.seld.metrics import Average, Counts, Thresholds, Values, nanmean, per_clip, ten_tracks
 from seldio.scores.seld.pairing import paired
 from seldio.scores.seld.profiles import SeldProfile, get
 from seldio.scores.seld.rows import EventFrames, Floats, Ints, event_frames
 from seldio.text import printable
 from seldio.vocabularies import vocabulary
-
-_ROOM = re.compile(r"room(\d+)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,11 +36,7 @@ class SeldScore:
     @property
     def rooms(self) -> dict[str, list[int]]:
         """The clips of each room by number; the official program looks at the first digit only."""
-        rooms: dict[int, list[int]] = {}
-        for number, clip in enumerate(self.clips):
-            if match := _ROOM.search(clip):
-                rooms.setdefault(int(match.group(1)), []).append(number)
-        return {f"room {room}": rooms[room] for room in sorted(rooms)}
+        return rooms_of(self.clips)
 
     @property
     def overall(self) -> dict[str, float]:

@@ -1,0 +1,175 @@
+"""Scores of energy maps over clips with weights: resamples, permutations, clips left out.
+
+Average precision is not a sum over clips, but the order of detections by score is the same in every resample, so that
+it is made once, and a resample is a weight for each detection: precision and recall are sums of weights along the
+order. Precision rises only at hits, so that nothing is looked at in between.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from seldio.errors import UsageError
+from seldio.reports.tables import Interval, Notice, ScoreReport, UnreliableInterval, in_order
+from seldio.scores.imaging.count import Detections
+from seldio.scores.imaging.energy_maps import Floats, Ints
+from seldio.scores.imaging.profiles import Average, ImagingProfile
+from seldio.scores.imaging.report import ImagingCase
+from seldio.scores.imaging.triangles import Bools
+from seldio.scores.resampling import FEWEST, Resampling, interval, rooms_of, units_of, weights
+from seldio.text import plural
+
+#: Numbers of one batch of resamples: 16 MB.
+_BATCH = 1 << 21
+_RECALLS = np.linspace(0.0, 1.0, 101)
+
+
+def with_intervals(report: ScoreReport, case: ImagingCase, draw: Resampling) -> ScoreReport:
+    """The report on one system with bootstrap intervals of its overall scores.
+
+    Raises:
+        UsageError: the profile has none; or a clip has no room.
+    """
+    clips = list(case.counted)
+    unit_of = units_of(tuple(clips), rooms_of(clips), draw.over)
+    ranked = RankedMaps.of(counted_in(case, clips), case.profile, case.average)
+    units = int(unit_of.max()) + 1
+    ends = interval(np.concatenate([ranked.scores(some)[0] for some in weights(draw, unit_of)]), units)
+    kind = Interval if units >= FEWEST else UnreliableInterval
+    overall = report.tables[0]
+    (system, *values), *_ = overall.rows
+    cells = [kind(value, low, high) for value, low, high in zip(values, *map(np.ndarray.tolist, ends), strict=True)]
+    title = f"overall, 95 % confidence intervals by bootstrap over {draw.over}"
+    table = dataclasses.replace(overall, title=title, rows=((system, *cells),))
+    told = [*report.notices, *about_classes(ranked, clips, draw)]
+    if units < FEWEST:
+        text = f"{units:,} {draw.over} tell nothing about others: the ends of intervals are in json and csv alone"
+        told.append(Notice("few-units", text, grave=True))
+    drawn = {"over": draw.over, "resamples": draw.resamples, "seed": draw.seed}
+    return dataclasses.replace(
+        report, tables=(table, *report.tables[1:]), notices=in_order(told), settings=drawn | dict(report.settings)
+    )
+
+
+def about_classes(ranked: RankedMaps, clips: Sequence[str], draw: Resampling) -> Iterator[Notice]:
+    """Classes that resamples can be without, which moves the mean over classes."""
+    units = [[clip] for clip in range(len(clips))] if draw.over == "clips" else [*rooms_of(clips).values()]
+    held = sum((ranked.references[unit].sum(axis=0) > 0).astype(np.int64) for unit in units)
+    few = int(np.count_nonzero((held > 0) & (held < FEWEST)))
+    if few and ranked.average == "macro" and len(units) >= FEWEST:
+        text = (
+            f"{plural(few, 'class', 'classes')} in fewer than {FEWEST} {draw.over}: resamples without them leave them "
+            "out of the mean, and detections of them cost nothing there, so that intervals of AP lie too high. "
+            "--average micro is less affected"
+        )
+        yield Notice("few-clips", text, grave=True)
+
+
+def counted_in(case: ImagingCase, clips: Sequence[str]) -> list[Detections]:
+    """What was counted in each clip.
+
+    Raises:
+        UsageError: the profile counts masks.
+    """
+    found = [case.counted[clip] for clip in clips]
+    some = [one for one in found if isinstance(one, Detections)]
+    if len(some) < len(found):
+        raise UsageError(
+            f"{case.profile.name} has no intervals and no comparison: choose dcase2026, dcase2026-0528 or "
+            "dcase2026-0518, which score the same files"
+        )
+    return some
+
+
+@dataclasses.dataclass(frozen=True)
+class RankedMaps:
+    """All detections of some clips, the best first."""
+
+    profile: ImagingProfile
+    average: Average
+    clip: Ints  # of each detection
+    class_id: Ints
+    hits: Bools  # whether each detection is one, shape [detections, thresholds]
+    references: Floats  # shape [clips, classes]
+    r: Floats  # sum of Pearson r, shape [clips, classes]
+    pairs: Floats  # how many pairs have one, shape [clips, classes]
+
+    @staticmethod
+    def of(clips: Sequence[Detections], profile: ImagingProfile, average: Average) -> RankedMaps:
+        """The detections of clips."""
+        classes = len(clips[0].references)
+        every = Detections.joined(clips, classes)
+        clip = np.repeat(np.arange(len(clips)), [len(one.score) for one in clips])
+        order = np.argsort(-every.score, kind="stable")
+        known = ~np.isnan(every.r)
+        place = (clip * classes + every.class_id)[known]
+        sums = [
+            np.bincount(place, values, len(clips) * classes).astype(np.float64).reshape(-1, classes)
+            for values in (every.r[known], np.ones(int(known.sum())))
+        ]
+        hits = every.overlap[order][:, None] >= np.array(profile.thresholds)
+        references = np.array([one.references for one in clips], np.float64)
+        return RankedMaps(profile, average, clip[order], every.class_id[order], hits, references, *sums)
+
+    def scores(self, weights: Floats) -> tuple[Floats, Floats]:
+        """The scores where each clip counts as often as its weight says.
+
+        Args:
+            weights: shape [resamples, clips].
+
+        Returns:
+            mAP, AP at each threshold and Pearson r, shape [resamples, scores]; and mAP of each class, shape
+            [resamples, classes].
+        """
+        step = max(1, _BATCH // max(1, len(self.clip)))
+        parts = [self._scores(weights[start : start + step]) for start in range(0, len(weights), step)]
+        overall, by_class = zip(*parts, strict=True)
+        return np.concatenate(overall), np.concatenate(by_class)
+
+    def _scores(self, weights: Floats) -> tuple[Floats, Floats]:
+        references, pairs, r = (weights @ sums for sums in (self.references, self.pairs, self.r))
+        classes = self.references.shape[1]
+        aps = np.stack([self._precision(weights, self.class_id == n, references[:, n]) for n in range(classes)], axis=1)
+        by_class = aps.mean(axis=2)
+        if self.average == "micro":
+            aps = self._precision(weights, np.ones(len(self.clip), bool), references.sum(axis=1))
+            mean, correlation = aps.mean(axis=1), _share(r.sum(axis=1), pairs.sum(axis=1))
+        else:
+            there = references > 0
+            mean = _mean(by_class, there)
+            correlation = _mean(_share(r, pairs), there)
+            aps = np.stack([_mean(aps[:, :, t], there) for t in range(aps.shape[2])], axis=1)
+        return np.column_stack((mean, aps, correlation)), by_class
+
+    def _precision(self, weights: Floats, chosen: Bools, references: Floats) -> Floats:
+        """Average precision of the chosen detections as one list, shape [resamples, thresholds]."""
+        rows = np.flatnonzero(chosen)
+        each = weights[:, self.clip[rows]]
+        found = np.zeros((len(weights), self.hits.shape[1]))
+        total = np.cumsum(each, axis=1)
+        for number, hits in enumerate(self.hits[rows].T):
+            at = np.flatnonzero(hits)
+            right = np.cumsum(each[:, at], axis=1)
+            precision = right / (total[:, at] + 1e-9)
+            best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
+            with np.errstate(invalid="ignore", divide="ignore"):
+                recall = (right / references[:, None]).astype(np.float32).astype(np.float64)
+            reached = np.searchsorted(_RECALLS, np.nan_to_num(recall), side="right")
+            found[:, number] = (best * np.diff(reached, axis=1, prepend=0)).sum(axis=1) / len(_RECALLS)
+        detected = total[:, -1] > 0 if len(rows) else np.zeros(len(weights), bool)
+        found[(references <= 0) | (~detected & (not self.profile.undetected))] = np.nan
+        return found
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    share: Floats = np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
+    return share
+
+
+def _mean(values: Floats, there: Bools) -> Floats:
+    """The mean over classes, as far as these are there and defined."""
+    known = there & ~np.isnan(values)
+    return _share(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(np.float64))
