@@ -228,7 +228,7 @@ def others(windows: Windows, folder: Path) -> None:
         try:
             reader = make_reader(files)
             reader()
-        except ImportError as error:
+        except (ImportError, AttributeError) as error:  # numba and coverage of other times
             print(f"{name}: not compared, {error}")
             continue
         _row("windows in order", lambda: sum(1 for _ in windows), name, reader, len(windows), "")
