@@ -359,7 +359,7 @@ def _columns_of(data: bytes) -> tuple[dict[str, pa.Array], JsonLayout] | None:
                 return None
             given[key] = values.cast(COLUMNS[KEYS[key]])
         elif key != "segmentation" and key in first:
-            if not np.isfinite(values.to_numpy()).all():
+            if not (np.abs(values.to_numpy()) <= 2.0**53).all():  # larger whole numbers are refused
                 return None
             if type(first[key]) is int and len(_INTEGERS[key].findall(data)) == count:
                 whole.append(key)
