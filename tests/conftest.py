@@ -25,7 +25,8 @@ for name, examples in (("quick", 25), ("thorough", 100)):
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 # What is printed must not depend on who runs the tests, and in which window.
-for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+PRINTING = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
+for name in PRINTING:
     os.environ.pop(name, None)
 
 # Where the tests run in the background, Ctrl-C is ignored, and the commands they start would ignore it too.
@@ -34,17 +35,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 @pytest.fixture(autouse=True)
-def _environment_stays() -> Iterator[None]:
-    """A test that leaves a variable behind changes what later tests of its process print."""
-    before = dict(os.environ)
+def _printing_stays() -> Iterator[None]:
+    """A test that leaves one of these variables behind changes what later tests of its process print."""
     yield
-    after = dict(os.environ)
-    changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
-    for name in changed - {"PYTEST_CURRENT_TEST"}:
-        os.environ.pop(name, None)
-        if name in before:
-            os.environ[name] = before[name]
-    assert not changed - {"PYTEST_CURRENT_TEST"}
+    left = {name: value for name in PRINTING if (value := os.environ.pop(name, None)) is not None}
+    assert not left
 
 
 @pytest.fixture(scope="session")
