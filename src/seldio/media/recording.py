@@ -6,6 +6,7 @@ import math
 import mmap
 import os
 import threading
+import weakref
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -169,7 +170,9 @@ class _Decoded(_Opened):
 
     def __init__(self, stream: BinaryIO, decoder: Decoder, found: Probe, lock: threading.RLock) -> None:
         super().__init__(found)
-        self._stream, self._lock, self._decoder = stream, lock, decoder
+        self._lock, self._decoder = lock, decoder
+        # and not __del__: of a cycle (a traceback makes one) the file may go first, with a warning that it was open
+        self._release = weakref.finalize(self, _released, decoder, stream)
 
     def fill(self, start: int, out: Samples) -> None:
         with self._lock:
@@ -180,11 +183,12 @@ class _Decoded(_Opened):
 
     def close(self) -> None:
         with self._lock:
-            self._decoder.close()
-            self._stream.close()
+            self._release()
 
-    def __del__(self) -> None:
-        self.close()
+
+def _released(decoder: Decoder, stream: BinaryIO) -> None:
+    decoder.close()
+    stream.close()
 
 
 class _Mapped(_Opened):
