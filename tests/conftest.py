@@ -18,8 +18,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A command is derived from its functions once, not for each call, which would cost more than most of them do.
 typer.testing._get_command = functools.cache(typer.main.get_command)
 
-# a quarter of the examples in `make test`, all of them in `make test-slow`
-for name, examples in (("quick", 25), ("thorough", 100)):
+# a tenth of the examples in `make test`, all of them in `make test-slow`
+for name, examples in (("quick", 10), ("thorough", 100)):
     ci = bool(os.environ.get("CI"))
     settings.register_profile(name, deadline=None, max_examples=examples, derandomize=ci, print_blob=ci)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 
 def examples(thorough: int) -> int:
-    """How many examples of a property are tried: all in `make test-slow`, a quarter (but a few) in `make test`."""
-    return thorough if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else max(min(thorough, 5), thorough // 4)
+    """How many examples of a property are tried: all in `make test-slow`, a tenth (but a few) in `make test`."""
+    return thorough if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else max(min(thorough, 5), thorough // 10)
 
 
 def calls(work: Callable[[], object]) -> int:

@@ -43,7 +43,7 @@ def written() -> list[Path]:
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The reference, as it is made before the documentation is built."""
+    """The reference, as `make docs` makes it first; that takes a while, so the tests of it are slow ones."""
     folder = tmp_path_factory.mktemp("docs") / "reference"
     done = subprocess.run(
         [sys.executable, ROOT / "docs/generate.py", "--reference", "--to", folder],
@@ -55,6 +55,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_every_link_between_pages_leads_somewhere(reference: Path) -> None:
     docs = ROOT / "docs"
     made = {docs / "reference" / path.relative_to(reference): path for path in reference.rglob("*.md")}
@@ -90,6 +91,7 @@ def test_every_page_is_in_the_table_of_contents() -> None:
     assert {ROOT / "docs/index.md"} == set(written()) - listed | {ROOT / "docs/index.md"}
 
 
+@pytest.mark.slow
 def test_every_command_is_documented_with_all_its_options(reference: Path) -> None:
     import typer.main
 
@@ -103,6 +105,7 @@ def test_every_command_is_documented_with_all_its_options(reference: Path) -> No
         assert f"$ seldio {name}" in page or f"seldio {name} " in page.split("## Example")[1]
 
 
+@pytest.mark.slow
 def test_every_rule_has_an_address_that_is_a_page(reference: Path) -> None:
     for code, rule in CATALOGUE.items():
         assert rule.url is not None
@@ -113,6 +116,7 @@ def test_every_rule_has_an_address_that_is_a_page(reference: Path) -> None:
         assert (reference.parent / "reference/rules.md").read_text("utf-8").count(f"](rules/{code}.md)") == 1
 
 
+@pytest.mark.slow
 def test_rules_show_their_examples_with_the_finding(reference: Path) -> None:
     codes = [folder.name for folder in sorted((ROOT / "tests/cases/rules").iterdir())]
 
@@ -125,6 +129,7 @@ def test_rules_show_their_examples_with_the_finding(reference: Path) -> None:
         assert f"{code} " not in good.replace(f"--select {code}", "")
 
 
+@pytest.mark.slow
 def test_most_other_rules_show_an_example_that_is_made(reference: Path) -> None:
     pages = {code: (reference / f"rules/{code}.md").read_text("utf-8") for code in CATALOGUE}
     without = {code for code, page in pages.items() if "## Bad example" not in page}
@@ -142,6 +147,7 @@ def test_most_other_rules_show_an_example_that_is_made(reference: Path) -> None:
     assert without <= {code for code in CATALOGUE if code.startswith(("AUD3", "VID"))} | rest
 
 
+@pytest.mark.slow
 def test_every_format_is_documented_with_an_example(reference: Path) -> None:
     for format in FORMATS:
         page = (reference / f"formats/{format.name}.md").read_text("utf-8")
@@ -151,6 +157,7 @@ def test_every_format_is_documented_with_an_example(reference: Path) -> None:
         assert [] == [name for name in format.carries if f"`{name}`" not in page]
 
 
+@pytest.mark.slow
 def test_every_task_is_documented_with_a_question(reference: Path) -> None:
     from seldio.tasks import TASKS, russian
 
@@ -165,12 +172,14 @@ def test_every_task_is_documented_with_a_question(reference: Path) -> None:
         assert f"`{name}`" in index
 
 
+@pytest.mark.slow
 def test_every_profile_is_documented(reference: Path) -> None:
     page = (reference / "profiles.md").read_text("utf-8")
 
     assert [] == [name for name, _ in profile_titles() if f"### {name}\n" not in page and f"`{name}`" not in page]
 
 
+@pytest.mark.slow
 def test_every_public_name_and_every_result_is_in_the_reference(reference: Path) -> None:
     import seldio
 
@@ -181,6 +190,7 @@ def test_every_public_name_and_every_result_is_in_the_reference(reference: Path)
         assert f"## {result}\n" in page
 
 
+@pytest.mark.slow
 def test_columns_vocabularies_and_schemas_are_in_the_reference(reference: Path) -> None:
     events, schemas = ((reference / name).read_text("utf-8") for name in ("events.md", "schemas.md"))
 
@@ -193,6 +203,7 @@ def test_columns_vocabularies_and_schemas_are_in_the_reference(reference: Path) 
         assert made == json.loads(copy.read_text("utf-8"))
 
 
+@pytest.mark.slow
 def test_llms_txt_has_every_page_with_a_sentence(reference: Path) -> None:
     text = (reference / "extra/llms.txt").read_text("utf-8")
     listed = dict(re.findall(rf"^- \[.+\]\({DOCS}(.+?)\.html\): (.+)$", text, re.MULTILINE))
