@@ -37,7 +37,7 @@ from seldio.files import Entry
 from seldio.findings import Finding
 from seldio.hub import client, pull, pulling, push, pushing, repository
 from seldio.hub.card import BEGIN, END, read_card
-from seldio.hub.layout import _config, features_of
+from seldio.hub.layout import UploadKind, _config, features_of
 from seldio.reports.bars import Bars
 from seldio.rules import CATALOGUE, findings, rules_for
 from seldio.rules.hub_folder import HubFolder, glob_pattern
@@ -159,6 +159,18 @@ def test_a_second_push_sends_nothing(hub: Hub, tree: Path) -> None:
     assert again.commits == ()
     assert hub.repositories[REPO].head.oid == first.commits[-1]
     assert {step.state for step in again.plan.steps} == {"same"}
+
+
+@pytest.mark.parametrize("kind", ["files", "parquet", "audiofolder"])
+def test_a_first_push_of_labels_alone_is_whole(hub: Hub, tree: Path, tmp_path: Path, kind: UploadKind) -> None:
+    (tree / "foa_dev/a.wav").unlink()
+    push(tree, REPO, kind=kind, staging=tmp_path / "staging")
+    sent = hub.files(REPO)
+
+    assert push(tree, REPO, kind=kind, staging=tmp_path / "staging").commits == ()
+    if kind == "parquet":
+        read = [pq.read_table(io.BytesIO(sent[name])) for name in sent if name.startswith("labels/")]
+        assert sum(table.num_rows for table in read) == 5
 
 
 def test_only_what_changed_is_sent(hub: Hub, tree: Path) -> None:

@@ -105,6 +105,48 @@ def test_a_second_export_elsewhere_has_the_same_bytes(
     assert content(exports[kind][0]) == content(tmp_path / "again")
 
 
+def only_labels(folder: Path) -> None:
+    """What remains of a data set without its sound: one label file for each clip, so one per shard of either table."""
+    for number, room in ((3, 4), (4, 2)):
+        rows = f"{number},1,0,30,10,150\n" * 2
+        place = folder / f"metadata_dev/dev-{'train' if number == 3 else 'test'}-tau/fold{number}_room{room}_mix001.csv"
+        place.parent.mkdir(parents=True)
+        place.write_text(rows, "utf-8")
+
+
+def with_questions(folder: Path) -> None:
+    """The same with questions about its clips."""
+    only_labels(folder)
+    asked = {"id": "q1", "audio": ["foa_dev/dev-train-tau/fold3_room4_mix001.wav"], "task": "counting",
+             "question": "How many?", "answer": "1", "language": "en"}  # fmt: skip
+    (folder / "questions.jsonl").write_text(json.dumps(asked) + "\n", "utf-8")
+
+
+def with_sound(folder: Path) -> None:
+    """A data set with recordings, videos and labels."""
+    write_tree(folder, 3, seconds=1.0, clips=CLIPS)
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+@pytest.mark.parametrize("make", [only_labels, with_questions, with_sound])
+@pytest.mark.parametrize("options", [{}, {"embed": False}], ids=["embedded", "beside"])
+def test_a_first_export_is_whole(kind: str, make: Any, options: dict[str, Any], tmp_path: Path) -> None:
+    make(tmp_path / "set")
+
+    first = export(tmp_path / "set", tmp_path / "out", kind, **options)
+    files = content(tmp_path / "out")
+    again = export(tmp_path / "set", tmp_path / "out", kind, **options)
+
+    assert (again, content(tmp_path / "out")) == (first, files)
+    assert {"manifest.json", *(file.name for file in first.files)} == set(files)
+    if kind == "parquet":
+        named = [file for file in first.files if file.name.startswith("labels/")]
+        assert {"train", "test"} == {file.split for file in named}
+        assert sum(file.rows for file in named) == sum(
+            len(path.read_text("utf-8").splitlines()) for path in (tmp_path / "set").rglob("metadata_dev/**/*.csv")
+        )
+
+
 # --- Parquet ---------------------------------------------------------------------------------------
 
 

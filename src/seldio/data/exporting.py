@@ -228,7 +228,7 @@ class ExportFolder:
         """
         todo = []
         for part in wanted:
-            stamps = [entry.stamp for entry in part.inputs]
+            stamps = [part.name, *(entry.stamp for entry in part.inputs)]  # two shards may be of the same files
             part = dataclasses.replace(part, key=hashlib.sha256(f"{self._settings}{stamps}".encode()).hexdigest())
             key, file = self._known.get(part.name, ("", None))
             if file is not None and key == part.key:
