@@ -379,13 +379,13 @@ LIES: dict[str, Callable[[str], str]] = {
     "empty": lambda tag: "  ",
     "two": lambda tag: f'{{"request": "{tag}", "right": true, "score": 1}}' * 2,
     "key-missing": lambda tag: f'{{"request": "{tag}", "right": true}}',
+    "request-alone": lambda tag: f'{{"request": "{tag}"}}',
     "two-in-words": lambda tag: (
         f'They wrote {{"right": true}}; I say {{"request": "{tag}", "right": true, "score": 1}}'
     ),
-    "no-request": lambda tag: '{"right": true, "score": 1}',
     "type": lambda tag: f'{{"request": "{tag}", "right": "true", "score": 1}}',
     "boolean": lambda tag: f'{{"request": "{tag}", "right": true, "score": true}}',
-    "float": lambda tag: f'{{"request": "{tag}", "right": true, "score": 1.0}}',
+    "float": lambda tag: f'{{"request": "{tag}", "right": true, "score": 1.5}}',
     "range": lambda tag: f'{{"request": "{tag}", "right": true, "score": 3}}',
     "other-id": lambda tag: '{"request": "0123456789ab", "right": true, "score": 1}',
     "twice": lambda tag: f'{{"request": "{tag}", "right": true, "right": false, "score": 1}}',
@@ -458,6 +458,8 @@ TOLERATED: dict[str, Callable[[str], str]] = {
     "key more inside": lambda verdict: verdict.replace('"inner": {', '"inner": {"c": 7, '),
     "notes missing": lambda verdict: verdict.replace(', "notes": "n"', ""),
     "null missing": lambda verdict: verdict.replace(', "b": null', ""),
+    "request missing": lambda verdict: re.sub(r'"request": "\w+", ', "", verdict),
+    "whole number as 1.0": lambda verdict: verdict.replace('"a": 1', '"a": 1.0'),
 }
 INNER = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": ["string", "null"]}},
          "required": ["a", "b"], "additionalProperties": False}  # fmt: skip
@@ -477,6 +479,32 @@ def test_what_official_programs_take_is_a_verdict(serve: Serve, way: str) -> Non
         (reply,) = asked.ask([request])
     assert {"inner": {"a": 1, "b": None}, "notes": "" if way == "notes missing" else "n"} == reply.verdict
     assert 1 == len(server.calls)  # nothing is paid for twice
+
+
+def test_a_judge_that_is_refused_in_a_row_is_stopped_and_resumed(serve: Serve, tmp_path: Path) -> None:
+    state = {"useful": 3}
+    server = serve(lambda call: good(call) if call.number < state["useful"] else completion("I like cheese."))
+    with pytest.raises(SeldioError, match=r"last 20 replies .* cannot be used: it is not one JSON object") as stopped:
+        ask(server, 60, cache=tmp_path / "c.sqlite", concurrency=1)
+    assert "run the same command again to resume" in str(stopped.value)
+    assert 3 + 2 * 20 <= len(server.calls) <= 3 + 2 * 22  # one that is under way is taken in
+    server.script, before = good, len(server.calls)
+    replies, asked = ask(server, 60, cache=tmp_path / "c.sqlite")
+    assert all(reply.verdict for reply in replies)
+    assert (3, 57) == (asked.tally.cached, len(server.calls) - before)
+
+
+def test_single_refusals_do_not_stop_a_judge(serve: Serve) -> None:
+    def script(call: Call) -> Http:  # of ten requests in a row nine are refused, twice each
+        number = int(re.findall(r"text (\d+)", call.body["messages"][1]["content"])[0])
+        return completion('{"right": "yes"}') if number % 10 else good(call)
+
+    replies, asked = ask(serve(script), 60, concurrency=1)
+    assert (6, 54) == (asked.tally.verdicts, asked.tally.no_verdict)
+    (notice,) = asked.tally.notices()
+    assert notice.first
+    assert notice.text.startswith("54 of 60 replies of the judge were refused and give no verdict: ")
+    assert str(replies[1].error) in notice.text
 
 
 def test_asking_again_replaces_what_is_cached(serve: Serve, tmp_path: Path) -> None:

@@ -353,6 +353,8 @@ def test_so_bench_offline_and_with_a_judge(tmp_path: Path, server: str) -> None:
     assert counts["asked"] == 1
     assert counts["no_verdict"] == 1
     assert counts["cost (USD)"] > 0
+    shown = run(given, "-r", reference, *judge)
+    assert "1 of 1 reply of the judge was refused" in " ".join(shown.stdout.split("overall")[0].split())
     before = _Judge.asked
     assert run(given, "-r", reference, *judge, "--judge-cache", cache).exit_code == 0
     assert _Judge.asked > before  # what was no verdict is asked again
@@ -369,6 +371,15 @@ def test_judgements_of_so_bench_made_elsewhere(tmp_path: Path) -> None:
     judged.write_text(json.dumps({"id": f"qa_{1:020x}", "judgement": found}) + "\n")
     report = seldio.score(given, reference, judgements=str(judged))
     assert report.overall["accuracy"] == 1.0
+    odd = found | {"prediction": {"count": 2.5, "motion_label": "static"}}  # nothing that the task reads
+    judged.write_text(json.dumps({"id": f"qa_{1:020x}", "judgement": odd}) + "\n")
+    assert seldio.score(given, reference, judgements=str(judged)).overall["accuracy"] == 1.0
+    judged.write_text(json.dumps({"id": f"qa_{1:020x}", "judgement": {"semantic": {"source_match": "yes"}}}) + "\n")
+    report = seldio.score(given, reference, judgements=str(judged))
+    assert report.overall["accuracy"] == 0.5
+    assert report.notices[0].text == (
+        "1 of 1 reply of the judge was refused and gives no verdict: semantic.source_match is neither true nor false (1)"
+    )
     with pytest.raises(seldio.UsageError, match="No such file"):
         seldio.score(given, reference, judgements=str(tmp_path / "none.jsonl"))
     with pytest.raises(seldio.UsageError, match="option angle does not apply here"):

@@ -32,7 +32,7 @@ from seldio.scores.jasco.judging import (
 )
 from seldio.scores.jasco.report import score
 from seldio.scores.judge import JudgeRequest, Reply
-from seldio.scores.judge.messages import read
+from seldio.scores.judge.messages import Malformed, read
 
 GOOD = "Explanation1: x\nRating: 2\nExplanation2: y\nOrientation: Good"
 
@@ -429,6 +429,14 @@ def test_the_request(vocabulary: Any) -> None:
     good = {"request": sent.tag, **verdict(2, vocabulary)}
     assert verdict(2, vocabulary) == read(json.dumps(good), sent)
     assert ["Audio-Oriented", "Speech-Oriented", vocabulary, "Neither"] == schema(vocabulary).properties["orientation"]["enum"]  # fmt: skip
+    for said in (
+        {"rating": 2.0, "orientation": "good", "rating_explanation": ["none"]},
+        {"rating": 2, "orientation": "Both"},
+    ):
+        assert Judged(2, "G") == parse(as_text(read(json.dumps(said), sent))) == parse(as_text(said), "eval.py")
+    for wrong in ({"rating": 1.5, "orientation": "Both"}, {"rating": 2}, {"rating": 2, "orientation": "Music"}):
+        with pytest.raises(Malformed, match=r"rating|orientation"):
+            read(json.dumps(wrong), sent)
     other = row.model_copy(update={"extra": {**(row.extra or {}), "target_keywords": "castle"}})
     assert len({request(one, v).key() for one in (row, other) for v in ("Both", "Good")}) == 4  # type: ignore[arg-type]
 

@@ -23,7 +23,7 @@ from seldio.answers.plain_text import plainly
 from seldio.errors import DataError, InvalidData, SeldioError, UsageError
 from seldio.schema.qa import AnswerMeta, Item, PackedRows, Prediction
 from seldio.scores.answers import score_answers
-from seldio.scores.judge.messages import Reply
+from seldio.scores.judge.messages import Malformed, Reply, read
 from seldio.scores.so_bench.count import evaluate, interval_iou, official_fallback
 from seldio.scores.so_bench.join import join
 from seldio.scores.so_bench.judging import REPLY_SCHEMA, cache_key, from_cache, through, to_judge
@@ -327,7 +327,7 @@ MOTION = ("classify_motion", "How does it move?", "stationary", {})
 def test_names_and_comparisons(about, text, correct):
     task, question, canonical, meta = about
     found = extract(AnsweredQuestion("1", task, question, canonical, canonical, meta, text), NAMES)
-    assert found is None or not faults(found)
+    assert found is None or not faults(found, task)
     assert correct == (found and evaluate(answered(task, canonical, canonical, meta, text), found, CARD).correct)
 
 
@@ -352,7 +352,7 @@ def test_any_text_is_read_or_left_to_the_judge(about, text):
     task, question, canonical, meta = about
     found = extract(AnsweredQuestion("1", task, question, canonical, canonical, meta, text), NAMES)
     if found is not None:
-        assert not faults(found)
+        assert not faults(found, task)
         assert 0.0 <= evaluate(answered(task, canonical, canonical, meta, text), found, CARD).correct <= 1.0
 
 
@@ -769,32 +769,63 @@ def test_a_server_judges():
     assert (1.0, 1) == (report.overall["accuracy"], by_task(report)["multi_hop"]["judge"])
 
 
-def test_replies():
-    good = judgement({"angle_deg": 3}, {"source_match_level": "wrong"}, "fine")
+def test_the_reply_that_is_asked_for_has_all_fields():
     jsonschema = pytest.importorskip("jsonschema")
-    jsonschema.validate(good, REPLY_SCHEMA)
-    assert not faults(good)
-    for path, wrong in ((("prediction", "angle_deg"), "3 deg"), (("semantic", "source_match_level"), "nearly")):
-        broken = json.loads(json.dumps(good))
-        broken[path[0]][path[1]] = wrong
-        assert faults(broken)
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(broken, REPLY_SCHEMA)
+    jsonschema.validate(judgement({"angle_deg": 3}, {"source_match_level": "wrong"}, "fine"), REPLY_SCHEMA)
 
 
 @pytest.mark.parametrize(
-    ("value", "fault"),
+    ("task", "value", "fault"),
     [
-        (3, "is an object, not int"), ({"prediction": [1], "semantic": {}}, "prediction is no object"),
-        (judgement({"count": 2.0}), "count is not a whole number"), (judgement({"time_span": [1]}), "not a pair of numbers"),
-        (judgement(None, {"motion_match": "true"}), "neither true nor false"), (judgement({"sources": "dog"}), "not a list"),
-        (judgement({"yes_no": "maybe"}), "is none of yes, no"), (judgement({"transcript": 3}), "transcript is no text"),
-        (judgement({"angle_deg": True}), "angle_deg is not a number"),
+        ("estimate_azimuth", 3, "is an object, not int"),
+        ("estimate_azimuth", {"semantic": {}}, "prediction is missing"),
+        ("estimate_azimuth", {"prediction": [1], "semantic": {}}, "prediction is no object"),
+        ("estimate_azimuth", judgement({"angle_deg": "left"}), "prediction.angle_deg is not a number"),
+        ("estimate_azimuth", judgement({"angle_deg": [30]}), "prediction.angle_deg is not a number"),
+        ("count_sources", judgement({"count": 2.5}), "prediction.count is not a whole number"),
+        ("count_sources", judgement({"count": "two"}), "prediction.count is not a whole number"),
+        ("detect_time", judgement({"time_span": [1]}), "prediction.time_span is not a pair of numbers"),
+        ("detect_time", judgement({"time_span": 3}), "prediction.time_span is not a pair of numbers"),
+        ("classify_motion", judgement(None, {"motion_match": "true"}), "semantic.motion_match is neither true nor false"),
+        ("compare_distance", judgement(None, {"relation_match": 1}), "semantic.relation_match is neither true nor false"),
+        ("multi_hop", {"semantic": {"source_match": "yes", "source_match_level": "near"}}, "semantic.source_match is neither"),
+        ("multi_hop", {"prediction": {}}, "semantic is missing"),
+        ("spatial_temporal", judgement({"time_span": [1, 2]}, {"direction_match": "no"}), "semantic.direction_match is neither"),
     ],
 )  # fmt: skip
-def test_faults_of_judgements(value, fault):
-    assert any(fault in text for text in faults(value))
-    assert not faults(judgement())
+def test_faults_of_judgements(task, value, fault):
+    assert any(fault in text for text in faults(value, task))
+    assert not faults(judgement(), task)
+
+
+#: Replies of which a field is odd that the task does not read, or that the official program computes with all the same.
+USABLE = (
+    ("estimate_azimuth", {"prediction": {"angle_deg": 30, "count": 2.0, "motion_label": "static", "sources": "dog"}}),
+    ("estimate_azimuth", {"prediction": {"angle_deg": "+30", "yes_no": "maybe"}, "semantic": "none"}),
+    ("estimate_azimuth", {"prediction": {"angle_deg": 30}, "semantic": {"source_match_level": "n/a"}, "notes": 7}),
+    ("estimate_elevation", {"prediction": {"elevation_deg": 30.0, "angle_deg": "?"}}),
+    ("count_sources", {"prediction": {"count": 2.0, "angle_deg": "?"}, "semantic": []}),
+    ("count_sources", {"prediction": {"count": "2"}}),
+    ("detect_time", {"prediction": {"time_span": ["1", 2.0], "count": "many"}}),
+    ("multi_hop", {"prediction": [], "semantic": {"source_match": True, "motion_match": "no"}}),
+    ("multi_hop", {"semantic": {"source_match_level": "exact_or_synonym"}}),
+    ("compare_distance", {"prediction": {"distance_relation": "near"}, "semantic": {"relation_match": True}}),
+    ("classify_motion", {"prediction": {"motion_label": "static"}, "semantic": {"motion_match": True}}),
+    ("spatial_temporal", {"prediction": {"time_span": [1, 2], "count": 1.5},
+                          "semantic": {"source_match": True, "direction_match": True, "transcript_match": "?"}}),
+)  # fmt: skip
+RIGHT = {"azimuth_deg": 30.0, "elevation_deg": 30.0, "active_count": 2, "time_span": [1.0, 2.0]}
+
+
+@pytest.mark.parametrize(("task", "value"), USABLE)
+def test_what_a_task_does_not_read_refuses_no_reply(task, value):
+    """The official program is the measure: it looks at nothing else, and gives these a full score."""
+    asked = AnsweredQuestion("1", task, "Q?", "The answer.", "dog from front-left", RIGHT, "hm")
+    for text in (json.dumps(value), json.dumps({"request": to_judge(asked).tag, **value})):
+        verdict = read(text, to_judge(asked))
+        assert evaluate(asked, verdict, CARD).correct == 1.0
+    with pytest.raises(Malformed, match="another request"):
+        read(json.dumps({"request": "0123456789ab", **value}), to_judge(asked))
 
 
 def test_names_come_from_the_right_answers():

@@ -2,14 +2,17 @@
 
 A judgement is a plain dict, so that those of the official program's caches and outputs can be used as they
 are: ``prediction`` holds what the text says (numbers, names, sides), ``semantic`` how that compares to the
-right answer, ``notes`` is free text. The scorer takes what it finds; :func:`faults` tells what does not fit.
+right answer, ``notes`` is free text. A task reads one or two of these fields; :func:`faults` tells which it cannot.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from seldio.tasks.english import KNOWN
 
 #: ``{"prediction": {…}, "semantic": {…}, "notes": …}``.
 Judgement = dict[str, Any]
@@ -27,8 +30,6 @@ WORDS: dict[str, tuple[str, ...]] = {
     "distance_relation": ("closer", "farther", "same"),
     "source_match_level": LEVELS,
 }
-_NUMBERS = ("angle_deg", "elevation_deg", "distance_m", "onset_time_s")
-_TEXTS = ("primary_source", "direction_phrase", "transcript")
 #: The fields in the order of the official program.
 PREDICTION_FIELDS = (
     "sources", "primary_source", "angle_deg", "elevation_deg", "distance_m", "time_span", "onset_time_s", "count",
@@ -66,39 +67,55 @@ def judgement(
     return {"prediction": said, "semantic": compared | dict(semantic or {}), "notes": notes}
 
 
-def faults(value: object) -> list[str]:
-    """What of *value* does not fit the schema, one sentence each; the official program never looks."""
+#: The fields by which an answer is held against the right one, by what it is; a number has its own field.
+_COMPARED: dict[str, tuple[str, ...]] = {
+    "source": ("source_match",), "source and direction": ("source_match", "direction_match"),
+    "relation": ("relation_match",), "motion": ("motion_match",),
+}  # fmt: skip
+
+
+def faults(value: object, task: str) -> list[str]:
+    """What of *value* cannot be read by a task, one sentence each; what the task does not read may be anything.
+
+    What the official program computes with is no fault: ``2.0`` for a count, ``"+30"`` for an angle, and a level of
+    the source without ``source_match`` or the other way round.
+    """
     if not isinstance(value, dict):
         return [f"a judgement is an object, not {type(value).__name__}"]
+    if (known := KNOWN.get(task)) is None:
+        return []
+    read = {"prediction": (known.field,) if known.field else (), "semantic": _COMPARED.get(known.answer, ())}
     found = []
-    for part, fields in (("prediction", PREDICTION_FIELDS), ("semantic", SEMANTIC_FIELDS)):
+    for part, fields in read.items():
         held = value.get(part)
         if not isinstance(held, dict):
-            found.append(f"{part} is {'missing' if held is None else 'no object'}")
+            found += [f"{part} is {'missing' if held is None else 'no object'}"] if fields else []
             continue
-        found += [f"{part}.{field} {text}" for field in fields if (text := _fault(field, held.get(field)))]
+        found += [f"{part}.{field} {text}" for field in fields if (text := _fault(field, held))]
     return found
 
 
-def _fault(field: str, value: object) -> str | None:
-    if value is None:
+def _fault(field: str, held: Mapping[str, Any]) -> str | None:
+    value = held.get(field)
+    if value is None and field != "source_match":
         return None
-    if field in WORDS:
-        return None if value in WORDS[field] else f"is none of {', '.join(WORDS[field])}"
-    if field in _NUMBERS:
-        return None if _is_number(value) else "is not a number"
-    if field == "count":
-        return None if type(value) is int else "is not a whole number"
-    if field in _TEXTS:
-        return None if isinstance(value, str) else "is no text"
+    if field == "source_match" and held.get("source_match_level") in LEVELS:
+        return None
     if field == "time_span":
-        right = isinstance(value, list) and len(value) == 2 and all(map(_is_number, value))
+        right = isinstance(value, list) and len(value) == 2 and all(_number(end) is not None for end in value)
         return None if right else "is not a pair of numbers"
-    if field == "sources":
-        right = isinstance(value, list) and all(isinstance(each, str) for each in value)
-        return None if right else "is not a list of texts"
-    return None if isinstance(value, bool) else "is neither true nor false"
+    if field in SEMANTIC_FIELDS:
+        return None if isinstance(value, bool) else "is neither true nor false"
+    number = _number(value)
+    if field == "count":
+        return None if number is not None and number.is_integer() else "is not a whole number"
+    return None if number is not None else "is not a number"
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _number(value: object) -> float | None:
+    """The finite number that a value is or spells."""
+    try:
+        number = float(value) if isinstance(value, (int, float, str)) else math.nan
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None

@@ -26,7 +26,9 @@ from seldio.tasks.english import KNOWN
 from seldio.text import listed, meant, plural, printable
 
 if TYPE_CHECKING:
+    from seldio.answers.judgements import AnsweredQuestion
     from seldio.answers.judgements import Judge as SoBenchJudge
+    from seldio.answers.judgements import Judgement as SoBenchJudgement
     from seldio.scores.judge import Judge, Judgement, JudgeRequest, JudgeTally, Reply
 
 Path = str | os.PathLike[str]
@@ -230,6 +232,7 @@ Answers = Sequence[Prediction]
 
 
 def _so_bench(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions) -> ScoreReport:
+    from seldio.scores.judge.costs import JudgeTally
     from seldio.scores.so_bench import judging
     from seldio.scores.so_bench.report import score
 
@@ -239,12 +242,13 @@ def _so_bench(items: Items, rows: Answers, profile: str, system: str, options: A
     chosen = profiles.get(profile).changed(**options.thresholds)
     with _judge(options) as server:
         judge = judging.through(server) if server is not None else None
+        tally = server.tally if server is not None else JudgeTally()
         if options.judgements:
-            judge = imported(options.judgements)
+            judge = imported(options.judgements, tally)
         found = score(items or [], rows, chosen, judge=judge, join=options.join, offline=options.offline,
                       system=system, own_words=not options.judgements)  # fmt: skip
-    tallied = (server.tally.table(),) if server is not None else ()
-    return dataclasses.replace(found, tables=(*found.tables, *tallied))
+    tallied = (tally.table(),) if server is not None else ()
+    return dataclasses.replace(found, tables=(*found.tables, *tallied), notices=(*tally.notices(), *found.notices))
 
 
 def _jasco(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions) -> ScoreReport:
@@ -252,11 +256,13 @@ def _jasco(items: Items, rows: Answers, profile: str, system: str, options: Answ
 
     judgements = judgements_of(options.judgements) if options.judgements else None
     with _judge(options) as server:
-        return score(
+        found = score(
             rows, items, mode="eval.py" if profile == "jasco-eval.py" else "corrected", system=system,
             judge=server.ask if server is not None else None, judgements=judgements,
             allow_missing=options.allow_missing, published=True, tally=server.tally if server is not None else None,
         )  # fmt: skip
+    told = server.tally.notices() if server is not None else ()
+    return dataclasses.replace(found, notices=(*told, *found.notices))
 
 
 def _ruenvaqa(items: Items, rows: Answers, _profile: str, system: str, options: AnswerOptions) -> ScoreReport:
@@ -347,8 +353,10 @@ def judgements_of(path: str) -> dict[str, Judgement]:
     return read_judgements(_bytes(path), path)
 
 
-def imported(path: str) -> SoBenchJudge:
+def imported(path: str, tally: JudgeTally | None = None) -> SoBenchJudge:
     """Judgements of SO-Bench made elsewhere: by id, or the rows of the official program's cache.
+
+    Those by id that their task cannot read give no verdict, and are counted in *tally*.
 
     Raises:
         UsageError: the file cannot be read.
@@ -361,8 +369,18 @@ def imported(path: str) -> SoBenchJudge:
     rows = [document.value for document in parse_lines(_bytes(path), path, raise_errors)]
     if rows and all(isinstance(row, dict) and "cache_key" in row for row in rows):
         return from_cache(rows)
-    kept = {key: value for key, value in judgements_of(path).items() if isinstance(value, dict) and not faults(value)}
-    return lambda requests: [kept.get(request.id) for request in requests]
+    kept = judgements_of(path)
+
+    def verdict(request: AnsweredQuestion) -> SoBenchJudgement | None:
+        if (value := kept.get(request.id)) is None:
+            return None
+        wrong = faults(value, request.task)
+        if tally is not None:
+            tally.asked += 1
+            tally.refused.update(wrong[:1])
+        return None if wrong or isinstance(value, str) else value
+
+    return lambda requests: [verdict(request) for request in requests]
 
 
 def _bytes(path: str) -> bytes:

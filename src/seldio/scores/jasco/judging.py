@@ -92,6 +92,8 @@ _NAMES: dict[str, Orientation] = {
     "audio-oriented": "A", "audio": "A", "speech-oriented": "S", "speech": "S", "good": "G", "both": "G",
     "both-oriented": "G", "neither": "N",
 }  # fmt: skip
+#: How eval.py has each.
+_WRITTEN: dict[Orientation, str] = {"A": "Audio-Oriented", "S": "Speech-Oriented", "G": "Both", "N": "Neither"}
 #: What may stand before a label, or be all that follows it on its line.
 _DECORATION = " \t\r>#*_`\"'([{-"
 _BULLET = re.compile(r"\d{1,2}[.)]")
@@ -124,7 +126,7 @@ def _as_json(text: str) -> dict[str, object] | None:
 
 def _of_object(found: dict[str, object]) -> Judged:
     rating, orientation = found.get("rating"), found.get("orientation")
-    number = rating if isinstance(rating, int) and not isinstance(rating, bool) and 0 <= rating <= 2 else None
+    number = int(rating) if type(rating) in (int, float) and rating in (0, 1, 2) else None
     return Judged(number, _NAMES.get(orientation.strip().lower()) if isinstance(orientation, str) else None)
 
 
@@ -216,7 +218,15 @@ def schema(vocabulary: Vocabulary) -> ReplySchema:
             "orientation_explanation": why,
             "orientation": {"type": "string", "enum": ["Audio-Oriented", "Speech-Oriented", vocabulary, "Neither"]},
         },
+        _faults,
     )
+
+
+def _faults(verdict: Mapping[str, Any]) -> list[str]:
+    """What of a verdict cannot be read; the explanations may be anything."""
+    found = _of_object(dict(verdict))
+    texts = {"rating": "is none of 0, 1, 2", "orientation": f"is none of {', '.join(_WRITTEN.values())}"}
+    return [f"{name} {text}" for name, text in texts.items() if getattr(found, name) is None]
 
 
 def request(row: Prediction, vocabulary: Vocabulary = "Both") -> JudgeRequest:
@@ -246,9 +256,14 @@ def key(row: Prediction) -> str:
 
 def as_text(verdict: Mapping[str, Any]) -> str:
     """A verdict as JASCO's own judge writes it, for its ``llama3_extract`` column and its ``eval.py``."""
+    found = _of_object(dict(verdict))
+    rating = verdict.get("rating") if found.rating is None else found.rating
+    orientation = verdict.get("orientation")
+    if orientation not in (*_WRITTEN.values(), "Good") and found.orientation is not None:
+        orientation = _WRITTEN[found.orientation]
     return (
-        f"Explanation1: {_line(verdict.get('rating_explanation'))}\nRating: {verdict.get('rating')}\n"
-        f"Explanation2: {_line(verdict.get('orientation_explanation'))}\nOrientation: {verdict.get('orientation')}"
+        f"Explanation1: {_line(verdict.get('rating_explanation'))}\nRating: {rating}\n"
+        f"Explanation2: {_line(verdict.get('orientation_explanation'))}\nOrientation: {orientation}"
     )
 
 

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from seldio.errors import UsageError
-from seldio.reports.tables import Cell, Column, Table
+from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.scores.judge.messages import Reply
-from seldio.text import clipped, plural
+from seldio.text import clipped, listed, plural
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +58,8 @@ class JudgeTally:
     uncounted: int = 0  # calls for which the server did not count tokens: cost is higher than it says
     #: how often which model replied, by the name that the server gave
     models: Counter[str] = dataclasses.field(default_factory=Counter)
-    errors: Counter[str] = dataclasses.field(default_factory=Counter)  # why there was no verdict, and how often
+    refused: Counter[str] = dataclasses.field(default_factory=Counter)  # why replies were none, and how often
+    errors: Counter[str] = dataclasses.field(default_factory=Counter)  # why there was no reply, and how often
 
     @property
     def cost(self) -> float | None:
@@ -76,7 +77,7 @@ class JudgeTally:
             if reply.model is not None:
                 self.models[reply.model] += 1
             if reply.error is not None:
-                self.errors[reply.error] += 1
+                (self.errors if reply.failed else self.refused)[reply.error] += 1
 
     def table(self) -> Table:
         """The counts, for a report."""
@@ -90,9 +91,14 @@ class JudgeTally:
         if self.cost is not None:
             rows.append((f"cost ({self.price.currency})", self.cost))
         rows += [(f"replied by {clipped(name)}", number) for name, number in sorted(self.models.items())]
-        rows += [(f"no verdict or reply: {clipped(why, 120)}", number) for why, number in self.errors.most_common(5)]
+        for reasons, what in ((self.refused, "no verdict"), (self.errors, "no reply")):
+            rows += [(f"{what}: {clipped(why, 120)}", number) for why, number in reasons.most_common(5)]
         columns = (Column("what", "what"), Column("count", "count", digits=4))
         return Table("judge", "what judging took", columns, tuple(rows))
+
+    def notices(self) -> tuple[Notice, ...]:
+        """How many replies were refused, and why."""
+        return refused(self.refused, self.asked - self.failed)
 
     def __str__(self) -> str:
         parts = [f"{plural(self.asked, 'request')}: {self.verdicts:,} with a verdict"]
@@ -110,6 +116,17 @@ class JudgeTally:
         if self.cost is not None:
             parts.append(f"cost {self.cost:.4f} {self.price.currency}")
         return ", ".join(parts)
+
+
+def refused(reasons: Counter[str], replies: int) -> tuple[Notice, ...]:
+    """What to know before the numbers where some *replies* of a judge give no verdict."""
+    if not reasons:
+        return ()
+    shown = listed([f"{clipped(why, 90)} ({number:,})" for why, number in reasons.most_common(3)], 3, len(reasons))
+    verb = "reply of the judge was" if replies == 1 else "replies of the judge were"
+    gives = "gives" if replies == 1 else "give"
+    text = f"{reasons.total():,} of {replies:,} {verb} refused and {gives} no verdict: {shown}"
+    return (Notice("refused-replies", text, grave=True, first=True),)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -186,6 +186,7 @@ def _copied(path: str, folder: str) -> str:
 _BYTES_PER_TOKEN = 4
 _GRACE = 5.0  # seconds to wait, at a stop, for calls that are under way
 _MOST_UNREAD = 3  # runs without a reply that can be read, after which a request is given up
+_MOST_REFUSED = 20  # requests in a row without such a reply, after which the judge is not asked any more
 
 
 class Judge:
@@ -283,7 +284,8 @@ class Judge:
         in all.
 
         Raises:
-            SeldioError: the server refuses all requests, or has stopped answering; the cache fails.
+            SeldioError: the server refuses all requests, has stopped answering, or its replies cannot be used; the
+                cache fails.
             KeyboardInterrupt: with a text that says how to go on.
         """
         keys, known = self._look_up(requests)
@@ -346,9 +348,10 @@ class Judge:
     ) -> None:
         """Take in what the threads hand back.
 
-        A server that fails as many requests in a row as this, each tried several times, is taken for gone.
+        A server that fails as many requests in a row as this, each tried several times, is taken for gone; a model
+        whose replies to many in a row are refused does not understand what it is asked.
         """
-        most, row = max(8, 2 * self._concurrency), 0
+        most, row, unread = max(8, 2 * self._concurrency), 0, 0
         while len(outcomes) < len(todo):
             try:
                 outcome = crew.done.get(timeout=0.5)  # a wait without end could not be interrupted on Windows
@@ -362,6 +365,13 @@ class Judge:
                 raise SeldioError(
                     f"the judge at {printable(self.base_url)} cannot be used{times}: {outcome.failure}. "
                     + self._kept(outcomes)
+                )
+            unread = unread + outcome.unread if outcome.unread or outcome.failure else 0
+            if unread >= _MOST_REFUSED:
+                why = _fresh(todo[outcome.key], outcome).error
+                raise SeldioError(
+                    f"the last {unread} replies of {printable(self.model)} cannot be used: {why}. Each was asked for "
+                    f"twice; try another model or --judge-max-tokens. {self._kept(outcomes)}"
                 )
 
     def _take(self, todo: dict[str, JudgeRequest], outcome: JudgeOutcome, outcomes: dict[str, JudgeOutcome]) -> None:

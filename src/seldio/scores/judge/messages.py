@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -46,6 +46,8 @@ class ReplySchema:
 
     name: str  # short, for reports
     properties: Mapping[str, Any]  # the JSON Schema of each key, beside ``request``, which every reply has
+    #: what is wrong with the keys that are read, where those are not all; a reply is refused for nothing else
+    check: Callable[[Mapping[str, Any]], Sequence[str]] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The JSON Schema of a whole reply."""
@@ -129,24 +131,33 @@ class Malformed(ValueError):
 def read(text: str, request: JudgeRequest) -> dict[str, Any]:
     """The verdict in *text*: its one JSON object, in a code fence or among words, as the official programs take it.
 
-    Keys that the schema does not know are left out; one that may be null, or has a default, may be absent.
+    Keys that the schema does not know are left out; one that may be null, or has a default, may be absent. So may
+    ``request``: the reply came to this request; only one that names another is refused.
 
     Raises:
-        Malformed: there is no object or more than one, it does not fit the schema, or it answers another request.
+        Malformed: there is no object or more than one, a key that is read does not fit, or it answers another request.
     """
     if not text.strip():
         raise Malformed("the reply is empty")
-    value: dict[str, Any] = _fitted(_object(text), request.schema.as_json())
-    errors = sorted(
-        _compiled(json.dumps(request.schema.as_json())).iter_errors(value),
-        key=lambda error: [str(key) for key in error.path],
-    )
-    if errors:
-        where = ".".join(str(key) for key in errors[0].path)
-        raise Malformed(f"{clipped(where, 40) + ': ' if where else ''}{clipped(errors[0].message, 160)}")
-    if value.pop("request") != request.tag:
+    schema = request.schema
+    value: dict[str, Any] = _fitted({"request": request.tag, **_object(text)}, schema.as_json())
+    if value["request"] != request.tag:
         raise Malformed('it answers another request: "request" is not what was asked for')
+    faults = schema.check(value) if schema.check is not None else _misfits(value, json.dumps(schema.as_json()))
+    if faults:
+        raise Malformed(faults[0])
+    del value["request"]
     return value
+
+
+def _misfits(value: Mapping[str, Any], schema: str) -> list[str]:
+    """What of *value* does not fit a JSON Schema."""
+    errors = sorted(_compiled(schema).iter_errors(value), key=lambda error: [str(key) for key in error.path])
+    places = (".".join(str(key) for key in error.path) for error in errors)
+    return [
+        f"{clipped(place, 40) + ': ' if place else ''}{clipped(error.message, 160)}"
+        for place, error in zip(places, errors, strict=True)
+    ]
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -183,15 +194,9 @@ def _nullable(schema: Mapping[str, Any]) -> bool:
 
 @lru_cache(maxsize=64)
 def _compiled(schema: str) -> Draft202012Validator:
-    """A validator for which 2.0 is not an integer: the reply is to be what was asked for."""
     from jsonschema import Draft202012Validator
-    from jsonschema.validators import extend
 
-    def is_integer(checker: object, value: object) -> bool:  # noqa: ARG001 - the library's signature
-        return isinstance(value, int) and not isinstance(value, bool)
-
-    types = Draft202012Validator.TYPE_CHECKER.redefine("integer", is_integer)
-    return extend(Draft202012Validator, type_checker=types)(json.loads(schema))  # type: ignore[no-any-return, no-untyped-call]
+    return Draft202012Validator(json.loads(schema))
 
 
 # --- judgements in files ---------------------------------------------------------------------------

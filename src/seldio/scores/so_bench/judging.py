@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from seldio.answers.judgements import (
@@ -21,6 +22,7 @@ from seldio.answers.judgements import (
     AnsweredQuestion,
     Judge,
     Judgement,
+    faults,
 )
 from seldio.scores.judge.messages import JudgeRequest, Reply, ReplySchema, make
 from seldio.tasks.english import KNOWN
@@ -90,7 +92,9 @@ REPLY_SCHEMA: dict[str, Any] = _object(
 
 #: Any number that is no angle or distance, and no part of a name: of a span only the last may have a unit.
 _TIME = re.compile(r"(?<![\w.,:])\d++(?>(?:[.,:]\d++)*)(?!\s*(?:°|deg|m\b|met(?:er|re)))", re.IGNORECASE)
-_REPLY = ReplySchema("so-bench", REPLY_SCHEMA["properties"])
+#: What is asked for is the same for all tasks; each reads some of it.
+_REPLIES = {task: ReplySchema("so-bench", REPLY_SCHEMA["properties"], partial(faults, task=task)) for task in KNOWN}
+_OTHER = ReplySchema("so-bench", REPLY_SCHEMA["properties"], lambda _: ())
 
 
 def to_judge(request: AnsweredQuestion) -> JudgeRequest:
@@ -111,7 +115,8 @@ def to_judge(request: AnsweredQuestion) -> JudgeRequest:
         shown.discard("reference, numbers")
         texts |= {name: _TIME.sub("…", texts[name]) for name in ("reference", "reference, short")}
     kept = {name: text for name, text in texts.items() if name in shown and (text or name == "candidate answer")}
-    return make(request.id, request.task, f"{_INSTRUCTIONS}\n\nThis task: {ask}", kept, _REPLY)
+    schema = _REPLIES.get(request.task, _OTHER)
+    return make(request.id, request.task, f"{_INSTRUCTIONS}\n\nThis task: {ask}", kept, schema)
 
 
 def through(server: Server) -> Judge:
