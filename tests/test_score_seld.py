@@ -471,13 +471,29 @@ def test_missing_and_surplus_clips(tmp_path: Path) -> None:
     assert done.overall["F"] == pytest.approx(1)
     assert "missing-clips" in {notice.name for notice in done.notices if notice.grave}
     published = next(table for table in done.tables if table.name == "definition")
-    assert published.rows[1][2] == pytest.approx(1)
     corrected = score_labels(prediction, reference, SeldOptions("corrected", "micro", allow_missing=True))
     assert corrected.overall["F"] == pytest.approx(2 / 3)
+    assert published.rows[1][1:] == tuple(corrected.overall.values())[1:], "one meaning beside a score and alone"
+    said = {notice.name: notice.text for notice in (*done.notices, *corrected.notices)}
+    assert said["missing-clips"] == "1 clip of the reference without prediction: what they hold counts as missed"
     with pytest.raises(DataError, match=r"1 predicted clip without reference: b\."):
         score_labels(reference, prediction, format="starss23", reference_format="dcase2023-output")
     with pytest.raises(DataError, match="no clip is in both"):
         score_labels(written(tmp_path, "other", {"z": OUTPUT}), reference)
+
+
+def test_the_program_of_2022_drops_rows_of_seven_columns(tmp_path: Path) -> None:
+    reference, prediction = written(tmp_path, "ref", {"a": LABELS}), written(tmp_path, "pred", {"a": OUTPUT})
+    done = score_labels(prediction, reference, SeldOptions("dcase2022", "micro"), reference_format="starss23")
+    empty = score_labels(written(tmp_path, "none", {"a": ""}), reference, SeldOptions("dcase2022", "micro"),
+                         reference_format="starss23")  # fmt: skip
+    assert done.overall | {"system": ""} == empty.overall | {"system": ""}
+    text = next(notice.text for notice in done.notices if notice.name == "dropped-rows")
+    assert text.startswith(f"{len(OUTPUT.splitlines())} predicted rows not scored: they are dcase2023-output")
+    six = "".join(line.rpartition(",")[0] + "\n" for line in OUTPUT.splitlines())
+    known = score_labels(written(tmp_path, "six", {"a": six}), reference, SeldOptions("dcase2022", "micro"),
+                         reference_format="starss23")  # fmt: skip
+    assert known.overall["F"] == score_labels(prediction, reference, SeldOptions("dcase2023", "micro")).overall["F"] > 0
 
 
 def test_notices(tmp_path: Path) -> None:

@@ -195,7 +195,13 @@ class Compared(NamedTuple):
     reference: Labels
     prediction: Labels
     clips: list[str]  # in alphabetic order
-    left_out: tuple[int, int]  # clips that lack a prediction, and predicted clips that lack a reference
+    lacking: list[str]  # clips of the reference without prediction, in alphabetic order, scored or not
+    surplus: int  # predicted clips that lack a reference
+
+    @property
+    def left_out(self) -> tuple[int, int]:
+        """How many clips are not scored for want of a prediction, and for want of a reference."""
+        return len(set(self.lacking).difference(self.clips)), self.surplus
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -236,8 +242,8 @@ def _reference_option(text: str) -> str:
 
 def _clips(
     expected: set[str], found: set[str], allow_missing: bool, profile: JoinedBy
-) -> tuple[list[str], tuple[int, int]]:
-    """The clips to score in alphabetic order, and how many lack a prediction, or a reference.
+) -> tuple[list[str], list[str], int]:
+    """The clips to score and those that lack a prediction, in alphabetic order, and how many lack a reference.
 
     Raises:
         DataError: a clip lacks its prediction or its reference.
@@ -261,7 +267,7 @@ def _clips(
             "nothing was found; --allow-missing scores the other clips alone"
         )
     counted = expected if profile.missing else expected & found
-    return sorted(counted), (len(expected) - len(counted), len(surplus))
+    return sorted(counted), missing, len(surplus)
 
 
 def _several_systems(expected: set[str], surplus: Sequence[str]) -> str:

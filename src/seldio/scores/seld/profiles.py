@@ -52,6 +52,7 @@ class SeldProfile:
     missing: bool = False  # whether a clip without prediction counts as one where nothing was found
     #: by layout of the prediction, what the program makes of it
     misread: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    drops: tuple[str, ...] = ()  # layouts of a prediction none of whose rows the program reads
     needs: tuple[str, ...] = ()  # fields that both sides must have
     metre: float = 1.0  # units of distance in a metre
     tracks: int = 0  # how many sources of a class a frame can have; 0 for any number
@@ -101,7 +102,7 @@ _MISREAD_2024 = {
 
 PROFILES: tuple[SeldProfile, ...] = (
     SeldProfile(
-        name="dcase2023", aliases=("dcase2022",), years=(2022, 2023),
+        name="dcase2023", years=(2022, 2023),
         title="DCASE 2022 and 2023 Task 3: segments of one second, a threshold of 20 degrees",
         program="seld-dcase2023 at 24d14c9, SELD_evaluation_metrics.py",
         measure=pairing.SPHERICAL, tally=metrics.segment_counts, unit=metrics.SECOND,
@@ -137,6 +138,14 @@ PROFILES: tuple[SeldProfile, ...] = (
         measure=pairing.FOLDED, tally=metrics.frame_counts, unit=1, tracks=metrics.TRACKS, horizon="before-last",
         score=metrics.stereo, limits=Thresholds(20.0, relative=1.0), needs=("distance",), metre=100.0,
         columns=(F, ANGLE, dataclasses.replace(DISTANCE, unit="cm", digits=1), RELATIVE, ONSCREEN), jackknife="fails",
+    ),
+    SeldProfile(
+        name="dcase2022", years=(2022, 2023),
+        title="DCASE 2022 Task 3: as dcase2023, by a program that reads rows of five and six columns only",
+        program="seld-dcase2022 at c8adb1d, SELD_evaluation_metrics.py",
+        measure=pairing.SPHERICAL, tally=metrics.segment_counts, unit=metrics.SECOND,
+        score=metrics.classic, columns=_CLASSIC, misread=_MISREAD_2023, drops=("dcase2023-output", "dcase2024-output"),
+        jackknife="without-last",
     ),
     SeldProfile(
         name="dcase2021", years=(2021,),

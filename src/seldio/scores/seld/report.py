@@ -33,6 +33,7 @@ class SeldCase:
     reference_layout: str = ""
     chosen: tuple[str, ...] = ()  # sentences about layouts that the content did not decide
     left_out: tuple[int, int] = (0, 0)  # clips not counted, for want of a prediction and for want of a reference
+    missed: int = 0  # clips counted without a prediction
     intervals: bool = False  # whether the intervals of the official jackknife are shown
     bootstrap: Resampling | None = None  # how resamples are drawn, where bootstrap intervals are shown
     official_points: bool = False  # whether the point values of the official jackknife are shown
@@ -225,6 +226,10 @@ def _mistakes(case: SeldCase) -> Iterator[Notice]:
         yield Notice("forced", f"scored with errors in the data: {text}", grave=True)
     for text in case.chosen:
         yield Notice("layout-chosen", text, grave=True)
+    if case.facts.dropped:
+        rows = plural(case.facts.dropped, "predicted row")
+        text = f"{rows} not scored: they are {case.layout}, which the program silently drops. dcase2023 scores "
+        yield Notice("dropped-rows", f"{text}them", grave=True, first=True)
     sentence = case.profile.misread.get(case.layout)
     if sentence and case.facts.prediction.all:  # files without a row are the same in every layout
         text = f"the prediction is {case.layout}, which seldio reads correctly; {sentence}"
@@ -263,12 +268,14 @@ def _clips(case: SeldCase) -> Iterator[Notice]:
     if surplus:
         yield Notice("surplus-clips", f"{plural(surplus, 'predicted clip')} without reference left out", grave=True)
     if missing:
-        yield Notice(
-            "missing-clips",
-            f"{plural(missing, 'clip')} of the reference without prediction left out, as the official program "
-            "does silently: a system that submits only what it does well scores higher",
-            grave=True,
-        )
+        text = f"{plural(missing, 'clip')} of the reference without prediction left out, as the official program does "
+        text += "silently: a system that submits only what it does well scores higher"
+        if case.published is not None:
+            text += f". {case.published.profile.name} counts what they hold as missed"
+        yield Notice("missing-clips", text, grave=True)
+    elif case.missed:
+        text = f"{plural(case.missed, 'clip')} of the reference without prediction: what they hold counts as missed"
+        yield Notice("missing-clips", text, grave=True)
     empty, alarms = case.facts.unlabelled, case.facts.alarms
     if empty and case.profile.name == "dcase2025":
         text = f"{plural(empty, 'clip')} without labels: the {plural(alarms, 'prediction')} in them cost nothing"
@@ -331,7 +338,7 @@ _HORIZONS = {
 
 def _recorded(case: SeldCase) -> Iterator[Notice]:
     """Up to where the published definition counts."""
-    clips, known = len(case.score.clips), case.facts.recorded
+    clips, known = len((case.published or case.score).clips), case.facts.recorded
     labels = "up to the second of the last labelled frame"
     if known == clips:
         text = "up to the end of each recording"

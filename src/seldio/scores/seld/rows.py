@@ -174,6 +174,7 @@ class SideFacts:
     alarms: int = 0  # predicted rows in those
     crowded: int = 0  # frames with several references of one class, where the profile goes by the order of their rows
     recorded: int = 0  # clips the length of whose recording is known
+    dropped: int = 0  # predicted rows that the program does not read
 
     def __add__(self, other: SideFacts) -> SideFacts:
         return SideFacts(*_sums(self, other))

@@ -162,31 +162,38 @@ def scored_case(
         truth = reference_labels(labels, reference_layout, named)
         profile = named or usual_profile(truth)
         limits = options.limits(profile)
+        compared = join(truth, outputs, layout, profile, named=named is not None, allow_missing=options.allow_missing)
+        dropped = compared.prediction.layout.name in profile.drops
         ways = {profile: limits}
-        if profile.score is metrics.classic and profile.measure is pairing.SPHERICAL:
+        if profile.score is metrics.classic and profile.measure is pairing.SPHERICAL and not dropped:
             published = profiles.get("corrected")  # beside scores of the same kind
             ways[published] = dataclasses.replace(published.limits, angle=limits.angle)
-        compared = join(truth, outputs, layout, profile, named=named is not None, allow_missing=options.allow_missing)
         classes = vocabulary(options.classes or profile.vocabulary)
         frames = _lengths(compared, ways, options.recordings)
         ordered = tuple(Way(way.name, thresholds) for way, thresholds in ways.items())
-        work = Counting(ordered, len(classes), asked=options.asked(limits))
+        work = Counting(ordered, len(classes), dropped=dropped, asked=options.asked(limits))
         some = parts(compared, frames)
         counted = count(work, some)
-        forced = _forced(compared, counted, options.force)
+        plain = dataclasses.replace(work, asked=NO_ANALYSIS)
         average = options.average or profile.averages[0]
         score, *others = (
             SeldScore(way, average, tuple(compared.clips), counts)
             for way, counts in zip(ways, counted.counts, strict=True)
         )
-        plain = dataclasses.replace(work, asked=NO_ANALYSIS)
-        cause = probable_cause(score, counted.lags, plain, some, compared, frames)
+        missed = plain.nothing
+        if others and any(compared.left_out):  # the definition counts them, whatever the program does
+            missed = count(plain, parts(compared._replace(clips=compared.lacking), frames))
+            others = [other.joined(compared.lacking, missed.counts[1]) for other in others]
+        forced = _forced(compared, (counted, missed), options.force)
+        cause = None if dropped else probable_cause(score, counted.lags, plain, some, compared, frames)
     if any(0 < rows.elevations < rows.all for rows in (counted.facts.reference, counted.facts.prediction)):
         raise UsageError("scoring requires a direction in every row")
     names = [classes.label(n) for n in range(len(classes))]
     return SeldCase(
-        profile, limits, score, counted.facts, names,
+        profile, limits, score,
+        dataclasses.replace(counted.facts, recorded=counted.facts.recorded + missed.facts.recorded), names,
         compared.prediction.layout.name, truth.layout.name, compared.remarks, compared.left_out,
+        len(compared.lacking) - compared.left_out[0],
         intervals=options.jackknife, bootstrap=Resampling() if options.bootstrap else None,
         official_points=options.official_points, by_clip=options.by_clip, named=named is not None,
         published=others[0] if others else None, forced=forced, cause=cause,
@@ -219,7 +226,7 @@ def _lengths(compared: Compared, ways: Iterable[SeldProfile], recordings: str | 
         UsageError: recordings are named, and none does.
     """
     if any(not way.official for way in ways):
-        return lengths(compared.reference, compared.clips, recordings)
+        return lengths(compared.reference, [*compared.clips, *compared.lacking], recordings)
     if recordings is not None:
         raise UsageError(
             f"--recordings changes nothing in {next(iter(ways)).name}, whose program goes by the labels; "
@@ -228,16 +235,17 @@ def _lengths(compared: Compared, ways: Iterable[SeldProfile], recordings: str | 
     return {}
 
 
-def _forced(compared: Compared, counted: Counted, force: bool) -> tuple[str, ...]:
+def _forced(compared: Compared, counted: Sequence[Counted], force: bool) -> tuple[str, ...]:
     """What is wrong in labels and predictions, and was forced.
 
     Raises:
         InvalidData: something is, and was not.
     """
     found: list[Finding] = []
-    for side, faults in ((compared.reference, counted.reference), (compared.prediction, counted.prediction)):
+    faults = [one.reference for one in counted], [one.prediction for one in counted]
+    for side, own in zip((compared.reference, compared.prediction), faults, strict=True):
         every = joined([side.faults])
-        every.add(faults, side.part if isinstance(side, LabelFiles) else None)
+        every.add(joined(own), side.part if isinstance(side, LabelFiles) else None)
         found += every.settle(force)
     return tuple(map(str, found))
 
@@ -280,7 +288,7 @@ def parts(compared: Compared, frames: Mapping[str, int]) -> list[SeldPart]:
 
     *frames* are the label frames of recordings, where they are known.
     """
-    reference, prediction, clips, _ = compared
+    reference, prediction, clips, *_ = compared
     sizes = reference.sizes, prediction.sizes
     onsets = set(sampled(clips, _ONSETS))
 
@@ -335,6 +343,7 @@ class Counting:
     ways: tuple[Way, ...]  # those with one change measure angles alike; the first is that of the score
     classes: int  # how many the vocabulary has
     early: bool = False  # whether only the beginnings of clips count
+    dropped: bool = False  # whether the program reads no row of the prediction
     asked: Asked = NO_ANALYSIS  # what is measured beside the score
 
     @property
@@ -356,6 +365,9 @@ class Counting:
             UsageError: a side lacks a field that a profile needs.
         """
         (a, wrong), (b, amiss) = _side(part.reference, part.clips), _side(part.prediction, part.clips)
+        unread = len(b) if self.dropped else 0
+        if self.dropped:
+            b = NOTHING
         if self.early:
             a, b = causes.early(a), causes.early(b)
         profile, limits = self._first
@@ -369,7 +381,7 @@ class Counting:
             thresholds = {profiles.get(way.profile): way.limits for way in ways}
             counts |= zip(ways, count_sides(a, changed, thresholds, self.classes, frames), strict=True)
         ends = -(-horizons(profile, a, b, frames) // profile.unit) * profile.unit
-        notable = facts_of(a, b, ends, frames, self.classes, profile.ordered)
+        notable = dataclasses.replace(facts_of(a, b, ends, frames, self.classes, profile.ordered), dropped=unread)
         lags = causes.lags(a, b, part.onsets)
         sides = Sides(a, b, part.clips, frames, profile, limits, self.classes, self.asked)
         beside = tuple(analysis.count(sides) for analysis in wanted(self.asked))

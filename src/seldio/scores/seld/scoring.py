@@ -48,6 +48,13 @@ class SeldScore:
         values = self.profile.score(self.counts.total(), self.average)
         return values if len(self.counts) else values.undefined()
 
+    def joined(self, clips: Sequence[str], counts: Counts) -> SeldScore:
+        """The score over further clips too, in alphabetic order."""
+        names = (*self.clips, *clips)
+        order = np.array(sorted(range(len(names)), key=names.__getitem__))
+        both = Counts.joined([self.counts, counts]).take(order)
+        return dataclasses.replace(self, clips=tuple(names[number] for number in order), counts=both)
+
     def present(self, counts: Counts) -> Floats:
         """The overall scores of some *counts*, with means over the classes that have references; NaN where none has.
 
