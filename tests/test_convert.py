@@ -651,7 +651,7 @@ def test_outputs_get_the_names_that_the_official_scorer_looks_for(tmp_path: Path
     result = convert_source(
         tmp_path / "mix001.csv", f"{tmp_path}/out/", "dcase2026", allow_loss="x,y,z", fill={"score": 1}
     )
-    assert result.written == (str(tmp_path / "out/mix001_inference.json"),)
+    assert result.written == (str(tmp_path / "out/mix001.json"),)
     (annotation,) = json.loads(Path(result.written[0]).read_bytes())["annotations"]
     assert (annotation["score"], annotation["distance"]) == (1.0, 150.0)
 

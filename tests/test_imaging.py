@@ -238,11 +238,22 @@ def test_every_version_scores_files_with_any_number_of_workers(profile: str, tmp
         assert seldio.score(predictions, labels, profile=profile).to_json() == report.to_json()
 
 
-def test_predictions_of_another_name_are_paired_and_said(tmp_path: Path) -> None:
+def test_predictions_that_the_program_skips_for_their_names_are_left_out_and_said(tmp_path: Path) -> None:
     predictions, labels = written(tmp_path, imaging_set(1), "_inference")
+    with pytest.raises(DataError, match=r"all 2 files of predictions are called X_inference\.json.*dcase2026-0402"):
+        seldio.score(predictions, labels)
+    april = seldio.score(predictions, labels, profile="dcase2026-0402")
+    assert not {"prediction-names", "skipped-files"} & names(april)
+    first = predictions / "fold4_room2_mix001_inference.json"
+    first.rename(predictions / "fold4_room2_mix001.json")
     report = seldio.score(predictions, labels)
-    assert "prediction-names" in names(report)
-    assert "prediction-names" not in names(seldio.score(predictions, labels, profile="dcase2026-0402"))
+    for path in [*predictions.glob("*_inference.json")]:
+        path.unlink()
+    alone = seldio.score(predictions, labels, allow_missing=True)
+    assert report.overall == alone.overall
+    text = next(notice.text for notice in report.notices if notice.name == "skipped-files" and notice.first)
+    assert text.startswith("1 file of predictions called X_inference.json left out, as the program does")
+    assert "skipped-files" not in names(alone)
 
 
 def test_nothing_falls_back_to_another_year(tmp_path: Path) -> None:

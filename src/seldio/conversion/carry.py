@@ -230,6 +230,6 @@ def _file(file: ClipFile, target: LabelFormat, label: bool) -> ClipFile:
     stem = stem_of(base)
     newline = target.newline if isinstance(target, Dialect) else "\n"
     if isinstance(target, JsonFormat):
-        stem += "_std" if label else "_inference"
+        stem += "_std" if label else ""  # by these names the program pairs them
     name = posixpath.join(folder, stem + target.suffix)
     return ClipFile(file.clip, name, newline, not isinstance(target, JsonFormat), file.frames)

@@ -1,7 +1,7 @@
 """The layout of 2026: JSON annotations with energy maps on an equirectangular picture of 360 x 180.
 
-Labels (``NAME_std.json``) and outputs (``NAME_inference.json``) hold one object for each active source
-in each label frame::
+Labels (``NAME_std.json``) and outputs (``NAME.json``, in April ``NAME_inference.json``) hold one object for each
+active source in each label frame::
 
     {"annotations": [{"metadata_frame_index": 0, "instance_id": 1, "category_id": 8, "score": 0.87,
                       "distance": 231.5, "segmentation": [[[x, y, energy], ...], ...]}, ...]}
@@ -521,7 +521,7 @@ DCASE2026 = JsonFormat(
     aliases=("stairs26",),
     source="https://dcase.community/challenge2026/task-semantic-acoustic-imaging-for-sound-event-localization-and-"
     "detection-from-spatial-audio-and-audiovisual-scenes",
-    note="Labels are named NAME_std.json and have no score; outputs are named NAME_inference.json. The unit of "
+    note="Labels are named NAME_std.json and have no score; outputs are named NAME.json. The unit of "
     "distance is "
     "not stated; the baseline's labels come from STARSS23, which uses centimetres.",
 )

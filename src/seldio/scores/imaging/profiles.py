@@ -29,6 +29,8 @@ class ImagingProfile:
     undetected: bool = True
     #: how the program pairs files: a prediction and a label of the clip ``X``
     files: tuple[str, str] = ("X.json", "X_std.json")
+    #: what another version calls its predictions: the program finds no label for such a file and leaves it out
+    skips: str = "X_inference.json"
     averages: tuple[Average, ...] = ("macro", "micro")  # the first is the default
     vocabulary: str = "starss"  # of the classes
     #: bytes of a file of predictions at which the program ends; None for any number
@@ -72,7 +74,8 @@ PROFILES: tuple[ImagingProfile, ...] = (
     ImagingProfile(
         name="dcase2026-0402", title="the version of 2 April: COCO mask AP of blobs, Pearson r and distance error",
         program=f"{_REPOSITORY} at 84b2cd1 (2 April 2026), evaluate.py", thresholds=_COCO, drawn="blobs",
-        changed="the first version", files=("X_inference.json", "X_std.json"), averages=("macro",), largest=None,
+        changed="the first version", files=("X_inference.json", "X_std.json"), skips="",
+        averages=("macro",), largest=None,
     ),
     *plugins.rows("imaging_profiles", ImagingProfile),
 )  # fmt: skip

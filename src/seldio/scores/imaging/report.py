@@ -66,6 +66,7 @@ class ImagingCase:
     reference_files: tuple[tuple[str, int], ...]  # names and bytes
     prediction_files: tuple[tuple[str, int], ...]
     left_out: tuple[int, int]  # clips not counted, for want of a prediction and for want of a reference
+    skipped: tuple[str, ...]  # files of predictions that the program leaves out for their names, and so does the score
     forced: tuple[str, ...]  # errors in the data, which is scored all the same
     by_clip: Mapping[str, ImagingScore]  # where these are wanted
     counted: Mapping[str, Detections | MaskCounts]  # what was counted in each clip
@@ -154,11 +155,15 @@ def _mistakes(case: ImagingCase) -> Iterator[Notice]:
 def _files(case: ImagingCase) -> Iterator[Notice]:
     """Files that the program would not find, or not accept; clips that are left out."""
     own, truth = (re.escape(name).replace("X", ".+") for name in case.profile.files)
+    if case.skipped:
+        label = case.profile.skips.replace(".json", "_std.json")
+        text = f"{plural(len(case.skipped), 'file')} of predictions called {case.profile.skips} left out, as the "
+        text += f"program does silently ({listed(case.skipped, 2)}): it looks for a label {label}. Call them "
+        yield Notice("skipped-files", text + case.profile.files[0], grave=True, first=True)
     ending = _ending(case.profile.files[0])
     astray = [
         name for name, _ in case.prediction_files
-        if not re.fullmatch(own, name.rpartition("/")[2])
-        or (ending == ".json" and re.search(r"_(inference|std)\.json$", name))
+        if not re.fullmatch(own, name.rpartition("/")[2]) or (ending == ".json" and name.endswith("_std.json"))
     ]  # fmt: skip
     if astray:
         yield Notice(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from seldio.check.vetting import Faults, joined
 from seldio.engines import cut, each
-from seldio.errors import UsageError
+from seldio.errors import DataError, UsageError
 from seldio.files import open_source
 from seldio.findings import Finding, raise_errors
 from seldio.formats import get as get_format
@@ -129,6 +129,7 @@ def scored_maps(
                     "scores nothing else. To score directions against directions, name a profile of labels, such as "
                     "dcase2023"
                 )
+        compared, skipped = _without_skipped(compared, profile)
         classes = vocabulary(profile.vocabulary)
         work = MapCounting(profile.name, len(classes))
         some = map_parts(compared)
@@ -143,8 +144,29 @@ def scored_maps(
     return ImagingCase(
         profile, average, score, found.detections(len(classes)), [classes.label(n) for n in range(len(classes))],
         found.reference, found.prediction, _files(truth), _files(compared.prediction), compared.left_out,
-        tuple(map(str, forced)), by_clip, dict(zip(compared.clips, found.clips, strict=True)),
+        skipped, tuple(map(str, forced)), by_clip, dict(zip(compared.clips, found.clips, strict=True)),
     )  # fmt: skip
+
+
+def _without_skipped(compared: Compared, profile: ImagingProfile) -> tuple[Compared, tuple[str, ...]]:
+    """The comparison without the predictions that the program skips for their names, and the names of these files.
+
+    Raises:
+        DataError: it skips all of them.
+    """
+    ending = profile.skips.partition("X")[2]
+    part = getattr(compared.prediction, "part", None)
+    named = {} if part is None else {file.clip: file.entry.name for file in part.files}
+    skipped = [clip for clip in compared.clips if ending and named.get(clip, "").endswith(ending)]
+    if skipped and len(skipped) == len(compared.clips):
+        raise DataError(
+            f"all {plural(len(skipped), 'file')} of predictions are called {profile.skips}, and the program of "
+            f"{profile.name} leaves such files out, since it looks for labels called "
+            f"{profile.skips.replace('.json', '_std.json')}: nothing is left to score. Call them {profile.files[0]}, "
+            "or use --profile dcase2026-0402, whose program expects these names"
+        )
+    left = [clip for clip in compared.clips if clip not in set(skipped)]
+    return compared._replace(clips=left), tuple(named[clip] for clip in skipped)
 
 
 def _files(side: Labels) -> tuple[tuple[str, int], ...]:
@@ -189,7 +211,7 @@ class MapPart(NamedTuple):
 
 def map_parts(compared: Compared) -> list[MapPart]:
     """The clips of both sides, ``PART`` bytes at a time."""
-    reference, prediction, clips, _ = compared
+    reference, prediction, clips, *_ = compared
 
     def size(clip: str) -> int:
         return reference.sizes.get(clip, 0) + prediction.sizes.get(clip, 0)
