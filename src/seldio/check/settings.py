@@ -47,13 +47,18 @@ class Settings:
 
     def _wanted(self, finding: Finding) -> bool:
         code = finding.code
-        if (self.select and not code.startswith(self.select)) or (self.ignore and code.startswith(self.ignore)):
+        chosen = not self.select or code.startswith((*self.select, NOTHING_CHECKED))
+        if not chosen or (self.ignore and code.startswith(self.ignore)):
             return False
         return not any(
             fnmatch.fnmatchcase(finding.path, pattern) or fnmatch.fnmatchcase(finding.path, f"*/{pattern}")
             for pattern, prefixes in self.per_file_ignores.items()
             if code.startswith(prefixes)
         )
+
+
+#: What no choice of rules leaves out: where nothing was checked, none of them has passed.
+NOTHING_CHECKED = "LAY118"
 
 
 def fingerprint(finding: Finding) -> str:

@@ -23,7 +23,7 @@ from seldio.check.settings import Settings
 from seldio.engines import each
 from seldio.files import Entry, Source
 from seldio.files.sources import Lookup, reopened
-from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Sink, gathered
+from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, Sink, gathered
 from seldio.formats import ItemFormat
 from seldio.formats.items import ItemReading
 from seldio.formats.mera_submission import SUBMISSION
@@ -33,6 +33,7 @@ from seldio.formats.trees import read_tree
 from seldio.rules.audio import check_recordings
 from seldio.rules.collection import Collection, Reference
 from seldio.rules.deep import check_fit
+from seldio.rules.ignored import Ignored
 from seldio.rules.package import Package, is_package, systems
 from seldio.rules.predictions import ItemReference
 from seldio.rules.tree_media import is_sound, is_video
@@ -153,6 +154,11 @@ def examine(
         else:
             count += len(package.metas)
             found += rules.findings(package)
+        if not source.single and package is None and goal is None:
+            taken = {file.entry.path for some in cut for part in some for file in part.files}
+            alone = not count and not any(finding.severity is Severity.ERROR for finding in found)
+            left = [entry for entry in source if entry.path not in taken]
+            rules.run(Ignored(source.path, source.kind, left, alone), found.append)
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
     report = Report(files=count, heard=heard)
     report.add((settings or Settings()).applied(gathered(dict.fromkeys(found), RECORDS_SINGLY)))

@@ -18,8 +18,9 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from pathlib import PurePosixPath
 from types import SimpleNamespace
 from typing import IO, Any, Self
@@ -27,7 +28,7 @@ from typing import IO, Any, Self
 from seldio.errors import InvalidData
 from seldio.files.entries import Entry, Kind, Limits, Source, check_keys, checked, hidden
 from seldio.files.problems import DAMAGE, check_bits, guard, problem, special
-from seldio.files.streams import Inflated, Memory, Packed, Stretch
+from seldio.files.streams import Inflated, Inside, Memory, OnDisk, Packed, Stretch
 from seldio.findings import Finding, Sink
 from seldio.text import plural
 
@@ -49,8 +50,9 @@ def _gunzip(stream: IO[bytes]) -> gzip.GzipFile:
     return gzip.GzipFile(fileobj=stream)
 
 
+_GZIP = b"\x1f\x8b"
 _UNPACKERS: tuple[tuple[bytes, _Unpacker], ...] = (
-    (rb"\x1f\x8b", _gunzip),
+    (_GZIP, _gunzip),
     (rb"BZh[1-9]1AY&SY", bz2.BZ2File),
     (rb"\xfd7zXZ\x00", lzma.LZMAFile),
 )
@@ -114,6 +116,49 @@ def _single(packed: Packed, unpack: _Unpacker) -> Any:
     if any(re.match(magic, opened.peek(10)) for magic, _ in _UNPACKERS):
         raise ValueError("compressed twice")
     return opened
+
+
+#: Files of a folder that are read as what gzip packed into them: text, which is read as a whole.
+_PACKED_TEXT = re.compile(r"(?i)\.(csv|tsv|txt|json|jsonl|ndjson|eaf|jams)\.gz$")
+
+
+#: So many times as large as a file is what gzip packs into it, at most.
+_GZIP_MOST = 1032
+
+
+@dataclass(frozen=True, slots=True)
+class Gunzipped(Inside):
+    """The content of a file that is packed by gzip."""
+
+    def __call__(self) -> Any:
+        """See :class:`Inside`."""
+        return _single(OnDisk(self.real, self.real), _gunzip)
+
+
+def inflating(entries: Sequence[Entry], sink: Sink, limits: Limits) -> tuple[Entry, ...]:
+    """The files of a folder; text that is packed by gzip (``a.csv.gz``) is read as what is in it (``a.csv``).
+
+    Such a file ends with its unpacked size, and is never read further than that.
+    """
+    taken = {entry.name for entry in entries}
+    read: list[Entry] = []
+    for entry in entries:
+        if not _PACKED_TEXT.search(entry.name) or entry.head(len(_GZIP)) != _GZIP:
+            read.append(entry)
+            continue
+        name, cap = entry.name[: -len(".gz")], limits.unpacked(entry.size, limits.file_bytes)
+        with entry.open() as stream:
+            stream.seek(max(entry.size - 4, 0))
+            size = int.from_bytes(stream.read(4), "little")
+        if name in taken:
+            sink(problem("SAF104", entry.path, f"Is there twice, packed and as {name}"))
+        elif size > _GZIP_MOST * entry.size:
+            sink(problem("SAF107", entry.path, "Damaged (cut short)"))
+        elif size > cap:
+            sink(problem("SAF105", entry.path, f"Unpacks to {size:,} bytes, from {entry.size:,} compressed"))
+        else:
+            read.append(replace(entry, name=name, size=size, _cap=size, _real=None, _start=Gunzipped(str(entry.local))))
+    return tuple(sorted(read, key=attrgetter("name")))
 
 
 @dataclass(frozen=True, slots=True)

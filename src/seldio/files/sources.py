@@ -10,6 +10,7 @@ calls it. Files that other files name are looked up among a source's entries, or
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import os
 import re
@@ -22,7 +23,7 @@ from itertools import chain, islice
 from operator import attrgetter
 
 from seldio.errors import InvalidData, SeldioError, UsageError
-from seldio.files.archives import open_packed
+from seldio.files.archives import inflating, open_packed
 from seldio.files.entries import DEFAULTS, Entry, Limits, Source, checked, hidden
 from seldio.files.exports import restored
 from seldio.files.problems import check_bits, failure, problem, special
@@ -62,7 +63,9 @@ def open_source(
     real, mode, size = _followed(place, given, sink)
     if stat.S_ISDIR(mode):
         folder = Source(given, "folder", checked(_walk(given, real, sink, limits), sink))
-        return folder if as_it_lies else restored(folder, sink, limits)
+        if as_it_lies or (export := restored(folder, sink, limits)) is not folder:
+            return folder if as_it_lies else export
+        return dataclasses.replace(folder, entries=inflating(folder.entries, sink, limits))
     if stat.S_ISREG(mode):
         check_bits(given, mode, sink)
         plain = Entry(given, os.path.basename(given), size, limits.plain(given), real)
