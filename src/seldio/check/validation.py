@@ -155,10 +155,12 @@ def examine(
             count += len(package.metas)
             found += rules.findings(package)
         if not source.single and package is None and goal is None:
-            taken = {file.entry.path for some in cut for part in some for file in part.files}
-            alone = not count and not any(finding.severity is Severity.ERROR for finding in found)
+            files = list(chain.from_iterable(part.files for some in cut for part in some))
+            taken = {entry.path for file in files for entry in (file.entry, *(beside for beside, _ in file.beside))}
             left = [entry for entry in source if entry.path not in taken]
-            rules.run(Ignored(source.path, source.kind, left, alone), found.append)
+            alone = not count and not any(finding.severity is Severity.ERROR for finding in found)
+            layouts = frozenset(one.reading.format.name for one in recognised)
+            rules.run(Ignored(source.path, source.kind, left, alone, layouts), found.append)
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
     report = Report(files=count, heard=heard)
     report.add((settings or Settings()).applied(gathered(dict.fromkeys(found), RECORDS_SINGLY)))

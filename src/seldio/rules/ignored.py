@@ -33,6 +33,7 @@ class Ignored:
     kind: str  # file, folder, zip, tar, gzip or stdin
     entries: Sequence[Entry]
     alone: bool  # whether nothing else was there to be checked
+    layouts: frozenset[str]  # those of the labels that were checked
 
 
 @rule("LAY118", ERROR)
@@ -40,7 +41,7 @@ def nothing_checked(ignored: Ignored, found: Found) -> Iterator[Finding]:
     """Nothing in the source was checked.
 
     The source holds no file that seldio reads: labels under another suffix, an archive inside an archive, or data
-    of another kind. The finding counts what is there. It is an error, so that a check that looked at nothing does
+    of another kind. The finding counts what was found. It is an error, so that a check that looked at nothing does
     not pass, whatever rules are selected.
 
     Example:
@@ -59,9 +60,9 @@ def nothing_checked(ignored: Ignored, found: Found) -> Iterator[Finding]:
     told, hints = [], []
     for (what, _), entries in grouped(ignored.entries, _kind).items():
         count = f"{plural(len(entries), 'file')} {what}"
-        if layout := _labels(entries):
+        if layout := " or ".join(_layouts(entries)):
             looks = "which looks" if len(entries) == 1 else "which look"
-            told.append(f"{count}, {looks} like {layout} but {_is(entries)} not called .csv")
+            told.append(f"{count}, {looks} like labels ({layout}) but {_is(entries)} not called .csv")
             hints.append("rename them to .csv")
         elif all(_ARCHIVE.search(entry.name) for entry in entries):
             told.append(f"{count}, {'an archive' if len(entries) == 1 else 'archives'} inside of this {ignored.kind}")
@@ -79,7 +80,7 @@ _KINDS = 5
 
 @rule("LAY119", ERROR)
 def labels_not_read(ignored: Ignored, found: Found) -> Iterator[Finding]:
-    """Files that look like labels but are not called so.
+    """Files that hold labels and are not called so.
 
     Label files and results end in .csv. Files with the same rows under another suffix are read neither by seldio
     nor by the official programs: their clips are missing, and nobody says so.
@@ -93,11 +94,11 @@ def labels_not_read(ignored: Ignored, found: Found) -> Iterator[Finding]:
     Reference: seld-dcase2023, cls_feature_class.py: the names of label files end in .csv.
     """
     for (what, _), entries in () if ignored.alone else grouped(ignored.entries, _kind).items():
-        if layout := _labels(entries):
+        if ignored.layouts.intersection(_layouts(entries)):
             names = listed([entry.name.rpartition("/")[2] for entry in entries])
-            message = f"{plural(len(entries), 'file')} {what} {_is(entries)} not read but hold {layout}: {names}"
-            message = message.replace(" hold ", " holds ") if len(entries) == 1 else message
-            yield found(entries[0].path, message, "rename them to .csv, or move them elsewhere")
+            count = f"{plural(len(entries), 'file')} {what} {_is(entries)} not read"
+            yield found(entries[0].path, f"{count}, with rows like those of the labels beside them: {names}",
+                        "rename them to .csv, or move them elsewhere")  # fmt: skip
 
 
 @rule("LAY120", WARNING)
@@ -143,13 +144,11 @@ def _kind(entry: Entry) -> tuple[str, bool]:
 _SUFFIX = 12
 
 
-def _labels(entries: Sequence[Entry]) -> str:
-    """What labels some files look like, in words; empty where they do not."""
+def _layouts(entries: Sequence[Entry]) -> list[str]:
+    """The layouts of labels that some files look like; empty where they do not look like any."""
     texts = [file for entry in entries[:_SAMPLE] if (file := _text(entry)) is not None]
-    if not texts:
-        return ""
-    layouts = [format.name for format, _, _ in files_by_layout(usable(texts, lambda _: None), lambda _: None)]
-    return f"labels ({' or '.join(layouts)})" if layouts else "rows of labels"
+    found = files_by_layout(usable(texts, lambda _: None), lambda _: None)
+    return [format.name for format, _, _ in found] or ["rows of numbers"] * bool(texts)
 
 
 def _text(entry: Entry) -> TextFile | None:
