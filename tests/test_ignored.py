@@ -74,7 +74,7 @@ def test_some_labels_under_another_suffix(tmp_path: Path) -> None:
     root = folder(tmp_path / "labels", ".csv")
     (root / f"{CLIPS[0]}.csv").rename(root / f"{CLIPS[0]}.txt")
     (root / "README.txt").write_text("These are labels.\n")
-    text = f"1 file called .txt is not read, with rows like those of the labels beside them: {CLIPS[0]}.txt"
+    text = f"1 file called .txt is not read, with rows like those of the labels next to them: {CLIPS[0]}.txt"
     assert said(root) == [("LAY119", text)]
 
 

@@ -97,7 +97,7 @@ def labels_not_read(ignored: Ignored, found: Found) -> Iterator[Finding]:
         if ignored.layouts.intersection(_layouts(entries)):
             names = listed([entry.name.rpartition("/")[2] for entry in entries])
             count = f"{plural(len(entries), 'file')} {what} {_is(entries)} not read"
-            yield found(entries[0].path, f"{count}, with rows like those of the labels beside them: {names}",
+            yield found(entries[0].path, f"{count}, with rows like those of the labels next to them: {names}",
                         "rename them to .csv, or move them elsewhere")  # fmt: skip
 
 
