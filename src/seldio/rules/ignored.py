@@ -40,9 +40,9 @@ class Ignored:
 def nothing_checked(ignored: Ignored, found: Found) -> Iterator[Finding]:
     """Nothing in the source was checked.
 
-    The source holds no file that seldio reads: labels under another suffix, an archive inside an archive, or data
-    of another kind. The finding counts what was found. It is an error, so that a check that looked at nothing does
-    not pass, whatever rules are selected.
+    The source holds no file that seldio reads: labels under another suffix, an archive inside an archive, or
+    data of another kind. The finding counts what was found. It is an error, so that a check that looked at
+    nothing does not pass, whatever rules are selected.
 
     Example:
         54 label files that are called .txt; a zip that holds a zip
