@@ -20,7 +20,7 @@ from seldio.conversion.items import read_items
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source
 from seldio.findings import raise_errors
-from seldio.formats import LABEL_FORMATS, LabelFormat, TextFile, get
+from seldio.formats import LABEL_FORMATS, LabelFormat, TextFile
 from seldio.formats.items import ItemFormat
 from seldio.formats.recognise import Recognised, files_by_layout, usable
 from seldio.schema.clips import ClipTable
@@ -76,11 +76,13 @@ class LabelStamp(NamedTuple):
 
 
 class ClipLabelFile(NamedTuple):
-    """The label file of a clip; *table*: a part of a table of several clips, in its place."""
+    """The label file of a clip; *table*: of one that was read as a whole, the rows of the clip, with their layout."""
 
     clip: str
     entry: Entry
     table: pa.Table | None = None
+    format: LabelFormat | None = None
+    shared: bool = False  # whether the file is that of other clips too, or a table
     stamp: LabelStamp | None = None  # of a saved index
 
     def text(self) -> TextFile:
@@ -117,7 +119,7 @@ class SavedLabels(Mapping[str, ClipLabelFile]):
 
     def __getitem__(self, clip: str) -> ClipLabelFile:
         name, *stamp = self._clips.cells(clip, self._FIELDS)
-        return ClipLabelFile(clip, self._entries[name], None, LabelStamp(*stamp))
+        return ClipLabelFile(clip, self._entries[name], stamp=LabelStamp(*stamp))
 
     def names(self) -> Iterator[tuple[str, str]]:
         """Each clip with the name of its file."""
@@ -278,8 +280,8 @@ class Events(ArrowTable):
 
     def _expected(self, file: ClipLabelFile) -> LabelFormat:
         """The layout that most files of a file's folder have."""
-        if file.table is not None:
-            return get("parquet")
+        if file.format is not None:
+            return file.format
         if self._format is not None:
             return self._format
         folder = posixpath.dirname(file.entry.name)

@@ -126,7 +126,7 @@ class ExportPlan:
         columns = {main: "audio", "audio": "recording"} if main != "audio" else {}
         media = {columns.get(field, field): files[field] for field in (*arrays, "video") if field in files}
         file = self.label_files.get(name)
-        if file is None or file.table is None:
+        if file is None or not file.shared or file.table is None:
             return ClipRow(name, key, clip, media, main, None if file is None else file.entry)
         return ClipRow(name, key, clip, media, main, None, file.table.nbytes)
 
@@ -200,8 +200,14 @@ class ExportPlan:
             "columns": [self.facts, self.media, bool(self.label_files), self.events.schema.to_string()],
             "classes": self.classes,
             "rates": self.rates,
-            "questions": [entry.stamp for entry in self.others] if self.items else [],
+            # which hold questions, labels of several clips, and what is read with labels
+            "others": [entry.stamp for entry in self.others] if self.items or self._wholes else [],
         }
+
+    @property
+    def _wholes(self) -> bool:
+        """Whether labels were read as wholes: of several clips, or with other files."""
+        return any(file.table is not None for file in self.label_files.values())
 
     def statistics(self) -> dict[str, Any]:
         """Counts of clips, splits and files, and the bytes of the source."""

@@ -6,6 +6,7 @@ exports, pictures and the page of a clip take their files from here.
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import os
 from collections import Counter
@@ -27,16 +28,18 @@ from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.sources import Lookup, is_remote, on_this_machine, remote_listing
 from seldio.findings import raise_errors
-from seldio.formats import LabelFormat, TextFile, get
+from seldio.formats import PARQUET, Format, LabelFormat, TextFile, get
+from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.items import ItemFormat
-from seldio.formats.recognise import Content, is_annotations, is_table, named_like_labels
+from seldio.formats.parts import entries_by_clip, resolved
+from seldio.formats.recognise import PARQUET_SUFFIX, Content, by_content, is_table, named_like_labels
 from seldio.formats.trees import TYPES, Tree, read_tree
 from seldio.schema.clips import Clip, ClipTable
 from seldio.schema.events import Origin, origin_of, with_origin
 from seldio.text import clipped, listed, plural, printable
 
-#: Bytes that tell labels as JSON from other JSON.
-_HEAD = 4096
+#: Bytes that tell labels from other texts, and of JSON that they do not tell, of which keys come late.
+_HEAD, _KEYS = 1 << 12, 1 << 16
 
 
 class Index:
@@ -79,7 +82,8 @@ class Index:
         """Whether anything is called like a recording, a video, labels or questions."""
         suffixes = (*TYPES, *(format.suffix.lstrip(".") for format in formats.ITEM_FORMATS), "parquet")
         alone = self.source.single and bool(self.source.entries)
-        return alone or any(name.rpartition(".")[2].lower() in suffixes for name in self.entries)
+        known = any(name.rpartition(".")[2].lower() in suffixes for name in self.entries)
+        return alone or known or any(map(named_like_labels, self.source))
 
     @property
     def layout(self) -> str:
@@ -93,28 +97,26 @@ class Index:
     def filled(self) -> Self:
         """Itself, unless there is nothing in it that would be used."""
         if not self.likely:
-            message = f"{printable(self.source.path)} holds no recording, video, labels or questions"
-            if any(map(named_like_labels, self.source)):
-                message += " that are opened as a dataset: convert its labels to those of one, such as starss23, first"
-            raise UsageError(message)
+            raise UsageError(f"{printable(self.source.path)} holds no recording, video, labels or questions")
         return self
 
     @cached_property
     def clips(self) -> ClipTable:
         """The recordings by name; where two have one name, by their path without suffix."""
-        rows = [row for row in self.tree.clips if row.metadata not in self._questions]
-        rows += [_loose(clip, name) for name, clip in self._other_labels.items()]
-        known = {row.clip for row in rows}
-        rows += [_loose(clip) for clip in self._tables if clip not in known]
+        rows = [row for row in self.tree.clips if row.metadata not in self._apart]
+        rows += [_loose(clip, name) for name, clip in self._annotations.items()]
         counts = Counter(row.clip for row in rows)
-        return ClipTable.of({row.clip if counts[row.clip] == 1 else _path(row): row for row in rows})
+        named = {row.clip if counts[row.clip] == 1 else _path(row): row for row in rows}
+        return ClipTable.of(named | {clip: _loose(clip) for clip in self._wholes if clip not in named})
 
     @cached_property
     def label_files(self) -> Mapping[str, ClipLabelFile]:
         """The label files by clip; those that have none of their own are looked up in tables of labels."""
         paths = zip(self.clips, self.clips.column("metadata").to_pylist(), strict=True)
         files = {name: ClipLabelFile(name, self.entries[path]) for name, path in paths if path is not None}
-        return {**files, **{clip: file for clip, file in self._tables.items() if clip not in files}}
+        tables = {clip for clip, file in self._wholes.items() if file.entry.name.lower().endswith(PARQUET_SUFFIX)}
+        others = {clip: file for clip, file in self._wholes.items() if clip not in tables & files.keys()}
+        return _joined(files, others)
 
     def labels_of(self, clips: ClipTable) -> Mapping[str, ClipLabelFile]:
         """The label files of some of the clips."""
@@ -152,57 +154,114 @@ class Index:
         return {path: name for name, field, path in files if field != "metadata"}
 
     @cached_property
-    def _questions(self) -> frozenset[str]:
-        """Tables that belong to no recording and hold questions, not labels; their content tells."""
-        if self.format is not None:
-            return frozenset()
+    def _apart(self) -> Mapping[str, Format]:
+        """Tables next to no recording that are not the labels of a clip called like them, with what they hold.
+
+        These are questions, and labels of several recordings; their content tells.
+        """
         alone = [
             row.metadata for row in self.tree.clips
             if row.metadata is not None and row.layout == "loose" and row.files.keys() == {"metadata"}
         ]  # fmt: skip
-        if self.item_format is not None:
-            return frozenset(alone)
-        # no digit is what questions begin with
+        named = self.item_format or self.format
+        if named is not None:
+            return dict.fromkeys(alone, named) if isinstance(named, ItemFormat) or _several(named) else {}
+        # no digit is what questions and names of columns begin with
         heads = ((self.entries[name], self.entries[name].head(1)) for name in alone)
         others = (entry for entry, head in heads if head and not head.isdigit())
-        return frozenset(e.name for e in others if isinstance(formats.format_of_file(e.read(), e.name), ItemFormat))
+        found = ((entry.name, formats.format_of_file(entry.read(), entry.name)) for entry in others)
+        return {name: one for name, one in found if one is not None and (isinstance(one, ItemFormat) or _several(one))}
 
     @cached_property
-    def _other_labels(self) -> Mapping[str, str]:
-        """Labels as JSON, by file name, with their clip."""
+    def _looks(self) -> Mapping[str, str]:
+        """The formats that label files begin like, by file name; without tables of numbers, and Parquet."""
         if self.item_format is not None:
             return {}
-        found = {}
-        for name, entry in self.entries.items():
-            if name.lower().endswith(".json") and not any("\ud800" <= character <= "\udfff" for character in name):
-                clip = PurePosixPath(name).stem.removesuffix("_std").removesuffix("_inference")
-                if is_annotations(TextFile(entry.path, name, clip, entry.head(_HEAD))):
-                    found[name] = clip
-        return found
+        if self.format is not None and self.format.suffix.lstrip(".") not in (*TYPES, "json", "parquet"):
+            return {name: self.format.name for name in self.entries if name.lower().endswith(self.format.suffix)}
+        found = {name: self._look(entry) for name, entry in self.entries.items() if not _known(name)}
+        return {name: format for name, format in found.items() if format}
+
+    def _look(self, entry: Entry) -> str:
+        """The format of labels that a file begins like; empty if none."""
+        if not (self.source.single or named_like_labels(entry)):
+            return ""
+        for size in (_HEAD, _KEYS):
+            format = by_content(TextFile(entry.path, entry.name, "", entry.head(size)))
+            if format or entry.size <= size or not entry.name.lower().endswith(".json"):
+                return format
+        return ""
+
+    @property
+    def _annotations(self) -> Mapping[str, str]:
+        """Labels as JSON of 2026, by file name, with their clip."""
+        return {
+            name: PurePosixPath(name).stem.removesuffix("_std").removesuffix("_inference")
+            for name, format in self._looks.items() if format == DCASE2026.name
+        }  # fmt: skip
 
     @cached_property
-    def _tables(self) -> Mapping[str, ClipLabelFile]:
-        """The clips of Parquet files of labels, which are read as wholes."""
-        if self.item_format is not None or self.format not in (None, get("parquet")):
+    def _wholes(self) -> Mapping[str, ClipLabelFile]:
+        """The clips of label files that are read as wholes: tables of clips, and what tools of annotators write."""
+        if self.item_format is not None:
             return {}
         wanted: tuple[Content, ...] = ("labels", "damaged", "other") if len(self.source.entries) == 1 else ("labels",)
+        tables = [entry for entry in self.source if is_table(entry, *wanted)] if self.format in (None, PARQUET) else []
+        named = {name for name, look in self._looks.items() if look not in (DCASE2026.name, PARQUET.name)}
+        named |= {name for name, format in self._apart.items() if not isinstance(format, ItemFormat)}
         found: dict[str, ClipLabelFile] = {}
-        for entry in (entry for entry in self.source if is_table(entry, *wanted)):
-            more: dict[str, ClipLabelFile] = {}
-            faults = Faults()
-            for part in label_parts(Source(entry.path, "file", (entry,)), get("parquet"), raise_errors):
-                (one,) = part.labels(raise_errors)
-                faults.add(vet([one]).thin(), part)
-                tables = clip_tables(one.reading.table)  # silent clips too
-                more |= {file.clip: ClipLabelFile(file.clip, entry, rows) for file, rows in tables}
-            faults.settle(self._force)
-            if both := sorted(found.keys() & more.keys()):
-                raise UsageError(
-                    f"{printable(found[both[0]].entry.path)} and {printable(entry.path)} both hold labels of "
-                    f"{listed(both)}: open only one, or remove one"
-                )
-            found |= more
+        for entry in tables:
+            found = _joined(found, self._read(Source(entry.path, "file", (entry,)), PARQUET))
+        if named:
+            others = self.source.restricted(self.entries[name] for name in sorted(named))
+            found = _joined(found, self._read(others, self.format))
         return found
+
+    def _read(self, source: Source, format: LabelFormat | None) -> Mapping[str, ClipLabelFile]:
+        """The clips of *source*, silent ones too."""
+        found: dict[str, ClipLabelFile] = {}
+        faults = Faults()
+        for part in label_parts(source, format, raise_errors):
+            read = part.labels(raise_errors)
+            faults.add(vet(read).thin(), part)
+            entries = entries_by_clip(read, [part])
+            held = Counter(entry.path for entry in entries.values())
+            for reading in (one.reading for one in read):
+                own, shared = reading.format, reading.format.role == "table"
+                if shared:  # it keeps columns that the labels which it was made from have not
+                    own = dataclasses.replace(resolved(own, reading.table), carries=own.carries)
+                clips = {
+                    file.clip: ClipLabelFile(file.clip, entry, rows, own, shared or held[entry.path] > 1)
+                    for file, rows in clip_tables(reading.table)
+                    for entry in (entries[file.clip],)
+                }
+                found = _joined(found, clips)
+        faults.settle(self._force)
+        return found
+
+
+def _several(format: Format) -> bool:
+    """Whether it is a table of labels in which rows say of which recording they are."""
+    return isinstance(format, LabelFormat) and format.several and format is not PARQUET
+
+
+def _known(name: str) -> bool:
+    """Whether the name alone says what a file is, or that it cannot stand in a table."""
+    return name.rpartition(".")[2].lower() in TYPES or any("\ud800" <= one <= "\udfff" for one in name)
+
+
+def _joined(some: Mapping[str, ClipLabelFile], more: Mapping[str, ClipLabelFile]) -> dict[str, ClipLabelFile]:
+    """The label files of both.
+
+    Raises:
+        UsageError: both have one of a clip.
+    """
+    if both := sorted(some.keys() & more.keys()):
+        raise UsageError(
+            f"{printable(some[both[0]].entry.path)} and {printable(more[both[0]].entry.path)} both hold labels of "
+            f"{listed(both)}: open only one, or remove one"
+        )
+    return {**some, **more}
 
 
 def _loose(clip: str, metadata: str | None = None) -> Clip:
@@ -237,7 +296,7 @@ def open_clip(
             return
         index = Index(source)
         row, file = _chosen(index, clip)
-        yield _alone(file), ClipMedia.of(row, index.entries).replaced(audio, video)
+        yield _alone(index, file), ClipMedia.of(row, index.entries).replaced(audio, video)
 
 
 def _fetched(place: str) -> str:
@@ -266,13 +325,13 @@ def _chosen(index: Index, clip: str | None) -> tuple[Clip, ClipLabelFile]:
     raise UsageError(f"{where} holds {plural(len(found), 'clip')}: choose one with --clip, such as {listed(found, 3)}")
 
 
-def _alone(file: ClipLabelFile) -> Source:
+def _alone(index: Index, file: ClipLabelFile) -> Source:
     """The labels of one clip as a source."""
     entry = file.entry
-    if file.table is not None:
+    if file.table is not None and file.shared:
         origin = origin_of(file.table)
         mine = tuple(each for each in origin.files if each.clip == file.clip)
         table = with_origin(file.table, Origin(origin.format, origin.vocabulary, mine))
         data = get("parquet").write(table, mine[0])
         entry = Entry(entry.path, entry.name, len(data), len(data), None, partial(io.BytesIO, data))
-    return Source(entry.path, "file", (entry,))
+    return Source(entry.path, "file", (entry,), every=index.source.entries)

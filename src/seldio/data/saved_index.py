@@ -284,7 +284,10 @@ def _made(
     folders = _folders(root, young)
     index = Index(open_source(given, raise_errors), format, item_format).filled()
     if index.source.stored or any(file.table is not None for file in index.label_files.values()):
-        raise UsageError(f"{printable(given)} holds tables or shards, which need no index: open it without index=")
+        raise UsageError(
+            f"{printable(given)} holds tables or shards, or labels of annotation tools, which are read as wholes and "
+            "need no index: open it without index="
+        )
     clips = index.clips
     columns = {name: clips.table[name] for name in ("name", *CLIP_SCHEMA.names)}
     events = index.events(index.label_files)

@@ -47,8 +47,10 @@ def restored(source: Source, sink: Sink, limits: Limits) -> Source:
     for entry in source:
         if entry.name not in shards:
             derived += _plain(entry, written, entries, sink, limits)
-    again = (".csv", ".json", *(() if written is None else (".parquet",)))  # what its tables of labels tell again
-    if not any(entry.name.lower().endswith(again) for entry in entries):
+    # what its tables of labels tell again; other texts are labels where they lie in a shard
+    again = (".csv", ".json", ".eaf", ".jams", *(() if written is None else (".parquet",)))
+    texts = (entry for found in shards.values() for entry in found if entry.name.lower().endswith((".txt", ".tsv")))
+    if next(texts, None) is None and not any(entry.name.lower().endswith(again) for entry in entries):
         entries += [entry for entry in derived if entry.name.startswith(LABELS)]
     kind: Kind = "tar" if source.kind == "file" else source.kind
     return Source(source.path, kind, checked(_once(entries, sink), sink), source._stack, source.entries)

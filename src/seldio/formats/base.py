@@ -232,6 +232,7 @@ class LabelFormat(Format):
     alias_vocabularies: Mapping[str, str] = dataclasses.field(default_factory=dict)
     years: str = ""  # of the challenge, for people
     clip_frames: int | None = None  # label frames of every clip, where the dataset fixes them
+    several: bool = False  # whether a file may hold several recordings, or one of another name: its rows say which
 
     def under(self, alias: str) -> Self:
         """See :meth:`Format.under`; it may mean another class list."""

@@ -205,7 +205,6 @@ class ToolFormat(LabelFormat):
 
     Args:
         time_decimals: of its seconds; None where it keeps what it is given.
-        several: whether a file may hold the labels of several recordings.
     """
 
     role: Any = "label"
@@ -215,7 +214,6 @@ class ToolFormat(LabelFormat):
     )  # fmt: skip
     needs: tuple[str, ...] = ("onset", "offset")
     time_decimals: int | None = None
-    several: bool = False
 
     def companions(self, place: str, clip: str) -> tuple[Needed, ...]:  # noqa: ARG002 - in its own folder
         """See :meth:`LabelFormat.companions`: the trajectory of the clip, or of any."""

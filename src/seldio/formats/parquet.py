@@ -461,5 +461,6 @@ PARQUET = ParquetFormat(
     suffix=".parquet",
     carries=tuple(COLUMNS),
     needs=("clip",),
+    several=True,
     note="Row groups end at clip boundaries; names, line endings and silent clips are restored with the table.",
 )

@@ -280,11 +280,27 @@ def checked_clips(found: Iterable[Part]) -> None:
     """
     first: dict[str, Entry] = {}
     for file in (file for part in found if part.questions is None for file in part.files):
-        other = first.setdefault(file.clip, file.entry)
-        if other is not file.entry:
-            raise UsageError(
-                f"{printable(other.path)} and {printable(file.entry.path)} both belong to clip {printable(file.clip)}"
-            )
+        if first.setdefault(file.clip, file.entry) is not file.entry:
+            raise _both(first[file.clip], file.entry, file.clip)
+
+
+def entries_by_clip(read: Iterable[Recognised], found: Iterable[Part]) -> dict[str, Entry]:
+    """The file of each clip, as the rows of parts say that were *read* of them.
+
+    Raises:
+        UsageError: two files describe one clip.
+    """
+    entries = {file.entry.path: file.entry for part in found for file in part.files}
+    clips = [(part.origin.clip, entries[part.file.path]) for one in read for part in one.reading.parts]
+    first: dict[str, Entry] = {}
+    for clip, entry in clips:
+        if first.setdefault(clip, entry) is not entry:
+            raise _both(first[clip], entry, clip)
+    return first
+
+
+def _both(one: Entry, other: Entry, clip: str) -> UsageError:
+    return UsageError(f"{printable(one.path)} and {printable(other.path)} both belong to clip {printable(clip)}")
 
 
 def candidates(

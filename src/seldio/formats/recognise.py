@@ -112,7 +112,7 @@ def files_by_layout(
     *wanted* for, that decides between layouts that the evidence leaves, which is a finding as well.
     """
     groups = _groups(files)
-    found = {key: None if _by_content(group[0]) else _detected(group) for key, group in groups.items()}
+    found = {key: None if by_content(group[0]) else _detected(group) for key, group in groups.items()}
     choices = {key: choose_layout(own, wanted) for key, own in found.items() if own is not None and wanted is not None}
     found |= {
         key: choice.detection for key, choice in choices.items() if cast("Detection", found[key]).format is not None
@@ -150,14 +150,14 @@ def _groups(files: Iterable[TextFile]) -> dict[Key, list[TextFile]]:
     """Files by folder, width, header and kind of numbers; files without rows have width 0."""
     groups: dict[Key, list[TextFile]] = {}
     for file in files:
-        name = _by_content(file)
+        name = by_content(file)
         shape = (-1, name, False) if name else signature(file.data)
         place = file.path if name == "parquet" else posixpath.dirname(file.name)  # in an export, paths are others
         groups.setdefault((place, *shape), []).append(file)
     return groups
 
 
-def _by_content(file: TextFile) -> str:
+def by_content(file: TextFile) -> str:
     """The format shown by the first bytes, or by the name if these do not; empty if neither shows it."""
     if _is_parquet(file):
         return "parquet"
@@ -167,11 +167,6 @@ def _by_content(file: TextFile) -> str:
 def _is_parquet(file: TextFile) -> bool:
     """Whether a file begins like Parquet, or has the name of one, be it empty or damaged."""
     return file.data.startswith(MAGIC) or file.name.lower().endswith(PARQUET_SUFFIX)
-
-
-def is_annotations(file: TextFile) -> bool:
-    """Whether a file begins like the JSON of 2026, or has the name of one, be it empty or damaged."""
-    return DCASE2026.likes(file.data, file.name) > 0
 
 
 def _detected(group: Sequence[TextFile]) -> Detection:
@@ -238,7 +233,7 @@ def _foreign_json(file: TextFile, sink: Sink) -> bool:
     named = file.name.lower().endswith((".json", ".jsonl", ".ndjson"))
     likely = not start or start in (b"{", b"[") or (named and start not in b"+-.0123456789")
     silent = not start and not file.name.lower().endswith((".jsonl", ".ndjson"))  # of labels: nothing sounds
-    if _by_content(file) or silent or not likely:
+    if by_content(file) or silent or not likely:
         return False
     wrong: list[Finding] = []
     documents = list(parse_lines(file.data, file.path, wrong.append)) if lines else [

@@ -520,6 +520,7 @@ LABEL_STUDIO = LabelStudioFormat(
 )
 JAMS = JamsFormat(
     name="jams",
+    several=True,
     title="JAMS: observations with time, duration, value and confidence; directions in values, texts or the sandbox",
     source="https://jams.readthedocs.io/en/stable/jams_structure.html",
     note="Sound events are annotations of tag_…, segment_open, scaper and sound_event…; others are kept as they are.",

@@ -49,8 +49,8 @@ _MOST_BYTES = 1 << 28
 #: What a dataset is made of; anything else stays behind and is named.
 ALLOWED = frozenset(
     """
-    csv tsv json jsonl ndjson parquet arrow txt md rst pdf bib cff yaml yml toml xml wav flac ogg opus mp3 m4a mp4 mkv
-    mov avi webm png jpg jpeg svg npy npz h5 hdf5 mat sofa zip tar gz bz2 xz py ipynb
+    csv tsv json jsonl ndjson parquet arrow eaf jams txt md rst pdf bib cff yaml yml toml xml wav flac ogg opus mp3 m4a
+    mp4 mkv mov avi webm png jpg jpeg svg npy npz h5 hdf5 mat sofa zip tar gz bz2 xz py ipynb
     """.split()  # noqa: SIM905
 )
 #: Names without a suffix that belong to a dataset.

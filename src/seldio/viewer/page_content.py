@@ -89,7 +89,8 @@ def _the_reading(path: str, examined: Examined) -> LabelReading:
         return readings[0]
     if clips > 1:
         raise UsageError(
-            f"{printable(path)} holds {plural(clips, 'clip')}: a page shows one; choose a file of one clip"
+            f"{printable(path)} holds {plural(clips, 'clip')}: a page shows one; choose a file of one clip, or of the "
+            "labels one clip with --clip"
         )
     if examined.items:
         raise UsageError(

@@ -1,7 +1,7 @@
 """What is compared: the labels of both sides by clip, the clips that both have, and how long their recordings are."""
 
 # Plain strings, as in seldio.files: links are judged where they are followed, in on_disk.
-# ruff: noqa: PTH100, PTH122, PTH208
+# ruff: noqa: PTH100, PTH120, PTH208
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import LabelFormat
 from seldio.formats.datasets import AUDIO_TOPS, of_dialect
 from seldio.formats.detect import CHOSEN, Wanted, years
-from seldio.formats.parts import Part, checked_clips, parts, resolved
+from seldio.formats.parts import Part, checked_clips, entries_by_clip, parts, resolved
 from seldio.formats.trees import TYPES
 from seldio.rules.collection import Reference
 from seldio.schema.events import clip_codes, from_stream, origin_of, to_stream
 from seldio.scores.seld import profiles
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.text import listed, plural, printable
+from seldio.text import clipped, listed, plural, printable
 
 #: Bytes that a row of a table is counted as where parts are cut: those of a row of text.
 ROW = 24
@@ -59,9 +59,16 @@ class ClipRows(NamedTuple):
 
         Raises:
             InvalidData: something in a file cannot be read.
+            DataError: a file has rows of a clip that it is not the file of.
         """
         if isinstance(self.held, Part):
             found = self.held.labels(raising_unknown(raise_errors))
+            own = {file.clip for file in self.held.files}
+            for part in (part for one in found for part in one.reading.parts if part.origin.clip not in own):
+                raise DataError(
+                    f"{printable(part.file.path)} has rows of the clip {clipped(part.origin.clip)}, but is the file of "
+                    f"{clipped(part.file.clip)}: convert it first, which writes a file for each clip"
+                )
             tables = (one.reading.table if as_read else framed(one.reading.table, one.reading.format) for one in found)
             return next(tables, None), vet(found).thin()
         table = self.held if isinstance(self.held, pa.Table) else from_stream(self.held)
@@ -106,14 +113,15 @@ class LabelFiles:
 
 @dataclasses.dataclass(frozen=True)
 class LabelTable:
-    """A side that is one table of many clips, held in memory."""
+    """A side whose files may hold several clips, as one table in memory: its rows say which clips there are."""
 
     layout: LabelFormat  # of the labels that the table was made from
     table: pa.Table  # rows with frames of 100 ms, by clip
     first: Mapping[str, tuple[int, int]]  # by clip, silent ones too: its first row, and the one behind its last
     stamp: tuple[object, ...]  # changes when the file does
     faults: Faults  # errors in its rows
-    remarks: tuple[str, ...] = ()  # none, as a table says what it is
+    remarks: tuple[str, ...] = ()  # none, as such files say what they are
+    entries: Mapping[str, Entry] = dataclasses.field(default_factory=dict)  # the file of each clip, but for Parquet
 
     @property
     def fields(self) -> set[str]:
@@ -317,7 +325,7 @@ def labels_of(source: Source, layout: LabelFormat | None, wanted: Wanted | None,
         )
     (only,) = layouts.values()
     assert isinstance(only, LabelFormat)
-    if only.role == "table":
+    if only.several:
         return _table(source, found, as_read)
     (part,) = (part for part in found if part.layout is not None)
     return LabelFiles(only, part, tuple(dict.fromkeys(remarks)))
@@ -327,14 +335,15 @@ def _table(source: Source, found: Sequence[Part], as_read: bool) -> LabelTable:
     """The one table of *source*, or its tables as one where they are shards of an export.
 
     Raises:
-        UsageError: there are several.
+        UsageError: there are several, or two files describe one clip.
     """
     read = [one for part in found for one in part.labels(raising_unknown(raise_errors))]
     (rows, format), *others = joined(read)
     if others:
         raise UsageError(f"{printable(source.path)} holds {len(others) + 1} tables: choose one of them")
     layout = resolved(format, rows)
-    names = sorted(file.clip for file in origin_of(rows).files)
+    entries = {} if format.role == "table" else entries_by_clip(read, found)
+    names = sorted({file.clip for file in origin_of(rows).files})
     table = rows if as_read else framed(rows, layout)
     codes, known = clip_codes(table)
     place = {clip: number for number, clip in enumerate(names)}
@@ -344,7 +353,7 @@ def _table(source: Source, found: Sequence[Part], as_read: bool) -> LabelTable:
         table, clip = table.take(pa.array(order)), clip[order]
     ends = np.searchsorted(clip, np.arange(len(names) + 1)).tolist()
     first = dict(zip(names, pairwise(ends), strict=True))
-    return LabelTable(layout, table, first, tuple(part.stamp for part in found), vet(read))
+    return LabelTable(layout, table, first, tuple(part.stamp for part in found), vet(read), entries=entries)
 
 
 def framed(table: pa.Table, layout: LabelFormat) -> pa.Table:
@@ -372,11 +381,14 @@ def lengths(labels: Labels, clips: Iterable[str], recordings: str | None) -> dic
         return _named(recordings, clips)
     fixed = labels.layout.clip_frames
     known = dict.fromkeys(clips, int(fixed * labels.layout.hop / clock.HOP)) if fixed else {}
-    if isinstance(labels, LabelTable):
-        known_there = {file.clip: file.frames for file in origin_of(labels.table).files if file.frames}
-        return known | {clip: known_there[clip] for clip in clips if clip in known_there}
     chosen = set(clips)
-    files = {file.clip: file.entry for file in labels.part.files if file.clip in chosen}
+    if isinstance(labels, LabelTable):
+        known |= {
+            file.clip: file.frames for file in origin_of(labels.table).files if file.frames and file.clip in chosen
+        }
+        files = {clip: entry for clip, entry in labels.entries.items() if clip in chosen}
+    else:
+        files = {file.clip: file.entry for file in labels.part.files if file.clip in chosen}
     found = {clip: _frames(entry) for clip, entry in _recordings(files)}
     return known | {clip: frames for clip, frames in found.items() if frames}
 
@@ -396,8 +408,7 @@ def _recordings(labels: Mapping[str, Entry]) -> Iterator[tuple[str, Entry]]:
     by_folder: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for clip, entry in labels.items():
         if entry.local is not None:
-            folder, name = os.path.split(os.path.abspath(entry.path))
-            by_folder[folder].append((clip, os.path.splitext(name)[0]))
+            by_folder[os.path.dirname(os.path.abspath(entry.path))].append((clip, posixpath.basename(clip)))
     for folder, wanted in by_folder.items():
         places = [(base, below, _listing(f"{base}/{below}")) for base, below in ((folder, ""), *_siblings(folder))]
         for clip, stem in wanted:

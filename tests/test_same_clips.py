@@ -1,0 +1,184 @@
+"""Files with several recordings, and labels of every format: every verb sees the same clips and the same rows."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import seldio
+from seldio.data import export, read_back
+from seldio.errors import DataError, UsageError
+from seldio.files import open_source
+from seldio.findings import raise_errors
+from seldio.formats.tool_json import LABEL_STUDIO
+from seldio.hub.pushing import prepare
+from seldio.reports.tables import ScoreReport
+from seldio.scores.seld.join import labels_of
+
+CASES = Path(__file__).parent / "cases" / "formats"
+NAMES = sorted(path.name for path in CASES.iterdir())
+
+
+@pytest.fixture(params=NAMES)
+def example(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The example of a format, without the rows that it means."""
+    return shutil.copytree(CASES / request.param, tmp_path / "set", ignore=shutil.ignore_patterns("rows.jsonl"))
+
+
+def task(number: int, clip: str, class_name: str, azimuth: int) -> dict[str, object]:
+    """A task of Label Studio: one event in a recording."""
+
+    def said(kind: str, name: str, value: dict[str, object]) -> dict[str, object]:
+        times = {"start": 0.0, "end": 1.0, "channel": 0}
+        return {"id": "r1", "from_name": name, "to_name": "audio", "type": kind, "value": {**times, **value}}
+
+    numbers = (("azimuth", azimuth), ("elevation", 10), ("distance", 2))
+    result = [said("labels", "label", {"labels": [class_name]})]
+    result += [said("number", name, {"number": value}) for name, value in numbers]
+    return {"id": number, "annotations": [{"id": 1, "result": result}], "data": {"audio": f"/data/upload/{clip}.wav"}}
+
+
+def label_studio(folder: Path) -> Path:
+    """Two recordings in one export, which has another name."""
+    tasks = [task(1, "kitchen", "Knock", 30), task(2, "hall", "Telephone", -90)]
+    (folder / "export.json").write_text(json.dumps(tasks), "utf-8")
+    return folder / "export.json"
+
+
+def realman(folder: Path) -> Path:
+    """Two recordings in one table."""
+    rows = ["filename,real_st,real_ed,angle(°),ele,distance"]
+    rows += [f"train/TRAIN_S_{number}.flac,0,96000,{azimuth}.0,0.0,1.5" for number, azimuth in ((1, 90), (2, 350))]
+    (folder / "table.csv").write_text("\n".join(rows) + "\n", "utf-8")
+    return folder / "table.csv"
+
+
+def jams(folder: Path) -> Path:
+    """Two people about one recording."""
+    notes = [
+        {"namespace": "tag_open", "annotation_metadata": {},
+         "data": [{"time": 0.0, "duration": 1.0, "value": f"Knock az={azimuth} el=0 dist=1", "confidence": None}]}
+        for azimuth in (10, 40)
+    ]  # fmt: skip
+    text = json.dumps({"annotations": notes, "file_metadata": {"duration": 1.0}})
+    (folder / "kitchen.jams").write_text(text, "utf-8")
+    return folder / "kitchen.jams"
+
+
+def table(folder: Path) -> Path:
+    """Two clips in Parquet."""
+    (folder / "two").mkdir()
+    for clip in ("fold3_room21_mix001", "fold3_room21_mix002"):
+        (folder / "two" / f"{clip}.csv").write_text("0,8,0,30,10,150\n1,8,0,31,10,150\n", "utf-8")
+    seldio.convert(folder / "two", folder / "two.parquet", "parquet")
+    shutil.rmtree(folder / "two")
+    return folder / "two.parquet"
+
+
+def f_scores(report: ScoreReport) -> list[float]:
+    """The F of each system."""
+    first = report.tables[0]
+    at = [column.name for column in first.columns].index("F")
+    return [float(getattr(row[at], "value", row[at])) for row in first.rows]
+
+
+TWO = [label_studio, realman, jams, table]
+
+
+@pytest.mark.parametrize("make", TWO)
+@pytest.mark.parametrize("alone", [True, False], ids=["file", "folder"])
+def test_several_recordings_in_one_file_are_scored_and_compared(
+    make: Callable[[Path], Path], alone: bool, tmp_path: Path
+) -> None:
+    path = make(tmp_path) if alone else make(tmp_path).parent
+    clips = Counter(seldio.read(path)["clip"].to_pylist())
+    assert len(clips) == 2
+
+    report = seldio.score(path, reference=path, average="micro", by_clip=True)
+
+    assert f_scores(report) == [1.0]
+    by_clip = next(table for table in report.tables if table.name == "clips")
+    assert sorted(clips) == sorted(row[0] for row in by_clip.rows)
+    assert f_scores(seldio.compare([path, path], reference=path, average="micro")) == [1.0, 1.0]
+    assert seldio.diff(path, path).over == "2 clips in both: 2 the same, 0 changed"
+
+
+def test_a_clip_that_one_side_lacks_is_an_error(tmp_path: Path) -> None:
+    path = label_studio(tmp_path)
+    (tmp_path / "one.json").write_text(json.dumps([task(1, "kitchen", "Knock", 30)]), "utf-8")
+
+    with pytest.raises(DataError, match="1 predicted clip without reference: hall"):
+        seldio.score(path, reference=tmp_path / "one.json")
+    with pytest.raises(DataError, match="1 clip of the reference without prediction: hall"):
+        seldio.score(tmp_path / "one.json", reference=path)
+
+
+def test_rows_of_a_clip_that_a_file_is_not_of_are_no_rows_of_another(tmp_path: Path) -> None:
+    one_by_one = dataclasses.replace(LABEL_STUDIO, several=False)  # a format of somebody else that does not say so
+    with open_source(label_studio(tmp_path), raise_errors) as source:
+        side = labels_of(source, one_by_one, None)
+        with pytest.raises(DataError, match=r"export\.json has rows of the clip kitchen, but is the file of export"):
+            side.some(["export"]).rows()
+
+
+def test_two_files_of_one_clip_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "kitchen.csv").write_text("0,12,0,30,10\n1,12,0,30,10\n", "utf-8")
+    jams(tmp_path)
+    one = json.loads((tmp_path / "kitchen.jams").read_text("utf-8"))
+    (tmp_path / "kitchen.jams").write_text(json.dumps(one | {"annotations": one["annotations"][:1]}), "utf-8")
+
+    with pytest.raises(UsageError, match=r"kitchen\.csv and .*kitchen\.jams both hold labels of kitchen"):
+        len(seldio.open(tmp_path).events)
+    assert list(seldio.open(tmp_path, format="starss22").events) == ["kitchen"]
+
+
+def test_labels_of_annotators_go_to_the_hub(tmp_path: Path) -> None:
+    for name in ("elan/kitchen_3.eaf", "jams/kitchen_5.jams", "raven/kitchen_2.Table.1.selections.txt"):
+        shutil.copy(CASES / name, tmp_path)
+    upload = prepare(str(tmp_path), "files", tmp_path, raise_errors)
+
+    assert upload.left_out == ()
+    assert {path.name for path in tmp_path.iterdir()} == {entry.name for entry in upload.files}
+
+
+@pytest.mark.parametrize("make", TWO)
+@pytest.mark.parametrize("alone", [True, False], ids=["file", "folder"])
+def test_several_recordings_in_one_file_are_opened(make: Callable[[Path], Path], alone: bool, tmp_path: Path) -> None:
+    (tmp_path / "set").mkdir()
+    path = make(tmp_path / "set") if alone else make(tmp_path / "set").parent
+    rows = Counter(seldio.read(path)["clip"].to_pylist())
+
+    same_labels(path, rows, tmp_path)
+    for clip in rows:
+        assert seldio.view(path, io.BytesIO(), clip=clip, no_media=True).events == 1
+
+
+def test_the_labels_of_every_format_are_seen_by_every_verb(example: Path, tmp_path: Path) -> None:
+    rows = Counter(seldio.read(example)["clip"].to_pylist())
+    assert rows
+
+    same_labels(example, rows, tmp_path)
+    assert seldio.diff(example, example).same
+    for clip in rows:
+        assert seldio.view(example, io.BytesIO(), clip=clip, no_media=True).events
+
+
+def same_labels(path: Path, rows: Counter[str], folder: Path) -> None:
+    """That a dataset that is opened, windows over it, and exports of it have these rows of each clip."""
+    with seldio.open(path) as opened:
+        assert rows == {clip: len(table) for clip, table in opened.events.items() if len(table)}
+        assert set(opened.events) == {window["clip"] for window in opened.windows(audio=None)}
+    manifest = export(path, folder / "out", "parquet")
+    labels = [file for file in manifest.files if file.name.startswith("labels/")]
+    assert sum(rows.values()) == sum(file.rows for file in labels)
+    assert rows == Counter(seldio.read(folder / "out")["clip"].to_pylist())
+    original = read_back(folder / "out", folder / "back")
+    assert all((folder / "back" / name).read_bytes() == (path if path.is_file() else path / name).read_bytes()
+               for name in original)  # fmt: skip
