@@ -5,7 +5,7 @@ RUN := .venv/bin/python
 # Where the environment forbids it, every process of every run would compile all tests and all of seldio again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test test-slow test-browser test-frameworks test-docker lint demo docs pictures schemas bench clean
+.PHONY: test test-slow test-lowest test-browser test-frameworks test-docker lint demo docs pictures schemas bench clean
 .DELETE_ON_ERROR:
 
 # A file of tests is run by one process, which makes what they share once.
@@ -15,6 +15,10 @@ test: .venv/test.stamp
 # Kills, soaks, clusters, workers and videos, and all examples of the property tests.
 test-slow: .venv/test.stamp
 	HYPOTHESIS_PROFILE=thorough $(RUN) -m pytest -n 2 -m "slow or hypothesis"
+
+# The tests with the lowest version of each library that pyproject.toml admits, so that its floors are true.
+test-lowest: .venv-lowest/stamp
+	.venv-lowest/bin/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 # The page of `seldio view` in a headless Chromium; says so and skips where there is none.
 test-browser: .venv/browser.stamp
@@ -62,7 +66,7 @@ bench: .venv/bench.stamp .venv-frameworks/peers.stamp
 	$(RUN) benchmarks/items.py memory
 
 clean:
-	rm -rf .venv .venv-frameworks build dist docs/_build docs/reference .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-frameworks .venv-lowest build dist docs/_build docs/reference .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 # What each stamp installs.
 .venv/test.stamp: WANTED := . --group test --group lint
@@ -89,12 +93,20 @@ TORCH := $(shell sed -n 's/^ *"\(torch==[^;"]*\).*/\1/p' pyproject.toml)
 	.venv-frameworks/bin/python -m pip install --quiet --editable . --group "$$GROUP"
 	@touch $@
 
+# pip has no way to ask for lowest versions, uv has.
+.venv-lowest/stamp: pyproject.toml | .venv-lowest/bin/python
+	@echo "Installing into .venv-lowest: this takes a minute, once."
+	.venv-lowest/bin/python -m pip install --quiet "uv>=0.9"
+	.venv-lowest/bin/python -m uv pip install --quiet --python .venv-lowest/bin/python \
+	  --resolution lowest-direct --editable . --group test
+	@touch $@
+
 # Whom the benchmarks compare with; where one cannot be installed, its row says so.
 .venv-frameworks/peers.stamp: .venv-frameworks/stamp
 	-.venv-frameworks/bin/python -m pip install --quiet --editable . --group peers
 	@touch $@
 
 # Some systems ship Python without ensurepip; then their own pip fills the environment.
-.venv/bin/python .venv-frameworks/bin/python: %/bin/python:
+.venv/bin/python .venv-frameworks/bin/python .venv-lowest/bin/python: %/bin/python:
 	$(PYTHON) -m venv $* || \
 	  { $(PYTHON) -m venv --clear --without-pip $* && $(PYTHON) -m pip --python $* install pip; }

@@ -106,6 +106,7 @@ class Hub:
         self.large: dict[str, bytes] = {}
         self.faults: list[Fault] = []
         self.requests: list[tuple[str, str]] = []
+        self.authorizations: list[str] = []  # what requests said of who they are, token and all
         self.between: Callable[[], None] | None = None  # run once before the next commit is looked at
         self.lock = threading.RLock()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -131,6 +132,7 @@ class Hub:
         self.large.clear()
         self.faults.clear()
         self.requests.clear()
+        self.authorizations.clear()
         self.between = None
 
     def asked(self, method: str, path: str) -> int:
@@ -195,6 +197,7 @@ class Hub:
 
             def run(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                hub.authorizations += self.headers.get_all("Authorization") or []
                 fault = hub.take(self.command, self.path)
                 what = fault.what if fault else None
                 if isinstance(what, int):

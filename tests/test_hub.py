@@ -764,6 +764,84 @@ def test_what_a_server_says_cannot_move_the_cursor(
     assert "##vso[" not in text
 
 
+@pytest.fixture
+def stranger() -> Iterator[Hub]:
+    """Another host, which no token is for."""
+    with Hub() as other:
+        yield other
+
+
+def test_the_token_does_not_follow_pages_to_another_host(
+    hub: Hub, stranger: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.make(REPO, FILES)
+    pages = {"Link": f'<{stranger.url}/api/more>; rel="next"'}
+    crooked(monkeypatch, "^tree$", lambda answer: (answer[0], answer[1] | pages, answer[2]))
+    for arguments in (["pull", REPO, "-o", str(tmp_path / "got")], ["info", f"hf://datasets/{REPO}"]):
+        code, text = cli(*arguments)
+        assert code == 3, text
+        assert "sends the rest of its list to another host" in text
+    assert stranger.requests == []
+    assert content(tmp_path) == {}
+
+
+@pytest.mark.parametrize("step", ["^info$", "^tree$", "^resolve$", "^lfs_batch$", "^commit$"])
+def test_the_token_does_not_follow_redirects_to_another_host(
+    hub: Hub, stranger: Hub, tree: Path, tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A redirect is followed, as downloads need it, but without the token."""
+    hub.make(REPO, FILES)
+    place = {"Location": f"{stranger.url}/elsewhere"}
+    crooked(monkeypatch, step, lambda answer: (307, answer[1] | place, answer[2]))
+    cli("pull", REPO, "-o", str(tmp_path / "got"))
+    cli("push", str(tree), "--repo", REPO)
+    assert stranger.requests
+    assert stranger.authorizations == []
+    assert f"Bearer {TOKEN}" in hub.authorizations
+
+
+def test_the_token_is_not_used_where_an_upload_is_confirmed_elsewhere(
+    hub: Hub, stranger: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def elsewhere(answer: hub_server.Answer) -> hub_server.Answer:
+        return answer[0], answer[1], answer[2].replace(f"{hub.url}/verify".encode(), f"{stranger.url}/verify".encode())
+
+    crooked(monkeypatch, "^lfs_batch$", elsewhere)
+    cli("push", str(tree), "--repo", REPO)
+    assert ("POST", "/verify") in stranger.requests
+    assert stranger.authorizations == []
+
+
+@pytest.mark.parametrize("following", ["the same", "others"])
+def test_a_list_of_files_that_never_ends_is_given_up(
+    hub: Hub, tmp_path: Path, following: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.make(REPO, FILES)
+    monkeypatch.setattr(client, "MOST_PAGES", 20)
+    numbers = iter(range(10**6))
+
+    def endless(answer: hub_server.Answer) -> hub_server.Answer:
+        number = next(numbers) if following == "others" else 0
+        address = f"{hub.url}/api/datasets/{REPO}/tree/main?recursive=true&cursor={number}"
+        return answer[0], answer[1] | {"Link": f'<{address}>; rel="next"'}, b"[]"
+
+    crooked(monkeypatch, "^tree$", endless)
+    code, text = cli("pull", REPO, "-o", str(tmp_path / "got"))
+    assert code == 3, text
+    assert ("the same page twice" if following == "the same" else "the end of its list in 20 pages") in text
+    assert hub.asked("GET", "/tree/") <= 22
+
+
+def test_a_hub_that_is_always_busy_is_given_up(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waiting as asked uses up no try, and still has an end."""
+    hub.make(REPO, FILES)
+    monkeypatch.setattr(client, "MOST_WAITS", 20)
+    hub.fault("GET", "/api/datasets", 429, times=10**6, RateLimit='"api";r=0;t=2')
+    code, text = cli("pull", REPO, "-o", str(tmp_path / "got"))
+    assert code == 3, text
+    assert len(hub.requests) < 200
+
+
 # --- pull ----------------------------------------------------------------------------------------------
 
 FILES = {"a.csv": b"1,2\n" * 50, "deep/b.wav": bytes(range(256)) * 40, "README.md": b"# x\n"}
@@ -980,7 +1058,7 @@ def front(text: str) -> dict[str, Any]:
     return yaml.safe_load(text.split("---\n")[1])
 
 
-def test_the_card_is_complete_and_accepted(hub: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_card_is_complete_and_accepted(hub: Hub, tree: Path) -> None:
     citation = "@misc{sounds, title={Sounds}}"
     text = push(tree, REPO, license="cc-by-4.0", language=["en"], title="Sounds", citation=citation).card
     values = front(text)
@@ -993,8 +1071,7 @@ def test_the_card_is_complete_and_accepted(hub: Hub, tree: Path, monkeypatch: py
     assert labels["names"][:3] == ["frame", "class_id", "source"]
     assert "@misc{sounds" in text
     assert hub_server.card_errors(text) == []
-    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
-    hf.DatasetCard(text).validate()
+    assert hub.asked("POST", "validate-yaml") == 1
     assert hf.DatasetCard(text).data.license == "cc-by-4.0"
 
 

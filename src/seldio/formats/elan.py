@@ -9,8 +9,10 @@ kept under the name of the tier.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from seldio.findings import Sink
 from seldio.formats.base import TextFile
@@ -112,12 +114,26 @@ def _tier(label: ToolLabel) -> str:
     return tier if tier and own and label.name and tier not in (TIER, label.name) else TIER
 
 
+def _first_parent(key: str, parents: dict[str, str], rows: Mapping[str, ToolLabel]) -> str:
+    """The annotation, with times where there is one, that *key* depends on in the end.
+
+    *parents* then leads there in one step from all on the way, so that a chain is walked once, however many ask.
+    """
+    way: dict[str, None] = {}
+    while key in parents and key not in rows and key not in way:
+        way[key] = None
+        key = parents[key]
+    parents.update(dict.fromkeys(way, key))
+    return key
+
+
 class _Document:
     """What a document holds, with the places of it."""
 
     def __init__(self, root: Element, text: str, raw: bytes, report: Report) -> None:
-        self.text, self.report, self._raw = text, report, raw
-        self._ascii = len(raw) == len(text)
+        self.text, self.report = text, report
+        data = np.frombuffer(raw, np.uint8)
+        self._within = np.flatnonzero((data & 0xC0) == 0x80)  # bytes that are inside a character
         self.root = root
         self.sound = root.tag == "ANNOTATION_DOCUMENT"
         if not self.sound:
@@ -139,7 +155,7 @@ class _Document:
 
     def at(self, byte: int) -> int:
         """The character at a byte."""
-        return byte if self._ascii else len(self._raw[:byte].decode(errors="ignore"))
+        return byte - int(np.searchsorted(self._within, byte))
 
     def span(self, element: Element) -> tuple[int, int]:
         """Where the tag of an element stands."""
@@ -179,10 +195,9 @@ class _Document:
             one.attributes.get("ANNOTATION_ID", ""): one.attributes.get("ANNOTATION_REF", "") for _, one in dependent
         }
         failed: set[int] = set()
+        values: dict[tuple[str, str], list[str]] = {}  # by label and tier
         for tier, annotation in dependent:
-            key, steps = annotation.attributes.get("ANNOTATION_REF", ""), 0
-            while key in parents and key not in rows and steps <= len(parents):
-                key, steps = parents[key], steps + 1
+            key = _first_parent(annotation.attributes.get("ANNOTATION_REF", ""), parents, rows)
             if key in bad:
                 continue
             if key not in rows:
@@ -191,10 +206,12 @@ class _Document:
             label, (value, span) = rows[key], self.value(annotation)
             field = field_named(tier)
             if field is None:
-                given = label.extra.get(tier)
-                label.extra[tier] = value if given is None else f"{given} {value}"
+                values.setdefault((key, tier), []).append(value)
             elif value.strip() and not label.set(field, value, span, self.report):
                 failed.add(id(label))
+        for (key, tier), texts in values.items():
+            own = rows[key].extra.get(tier)
+            rows[key].extra[tier] = " ".join(texts if own is None else [own, *texts])
         return failed
 
     def value(self, annotation: Element) -> tuple[str, tuple[int, int]]:

@@ -22,6 +22,8 @@ from seldio.text import clipped, plural
 
 #: How many arrays and objects may stand inside each other.
 MAX_DEPTH = 64
+#: So many keys of one text may appear twice; then the rest of it is not read.
+MOST_REPEATED = 100
 _CLIP = 100
 
 _ONE_DIGIT = bytes.maketrans(b"123456789E", b"000000000e")
@@ -39,7 +41,10 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 
 
 class JsonProblem(NamedTuple):
-    """What is wrong between two offsets; *cut*: text after the end could have made it right."""
+    """What is wrong between two offsets.
+
+    *cut*: text after the end could have made it right; *last*: the text after it is not read.
+    """
 
     code: str
     start: int
@@ -47,6 +52,7 @@ class JsonProblem(NamedTuple):
     message: str
     hint: str | None = None
     cut: bool = False
+    last: bool = False
 
 
 class JsonSource(TextLines):
@@ -198,6 +204,7 @@ class Walk:
         self.wanted = _VALUE
         self.comma = -1  # where it stands, if the last token was one
         self.open: list[tuple[int, dict[str, int]]] = []  # brackets, and the keys in them, with their offsets
+        self.repeated = 0  # keys that were there before
 
     def problems(self) -> Iterator[JsonProblem]:
         """All that is wrong, in the order of the text."""
@@ -218,6 +225,8 @@ class Walk:
                 yield JsonProblem("SYN206", self.pos, end, message, "data of this kind is never nested this deeply")
                 return
             yield from self.string_faults(end, value) if kind == "string" else self.faults(kind, end, value)
+            if self.repeated == MOST_REPEATED:
+                return
             self.advance(kind, end, value)
 
     def token(self) -> tuple[str, int, str]:
@@ -259,7 +268,10 @@ class Walk:
             first = self.source.words(self.open[-1][1][value])
             message = f'the key "{clipped(value)}" appears twice in its object, first in {first}'
             hint = "remove one: most readers silently keep the last"
-            found.append(JsonProblem("SYN202", self.pos, end, message, hint))
+            self.repeated += 1
+            if last := self.repeated == MOST_REPEATED:
+                message += f"; it is the {MOST_REPEATED}th such key, and the rest of the text is not read"
+            found.append(JsonProblem("SYN202", self.pos, end, message, hint, last=last))
         return found
 
     def advance(self, kind: str, end: int, value: str) -> None:
@@ -343,6 +355,7 @@ class Walk:
 def first_break(text: str) -> int | None:
     """Where the syntax of a text breaks; None where it does not."""
     walk = Walk(JsonSource(text))
-    for _ in walk.problems():
-        pass
+    for problem in walk.problems():
+        if problem.last:
+            return None
     return walk.pos if walk.pos <= len(text) else None

@@ -218,11 +218,11 @@ class JsonReader:
         return (CAREFUL if large_numbers(raw) else PLAIN).decode(text)
 
     def diagnose(self, source: JsonSource, cut: bool) -> JsonDocument | None:
-        """Report all that is wrong; the document, where that is nothing but duplicate keys."""
+        """Report all that is wrong; the document, where that is nothing but some duplicate keys."""
         readable = True
         for problem in Walk(source, lines=self.lines).problems():
             self.sink(source.finding(_torn(source) if cut and problem.cut else problem))
-            readable &= problem.code == "SYN202"
+            readable &= problem.code == "SYN202" and not problem.last
         return JsonDocument(LENIENT.decode(source.text), source) if readable else None
 
     def undecodable(self, error: UnicodeDecodeError, line: int, cut: bool) -> None:

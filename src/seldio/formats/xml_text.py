@@ -6,13 +6,14 @@ The parser is expat, of the standard library; what it calls back becomes plain o
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator
 from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-#: Elements deeper than this are no annotations.
-DEEPEST = 100
+#: Elements deeper than this, and more of them, are no annotations.
+DEEPEST, MOST_ELEMENTS = 100, 1_000_000
 
 
 class XmlProblem(Exception):
@@ -43,28 +44,32 @@ def parse(data: bytes) -> Element:
     """The root of a document in UTF-8.
 
     Raises:
-        XmlProblem: it is not well-formed, or declares a document type.
+        XmlProblem: it is not well-formed, declares a document type, or has too many elements.
     """
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = False
     root = Element("", {}, 0)
-    open_elements = [root]
+    open_elements: list[tuple[Element, list[str]]] = [(root, [])]  # with the pieces of their texts
+    count = itertools.count(1)
 
     def begin(tag: str, attributes: dict[str, str]) -> None:
         if len(open_elements) > DEEPEST:
             raise XmlProblem(f"elements are nested more than {DEEPEST} deep", parser.CurrentByteIndex)
+        if next(count) > MOST_ELEMENTS:
+            raise XmlProblem(f"there are more than {MOST_ELEMENTS:,} elements", parser.CurrentByteIndex)
         element = Element(tag, attributes, parser.CurrentByteIndex)
-        open_elements[-1].children.append(element)
-        open_elements.append(element)
+        open_elements[-1][0].children.append(element)
+        open_elements.append((element, []))
 
     def end(_: str) -> None:
-        open_elements.pop()
+        element, pieces = open_elements.pop()
+        element.text = "".join(pieces)
 
-    def text(given: str) -> None:
-        element = open_elements[-1]
+    def text(piece: str) -> None:
+        element, pieces = open_elements[-1]
         if element.text_start < 0:
             element.text_start = parser.CurrentByteIndex
-        element.text += given
+        pieces.append(piece)
 
     def refuse(*_: Any) -> None:
         raise XmlProblem("the document declares a document type, which may define entities", parser.CurrentByteIndex)

@@ -12,8 +12,11 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any, NoReturn, TypeVar
+from urllib.parse import urljoin, urlsplit
 
 from huggingface_hub import HfApi, constants, get_token, set_client_factory
 from huggingface_hub.errors import (
@@ -38,6 +41,8 @@ T = TypeVar("T")
 TRIES, PAUSE, LONGEST_PAUSE = 6, 1.0, 60.0
 #: Seconds that the Hub may ask to wait; its windows are of five minutes, and more than this is not waited for.
 LONGEST_WAIT = 3600.0
+#: Times that one request waits as the Hub asks, and pages of one list of files: what goes on longer never ends.
+MOST_WAITS, MOST_PAGES = 200, 2000
 _BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 _LIMITED = frozenset({429, 503})
 #: The hash of a commit, whole.
@@ -67,7 +72,7 @@ def hub() -> HfApi:
 
 
 def _watch_answers() -> None:
-    """Have :func:`_check_answer` see each answer, whatever makes the client of ``huggingface_hub``."""
+    """Have requests and answers checked, whatever makes the client of ``huggingface_hub``."""
     before = _http._GLOBAL_CLIENT_FACTORY
     if getattr(before, "watched", False):
         return
@@ -75,11 +80,31 @@ def _watch_answers() -> None:
     def watched() -> Any:
         client = before()
         hooks = client.event_hooks
-        client.event_hooks = {**hooks, "response": [*hooks.get("response", []), _check_answer]}
+        client.event_hooks = {
+            **hooks,
+            "request": [*hooks.get("request", []), _keep_token_at_home],
+            "response": [*hooks.get("response", []), _check_answer],
+        }
         return client
 
     watched.watched = True  # type: ignore[attr-defined]
     set_client_factory(watched)
+
+
+def _is_ours(request: Any) -> bool:
+    """Whether seldio sends it, and nobody else with the same library."""
+    return "seldio/" in request.headers.get("user-agent", "")
+
+
+def _at_hub(address: str) -> bool:
+    """Whether *address* is of the host, the port and the scheme that the token is for."""
+    return urlsplit(address)[:2] == urlsplit(endpoint())[:2]
+
+
+def _keep_token_at_home(request: Any) -> None:
+    """Send no token to another host, whoever leads there: a redirect, a list of pages, an address for an upload."""
+    if _is_ours(request) and not _at_hub(str(request.url)):
+        request.headers.pop("Authorization", None)
 
 
 def _check_answer(response: Any) -> None:
@@ -87,8 +112,10 @@ def _check_answer(response: Any) -> None:
 
     The client names folders after ``X-Repo-Commit`` and files after ``ETag``, as they come.
     """
-    if "seldio/" not in response.request.headers.get("user-agent", ""):
-        return  # somebody else's request, by the same library
+    if not _is_ours(response.request):
+        return
+    if (following := response.links.get("next", {}).get("url")) is not None:
+        _check_next_page(urljoin(str(response.request.url), following))
     commit = response.headers.get("X-Repo-Commit")
     if commit is not None:
         checked_commit(commit)
@@ -104,6 +131,34 @@ def _check_answer(response: Any) -> None:
         response.extensions[_WAITED] = seconds
         response.headers.pop("RateLimit", None)
         response.headers["Retry-After"] = "0"  # the client need not wait once more
+
+
+#: The pages of the list that is being read.
+_pages: ContextVar[set[str] | None] = ContextVar("pages", default=None)
+
+
+@contextmanager
+def one_list() -> Iterator[None]:
+    """Around the reading of one list, which may come in pages: it ends, and stays with the host that was asked."""
+    token = _pages.set(set())
+    try:
+        yield
+    finally:
+        _pages.reset(token)
+
+
+def _check_next_page(address: str) -> None:
+    """Refuse a next page on another host, one that was read before, and one page too many."""
+    if not _at_hub(address):
+        raise SeldioError(f"{endpoint()} sends the rest of its list to another host ({clipped(address)}): not followed")
+    pages = _pages.get()
+    if pages is None:
+        return
+    if address in pages:
+        raise SeldioError(f"{endpoint()} leads to the same page twice, so that its list would never end")
+    pages.add(address)
+    if len(pages) > MOST_PAGES:
+        raise SeldioError(f"{endpoint()} does not come to the end of its list in {MOST_PAGES:,} pages")
 
 
 def _wait_wanted(headers: Mapping[str, str]) -> float | None:
@@ -228,7 +283,7 @@ def patiently(
     *quick* does not try again where no answer comes at all. Of a request that changes something on the Hub, *settled*
     tells after an error whether it was done all the same: its outcome, or None to try again.
     """
-    attempt = 0
+    attempt = waits = 0
     while True:
         try:
             return call()
@@ -239,7 +294,7 @@ def patiently(
                 _fail(error, deed)
             if settled is not None and (outcome := settled()) is not None:
                 return outcome
-            if attempt == TRIES - 1:
+            if attempt == TRIES - 1 or (waits := waits + 1) == MOST_WAITS:
                 _fail(error, deed)
             attempt = _pause(attempt, error)
 

@@ -22,7 +22,7 @@ from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, name_fault
 from seldio.files.entries import plain_file
 from seldio.files.streams import CHUNK
-from seldio.hub.client import checked_commit, hub, patiently
+from seldio.hub.client import checked_commit, hub, one_list, patiently
 from seldio.text import clipped, printable
 
 _NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -100,8 +100,9 @@ def read_head(repo: str, revision: str = "main", *, may_lack: bool = False, quic
         return Head(repo, checked_commit(found.sha), bool(found.private))
 
     def tree() -> dict[str, RemoteFile]:
-        found = hub().list_repo_tree(repo, repo_type="dataset", revision=head.commit, recursive=True)
-        files = [_remote(item) for item in found if isinstance(item, RepoFile)]
+        with one_list():
+            found = hub().list_repo_tree(repo, repo_type="dataset", revision=head.commit, recursive=True)
+            files = [_remote(item) for item in found if isinstance(item, RepoFile)]
         return {file.name: file for file in files}
 
     deed = f"look up {printable(repo)} on the Hub"

@@ -1,0 +1,140 @@
+"""Work that grows with the file and no faster, and findings that do not grow, whatever a file holds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import seldio
+
+CASES = Path(__file__).parent / "cases"
+#: Pieces of which a file can hold any number, and that are special to some syntax.
+PIECES = (
+    *("0", "-", " ", "\n", "\r", ",", ";", ":", '"', "\\", "\\ud800", "#"),
+    *("[", "{", '{"a":', '"a":1,', "</a>", "<a>", "&amp;", "<!--", "1,2,3,4,5\n", "1,", "- a\n", "1e5,", "é,", "\u2028"),
+)  # fmt: skip
+#: Processor time of twice as much over that of once; where all grows with the square, it is 4.
+MOST = 2.3
+
+
+def samples() -> list[Path]:
+    """A file of each format, the first of its example."""
+    folders = sorted([*(CASES / "formats").iterdir(), *(CASES / "formats-items").iterdir()])
+    return [
+        next(path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "rows.jsonl")
+        for folder in folders
+    ]
+
+
+def grows_no_faster(work: Callable[[int], object], size: int) -> bool:
+    """Whether twice *size* takes at most :data:`MOST` times the processor time; the best of some tries, as others
+    share the machine.
+    """
+
+    def seconds(size: int) -> float:
+        start = time.process_time()
+        work(size)
+        return time.process_time() - start
+
+    fixed = min(seconds(1) for _ in range(2))
+    for _ in range(6):
+        once, twice = seconds(size) - fixed, seconds(2 * size) - fixed
+        if twice <= MOST * max(once, 0.02):
+            return True
+    return False
+
+
+def check(tmp_path: Path, name: str, made: Callable[[int], bytes], size: int) -> None:
+    """That a file which *made* gives is validated in linear time, with no more findings."""
+    place = tmp_path / name
+    counts: dict[int, int] = {}
+
+    def work(size: int) -> None:
+        place.write_bytes(made(size))
+        counts[size] = len(seldio.validate(place).findings)
+
+    assert grows_no_faster(work, size)
+    assert counts[2 * size] <= max(counts[size] + 5, 150)
+
+
+@pytest.mark.parametrize("example", samples(), ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("piece", PIECES, ids=ascii)
+@pytest.mark.slow
+def test_a_run_of_anything_behind_a_valid_head(tmp_path: Path, example: Path, piece: str) -> None:
+    data = example.read_bytes()
+    for head in (data, data[: len(data) // 2]):
+        check(tmp_path, example.name, lambda size, head=head: head + (piece * size).encode("utf-8"), 20_000)
+
+
+def elan(annotations: str, value: str = "speech") -> bytes:
+    """A document with one annotation that has times, and others that depend on something."""
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<ANNOTATION_DOCUMENT FORMAT="3.0">\n'
+        '<HEADER MEDIA_FILE="" TIME_UNITS="milliseconds"/>\n<TIME_ORDER>\n'
+        '<TIME_SLOT TIME_SLOT_ID="ts1" TIME_VALUE="0"/>\n<TIME_SLOT TIME_SLOT_ID="ts2" TIME_VALUE="900"/>\n'
+        '</TIME_ORDER>\n<TIER TIER_ID="events">\n<ANNOTATION>'
+        '<ALIGNABLE_ANNOTATION ANNOTATION_ID="a0" TIME_SLOT_REF1="ts1" TIME_SLOT_REF2="ts2">'
+        f"<ANNOTATION_VALUE>{value}</ANNOTATION_VALUE></ALIGNABLE_ANNOTATION></ANNOTATION>\n</TIER>\n"
+        f'<TIER TIER_ID="notes">\n{annotations}</TIER>\n</ANNOTATION_DOCUMENT>\n'
+    ).encode()
+
+
+def depending(number: int, on: int | str) -> str:
+    return (
+        f'<ANNOTATION><REF_ANNOTATION ANNOTATION_ID="a{number}" ANNOTATION_REF="a{on}">'
+        "<ANNOTATION_VALUE>é</ANNOTATION_VALUE></REF_ANNOTATION></ANNOTATION>\n"
+    )
+
+
+#: What one format alone can hold any number of.
+OWN: dict[str, tuple[str, Callable[[int], bytes], int]] = {
+    "annotations in a chain": ("k.eaf", lambda n: elan("".join(depending(i, i - 1) for i in range(n, 0, -1))), 5_000),
+    "annotations in a circle": ("k.eaf", lambda n: elan("".join(depending(i, i % n + 1) for i in range(1, n + 1))), 5_000),
+    "annotations of one": ("k.eaf", lambda n: elan("".join(depending(i, 0) for i in range(1, n + 1))), 5_000),
+    "annotations of none": ("k.eaf", lambda n: elan("".join(depending(i, "x") for i in range(1, n + 1))), 5_000),
+    "references to characters": ("k.eaf", lambda n: elan("", "a&amp;" * n), 50_000),
+    "elements of no use": ("k.eaf", lambda n: elan("<a>é</a>\n" * n), 20_000),
+    "repeated keys in a line": ("q.jsonl", lambda n: b'{"question": "a", "answer": "b"' + b', "k": 1' * n + b"}\n", 50_000),
+    "repeated keys in lines": ("q.jsonl", lambda n: b'{"question": "a", "answer": "b", "answer": "c"}\n' * n, 2_000),
+    "different keys in a line": (
+        "q.jsonl", lambda n: ('{"question": "a", "answer": "b"' + "".join(f', "k{i}": 1' for i in range(n)) + "}\n").encode(),
+        20_000,
+    ),
+    "shapes of records": (
+        "q.jsonl", lambda n: "".join(f'{{"question": "a", "answer": "b", "k{i}": 1}}\n' for i in range(n)).encode(), 1_000,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_what_one_format_can_hold_any_number_of(tmp_path: Path, kind: str) -> None:
+    name, made, size = OWN[kind]
+    check(tmp_path, name, made, size)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in OWN if kind.startswith("annotations in")])
+def test_what_depends_on_a_time_in_the_end_is_kept(tmp_path: Path, kind: str) -> None:
+    """Each of a chain belongs to its beginning; none of a circle does, and each is told."""
+    place = tmp_path / "k.eaf"
+    place.write_bytes(OWN[kind][1](300))
+    report = seldio.validate(place)
+    lost = sum(finding.count for finding in report.findings if finding.code == "SYN501")
+    assert lost == (300 if kind.endswith("circle") else 0)
+
+
+@pytest.mark.parametrize("declaration", ['<!DOCTYPE a [<!ENTITY b "c">]>', '<!DOCTYPE a SYSTEM "http://127.0.0.1/a">'])
+def test_a_document_type_is_refused(tmp_path: Path, declaration: str) -> None:
+    place = tmp_path / "k.eaf"
+    place.write_bytes(elan("").replace(b"\n", f"\n{declaration}\n".encode(), 1))
+    assert "document type" in seldio.validate(place).findings[0].message
+
+
+def test_many_repeated_keys_are_told_with_an_end(tmp_path: Path) -> None:
+    place = tmp_path / "q.jsonl"
+    place.write_bytes(b'{"question": "a", "answer": "b"' + b', "k": 1' * 100_000 + b"}\n")
+    repeated = [finding for finding in seldio.validate(place).findings if finding.code == "SYN202"]
+    assert len(repeated) == 100
+    assert "the rest of the text is not read" in repeated[-1].message
