@@ -637,3 +637,18 @@ def test_answers_agree_in_number(label: str, motion: str, answer: str) -> None:
 def test_questions_in_the_layout_of_so_dataset_are_told_as_such(labels: Path, tmp_path: Path) -> None:
     (tmp_path / "qa.jsonl").write_bytes(converted(labels, "so-dataset-qa"))
     assert {finding.code for finding in seldio.validate(tmp_path / "qa.jsonl").findings} == {"QAI309"}
+
+
+def test_advice_on_tasks_without_a_question_is_true(shared: Path, tmp_path: Path) -> None:
+    """A greater total helps where it is the total that leaves a task out, and only there."""
+    for path in sorted((shared / "data/starss22-labels").rglob("*.csv"))[:3]:
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+
+    def remarks(**options: object) -> str:
+        return " ".join(seldio.convert(tmp_path, io.BytesIO(), "so-bench", force=True, **options).remarks)  # type: ignore[attr-defined, arg-type]
+
+    assert "a greater --total keeps some" in remarks(total=5)
+    balanced = remarks(balance=True)
+    assert "too few of them even each other's answers out" in balanced
+    assert "--total" not in balanced
+    assert remarks(balance=True, total=100_000) == balanced

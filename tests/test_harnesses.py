@@ -216,3 +216,20 @@ def test_what_is_wrong_with_a_sample_has_its_place(tmp_path: Path) -> None:
 def test_an_archive_that_is_none_or_too_much(data: bytes, code: str, tmp_path: Path) -> None:
     (tmp_path / "log.eval").write_bytes(data)
     assert code in {one.code for one in seldio.validate(tmp_path / "log.eval").findings}
+
+
+@pytest.mark.parametrize("results", [0, 200_000])
+def test_a_log_is_told_by_its_head_however_long_it_is(tmp_path: Path, results: int) -> None:
+    """Sounds stand inside of the input, in front of what tells a sample; results in front of the samples."""
+    sound = {"type": "audio", "audio": f"data:audio/wav;base64,{'A' * 1_200_000}", "format": "wav"}
+    asked = [{"role": "user", "content": [sound, {"type": "text", "text": "Which?"}]}]
+    more = {"choices": ["a", "b"], "target": "A", "output": {"completion": "ANSWER: A"}}
+    samples = [{"id": id, "epoch": 1, "input": asked, **more} for id in ("q1", "q2")]
+    log = {"version": 2, "status": "success", "eval": {"run_id": "x"}, "results": {"note": "x" * results}}
+    path = tmp_path / "logs" / "log.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(log | {"samples": samples}, indent=2))
+    for place in (path, path.parent):
+        assert ["inspect-log"] == [group["format"] for group in seldio.info(place)["items"]]
+        assert ["ANSWER: A"] * 2 == seldio.read(place)["prediction"].to_pylist()
+        assert [] == seldio.validate(place).findings

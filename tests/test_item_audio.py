@@ -56,7 +56,7 @@ def question(number: int = 1, audio: str = "audio/test/foa_a.wav", **more: Any) 
     return {
         "qa_id": f"qa_{number:020}", "split": "test", "audio_id": Path(audio).stem, "audio_path": audio,
         "task_name": "count_sources", "question_class": "detect", "answer_format": "structured_text",
-        "question": "How many?", "answer": "There is 1 source active.", "canonical_answer": "1",
+        "question": f"How many? (part {number})", "answer": "There is 1 source active.", "canonical_answer": "1",
         "answer_meta": {"active_count": 1},
     } | more  # fmt: skip
 

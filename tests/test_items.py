@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import seldio
 from seldio import formats
 from seldio.check.validation import validate
 from seldio.cli import app
@@ -371,3 +372,100 @@ def test_json_that_is_no_format_is_told_by_its_keys(tmp_path: Path, name: str, t
     (tmp_path / name).write_text(text)
     [finding] = validate(tmp_path / name).findings
     assert (finding.code, finding.message) == (code, told)
+
+
+# --- filling in, and leaving out --------------------------------------------------------------------------
+
+
+def test_a_text_is_filled_in_where_there_is_none(tmp_path: Path) -> None:
+    source = lines(tmp_path / "q.jsonl", choice(1, "cow", ANIMALS[:4]), choice(2, "no", ["yes", "no"]))
+    bare = ["convert", str(source), "--to", "so-bench", "-o", str(tmp_path / "so.jsonl"), "--allow-loss", "all"]
+    refused = RUN.invoke(app, bare)
+    assert 2 == refused.exit_code
+    assert "2 rows have no task. To set one value for all, use --fill task=TEXT" in refused.stderr
+    assert 0 == RUN.invoke(app, [*bare, "--fill", "task=3"]).exit_code
+    assert ["3", "3"] == [json.loads(line)["task_name"] for line in (tmp_path / "so.jsonl").read_text().splitlines()]
+    seldio.convert(source, tmp_path / "api.jsonl", "so-bench", allow_loss="all", fill={"task": "mmar"})
+    seldio.write(seldio.read(source), tmp_path / "w.jsonl", "so-bench", allow_loss="all", fill={"task": "mmar"})
+    assert (tmp_path / "api.jsonl").read_bytes() == (tmp_path / "w.jsonl").read_bytes()
+    assert b'"task_name": "mmar"' in (tmp_path / "w.jsonl").read_bytes()
+
+
+def test_what_is_there_is_not_filled(tmp_path: Path) -> None:
+    source = lines(tmp_path / "q.jsonl", question(1))
+    done = seldio.convert(source, tmp_path / "i.jsonl", "items", fill={"task": "other", "dataset": "mine"})
+    assert ("--fill task has no effect: every row already has a value",) == done.notes
+    record = json.loads((tmp_path / "i.jsonl").read_text())
+    assert ("detect_time", "mine") == (record["task"], record["dataset"])
+
+
+@pytest.mark.parametrize(
+    ("fill", "why"),
+    [
+        ({"azimuth": 1.0}, "only task, instruction, language, split, dataset can be filled"),
+        ({"instruction": "x"}, "so-bench has no such field"),
+        ({"task": 3}, "not a text"),
+    ],
+)
+def test_what_cannot_be_filled_in_is_refused(tmp_path: Path, fill: dict[str, object], why: str) -> None:
+    source = lines(tmp_path / "q.jsonl", choice(1, "cow", ANIMALS[:4]))
+    with pytest.raises(UsageError, match=why):
+        seldio.convert(source, tmp_path / "so.jsonl", "so-bench", allow_loss="all", fill=fill)
+
+
+def test_questions_that_do_not_fit_are_left_out_and_listed(tmp_path: Path) -> None:
+    records = [choice(1, "cow", ANIMALS[:4]), choice(2, "cow", ["cow", "dog", "cow", "cat"]),
+               choice(3, "cow", ANIMALS), choice(4, "B", ANIMALS[:2]), choice(5, "no", ["yes", "no"])]  # fmt: skip
+    source, out = lines(tmp_path / "q.jsonl", *records), tmp_path / "r.json"
+    command = ["convert", str(source), "--to", "ruenvaqa", "-o", str(out), "--allow-loss", "all"]
+    assert 2 == RUN.invoke(app, command).exit_code
+    assert not out.exists()
+
+    said = RUN.invoke(app, [*command, "--drop-unfit"]).stderr
+    assert "5 rows became 2" in said
+    assert "left out: 1 row, the answer is option A or C (2)" in said
+    assert [1, 5] == [record["meta"]["id"] for record in json.loads(out.read_text())["data"]]
+    done = seldio.convert(source, out, "ruenvaqa", allow_loss="all", drop_unfit=True)
+    left = ("2", "the answer is option A or C"), ("3", "6 options"), ("4", "the answer is none of the options")
+    assert left == done.dropped
+    assert [list(each) for each in left] == json.loads(json.dumps(done.as_dict()))["dropped"]
+
+
+def test_nothing_is_left_out_where_all_fits(shared: Path, tmp_path: Path) -> None:
+    mmau = shared / "data/mmau/mmau-test-mini.json"
+    done = seldio.convert(mmau, tmp_path / "m.jsonl", "mmar", allow_loss="all", drop_unfit=True)
+    assert (0, (1000, 1000)) == (len(done.dropped), done.rows)
+    done = seldio.convert(mmau, tmp_path / "i.jsonl", "inspect", allow_loss="all", drop_unfit=True)
+    assert (16, (1000, 984)) == (len(done.dropped), done.rows)  # the right choice stands there twice
+
+
+@pytest.mark.parametrize(("audio", "to"), [("a.flac", "inspect"), ([], "ultraeval-audio")])
+def test_what_a_target_refuses_of_single_questions_is_left_out(tmp_path: Path, audio: object, to: str) -> None:
+    source = lines(tmp_path / "q.jsonl", choice(1, "dog", ANIMALS), choice(2, "dog", ANIMALS) | {"audio_path": audio})
+    done = seldio.convert(source, tmp_path / "out", to, allow_loss="all", drop_unfit=True)
+    assert ["2"] == [id for id, _ in done.dropped]
+
+
+def test_a_conversion_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
+    source = lines(tmp_path / "q.jsonl", choice(1, "dog", ANIMALS))
+    with pytest.raises(UsageError, match="no row fits"):
+        seldio.convert(source, tmp_path / "r.json", "ruenvaqa", allow_loss="all", drop_unfit=True)
+    assert not (tmp_path / "r.json").exists()
+
+
+def test_only_questions_are_left_out(labels: Path, tmp_path: Path) -> None:
+    for to in ("so-bench", "starss22", "parquet"):
+        with pytest.raises(UsageError, match="the source has to hold some"):
+            seldio.convert(labels, tmp_path / "out", to, drop_unfit=True)
+
+
+@pytest.mark.parametrize(("source", "target"), [("so-bench", "so-dataset-qa"), ("so-dataset-qa", "so-bench")])
+def test_what_would_be_read_as_another_format_is_refused(tmp_path: Path, source: str, target: str) -> None:
+    proof = {"task_type": "counting", "source_refs": [{"class_name": "bell"}]}
+    record = {
+        k: v for k, v in question(1).items() if k not in ("question_class", "answer_format", "answer_meta")
+    } | proof
+    path = lines(tmp_path / "q.jsonl", question(1) if source == "so-bench" else record)
+    with pytest.raises(UsageError, match="events" if target == "so-dataset-qa" else "answer_meta"):
+        seldio.convert(path, tmp_path / "out.jsonl", target, allow_loss="all")
+    assert not (tmp_path / "out.jsonl").exists()

@@ -136,7 +136,7 @@ ODDITIES = {
     "answers by number": Oddity("ruenvaqa-submission", json.dumps(FILLED), field("id"), "1"),
     "an answer with its bracket": Oddity("ruenvaqa-submission", json.dumps(FILLED).replace('"B"', '"B) да"'), field("prediction"), "B) да", ("PRD135",)),
     # SO-Bench and SO-Dataset
-    "lines in a .json": Oddity("so-bench", line(SO, SO | {"qa_id": "q2"}), field("id"), "q1", name="x.json"),
+    "lines in a .json": Oddity("so-bench", line(SO, SO | {"qa_id": "q2", "question": "And the dog?"}), field("id"), "q1", name="x.json"),
     "a list in a .json": Oddity("so-bench", json.dumps([SO], indent=1), field("id"), "q1", name="x.json"),
     "records under data": Oddity("so-bench", json.dumps({"data": [SO]}), field("id"), "q1", name="x.json"),
     "records under records": Oddity("so-bench", json.dumps({"records": [SO]}), field("id"), "q1", name="x.json"),
@@ -163,7 +163,7 @@ ODDITIES = {
     "an answer among no choices": Oddity("mmau", json.dumps([MMAU | {"answer": "Child"}], indent=2), field("answer"), "Child", ("QAI102",)),
     "a secret answer": Oddity("mmau", json.dumps([MMAU | {"answer": ""}], indent=2), field("answer"), ""),
     "eight choices": Oddity("mmau", json.dumps([MMAU | {"choices": ["Man", *"abcdefg"]}], indent=2), lambda row: len(row.options), 8),
-    "one choice": Oddity("mmar", line(MMAR | {"choices": ["Woman"]}), options, ["Woman"]),
+    "one choice": Oddity("mmar", line(MMAR | {"choices": ["Woman"]}), options, ["Woman"], ("QAI110",)),
     "an id that is not the recording's": Oddity("mmar", line(MMAR), field("audio"), ["./audio/other.wav"]),
     "Python inside a text": Oddity("mmar", line(MMAR), more("rubric"), "['a', \"b's\"]"),
 }  # fmt: skip

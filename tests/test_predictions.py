@@ -233,7 +233,7 @@ def mmau(number: int, **changes: Any) -> Record:
         (mmau(2, model_output=None), [("PRD208", 3)]),
         (mmau(2, model_output="dog", answer="cat"), [("PRD209", 3)]),
         (mmau(2, model_output="dog", choices=["dog", "cat"]), [("PRD209", 3)]),
-        (mmau(2, model_output="dog", audio_id="./a/m1.wav"), [("PRD203", 3)]),
+        (mmau(2, model_output="dog", audio_id="./a/m1.wav"), [("PRD203", 3), ("QAI123", 3)]),
         (mmau(2, model_output="dog", task="music"), [("PRD204", 3)]),
         (mmau(1, model_output="dog"), [("PRD201", None), ("QAI101", 3)]),
         (mmau(9, model_output="dog"), [("PRD201", None), ("PRD202", 3)]),

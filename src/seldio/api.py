@@ -97,8 +97,7 @@ def write(
             Questions are always written to a file.
         format: the format to write.
         allow_loss: fields that may be lost: names, or a string with commas between them, or ``all``.
-        fill: values for fields that the format needs and the event table lacks; angles in degrees, ``distance`` in
-            metres.
+        fill: values for fields that the format needs and the table lacks; angles in degrees, ``distance`` in metres.
         force: write labels even if they have errors, such as angles in radians or unknown classes.
 
     Returns:
@@ -115,7 +114,7 @@ def write(
     from seldio.formats import get
 
     if is_item_table(table):
-        return write_item_table(table, path, format, allow_loss)
+        return write_item_table(table, path, format, allow_loss, fill)
     out = os.fspath(path)
     single = re.search(r"\.[a-z]\w*$", out, re.IGNORECASE) is not None
     return write_events(table, out, get(format), single=single, allow_loss=allow_loss, fill=fill, force=force)
@@ -286,6 +285,7 @@ def convert(
     format: LabelFormat | str | None = None,
     allow_loss: Collection[str] = (),
     fill: Mapping[str, Any] = NOTHING,
+    drop_unfit: bool = False,
     force: bool = False,
     seed: int = 0,
     tasks: str | Sequence[str] | None = None,
@@ -314,7 +314,9 @@ def convert(
         format: the format of the source; detected from its content by default.
         allow_loss: fields that may be lost: names, or a string with commas between them, or ``all``.
         fill: values for unknown fields; angles in degrees, ``distance`` in metres; ``source`` may be ``count``, which
-            counts the events of each class in a clip.
+            counts the events of each class in a clip. For questions, texts for ``task``, ``instruction``, ``language``,
+            ``split`` and ``dataset``.
+        drop_unfit: questions: leave out those that the target cannot hold; ``dropped`` of the result lists them.
         force: convert labels even if they have errors, such as angles in radians or unknown classes.
         seed: questions: random seed for wording and sampling.
         tasks: questions: ask only these tasks, in a list or a string with commas.
@@ -348,7 +350,7 @@ def convert(
         seed=seed, tasks=None if not tasks else _names(tasks), window=window, hop=hop, margins=margins_of(dict(margin)),
         split=split, per_task=per_task, balance=balance, total=total, audio=audio, force=force,
     )  # fmt: skip
-    return convert_any(path, out, target, format, _names(allow_loss), fill, options, gain)
+    return convert_any(path, out, target, format, _names(allow_loss), fill, options, gain, drop_unfit)
 
 
 def _names(names: str | Iterable[str]) -> list[str]:

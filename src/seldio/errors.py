@@ -43,7 +43,7 @@ class ExitCode(IntEnum):
 RENAMED = {"to": "target", "as": "kind", "o": "out"}
 #: Options without a value.
 FLAGS = frozenset((
-    "allow-missing", "audio", "bootstrap", "deep", "dry-run", "errors", "events", "force", "judge-again",
+    "allow-missing", "audio", "bootstrap", "deep", "drop-unfit", "dry-run", "errors", "events", "force", "judge-again",
     "link-media", "no-media", "official-points", "onscreen", "private", "tracks",
 ))  # fmt: skip
 #: Options whose value is one word, with the values that look like any other word of a sentence.

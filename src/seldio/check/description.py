@@ -15,7 +15,7 @@ from seldio.errors import SeldioError
 from seldio.files.entries import plain_file
 from seldio.formats import Format, LabelFormat
 from seldio.formats.base import UNITS
-from seldio.formats.items import ItemFormat
+from seldio.formats.items import ANSWERS, ItemFormat
 from seldio.formats.label_csv import Dialect
 from seldio.formats.parts import Part
 from seldio.formats.trees import TYPES
@@ -246,6 +246,7 @@ def format_record(format: Format) -> dict[str, Any]:
             "suffix": format.suffix,
             "carries": list(format.carries),
             "needs": list(format.needs),
+            "answers": format.answers if isinstance(format, ItemFormat) else None,
             "source": format.source,
             "note": format.note,
         }
@@ -276,6 +277,8 @@ def format_page(format: Format) -> str:
     if not isinstance(format, LabelFormat):
         fields = list((Item if format.holds == "items" else Prediction).model_fields)
         lines.append(f"holds       {format.holds}")
+        if isinstance(format, ItemFormat) and format.answers is not None:
+            lines.append(f"answers     {ANSWERS[format.answers]}")
     else:
         record, names = format_record(format), vocabulary(format.vocabulary)
         if isinstance(format, Dialect):

@@ -110,22 +110,31 @@ def write_report(subject: Subject, output: str, options: ReportOptions, out: Pat
             stream.write(piece.encode("utf-8", "backslashreplace"))
 
 
-def named_numbers(values: list[str], option: str, example: str, *words: str) -> dict[str, Any]:
-    """The values of an option that is repeated as NAME=NUMBER, or as one of *words* as it is.
+def named_texts(values: list[str], option: str, example: str, kind: str = "VALUE") -> dict[str, str]:
+    """The values of an option that is repeated as NAME=VALUE.
 
     Raises:
-        UsageError: a value has another form.
+        UsageError: one has another form.
     """
-    found: dict[str, Any] = {}
-    for item in values:
-        if item in words:
-            name, _, found[name] = item.partition("=")
-            continue
-        name, _, value = item.partition("=")
+    parts = {item: item.partition("=") for item in values}
+    for item, (name, equals, _) in parts.items():
+        if not name.strip() or not equals:
+            raise UsageError(f"{option} {item}: expected NAME={kind}, such as {example}")
+    return {name.strip(): value for name, _, value in parts.values()}
+
+
+def named_numbers(values: list[str], option: str, example: str) -> dict[str, float]:
+    """The values of an option that is repeated as NAME=NUMBER.
+
+    Raises:
+        UsageError: one has another form.
+    """
+    found: dict[str, float] = {}
+    for name, value in named_texts(values, option, example, "NUMBER").items():
         try:
-            found[name.strip()] = float(value)
+            found[name] = float(value)
         except ValueError:
-            raise UsageError(f"{option} {item}: expected NAME=NUMBER, such as {example}") from None
+            raise UsageError(f"{option} {name}={value}: expected NAME=NUMBER, such as {example}") from None
     return found
 
 

@@ -32,6 +32,7 @@ from seldio.cli.options import (
     complete_tasks,
     format_option,
     named_numbers,
+    named_texts,
     one_of,
     print_json,
     print_wrapped,
@@ -175,7 +176,8 @@ _TO = (
 )
 _FILL = (
     "Value for a field that the target needs and SOURCE lacks; angles in degrees, distance in metres (distance=2.5 is "
-    "2.5 m in any format); source=count counts the events of each class. May be repeated."
+    "2.5 m in any format); source=count counts the events of each class; for questions a text, such as task=TEXT. May "
+    "be repeated."
 )
 _ASK, _RECORD = "Questions from labels", "Recordings"
 #: The margins with their defaults; listed here because loading them is slow. A test checks that the list is complete.
@@ -204,6 +206,9 @@ def convert(
         autocompletion=complete_fields,
     ),
     fill: list[str] = typer.Option([], metavar="FIELD=VALUE", help=_FILL),
+    drop_unfit: bool = typer.Option(
+        False, "--drop-unfit", help="Leave out questions that the target cannot hold, and list them."
+    ),
     force: bool = typer.Option(False, "--force", help="Convert labels even if seldio validate finds errors in them."),
     json: bool = typer.Option(
         False, "--json", help="Print a JSON record of what was done (to standard error with -o -)."
@@ -273,7 +278,7 @@ def convert(
     with running(workers, engine, resume):
         converted = api.convert(
             source, sys.stdout.buffer if out in (None, "-") else out, to, format=format, allow_loss=allow_loss,
-            fill=named_numbers(fill, "--fill", "distance=2.5 (metres)", "source=count"), force=force, seed=seed,
+            fill=named_texts(fill, "--fill", "distance=2.5 (metres)"), drop_unfit=drop_unfit, force=force, seed=seed,
             tasks=tasks, window=window, hop=hop, margin=named_numbers(margin, "--margin", "azimuth=10"), total=total,
             per_task=per_task, balance=balance, split=split, audio=audio, gain=gain,
         )  # fmt: skip

@@ -23,6 +23,7 @@ from seldio.text import meant, printable
 Place = str | os.PathLike[str]
 #: Ways to store a dataset as a whole, and the way back.
 STORED = ("hf-parquet", "webdataset", "audiofolder", "videofolder", "files")
+_NOT_QUESTIONS = "--drop-unfit leaves out questions or predictions: the source has to hold some"
 #: Names of datasets whose years have layouts of their own: the files tell which.
 FAMILIES = ("starss",)
 
@@ -36,6 +37,7 @@ def convert_any(
     fill: Mapping[str, Any],
     options: QuestionOptions,
     gain: float | None = None,
+    drop_unfit: bool = False,
 ) -> Conversion:
     """Convert what lies at *path*; arguments and exceptions are those of the functions that do it.
 
@@ -44,6 +46,9 @@ def convert_any(
     if isinstance(path, str):
         path, told = resolved(path)
         format = told if format is None else format
+    items = isinstance(to, str) and (to == formats.PARQUET.name or formats.named(to, ItemFormat) is not None)
+    if drop_unfit and (not items or isinstance(path, Source)):
+        raise UsageError(_NOT_QUESTIONS)
     if isinstance(path, Source) or isinstance(to, LabelFormat) or isinstance(format, LabelFormat):
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     if to in ("foa", "mic"):
@@ -58,7 +63,7 @@ def convert_any(
         return convert_stored(path, out, to, format, options.force)
     if formats.named(to, Format) is None:
         raise formats.unknown(to, (*STORED, "foa", "mic"))
-    if formats.named(to, ItemFormat) is None and to != formats.PARQUET.name:
+    if not items:
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     given = formats.named(format, ItemFormat) if format is not None else None
     with open_source(path, raise_errors) as source:
@@ -67,13 +72,19 @@ def convert_any(
         unclear = format in (None, formats.PARQUET.name) and not labels
         held = held_items(_without(source, out)) if unclear else given
         target = formats.meant(to, held)
+        if drop_unfit and held is None:
+            raise UsageError(_NOT_QUESTIONS)
         again: Place | Source = source if os.fspath(path) == "-" else path
         if target is None:
             return convert_source(again, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
         if held is not None:
             if several and unclear:
                 _one_kind(source, held.name)
-            return convert_items(again, out, target, format=given, allow_loss=allow_loss)
+            return convert_items(
+                again, out, target, format=given, allow_loss=allow_loss, fill=fill, drop_unfit=drop_unfit
+            )
+        if fill:
+            raise UsageError("--fill is for what is converted: questions made from labels have all their fields")
         return make_questions(source, out, target, format=format, options=options)
 
 

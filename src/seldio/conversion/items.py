@@ -27,15 +27,16 @@ import pyarrow.parquet as pq
 from seldio import formats
 from seldio.check.reference import RUENVAQA
 from seldio.conversion.channel_use import AskedOfHarness
-from seldio.conversion.losses import allowed, checked_fields
+from seldio.conversion.losses import NOTHING, allowed, checked_fields
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import Conversion
 from seldio.errors import DataError, InvalidData, LossError, UsageError
 from seldio.files import Entry, Source, atomic_write, make_folder, open_source
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Sink, raise_errors
+from seldio.formats.base import Format
 from seldio.formats.item_parquet import ItemParquet
-from seldio.formats.items import Answers, ItemFormat, ItemReading, Writer
+from seldio.formats.items import ANSWERS, Answers, ItemFormat, ItemReading, Writer
 from seldio.formats.json_items import JsonItems
 from seldio.formats.json_layout import AsWritten
 from seldio.formats.mera_submission import SUBMISSION, zipped
@@ -43,7 +44,7 @@ from seldio.formats.parquet import too_large
 from seldio.formats.parts import Part, candidates, parts
 from seldio.formats.recognise import PARQUET_SUFFIX
 from seldio.rules.item_table import moved
-from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, table_of, to_table
+from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of, to_table
 from seldio.text import clipped, listed, plural, printable
 
 Place = str | os.PathLike[str]
@@ -52,6 +53,8 @@ _HEAD = 1 << 16
 _LETTERS = string.ascii_uppercase
 #: So many questions are named in an error.
 _FEW = 3
+#: Fields of questions and predictions that ``--fill`` can set: one text for every row that has none.
+FILLABLE = ("task", "instruction", "language", "split", "dataset")
 
 
 def read_items(place: Place | Source, format: ItemFormat | None, sink: Sink) -> list[ItemReading]:
@@ -141,6 +144,16 @@ class Loss:
         }
 
 
+def _taken_for(told: Format, target: JsonItems, reading: ItemReading, table: pa.Table) -> UsageError:
+    """The error for rows that would be read as another format, as the first lacks what tells the target."""
+    missing = [field for field in target.empty if not table.column(field)[0].is_valid]
+    keys = listed([target.key_of(field, {}) for field in missing])
+    return UsageError(
+        f"{target.name} cannot be made from {reading.format.name}: the first row has no {' or '.join(missing)} "
+        f"({keys}), so that the file would be read as {told.name}"
+    )
+
+
 def _unreadable(target: ItemFormat, rows: int, why: str) -> DataError:
     return DataError(f"{target.name} cannot hold these {plural(rows, 'row')}: what was made of them cannot be read "
                      f"again ({why}). Nothing was written")  # fmt: skip
@@ -170,10 +183,16 @@ def convert_items(
     *,
     format: ItemFormat | None = None,
     allow_loss: Collection[str] = (),
+    fill: Mapping[str, Any] = NOTHING,
+    drop_unfit: bool = False,
     sink: Sink = raise_errors,
 ) -> Conversion:
-    """Convert one file of questions or predictions."""
+    """Convert one file of questions or predictions.
+
+    *fill* has values for fields that rows lack; with *drop_unfit*, rows that cannot be written are left out and listed.
+    """
     allow_loss = checked_fields(allow_loss, {**Item.model_fields, **Prediction.model_fields})
+    checked_fill(fill, target)
     place = path.path if isinstance(path, Source) else path
     out, folder = _inside(out, target)
     with (
@@ -181,7 +200,7 @@ def convert_items(
         tempfile.TemporaryFile() as spool,
         target.writer(cast("BinaryIO", spool)) as writer,
     ):
-        work = _Work(target, writer)
+        work = _Work(target, writer, fill, drop_unfit)
         for reading in one_file(source, place, format, sink):
             work.add(reading)
         converted = work.finish(allow_loss)
@@ -191,6 +210,21 @@ def convert_items(
         written += tuple(_written_around(folder, target.further(folder.absolute().name)))
     notes = (*converted.notes, *work.about.notes(target, out))
     return dataclasses.replace(converted, written=written, notes=notes)
+
+
+def checked_fill(fill: Mapping[str, Any], target: ItemFormat) -> None:
+    """See that *target* has the fields of *fill*, and that their values are texts.
+
+    Raises:
+        UsageError: one cannot be filled.
+    """
+    for field, value in fill.items():
+        if field not in FILLABLE:
+            raise UsageError(f"--fill {field}: of questions, only {', '.join(FILLABLE)} can be filled")
+        if field not in target.carries:
+            raise UsageError(f"--fill {field}: {target.name} has no such field")
+        if not isinstance(value, str) or not value:
+            raise UsageError(f"--fill {field}={value}: not a text")
 
 
 def _inside(out: Place | BinaryIO, target: ItemFormat) -> tuple[Place | BinaryIO, Path | None]:
@@ -243,14 +277,18 @@ def _readings(found: Sequence[Part], sink: Sink) -> Iterator[tuple[str, ItemRead
 class _Work:
     """One file being converted, a part of it after the other."""
 
-    def __init__(self, target: ItemFormat, writer: Writer) -> None:
+    def __init__(self, target: ItemFormat, writer: Writer, fill: Mapping[str, Any], drop_unfit: bool) -> None:
         self.target, self.writer, self.loss = target, writer, Loss(target)
+        self.fill, self.drop_unfit = fill, drop_unfit
+        self.filled: Counter[str] = Counter()
+        self.dropped: list[tuple[str, str]] = []  # ids of rows that are left out, with the reason
         self.reading: ItemReading | None = None  # the last one
         self.rows = self.made = self.chosen = 0
         self.memory = AsWritten()
         self.answers: RightAnswers | None = None
         self.marks = False
         self.wrong: LossError | InvalidData | None = None
+        self.taken: UsageError | None = None  # where what is written would be read as another format
         self.about = AskedOfHarness()
 
     def add(self, reading: ItemReading) -> None:
@@ -269,7 +307,10 @@ class _Work:
         if "options" in self.target.needs:
             table, chosen = with_choices(reading)
             self.chosen += chosen
+        table = self._filled(table)
         self.answers = self.answers or RightAnswers(reading, self.target)
+        if self.drop_unfit and reading.format.name != self.target.name:
+            table = self._fitting(table, self.answers)
         table = self.answers.add(table)
         self.made += len(table)
         self.loss.need(table)
@@ -285,12 +326,51 @@ class _Work:
             origin = None if isinstance(self.target, ItemParquet) else self.target.origin_of(reading, lambda _: None)
             if first and not same and isinstance(self.target, JsonItems):
                 head = self.target.write(table.slice(0, 1), origin)
-                self.marks = formats.format_of_file(head, f"out{self.target.suffix}") is None
+                told = formats.format_of_file(head, f"out{self.target.suffix}")
+                self.marks = told is None
+                if told is not None and told is not self.target and self.target.empty:
+                    self.taken = _taken_for(told, self.target, reading, table)
             data = self.writer.add(self.target.marked(table) if self.marks else table, origin)
             if not same:
                 self.loss.add(table, data)
         except (LossError, InvalidData) as error:  # of the format itself: no permission helps
             self.wrong = error
+
+    def _filled(self, table: pa.Table) -> pa.Table:
+        """*table* with the values that the user gives, in rows that have none."""
+        for field, value in self.fill.items():
+            column, there = table.column(field), _filled(table, field)
+            self.filled[field] += int((~there).sum())
+            place = table.schema.names.index(field)
+            table = table.set_column(place, table.schema.field(place), pc.if_else(pa.array(there), column, value))
+        return table
+
+    def _fitting(self, table: pa.Table, answers: RightAnswers) -> pa.Table:
+        """The rows of *table* that can be written; the others are taken note of."""
+        why: dict[int, str] = {}
+        for field in self.target.needs:
+            lacking = range(len(table)) if field not in table.schema.names else np.flatnonzero(~_filled(table, field))
+            why |= {int(row): f"no {field}" for row in lacking}
+        why |= {row: plural(size, "option") if size else "no options" for row, size in answers.misfits(table)}
+        why |= {row: f"the answer is {wrong}" for row, _, wrong in answers.answers(table) if wrong is not None}
+        if self._refused(table) is not None:  # by a single row, perhaps
+            alone = {row: self._refused(table.slice(row, 1)) for row in range(len(table)) if row not in why}
+            why |= {row: refused for row, refused in alone.items() if refused is not None}
+        ids = table.column("id").to_pylist()
+        self.dropped += [(str(ids[row]), why[row]) for row in sorted(why)]
+        return table.filter(pa.array([row not in why for row in range(len(table))], pa.bool_())) if why else table
+
+    def _refused(self, table: pa.Table) -> str | None:
+        """Why the target cannot hold the rows of *table*, whatever they lack; None where it can."""
+        if (refused := self.target.refusal(table)) is not None:
+            return refused
+        try:
+            self.target.write(Rows(table, self.target.model))
+        except LossError as error:
+            return "; ".join(f"{field}: {what}" for field, what in error.losses.items())
+        except InvalidData as error:
+            return error.finding.message
+        return None
 
     def finish(self, allow_loss: Collection[str]) -> Conversion:
         """What was converted, once nothing is missing or lost."""
@@ -303,11 +383,21 @@ class _Work:
             return self._done(source, {}, notes)
         if self.chosen:
             notes.append(f"options of {plural(self.chosen, 'question')} made from the answers in {source}")
+        if self.dropped and not self.made:
+            reasons = Counter(why for _, why in self.dropped)
+            shown = listed([f"{number:,}: {why}" for why, number in reasons.most_common()], _FEW)
+            raise UsageError(f"{target} cannot be made from {source}: no row fits ({shown})")
+        notes += [
+            f"--fill {field} has no effect: every row already has a value"
+            for field in self.fill if not self.filled[field]
+        ]  # fmt: skip
         if self.answers is not None:
             notes += self.answers.finish()
         lacking = [f"{plural(n, 'row has', 'rows have')} no {field}" for field, n in self.loss.missing.items() if n]
         if lacking and target not in (source, reading.home):
-            raise UsageError(f"{target} cannot be made from {source}: {'; '.join(lacking)}")
+            fills = " ".join(f"--fill {field}=TEXT" for field in FILLABLE if self.loss.missing[field])
+            hint = f". To set one value for all, use {fills}" if fills else ""
+            raise UsageError(f"{target} cannot be made from {source}: {'; '.join(lacking)}{hint}")
         if isinstance(self.wrong, InvalidData):
             raise self.wrong
         if self.wrong is not None:
@@ -320,10 +410,16 @@ class _Work:
         if large is not None and target != source:
             raise _unreadable(self.target, self.made, large.message)
         lost = reading.lost | (self.loss.in_words() if target != source else {})
-        return self._done(source, allowed(lost, target, allow_loss), notes)
+        accepted = allowed(lost, target, allow_loss)
+        if self.taken is not None:
+            raise self.taken
+        return self._done(source, accepted, notes)
 
     def _done(self, source: str, lost: Mapping[str, str], notes: Sequence[str]) -> Conversion:
-        return Conversion((source,), self.target.name, 1, (), self.rows, (self.rows, self.made), lost, tuple(notes), ())
+        return Conversion(
+            (source,), self.target.name, 1, (), self.rows, (self.rows, self.made), lost, tuple(notes), (),
+            dropped=tuple(self.dropped),
+        )  # fmt: skip
 
 
 def _put(spool: IO[bytes], stream: BinaryIO, out: Place | BinaryIO, target: ItemFormat) -> None:
@@ -360,30 +456,50 @@ class RightAnswers:
         if not self.other:
             return table
         self.rows += len(table)
-        if self.target.counts:
+        for row, size in self.misfits(table):
+            self.sizes[size] += 1
+            if len(self.few) < _FEW:
+                self.few.append(f"{clipped(table.column('id')[row].as_py(), 40)} with {size}")
+        answers = table.column("answer").to_pylist()
+        for row, answer, why in self.answers(table):
+            if why is not None:
+                self.wrong.setdefault(why, []).append(table.column("id")[row].as_py())
+            else:
+                self.changed += answers[row] != answer
+                answers[row] = answer
+        place = table.schema.names.index("answer")
+        return table.set_column(place, table.schema.field(place), pa.array(answers, pa.string()))
+
+    def misfits(self, table: pa.Table) -> Iterator[tuple[int, int]]:
+        """The rows with a number of options that the target does not take, and this number."""
+        if self.other and self.target.counts:
             sizes = pc.fill_null(pc.list_value_length(table.column("options")), 0).to_numpy()
             wrong = np.flatnonzero(~np.isin(sizes, self.target.counts))
-            self.sizes.update(sizes[wrong].tolist())
-            for row in wrong[: max(_FEW - len(self.few), 0)].tolist():
-                self.few.append(f"{clipped(table.column('id')[row].as_py(), 40)} with {sizes[row]}")
+            yield from zip(wrong.tolist(), sizes[wrong].tolist(), strict=True)
+
+    def answers(self, table: pa.Table) -> Iterator[tuple[int, str, str | None]]:
+        """The rows with options and an answer: the answer as the target writes it, or why it cannot be written so."""
         options = table.column("options")
-        if self.target.answers is None or options.null_count == len(options):
-            return table
-        answers = table.column("answer").to_pylist()
-        for number, (id, texts) in enumerate(zip(table.column("id").to_pylist(), options.to_pylist(), strict=True)):
-            answer = answers[number]
-            if not texts or answer is None:
+        if not self.other or self.target.answers is None or options.null_count == len(options):
+            return
+        choice = self.target.answers in ("letter", "text")
+        both = zip(table.column("answer").to_pylist(), options.to_pylist(), strict=True)
+        for row, (answer, texts) in enumerate(both):
+            if not texts or not answer:
                 continue
             found = _meant(answer, texts, self.kind)
             if len(found) == 1:
                 (index,) = found
-                answers[number] = _LETTERS[index] if self.target.answers == "letter" else texts[index]
-                self.changed += answers[number] != answer
-            elif self.kind != self.target.answers:  # else it is written as it was
+                alike = [place for place, text in enumerate(texts) if text == texts[index]]
+                if self.target.answers == "letter":
+                    yield row, _LETTERS[index], None
+                elif answer == texts[index] or len(alike) == 1:
+                    yield row, texts[index], None
+                else:  # the way back would not be clear
+                    yield row, answer, f"the text of options {' and '.join(_LETTERS[place] for place in alike)}"
+            elif choice and not (self.target.answers == "text" and answer in texts and self.kind == "text"):
                 letters = " or ".join(_LETTERS[index] for index in sorted(found))
-                self.wrong.setdefault(f"option {letters}" if found else "none of the options", []).append(id)
-        place = table.schema.names.index("answer")
-        return table.set_column(place, table.schema.field(place), pa.array(answers, pa.string()))
+                yield row, answer, f"option {letters}" if found else "none of the options"
 
     def finish(self) -> list[str]:
         """A note where answers changed."""
@@ -393,19 +509,20 @@ class RightAnswers:
             names = listed([*self.few, *[""] * (count - len(self.few))], _FEW)
             raise UsageError(
                 f"{self.target.name} takes questions with {wanted} options; {count:,} of {self.rows:,} have another "
-                f"number ({shown}): {names}. Remove these questions, or give them {wanted} options"
+                f"number ({shown}): {names}. Give them {wanted} options, or leave them out with --drop-unfit"
             )
         if self.wrong:
             parts = "; ".join(
                 f"{plural(len(ids), 'answer')} {'is' if len(ids) == 1 else 'are'} {why} ({listed(ids, _FEW)})"
                 for why, ids in self.wrong.items()
             )
-            kind = "a letter" if self.target.answers == "letter" else "the text of an option"
             raise UsageError(
-                f"{self.target.name} cannot be made from {self.source}: it writes the right answer as {kind}, but "
-                f"{parts}. Correct or remove these questions"
+                f"{self.target.name} cannot be made from {self.source}: it writes the right answer as "
+                f"{ANSWERS[self.target.answers or 'text']}, but {parts}. Correct these questions, or leave them out "
+                "with --drop-unfit"
             )
-        return [f"{plural(self.changed, 'answer')} written as option {self.target.answers}s"] if self.changed else []
+        kind = "letters" if self.target.answers == "letter" else "texts"
+        return [f"{plural(self.changed, 'answer')} written as option {kind}"] if self.changed else []
 
 
 def with_choices(reading: ItemReading) -> tuple[pa.Table, int]:
@@ -453,7 +570,9 @@ def is_item_table(table: Any) -> bool:
     return "id" in names and "clip" not in names
 
 
-def write_item_table(table: Any, path: Place, format: str, allow_loss: Collection[str]) -> tuple[str, ...]:
+def write_item_table(
+    table: Any, path: Place, format: str, allow_loss: Collection[str], fill: Mapping[str, Any]
+) -> tuple[str, ...]:
     """Write a table, or list, of questions or predictions as one file; see :func:`seldio.write`."""
     if isinstance(table, list | tuple):
         table = to_table(table, ITEM_SCHEMA if isinstance(table[0], Item) else PREDICTION_SCHEMA)
@@ -464,4 +583,4 @@ def write_item_table(table: Any, path: Place, format: str, allow_loss: Collectio
     source = Source("the table", "file", (entry,))
     (reading,) = read_items(source, None, raise_errors)
     target = formats.meant(format, reading.format) or formats.get(format, ItemFormat)
-    return convert_items(source, path, target, allow_loss=allow_loss).written
+    return convert_items(source, path, target, allow_loss=allow_loss, fill=fill).written

@@ -230,7 +230,8 @@ def make_questions(
         sources = [source.path, *local_files(found)]
         with _telling_what_stays(place, options), single_file(place, sources) as (stream, written):
             _write(stream, texts, target)
-    return _report(found, tally, target, written, kept, module, (*remarks, *map(str, forced)))
+    remarks += [*map(str, forced), *_none_left(tally, kept, options, module)]
+    return _report(found, tally, target, written, kept, module, tuple(remarks))
 
 
 def check_target(target: ItemFormat) -> None:
@@ -287,6 +288,27 @@ def _choice(
     found = dict(zip(*np.unique(keys["task"][keep], return_counts=True), strict=True))
     kept = {task: int(found[code]) for task in tally.asked if (code := np.uint64(hashed(task))) in found}
     return kept, np.split(keep, np.cumsum([len(batch.keys) for batch in batches])[:-1])
+
+
+def _none_left(
+    tally: QuestionTally, kept: Mapping[str, int], options: QuestionOptions, module: ModuleType
+) -> Iterator[str]:
+    """A sentence for the tasks of which no question is left because of the total, one for those that are uneven."""
+    even = {task: count - tally.skipped[task, UNEVEN] for task, count in tally.asked.items()}
+    proportions = {name: task.weight for name, task in module.TASKS.items()}
+    wanted = mix.targets(even, per_task=options.per_task, balance=options.balance, total=options.total,
+                         proportions=proportions) if options.selects else even  # fmt: skip
+    gone = [task for task in module.TASKS if tally.asked[task] and not kept.get(task)]
+    number = plural(sum(kept.values()), "question")
+    small = [task for task in gone if even[task] and not wanted.get(task)]
+    uneven = "too few of them even each other's answers out; ask about more labels, or leave out --balance"
+    for some, why in (
+        (small, "their share of the total is less than one; a greater --total keeps some"),
+        ([task for task in gone if task not in small], uneven),
+    ):
+        names = ", ".join(f"{task} ({tally.asked[task]:,} asked)" for task in some)
+        if names:
+            yield f"no question of {names} among the {number}: {why}"
 
 
 def _texts(spool: IO[bytes], batches: Sequence[SpooledBatch], masks: Sequence[Mask | None]) -> Iterator[list[bytes]]:
@@ -350,13 +372,6 @@ def _report(
         skipped.setdefault(task, {})[reason] = count
     asked = {task: tally.asked[task] for task in module.TASKS if task in tally.asked or task in skipped}
     number = sum(kept.values())
-    dropped = ", ".join(f"{task} ({count:,} asked)" for task, count in asked.items() if count and not kept.get(task))
-    if dropped:
-        few = (
-            f"no question of {dropped} among the {plural(number, 'question')}: their share of the total is less than "
-            "one; a greater --total or --per-task keeps some"
-        )
-        remarks = (*remarks, few)
     return QuestionsMade(
         formats=(" and ".join(tally.layouts),),
         target=target.name,

@@ -11,12 +11,14 @@ from typing import Any
 from seldio import formats
 from seldio.findings import Finding
 from seldio.formats import ItemFormat
-from seldio.text import plural, printable
+from seldio.text import listed, plural, printable
 
 #: Columns of a report of questions.
 WIDTH = 110
 #: Reasons for skipping a candidate that a report in brief names.
 _MOST = 3
+#: Questions that are named of those that are left out for one reason.
+_LISTED = 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Conversion:
         losses: fields that were lost, as allowed, with what of them.
         notes: what changed without a loss.
         findings: warnings and remarks met while reading, and errors that were forced.
+        dropped: ids of questions that were left out because the target cannot hold them, with the reason.
     """
 
     formats: tuple[str, ...]
@@ -44,6 +47,7 @@ class Conversion:
     losses: Mapping[str, str]
     notes: tuple[str, ...]
     findings: tuple[Finding, ...]
+    dropped: tuple[tuple[str, str], ...] = dataclasses.field(default=(), kw_only=True)
 
     def __str__(self) -> str:
         return "\n".join(map(printable, self.lines()))
@@ -69,6 +73,14 @@ class Conversion:
         where = "" if self.written == ("-",) else f" in {plural(len(self.written), 'file')}"
         yield f"{self.names}: {plural(self.clips, noun)}, {rows}{where}"
         yield from (f"  lost as allowed: {field} ({what})" for field, what in self.losses.items())
+        reasons: dict[str, list[str]] = {}
+        for id, why in self.dropped:
+            reasons.setdefault(why, []).append(id)
+        if len(reasons) > _LISTED:
+            yield f"  left out: {plural(len(self.dropped), 'row')} for {len(reasons):,} reasons; --json lists all"
+        for why, ids in list(reasons.items())[:_LISTED]:
+            rest = "; --json lists all" if len(ids) > _LISTED else ""
+            yield f"  left out: {plural(len(ids), 'row')}, {why} ({listed(ids, _LISTED)}{rest})"
         yield from (f"  {note}" for note in self.notes)
         yield from (f"  {finding}" for finding in self.findings)
 

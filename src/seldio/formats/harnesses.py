@@ -158,6 +158,7 @@ INSPECT = HarnessItems(
     holds="items",
     needs=("id", "question"),
     answers="letter",
+    graded="choice() reads each character of the target as the letter of an option, so the right letter scores 0",
     source="https://inspect.aisi.org.uk/datasets.html",
     note="Recordings are found next to the file. The solver multiple_choice() wants the letter of the option as "
     "target; all other fields are in metadata.",
@@ -165,7 +166,7 @@ INSPECT = HarnessItems(
     proofs=_PROOFS,
     required=("id", "input"),
     marks=("input", "target"),
-    never=("output", "inputs"),
+    never=("output", "inputs", "epoch"),
     sure=("choices", "metadata", "id"),
     pack=_inspect,
     unpack=_from_inspect,
@@ -207,6 +208,8 @@ class InspectLog(HarnessItems):
 
     def likes(self, data: bytes, name: str) -> float:
         """See :meth:`JsonItems.likes`."""
+        if _LOG.match(data):  # the first sample may be longer than what is looked at
+            return 1.0
         return 0.98 if is_archive(data, name) else super().likes(data, name)
 
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
@@ -216,6 +219,8 @@ class InspectLog(HarnessItems):
         return super().read(data, path, sink)
 
 
+#: How inspect_ai begins a log.
+_LOG = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
 INSPECT_LOG = InspectLog(
     name="inspect-log",
     title="inspect_ai log, in JSON or as an archive (.eval): the completion of each sample",
@@ -276,6 +281,7 @@ LMMS_EVAL = HarnessItems(
     holds="items",
     needs=("id", "question"),
     answers="text",
+    graded="process_results compares the option that a reply names with the answer, so the right option scores 0",
     source="https://github.com/EvolvingLMMs-Lab/lmms-eval/blob/main/docs/guides/task_guide.md",
     note="Recordings are looked for in the folder and those above it. `--log_samples` keeps what the model answered, "
     "which seldio reads as lmms-eval-samples.",
@@ -335,6 +341,7 @@ ULTRAEVAL = HarnessItems(
     holds="items",
     needs=("id", "audio", "question"),
     answers="text",
+    graded="choice-strings-match looks for the words of the answer in the reply, so the right text scores 0",
     source="https://github.com/OpenBMB/UltraEval-Audio",
     note="Run it inside of the folder: its paths are relative to where it is started. Its recorder writes answers by "
     "their number, which seldio reads as ultraeval-audio-record and joins by order.",

@@ -17,8 +17,15 @@ from seldio.formats.json_layout import AsWritten
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of
 
 Row = Item | Prediction
-#: How the right one of several options is written.
-Answers = Literal["letter", "text"]
+#: The forms in which formats write right answers: of several options the letter or the text of the right one; where
+#: there is nothing to choose from, free text, or a sentence with a short form and numbers beside it.
+Answers = Literal["letter", "text", "free", "structured"]
+ANSWERS: Mapping[Answers, str] = {
+    "letter": "the letter of the right option",
+    "text": "the text of the right option",
+    "free": "free text",
+    "structured": "a sentence, with a short form and numbers that scorers compare",
+}
 #: Finds where a field of a row stands: of :meth:`Reading.place` all that is special to a file.
 Locate = Callable[[int, str | None, int | None], Place]
 
@@ -101,10 +108,12 @@ class ItemFormat(Format):
     holds: Literal["items", "predictions"]
     needs: tuple[str, ...] = ("id",)
     suffix: str = ".jsonl"
-    answers: Answers | None = None  # how it writes the right one of several options; None where either may stand
+    answers: Answers | None = None  # the form of its right answers; None where any may stand
+    graded: str = ""  # what its scorer does with the right answer of several options, as a sentence
     counts: tuple[int, ...] = ()  # how many options a question may have; empty for any number
     #: fields that it holds but whoever reads it takes no notice of, with the reason: a loss, though they are there
     ignored: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    recording: tuple[str, ...] = ()  # further keys of a record that, with the audio, say which recording it is about
     channels: str = ""  # of a harness, what it does to recordings of several channels, as a clause
     climbs: bool = False  # whether it looks for recordings in the folders above, too
     main: str = ""  # of a format that is written as a folder, the name of the file with the rows

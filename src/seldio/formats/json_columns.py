@@ -205,7 +205,7 @@ class ColumnReader:
         instead = self.format.instead
         sure(all(key in values or not values.keys().isdisjoint(instead.get(key, ())) for key in self.format.required))
         id = self.format.key_of("id", values)
-        numbered = types.get(id) == {int} and self.format.holds == "predictions"
+        numbered = types.get(id) == {int} and (self.format.numbered or self.format.holds == "predictions")
         if numbered:
             values[id] = [*map(str, values[id])]
         if self.format.closed:

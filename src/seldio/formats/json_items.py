@@ -66,6 +66,7 @@ class JsonItems(ItemFormat):
     layout: Layout = dataclasses.field(default_factory=Layout)  # of a new file
     closed: bool = False  # whether other keys are wrong
     language: str | None = None  # of all questions of the benchmark, so that no record says it
+    numbered: bool = False  # whether ids may be whole numbers in its files; in others, those of questions are text
     columnar: bool = True  # whether its keys are those of the records, so that many are read at once
     besides: tuple[str, ...] = dataclasses.field(init=False, default=())
 
@@ -305,7 +306,7 @@ class _Reader:
                 self._tables.append((group.table, numbers))
                 for key in group.absent:
                     self.absent[key] += numbers
-                self.numbered += numbers if group.numbered else []
+                self.numbered += numbers if group.numbered and not self.format.numbered else []
             self.records.readable |= bool(columns.groups)
             self.careful(run, columns.doubtful)
         self.warn()
@@ -386,13 +387,16 @@ class _Reader:
     # --- what is wrong
 
     def spell_id(self, values: dict[str, Any], record: Record, number: int) -> None:
-        """Take an id that is a number for the text it is written as; all but whole ones of predictions are errors."""
+        """Take an id that is a number for the text it is written as.
+
+        All but whole ones are errors, and of questions these, too, unless the format numbers them.
+        """
         if type(values.get("id")) not in _SCALARS:
             return
         key = self.format.key_of("id", record.value)
-        if self.format.holds == "predictions" and type(values["id"]) is int:
+        if type(values["id"]) is int and (self.format.numbered or self.format.holds == "predictions"):
             values["id"] = str(values["id"])
-            self.numbered.append(number)
+            self.numbered += [] if self.format.numbered else [number]
             return
         values["id"] = text = record.document.locate((*record.pointer, key)).value
         hint = f'write "{clipped(text, 30)}": where ids are read as numbers, "007" and 7 are the same'

@@ -7,12 +7,15 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seldio import formats
 from seldio.findings import Finding, Rule
 from seldio.formats.base import Ints
 from seldio.formats.items import ItemReading
@@ -23,6 +26,9 @@ from seldio.text import clipped
 OUTPUTS = {"mmau": "model_output", "mmar": "answer_prediction"}
 #: The columns that rules about all rows of a file look at.
 WHOLE = ("id", "audio", "task", "prompt")
+#: What is worked out of the other columns for them: whether a question has an answer, and a number for each question
+#: about a recording.
+ANSWERED, ASKED = "answered", "asked"
 #: A place in a message.
 _PLACE = re.compile(r"\bline ([\d,]+), column\b")
 
@@ -59,7 +65,25 @@ class ItemTable:
         """The columns that rules about the whole file need: ``WHOLE``, and further keys that may hold outputs."""
         names = (*WHOLE, "extra") if self.home in OUTPUTS else WHOLE
         kept = self.table.select([name for name in names if name in self.table.column_names])
+        if self.asks:
+            answered = pc.invert(pc.and_(self.blank("answer"), self.blank("canonical_answer")))
+            kept = kept.append_column(ANSWERED, answered).append_column(ASKED, self._asked())
         return ItemTable(kept, self.home, self.format, self.path)
+
+    def _asked(self) -> pa.Array:
+        """A number for each question about a recording: of its text, the recordings in their order, and the times."""
+        paths, factor = self.paths, np.uint64(0x9E3779B97F4A7C15)
+        found = pc.fill_null(self.column("question"), "").dictionary_encode()
+        numbers = _hashed(found.dictionary.to_pylist())[found.indices.to_numpy()]
+        np.add.at(numbers, paths.row, (_hashed(paths.names)[paths.name] + paths.place.astype(np.uint64)) * factor)
+        for name in ("start", "end"):
+            numbers = numbers * factor + np.nan_to_num(self.numbers(name), nan=-1.0).view(np.uint64)
+        for key in sorted({key for format in formats.ITEM_FORMATS for key in format.recording}):
+            if pc.any(pc.match_substring(self.column("extra"), f'"{key}"')).as_py():
+                numbers = numbers * factor + _hashed([str(self.extra(row).get(key)) for row in range(len(self))])
+        heard = np.zeros(len(self), bool)
+        heard[paths.row] = True
+        return pa.array(numbers, mask=~heard)
 
     def _at(self, row: int) -> tuple[ItemReading, int, int]:
         """The reading of a row, the number of the row in it, and how many lines of the file precede it."""
@@ -171,9 +195,20 @@ class ItemFile(ItemTable):
         self.starts = np.cumsum([0, *(len(part) for part, _ in parts)])
         self._lines = np.cumsum([0, *(lines for _, lines in parts)])
 
+    def asked(self, row: int) -> tuple[Any, ...]:
+        """Question, recordings, start and end of a row, as its part has them."""
+        reading, own, _ = self._at(row)
+        return tuple(reading.table[name][own].as_py() for name in ("question", "audio", "start", "end"))
+
     def _at(self, row: int) -> tuple[ItemReading, int, int]:
         part = int(np.searchsorted(self.starts, row, side="right")) - 1
         return self._source(part), row - int(self.starts[part]), int(self._lines[part])
+
+
+def _hashed(texts: Sequence[str | None]) -> npt.NDArray[np.uint64]:
+    """A number for each text, the same in every process."""
+    encoded = ((text or "").encode("utf-8", "surrogatepass") for text in texts)
+    return np.frombuffer(bytearray().join(blake2b(one, digest_size=8).digest() for one in encoded), np.uint64)
 
 
 def moved(finding: Finding, lines: int) -> Finding:

@@ -5,22 +5,28 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from string import ascii_uppercase
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seldio import formats
 from seldio.files import name_fault
 from seldio.findings import Finding
+from seldio.formats.items import ANSWERS, Answers, ItemFormat
 from seldio.rules.base import Bools
 from seldio.rules.collection import Found
-from seldio.rules.item_table import ItemFile, ItemTable, rows_where
+from seldio.rules.item_table import ANSWERED, ASKED, ItemFile, ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
 from seldio.tasks.english import COUNTS, KNOWN
-from seldio.text import clipped, printable
+from seldio.text import clipped, listed, printable
 
 #: Letters that look Latin but are not: Cyrillic and Greek capitals.
 HOMOGLYPHS = dict(zip("АВЕКМНОРСТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXABEZHIKMNOPTYX", strict=True))
+#: For each letter of another alphabet that looks Latin the Latin one, small letters too.
+_LOOKS = str.maketrans(HOMOGLYPHS | dict(zip("аеорсухіјѕԁһԛԝοѵ", "aeopcyxijsdhqwov", strict=True)))
+LETTERS = ascii_uppercase
 #: The benchmarks whose answers are public.
 PUBLIC = ("so-bench", "so-dataset-qa")
 
@@ -60,10 +66,48 @@ def answer_not_among_options(table: ItemTable, found: Found) -> Iterator[Finding
     Reference: MMAU issue 12.
     """
     for row, answer, options in _choices(table):
-        letters = [chr(ord("A") + index) for index in range(len(options))]
-        if answer and answer not in options and HOMOGLYPHS.get(answer, answer) not in letters:
+        letters = LETTERS[: len(options)]
+        if answer and answer not in options and HOMOGLYPHS.get(answer, answer) not in (*letters,):
+            form = ANSWERS[form] if (form := _form(table)) in ("letter", "text") else "the text or letter of an option"
             yield found(row, "answer", f"the answer {clipped(answer)} is not one of the {len(options)} options",
-                        "the answer must be the text or the letter of an option")  # fmt: skip
+                        f"the answer must be {form}")  # fmt: skip
+
+
+@rule("QAI121", ERROR)
+def answer_in_another_form(table: ItemTable, found: Found) -> Iterator[Finding]:
+    """Answer in a form that the scorer of the benchmark does not read.
+
+    The right one of several options is written as its letter in some formats, and as its text in others. In the
+    other form it looks right, but a model that answers as it was asked to scores 0. ``seldio formats NAME`` says
+    which form a format has.
+
+    Example:
+        {"choices": ["Man", "Woman"], "answer": "B"} in MMAU, whose answers are texts
+
+    Fix:
+        Write the answer in the form of the format.
+
+    Reference: MMAU, evaluation.py; DCASE 2026 Task 5; MERA_MULTIMODAL, ruenvaqa.yaml; inspect_ai, choice().
+    """
+    form = _form(table)
+    for row, answer, options in _choices(table) if form in ("letter", "text") else ():
+        letter = LETTERS[: len(options)].find(answer.upper()) if answer and len(answer) == 1 else -1
+        if form == "text" and answer not in options and letter >= 0:
+            said, right = f"the letter {answer}", f'"{clipped(options[letter])}"'
+        elif form == "letter" and letter < 0 and answer in options:
+            said = f'the text "{clipped(answer)}"'
+            right = " or ".join(LETTERS[place] for place, option in enumerate(options) if option == answer)
+        else:
+            continue
+        graded = formats.get(table.home, ItemFormat).graded
+        yield found(row, "answer", f"the answer is {said}, but {table.home} holds {ANSWERS[form]}",
+                    f"write {right}" + f": {graded}" * bool(graded))  # fmt: skip
+
+
+def _form(table: ItemTable) -> Answers | None:
+    """The form of right answers in the format that the rows come from; None where any may stand."""
+    home = formats.named(table.home, ItemFormat)
+    return None if home is None else home.answers
 
 
 def _choices(table: ItemTable) -> Iterator[tuple[int, str | None, list[str]]]:
@@ -79,7 +123,8 @@ def repeated_option(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Duplicate option.
 
     A model that chooses the second of two equal options is right by its text and wrong by its letter. 27
-    questions of MMAU's test-mini repeat a choice; in 16 it is the right one.
+    questions of MMAU's test-mini repeat a choice; in 16 it is the right one. Two options that differ only in
+    letters that look the same, such as a Cyrillic and a Latin a, are equal for whoever reads them.
 
     Example:
         "choices": ["Guitar", "Piano", "Guitar"]
@@ -94,6 +139,18 @@ def repeated_option(table: ItemTable, found: Found) -> Iterator[Finding]:
             if option in options[:place]:
                 yield found(row, "options", f'option "{clipped(option)}" appears twice',
                             "replace one of them", number=place)  # fmt: skip
+        looks = [option if option.isascii() else option.translate(_LOOKS) for option in options]
+        for place, look in enumerate(looks if len({*looks}) < len({*options}) else ()):
+            other = looks.index(look)
+            if options[other] != options[place]:
+                one, two = next(pair for pair in zip(options[other], options[place], strict=True) if len({*pair}) > 1)
+                message = f'option "{clipped(options[place])}" differs from option {LETTERS[other % 26]} in its look '
+                message += f"only: {_named(two)} for {_named(one)}"
+                yield found(row, "options", message, "type both in one alphabet, or replace one", number=place)
+
+
+def _named(letter: str) -> str:
+    return f"a {unicodedata.name(letter, 'letter').title()}"
 
 
 @rule("QAI104", WARNING)
@@ -115,15 +172,13 @@ def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
         return
     for row in rows_where(pc.is_in(table.column("answer"), value_set=pa.array(list(HOMOGLYPHS)))):
         answer = table.values("answer")[row]
-        name = f"a {unicodedata.name(answer, '').title()}"
-        yield found(row, "answer", f"the answer {answer} is {name}", f"write {HOMOGLYPHS[answer]}")
+        yield found(row, "answer", f"the answer {answer} is {_named(answer)}", f"write {HOMOGLYPHS[answer]}")
     instructions = table.column("instruction").dictionary_encode()
     for number, instruction in enumerate(instructions.dictionary.to_pylist()):
         letters = re.findall(r"(?m)^\s*(\w)[.)]\s", instruction)
         if letter := next((each for each in letters if each in HOMOGLYPHS), None):
-            name = f"a {unicodedata.name(letter, '').title()}"
             for row in rows_where(pc.equal(instructions.indices, number)):
-                yield found(row, "instruction", f"the instruction labels an option with {name}",
+                yield found(row, "instruction", f"the instruction labels an option with {_named(letter)}",
                             f"write {HOMOGLYPHS[letter]}: the answers are Latin letters")  # fmt: skip
 
 
@@ -287,12 +342,12 @@ def awkward_audio_path(table: ItemFile, found: Found) -> Iterator[Finding]:
         yield found(int(paths.row[mention]), "audio", message, "rename the recording", number=int(paths.place[mention]))
 
 
-@row_rule("QAI110", ERROR, field="options", message="the list of options is empty", hint="add the options")
-def no_options(table: ItemTable) -> Marked:
-    """Empty list of options.
+@rule("QAI110", ERROR)
+def no_options(table: ItemTable, found: Found) -> Iterator[Finding]:
+    """List of options with nothing to choose from.
 
-    A multiple-choice question with nothing to choose from cannot be answered; harnesses fail, or pick an answer
-    at random.
+    A multiple-choice question without options cannot be answered; harnesses fail, or pick an answer at random.
+    With a single option there is nothing to get wrong, and the score rises for nothing.
 
     Example:
         "choices": []
@@ -302,7 +357,13 @@ def no_options(table: ItemTable) -> Marked:
 
     Reference: lmms-eval, the MMAU task picks at random where it finds no letter.
     """
-    return pc.equal(pc.list_value_length(table.column("options")), 0) if table.asks else None
+    if not table.asks:
+        return
+    sizes = pc.list_value_length(table.column("options"))
+    for row in rows_where(pc.less(sizes, 2)):
+        one = sizes[row].as_py() == 1
+        message = "there is one option only" if one else "the list of options is empty"
+        yield found(row, "options", message, "add the other options" if one else "add the options")
 
 
 @row_rule("QAI111", ERROR, field="question", message="the question {id} is empty", hint="write the question")
@@ -326,8 +387,8 @@ def empty_question(table: ItemTable) -> Marked:
 def no_answer(table: ItemTable) -> Marked:
     """Question without an answer, in a benchmark whose answers are public.
 
-    The judge is shown the right answer next to the prediction, and here would be shown none. Benchmarks that keep
-    their answers secret (MMAU, MERA) leave them empty on purpose and are not reported.
+    The judge is shown the right answer next to the prediction, and here would be shown none. Benchmarks that
+    keep their answers secret (MMAU, MERA) leave them empty on purpose; of these, QAI122 reports single gaps.
 
     Example:
         "answer": null
@@ -335,9 +396,90 @@ def no_answer(table: ItemTable) -> Marked:
     Fix:
         Write the answer as a full sentence.
 
-    Reference: SO-Bench scorer, REFERENCE_ANSWER.
+    Reference: SO-Bench scorer, REFERENCE_ANSWER; JASCO, evaluation/eval.py.
     """
-    return table.blank("answer") if table.asks and table.home in PUBLIC else None
+    return table.blank("answer") if table.asks and table.home in (*PUBLIC, "jasco") else None
+
+
+@rule("QAI122", ERROR)
+def answer_missing_among_others(table: ItemFile, found: Found) -> Iterator[Finding]:
+    """Question without an answer, in a file where most questions have one.
+
+    Whoever keeps the answers secret leaves out all of them. One that is missing among others is a gap: no reply
+    is right, or the scorer stops at it.
+
+    Example:
+        1 of 8 questions has no answer
+
+    Fix:
+        Write the answer, or leave the question out.
+
+    Reference: MERA, exact_match with an empty text; MMAU, evaluation.py.
+    """
+    if not table.asks or table.home in (*PUBLIC, "jasco"):  # of which QAI112 tells each
+        return
+    missing = rows_where(pc.invert(table.column(ANSWERED)))
+    if missing and 2 * len(missing) < len(table):
+        ids = table.values("id")
+        has = "has" if len(missing) == 1 else "have"
+        message = f"{len(missing):,} of {len(table):,} questions {has} no answer, while the others do: "
+        message += listed([clipped(ids[row], 40) for row in missing], 3)
+        yield found(missing[0], "answer", message, "write the answer, or leave the question out")
+
+
+@rule("QAI123", WARNING)
+def same_question_twice(table: ItemFile, found: Found) -> Iterator[Finding]:
+    """Question about a recording that is asked twice, under two ids.
+
+    It counts twice in the score. If the answers differ, one of them is wrong.
+
+    Example:
+        ids q7 and q9: "What barks?" about audio/a.wav
+
+    Fix:
+        Leave one of them out.
+
+    Reference: Clotho-AQA, whose questions have three answers each, some of them contradictory.
+    """
+    if not table.asks:
+        return
+    for row, first in table.repeated(ASKED):
+        if table.values("id")[row] != table.values("id")[first] and table.asked(row) == table.asked(first):
+            message = f"the question and its recording are those of {clipped(table.values('id')[first], 40)}"
+            message += f", in line {table.line(first)}"
+            yield found(row, "question", message, "leave one of them out")
+
+
+@rule("QAI124", WARNING)
+def english_question(table: ItemTable, found: Found) -> Iterator[Finding]:
+    """English question in a set of Russian ones.
+
+    It was left untranslated, or belongs to another set. Names of classes in Latin letters are not reported.
+
+    Example:
+        "question": "How many instruments are playing?" in ruEnvAQA
+
+    Fix:
+        Translate the question and its options.
+
+    Reference: MERA_MULTIMODAL, ruEnvAQA: its questions are translations from Clotho-AQA and MUSIC-AVQA.
+    """
+    if not table.asks:
+        return
+    doubtful = pc.and_(
+        pc.equal(table.column("language"), "ru"), pc.match_substring_regex(table.column("question"), _ENGLISH)
+    )
+    for row in rows_where(doubtful):
+        question = table.values("question")[row]
+        latin, other = len(_LATIN.findall(question)), len(_CYRILLIC.findall(question))
+        if latin > 4 * other:
+            message = f"the question is in English ({latin / (latin + other):.0%} of its letters are Latin)"
+            yield found(row, "question", message, "translate it and its options")
+
+
+#: What English questions have and names of classes do not.
+_ENGLISH = r"(?i)\b(?:what|which|who|whose|where|when|why|how|is|are|was|were|do|does|did|can)\b"
+_LATIN, _CYRILLIC = re.compile("[A-Za-z]"), re.compile("[\u0400-\u04ff]")
 
 
 @rule("QAI113", WARNING)

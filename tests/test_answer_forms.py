@@ -1,0 +1,190 @@
+"""The form of right answers: each format says it, writers give it, and validation asks for it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import seldio
+from seldio import formats
+from seldio.answers.matching import exact_match, string_match
+from seldio.check.validation import validate
+from seldio.cli import app
+from seldio.errors import UsageError
+from seldio.findings import raise_errors
+from seldio.formats import ItemFormat
+from seldio.formats.items import ANSWERS
+from seldio.schema.qa import Item
+
+ITEMS = [format for format in formats.ITEM_FORMATS if format.holds == "items"]
+TEXTS = [format for format in ITEMS if format.answers == "text"]
+LETTERS = [format for format in ITEMS if format.answers == "letter"]
+OWN = {"items", "items-parquet"}  # which hold the questions of any benchmark
+CHOICES = ["dog", "cat", "cow", "goat"]
+
+
+def item(answer: str | None, **changes: Any) -> Item:
+    own = {"id": "1", "audio": ["a.wav"], "question": "Which?", "options": CHOICES, "task": "t", "answer": answer}
+    return Item.model_validate(own | changes)
+
+
+def written(format: ItemFormat, folder: Path, *items: Item) -> Path:
+    """A file of *format* with *items* as they are."""
+    path = folder / f"{format.name}{format.suffix}"
+    path.write_bytes(format.write(items))
+    return path
+
+
+def codes(path: Path) -> set[str]:
+    return {finding.code for finding in validate(path, format=path.stem).findings} - {"QAI309"}
+
+
+def test_each_format_of_questions_says_the_form_of_its_answers() -> None:
+    assert OWN == {format.name for format in ITEMS if format.answers is None}
+    assert {*ANSWERS} == {format.answers for format in ITEMS if format.name not in OWN}
+    assert all(format.graded for format in (*TEXTS, *LETTERS))
+    page = CliRunner().invoke(app, ["formats", "mmau"]).output
+    assert "answers     the text of the right option\n" in page
+
+
+@pytest.mark.parametrize("format", [*TEXTS, *LETTERS], ids=lambda format: format.name)
+def test_an_answer_in_the_other_form_is_an_error(format: ItemFormat, tmp_path: Path) -> None:
+    right, wrong = ("cat", "B") if format.answers == "text" else ("B", "cat")
+    assert "QAI121" not in codes(written(format, tmp_path, item(right)))
+    assert "QAI121" in codes(written(format, tmp_path, item(wrong)))
+    path = tmp_path / f"{format.name}{format.suffix}"
+    [finding] = [each for each in validate(path, format=format.name).findings if each.code == "QAI121"]
+    assert format.graded in (finding.hint or "")
+    assert ("write B: " if format.answers == "letter" else 'write "cat": ') in (finding.hint or "")
+
+
+def test_what_the_message_says_of_scorers_is_true() -> None:
+    """A right reply to a right answer in the other form scores 0; to one in its own form, 1."""
+    assert [exact_match("B", "cat"), exact_match("B", "B")] == [False, True]
+    assert [string_match("cat", "B", CHOICES), string_match("cat", "cat", CHOICES)] == [False, True]
+
+
+@pytest.mark.parametrize("source", [*TEXTS, *LETTERS], ids=lambda format: format.name)
+@pytest.mark.parametrize("target", [*TEXTS, *LETTERS], ids=lambda format: format.name)
+def test_answers_are_written_in_the_form_of_the_target_and_back(
+    source: ItemFormat, target: ItemFormat, tmp_path: Path
+) -> None:
+    own = ["cat", "dog"] if source.answers == "text" else ["B", "A"]
+    path = written(source, tmp_path, *(item(answer, id=str(n)) for n, answer in enumerate(own, 1)))
+
+    def to(format: ItemFormat, path: Path, name: str) -> Path:
+        out = tmp_path / name
+        seldio.convert(path, out if format.further else f"{out}{format.suffix}", format.name, allow_loss="all")
+        return out / format.main if format.further else Path(f"{out}{format.suffix}")
+
+    there = to(target, path, "there")
+    assert answers(target, there) == (["cat", "dog"] if target.answers == "text" else ["B", "A"])
+    assert answers(source, to(source, there, "back")) == own
+
+
+def answers(format: ItemFormat, path: Path) -> list[str | None]:
+    reading = format.read(path.read_bytes(), str(path), raise_errors)
+    assert reading is not None
+    return [row.answer for row in reading.rows if isinstance(row, Item)]
+
+
+def test_letters_become_texts_where_nothing_says_what_they_are_of(tmp_path: Path) -> None:
+    path = written(formats.get("ruenvaqa", ItemFormat), tmp_path, item("B"))
+    seldio.convert(path, tmp_path / "so.jsonl", "so-bench", allow_loss="all")
+    assert answers(formats.get("so-bench", ItemFormat), tmp_path / "so.jsonl") == ["cat"]
+
+
+@pytest.mark.parametrize(
+    ("source", "answer", "options", "target", "why"),
+    [
+        ("mmau", "B", CHOICES, "mmar", "1 answer is none of the options"),
+        ("mmau", "horse", CHOICES, "adqa", "1 answer is none of the options"),
+        ("ruenvaqa", "cat", CHOICES, "mmau", "1 answer is none of the options"),
+        ("ruenvaqa", "E", CHOICES, "inspect", "1 answer is none of the options"),
+        ("inspect", "A", ["dog", "dog", "cow"], "mmau", "1 answer is the text of options A and B"),
+    ],
+)
+def test_an_answer_that_cannot_be_written_so_is_refused(
+    tmp_path: Path, source: str, answer: str, options: list[str], target: str, why: str
+) -> None:
+    path = written(formats.get(source, ItemFormat), tmp_path, item(answer, options=options))
+    with pytest.raises(UsageError, match=why):
+        seldio.convert(path, tmp_path / "out", target, allow_loss="all")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_hidden_answer_stays_hidden(tmp_path: Path) -> None:
+    path = written(formats.get("mmau", ItemFormat), tmp_path, item(""))
+    seldio.convert(path, tmp_path / "out.json", "ruenvaqa", allow_loss="all")
+    assert answers(formats.get("ruenvaqa", ItemFormat), tmp_path / "out.json") == [None]
+
+
+def test_real_answers_have_the_form_of_their_format(shared: Path) -> None:
+    for name in ("mmau/mmau-test-mini.json", "ruenvaqa/test.json", "ruenvaqa/records.jsonl"):
+        assert "QAI121" not in {finding.code for finding in validate(shared / "data" / name).findings}
+
+
+# --- a numeral as text stays text -----------------------------------------------------------------------
+
+NUMERALS = st.sampled_from(["3", "-3", "0", "007", "3.0", "1e5", "NaN", "true", "null", "1,000", "٣", " 3"])
+FIELDS = ("question", "task", "answer", "canonical_answer", "instruction", "split", "dataset")
+
+
+@settings(max_examples=examples(60))
+@given(st.data())
+@pytest.mark.parametrize("format", ITEMS, ids=lambda format: format.name)
+def test_a_numeral_as_text_stays_text(format: ItemFormat, data: st.DataObject) -> None:
+    own = ("id", "audio", "question", "options", *FIELDS)
+    values = {field: data.draw(NUMERALS, field) for field in FIELDS if field in format.carries}
+    options = data.draw(st.lists(NUMERALS, min_size=2, max_size=2, unique=True))
+    more: dict[str, Any] = {"options": options} if "options" in format.carries else {}
+    more |= {"extra": {"note": data.draw(NUMERALS)}} if "extra" in format.carries else {}
+    if format.name == "jasco":
+        values["question"] = ""  # the file implies its own
+    audio = ["dataset/v0/3.wav"] if format.name == "jasco" else ["3.wav"]
+    given = Item.model_validate({"id": "3", "audio": audio, "question": "3", **values, **more})
+    reading = format.read(format.write([given]), f"x{format.suffix}", raise_errors)
+    assert reading is not None
+    [row] = reading.rows
+    kept = {field: getattr(given, field) for field in own if field in format.carries and format.name != "jasco"}
+    assert kept == {field: getattr(row, field) for field in kept}
+    assert [(row.id, getattr(row, "answer", None))] == [("3", given.answer)]
+    assert (row.extra or {}).get("note") == (given.extra or {}).get("note")
+
+
+def test_ids_of_spatialsoundqa_may_be_whole_numbers(tmp_path: Path) -> None:
+    record = {"question_type": "detection", "reverb_id": "r", "question": "What?", "answer": "3"}
+    path = tmp_path / "qa.json"
+    path.write_text(json.dumps([{"question_id": id, "audio_id": f"Y{id}"} | record for id in (0, 7, "7a", "8")]))
+    assert set() == {finding.code for finding in validate(path).findings} - {"QAI309"}
+    assert ["0", "7", "7a", "8"] == seldio.read(path)["id"].to_pylist()
+    seldio.convert(path, tmp_path / "qa.parquet", "parquet")
+    seldio.convert(tmp_path / "qa.parquet", tmp_path / "back.json", "spatialsoundqa")
+    assert path.read_bytes() == (tmp_path / "back.json").read_bytes()  # numbers are numbers, numerals text
+
+
+@pytest.mark.parametrize("id", ["0", "007", "q1", "-1"])
+def test_an_id_that_is_text_is_no_number_in_spatialsoundqa(tmp_path: Path, id: str) -> None:
+    path = written(formats.get("items", ItemFormat), tmp_path, item("dog", id=id, options=None))
+    seldio.convert(path, tmp_path / "out.json", "spatialsoundqa")
+    assert [id] == [each["question_id"] for each in json.loads((tmp_path / "out.json").read_text())]
+
+
+def test_spatialsoundqa_is_written_from_items_without_a_type(tmp_path: Path) -> None:
+    path = written(formats.get("items", ItemFormat), tmp_path, item("dog", task=None, options=None))
+
+    def read(path: Path) -> Any:
+        return json.loads(path.read_text())[0]["question_type"]
+
+    seldio.convert(path, tmp_path / "out.json", "spatialsoundqa")
+    assert "" == read(tmp_path / "out.json")
+    assert set() == {finding.code for finding in validate(tmp_path / "out.json").findings} - {"QAI309"}
+    seldio.convert(path, tmp_path / "filled.json", "spatialsoundqa", fill={"task": "detection"})
+    assert "detection" == read(tmp_path / "filled.json")
