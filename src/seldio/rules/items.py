@@ -464,12 +464,10 @@ def english_question(table: ItemTable, found: Found) -> Iterator[Finding]:
 
     Reference: MERA_MULTIMODAL, ruEnvAQA: its questions are translations from Clotho-AQA and MUSIC-AVQA.
     """
-    if not table.asks:
+    russian = pc.equal(table.column("language"), "ru") if table.asks else None
+    if russian is None or not pc.any(russian).as_py():
         return
-    doubtful = pc.and_(
-        pc.equal(table.column("language"), "ru"), pc.match_substring_regex(table.column("question"), _ENGLISH)
-    )
-    for row in rows_where(doubtful):
+    for row in rows_where(pc.and_(russian, pc.match_substring_regex(table.column("question"), _ENGLISH))):
         question = table.values("question")[row]
         latin, other = len(_LATIN.findall(question)), len(_CYRILLIC.findall(question))
         if latin > 4 * other:
