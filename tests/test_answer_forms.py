@@ -131,6 +131,42 @@ def test_real_answers_have_the_form_of_their_format(shared: Path) -> None:
         assert "QAI121" not in {finding.code for finding in validate(shared / "data" / name).findings}
 
 
+# --- repairs ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", [*TEXTS, *LETTERS], ids=lambda format: format.name)
+def test_a_repair_writes_the_form_and_nothing_else(format: ItemFormat, tmp_path: Path) -> None:
+    own, other = (["cat", "dog"], ["B", "dog"]) if format.answers == "text" else (["B", "A"], ["cat", "A"])
+    right, wrong = ([item(answer, id=str(n)) for n, answer in enumerate(some, 1)] for some in (own, other))
+    path = written(format, tmp_path, *wrong)
+    before = path.read_bytes()
+    seldio.validate(path, format=format.name, fix=True)
+    assert path.read_bytes() == before  # a guess is not safe
+    seldio.validate(path, format=format.name, unsafe_fixes=True)
+    assert path.read_bytes() == format.write(right)
+    assert "QAI121" not in codes(path)
+
+
+def test_what_may_mean_two_options_stays(tmp_path: Path) -> None:
+    inspect = formats.get("inspect", ItemFormat)
+    path = written(inspect, tmp_path, item("dog", options=["dog", "dog", "cow"]), item("cow", id="2"))
+    report = seldio.validate(path, format="inspect", unsafe_fixes=True)
+    assert ["dog", "C"] == answers(inspect, path)
+    [left] = [finding for finding in report.findings if finding.code == "QAI121"]
+    assert (False, "write A or B: ") == (left.fixable, (left.hint or "")[:14])
+
+
+def test_a_file_with_a_record_that_cannot_be_read_stays(tmp_path: Path) -> None:
+    mmar = formats.get("mmar", ItemFormat)
+    path = written(mmar, tmp_path, item("B"))
+    path.write_bytes(
+        path.read_bytes() + b'{"id": "7", "audio_path": "b.wav", "question": 7, "choices": [], "answer": ""}\n'
+    )
+    before = path.read_bytes()
+    seldio.validate(path, format="mmar", unsafe_fixes=True)
+    assert path.read_bytes() == before
+
+
 # --- a numeral as text stays text -----------------------------------------------------------------------
 
 NUMERALS = st.sampled_from(["3", "-3", "0", "007", "3.0", "1e5", "NaN", "true", "null", "1,000", "٣", " 3"])

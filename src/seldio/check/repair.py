@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seldio import geometry
+from seldio.check.answer_repair import FORM, with_answers_in_form
 from seldio.check.validation import Examined
 from seldio.files import many_files, write_bytes
 from seldio.formats import LabelFormat, TextFile, cells, diagnosis
@@ -270,6 +271,9 @@ def _round(examined: Sequence[Examined], unsafe: bool) -> Iterator[Fixed]:
                 fixed = _mended(file, format, found, unsafe) if found else None
                 if fixed is not None and fixed.codes:
                     yield fixed
+        asked = {path for path, found in codes.items() if FORM in found and path in one.local} if unsafe else set()
+        for path, before, after in with_answers_in_form(one.questions, asked):
+            yield Fixed(path, before, after, (FORM,))
 
 
 def _certain(file: TextFile, format: Dialect) -> bool:

@@ -352,6 +352,7 @@ RUENVAQA = RuEnvAqa(
     ),
     needs=("id", "audio", "question"),
     answers="letter",
+    repairable=True,
     graded="exact_match compares the reply, a letter, with the answer, so the right letter scores 0",
     counts=(2, 4),
     suffix=".json",

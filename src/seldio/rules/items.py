@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -73,7 +74,7 @@ def answer_not_among_options(table: ItemTable, found: Found) -> Iterator[Finding
                         f"the answer must be {form}")  # fmt: skip
 
 
-@rule("QAI121", ERROR)
+@rule("QAI121", ERROR, "unsafe")
 def answer_in_another_form(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Answer in a form that the scorer of the benchmark does not read.
 
@@ -85,23 +86,28 @@ def answer_in_another_form(table: ItemTable, found: Found) -> Iterator[Finding]:
         {"choices": ["Man", "Woman"], "answer": "B"} in MMAU, whose answers are texts
 
     Fix:
-        Write the answer in the form of the format.
+        Write the answer in the form of the format; ``--unsafe-fixes`` does, where one option alone can be meant.
 
     Reference: MMAU, evaluation.py; DCASE 2026 Task 5; MERA_MULTIMODAL, ruenvaqa.yaml; inspect_ai, choice().
     """
+    for row, right in misformed(table):
+        answer, form, graded = table.values("answer")[row], _form(table), formats.get(table.home, ItemFormat).graded
+        said = f"the letter {answer}" if form == "text" else f'the text "{clipped(answer)}"'
+        shown = f'"{clipped(right[0])}"' if form == "text" else " or ".join(right)
+        finding = found(row, "answer", f"the answer is {said}, but {table.home} holds {ANSWERS[form or 'text']}",
+                        f"write {shown}" + f": {graded}" * bool(graded))  # fmt: skip
+        yield finding if len(right) == 1 else dataclasses.replace(finding, fixable=False)
+
+
+def misformed(table: ItemTable) -> Iterator[tuple[int, list[str]]]:
+    """The rows whose answer has another form than that of their format, with what may be meant in its form."""
     form = _form(table)
     for row, answer, options in _choices(table) if form in ("letter", "text") else ():
         letter = LETTERS[: len(options)].find(answer.upper()) if answer and len(answer) == 1 else -1
         if form == "text" and answer not in options and letter >= 0:
-            said, right = f"the letter {answer}", f'"{clipped(options[letter])}"'
+            yield row, [options[letter]]
         elif form == "letter" and letter < 0 and answer in options:
-            said = f'the text "{clipped(answer)}"'
-            right = " or ".join(LETTERS[place] for place, option in enumerate(options) if option == answer)
-        else:
-            continue
-        graded = formats.get(table.home, ItemFormat).graded
-        yield found(row, "answer", f"the answer is {said}, but {table.home} holds {ANSWERS[form]}",
-                    f"write {right}" + f": {graded}" * bool(graded))  # fmt: skip
+            yield row, [LETTERS[place] for place, option in enumerate(options) if option == answer]
 
 
 def _form(table: ItemTable) -> Answers | None:
