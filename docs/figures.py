@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from seldio.answers.matching import chosen, exact_match, same_text, string_match
+from seldio.answers.matching import exact_match, string_match
+from seldio.answers.options import read_option
 from seldio.clock import video_error
 from seldio.media import arrays
 
@@ -320,9 +321,7 @@ ANSWERS = ("B", "B.", " B", "B) boat", "boat", "The boat, option B", "ANSWER: B"
 
 def verdicts(answer: str) -> tuple[bool, bool, bool]:
     """Whether three ways of reading take *answer* for option B, boat."""
-    named = any(same_text(answer, option) for option in OPTIONS)
-    read = same_text(answer, "boat") or (not named and chosen(answer, OPTIONS)[1] == "boat")
-    return exact_match(answer, "B"), string_match(answer, "boat", OPTIONS), read
+    return exact_match(answer, "B"), string_match(answer, "boat", OPTIONS), read_option(answer, OPTIONS) == "boat"
 
 
 def protocols() -> str:
@@ -332,7 +331,7 @@ def protocols() -> str:
         yield _text(20, 28, "Options pier, boat, street, forest; boat (B) is right", "strong")
         for x, title, note in (
             (310, "exact match", "lm-eval, ruEnvAQA"), (450, "string match", "MMAU, MMAR"),
-            (610, "text or letter", "seldio’s multiple-choice"),
+            (610, "as read", "seldio’s multiple-choice"),
         ):  # fmt: skip
             yield _text(x, 54, title, "strong", "middle")
             yield _text(x, 70, note, "small soft", "middle")

@@ -81,7 +81,9 @@ def test_the_folders(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "right"),
     [("B", 1), ("(B)", 1), ("B. A woman", 1), ("Answer: B", 1), ("a woman", 1), ("A woman", 1), ("A", 0), ("both", 0),
-     ("A man and a woman", 0)],
+     ("A man and a woman", 0), ("**ANSWER: B**", 1), ("(b)", 1), (r"$\boxed{B}$", 1), ("The correct answer is B.", 1),
+     ("<think>A man? No.</think> B", 1), ("<answer>a woman</answer>", 1), ("I hear low tones.\nAnswer: **B) A woman**", 1),
+     ("A or B", 0), ("B, A", 0), ("Answer: not B", 0), ("B) A man", 0), ("<think>B", 0), ("Because", 0)],
 )  # fmt: skip
 def test_the_task_reads_letters_and_texts(text: str, right: int, tmp_path: Path) -> None:
     seldio.convert(items(tmp_path, CHOICE), tmp_path / "task", "lmms-eval")
@@ -90,6 +92,42 @@ def test_the_task_reads_letters_and_texts(text: str, right: int, tmp_path: Path)
     doc = json.loads((tmp_path / "task/questions.jsonl").read_text("utf-8"))
     assert space["process_results"](doc, [text])["accuracy"] == right
     assert "\nB. A woman\n" in space["doc_to_text"](doc)
+
+
+REPLIES = [
+    tuple(json.loads(line))
+    for line in (Path(__file__).parent / "cases/answers/replies.jsonl").read_text("utf-8").splitlines()
+]
+
+
+def test_the_task_reads_most_replies_and_none_wrongly(tmp_path: Path) -> None:
+    """It runs without seldio, so that its reading is simpler than seldio's own; what it reads is what is meant."""
+    seldio.convert(items(tmp_path, CHOICE), tmp_path / "task", "lmms-eval")
+    space: dict[str, Any] = {"__file__": str(tmp_path / "task/utils.py")}
+    exec((tmp_path / "task/utils.py").read_text("utf-8"), space)
+    read = [(text, space["chosen"](text, options), says) for options, text, says in REPLIES]
+    assert [] == [each for each in read if each[1] not in (None, each[2])]
+    assert sum(each[1] is not None for each in read) > 0.7 * sum(each[2] is not None for each in read)
+
+
+def test_each_harness_has_its_own_number(tmp_path: Path) -> None:
+    """Of six replies that name the right option; what each harness counts follows from its rule."""
+    texts = {"1": "ANSWER: B", "2": "**ANSWER: B**", "3": "A woman", "4": "(b)", "5": "The correct answer is B.",
+             "6": "It must be the woman, I think."}  # fmt: skip
+    asked = items(tmp_path, *(CHOICE | {"id": id} for id in texts))
+    path = tmp_path / "replies.jsonl"
+    path.write_text("".join(json.dumps({"id": id, "prediction": text}) + "\n" for id, text in texts.items()))
+    report = seldio.score(path, asked)
+    (table,) = [table for table in report.tables if table.name == "harnesses"]
+    counted = {row[0]: row[2] for row in table.rows}
+    assert counted == {"MMAU, MMAR": 1 / 6, "UltraEval-Audio": 1 / 6, "inspect_ai": 2 / 6, "lmms-eval": 5 / 6}
+    assert {row[1] for row in table.rows} == {6}
+    assert report.overall["accuracy"] == counted["MMAU, MMAR"]
+    assert report.overall["read"] == 1
+    told = {notice.name: notice.text for notice in report.notices}
+    assert told["only-read"].startswith(
+        "5 replies that a person reads as right and the official rule as wrong, like “ANSWER: B”"
+    )
 
 
 def record(path: Path, *steps: tuple[int, str]) -> Path:

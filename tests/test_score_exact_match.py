@@ -161,7 +161,7 @@ def test_each_way_of_counting() -> None:
     report = ruenvaqa.score([item(id) for id in answers], said(**answers), system="s")
     assert report.overall == {
         "system": "s", "items": 10, "exact_match": 0.2, "stripped": 0.3, "answer_word": 0.4, "letter": 0.6,
-        "letter_by_look": 0.7, "chance": 0.25,
+        "letter_by_look": 0.7, "read": 0.7, "chance": 0.25,
     }  # fmt: skip
     assert rows(report, "overall")["people, as published"]["exact_match"] == 0.9497
     assert names(report) == {
@@ -288,11 +288,18 @@ def test_each_way_of_reading_a_choice() -> None:
     report = multiple_choice.score(items, said(**texts), allow_missing=True, profile="mmau")
     overall = report.overall
     assert (overall["accuracy"], overall["over_all"]) == (0.6, 0.5)
-    assert [overall[name] for name in ("exact", "text", "letter", "either")] == pytest.approx(
-        [1 / 6, 2 / 6, 2 / 6, 3 / 6]
+    assert [overall[name] for name in ("exact", "text", "letter", "read")] == pytest.approx(
+        [1 / 6, 2 / 6, 2 / 6, 4 / 6]
     )
-    assert names(report) == {"missing": True, "letter-alone": True}
-    assert [table.name for table in report.tables] == ["overall", "task", "category", "difficulty", "options"]
+    assert names(report) == {"missing": True, "letter-alone": True, "only-read": True}
+    assert [table.name for table in report.tables] == [
+        "overall",
+        "harnesses",
+        "task",
+        "category",
+        "difficulty",
+        "options",
+    ]
 
 
 def test_odd_questions_are_told() -> None:
@@ -305,6 +312,7 @@ def test_odd_questions_are_told() -> None:
     assert report.overall["letter"] == pytest.approx(1 / 3)
     assert names(report) == {
         "repeated-options": False, "same-words": True, "answer-not-an-option": True, "letter-alone": True,
+        "only-read": True,
     }  # fmt: skip
 
 

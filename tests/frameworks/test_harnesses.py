@@ -14,6 +14,7 @@ import soundfile
 import seldio
 
 RATE = 16_000
+CASES = Path(__file__).parents[1] / "cases/answers"
 OPTIONS = ["Rain", "A door closing", "Music", "Applause"]
 #: Option that is right and option that the model names, of each question.
 ANSWERS = [(0, 0), (1, 1), (2, 3), (3, 3), (1, 0)]
@@ -50,6 +51,12 @@ def same_score(results: Path, texts: list[str], questions: Path) -> Any:
     return report
 
 
+def counted(report: Any) -> dict[str, float]:
+    """What each harness counts, as seldio works it out."""
+    (table,) = [table for table in report.tables if table.name == "harnesses"]
+    return {row[0]: row[2] for row in table.rows}
+
+
 def numbers(report: Any) -> dict[str, Any]:
     return {name: value for name, value in report.overall.items() if name != "system"}
 
@@ -82,8 +89,31 @@ def test_inspect(questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (results,) = (tmp_path / "logs").glob("*.json")
     report = same_score(results, texts, questions)
     assert report.overall["letter"] == theirs == 0.6
+    assert counted(report)["inspect_ai"] == theirs
     write_eval_log(log, str(tmp_path / "log.eval"))
     assert numbers(same_score(tmp_path / "log.eval", texts, questions)) == numbers(report)
+
+
+@pytest.mark.filterwarnings("default")
+def test_inspect_finds_the_same_letters() -> None:
+    """Every reply of the table of replies, and every form that inspect_ai knows, read by both."""
+    inspect = pytest.importorskip("inspect_ai.solver._multiple_choice")
+    from inspect_ai.model import ModelName, ModelOutput
+    from inspect_ai.solver import TaskState
+
+    from seldio.scores.harnesses import inspect_letter
+
+    rows = [json.loads(line) for line in (CASES / "replies.jsonl").read_text("utf-8").splitlines()]
+    forms = ["ANSWER: {}", "answer : {}.", "x\nANSWER: {}\ny", "ANSWER: ({})", "**ANSWER: {}**", "ANSWER: **{}**", "ANSWER: $ {} $",
+             "ANSWER: {},", "The ANSWER: {} it is", "ANSWER:\n{}", "ANSWER: A\nANSWER: {}", "({})", "ANSWER: {} A", "ANSWER: {}\n\n"]  # fmt: skip
+    texts = [text for _, text, _ in rows] + [
+        form.format(said) for form in forms for said in ("A", "b", "AB", "A,B", "Z", "1")
+    ]
+    for text in texts:
+        state = TaskState(model=ModelName("mockllm/model"), sample_id=1, epoch=1, input="?", messages=[], choices=OPTIONS,
+                          output=ModelOutput.from_content("mockllm/model", text))  # fmt: skip
+        theirs = inspect.parse_answers(state, False)
+        assert inspect_letter(text, len(OPTIONS)) == next(iter(theirs), None), text
 
 
 @pytest.mark.filterwarnings("default")
@@ -130,6 +160,7 @@ def test_lmms_eval(questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         tmp_path / "out/scripted/now_samples_seldio_task.jsonl", [f"{'ABCD'[said]}." for _, said in ANSWERS], questions
     )
     assert report.overall["letter"] == theirs == 0.6
+    assert counted(report)["lmms-eval"] == theirs
 
 
 @pytest.mark.filterwarnings("default")

@@ -241,7 +241,7 @@ _AND = re.compile(r"\s*(?:\band\b|\bor\b|/|\bplus\b)\s*\w")
 _BEFORE_AND = re.compile(r"\w\s*(?:\band|\bor|/)\s+(?:an?\s+|the\s+)?\Z")
 
 
-def _beside_another(text: str, mention: Mention) -> bool:
+def beside_another(text: str, mention: Mention) -> bool:
     """Whether a name stands in a row with something else: *a guitar and a kazoo*."""
     after = _AND.match(text, mention.end) and not _GOES_ON.match(text, mention.end)
     before = _BEFORE_AND.search(text, 0, mention.start)
@@ -260,7 +260,7 @@ def _named(request: AnsweredQuestion, text: str, names: Names, true: str) -> tup
     in_question = {mention.name for mention in names.find(plainly(request.question))} - {meant}
     mentions = [mention for mention in names.find(text) if mention.name not in in_question]
     mentions = [mention for mention in mentions if not bearings.given_up(text, mention.start)]
-    if any(_unsure(text, mention) or _beside_another(text, mention) for mention in mentions):
+    if any(_unsure(text, mention) or beside_another(text, mention) for mention in mentions):
         return None
     level = _level({mention.name for mention in mentions}, {meant}, names)
     return (mentions, level) if level else None
@@ -278,7 +278,7 @@ def _detect_source(request: AnsweredQuestion, text: str, names: Names) -> Judgem
     if len(spans) > len(mentions) or any(_unsure(text, mention) for mention in mentions):
         return None  # an interval without a name that is known, or a name that is not meant
     level = _level({mention.name for mention in mentions}, true, names)
-    if level is None or (not spans and any(_beside_another(_without(text, mentions), mention) for mention in mentions)):
+    if level is None or (not spans and any(beside_another(_without(text, mentions), mention) for mention in mentions)):
         return None
     prediction, semantic = _source_fields(mentions, level)
     if len(spans) == 1:

@@ -43,7 +43,7 @@ _LINK = (
     r"(?:is|would|should|must|be|most|likely|probably|это|ответа|верный|правильный|correct|the|option|answer|\\boxed)"
 )
 _BETWEEN = rf"(?:[\W_]{{1,20}}(?i:{_LINK})){{0,6}}[\W_]{{1,20}}"
-_CHOOSE = r"(?:i\s+(?:would\s+)?(?:choose|pick|select)|выб(?:ираю|рал|рала|ор)|it(?:'s|’s|\s+is)|это)"
+_CHOOSE = r"(?:i\s+(?:would\s+)?(?:choose|pick|select|say|go\s+with)|выб(?:ираю|рал|рала|ор)|it(?:'s|’s|\s+is)|это)"
 #: Right behind a noun a capital is the letter of an option, whatever follows.
 _AFTER_NOUN = rf"(?i:{_NOUN})(?:{_BETWEEN}{_LETTER}|\s+[(\[«\"*]*({_ALONE.replace(_ANY, '[A-ZАБВГДЕС]')}))"
 

@@ -1,7 +1,7 @@
 """What a model's text says in the end, made plain.
 
-Text between think marks is ignored, and only the last box or what follows the last ``Answer:`` counts; then number
-words, dashes, quotes and marks of layout become ASCII.
+Thoughts are ignored, and only the last answer that is marked as one counts: in ``<answer>``, in a box, behind
+``Answer:`` or *the answer is*. Then number words, dashes, quotes and marks of layout become ASCII.
 """
 
 from __future__ import annotations
@@ -10,21 +10,25 @@ import re
 import unicodedata
 
 #: Thoughts between their marks; to the end where they are cut off, from the beginning where only their end is left.
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_THOUGHTS = r"(?:think(?:ing)?|thoughts?|reasoning|scratchpad)"
+_THOUGHT = re.compile(rf"<{_THOUGHTS}>.*?(?:</{_THOUGHTS}>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT_END = re.compile(rf"</{_THOUGHTS}>|<\|channel\|>final<\|message\|>", re.IGNORECASE)
+_TAG = re.compile(r"<(?:final_)?answer>", re.IGNORECASE)
+_TAG_END = re.compile(r"</(?:final_)?answer>", re.IGNORECASE)
 _BOX = "\\boxed{"
 _LATEX = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox)\s*\{([^{}]*)\}")
 
 
 def final_words(text: str) -> str:
-    r"""*text* without thoughts; where it has a box of LaTeX, what is in the last one.
+    r"""*text* without thoughts; where it has ``<answer>`` or a box of LaTeX, what is in the last one.
 
     >>> final_words("<think>A?</think> The answer is $\\boxed{\\text{B}}$.")
     'B'
     """
-    if "think" in text.lower():
+    if "<" in text:
         text = _THOUGHT.sub(" ", text)
         text = _THOUGHT_END.split(text)[-1]
+        text = _TAG_END.split(_TAG.split(text)[-1])[0] if _TAG.search(text) else text
     if _BOX in text:
         text = _boxed(text.rpartition(_BOX)[2])
     if "\\" in text:
@@ -44,7 +48,14 @@ def _boxed(text: str) -> str:
 
 # --- one spelling ----------------------------------------------------------------------------------
 
-_FINAL = re.compile(r".*\b(?:final answer|answer)(?: is)?\s*:\s*(?=\S)", re.DOTALL)
+#: What announces an answer: *Answer:*, *the correct option is*, *Ответ —*, ``"answer":``, a heading.
+_ANNOUNCED = re.compile(
+    r"(?<![^\W_])(?:answer|ответ)(?![^\W_])[\"'*_`)\]]*(?:\s+(?:is|would be|must be|should be))?[*_`]*"
+    r"(?:\s*[:：=]|\s+[-—–](?=\s)|[ \t]*\n)[\"'*_`\s]*(?=\S)"
+    r"|(?<![^\W_])(?:answer|(?:correct|right|best) (?:option|choice))[*_`]* (?:is|would be|must be|should be)\s+(?=\S)",
+    re.IGNORECASE,
+)
+_DENIED_LEAD = re.compile(r"(?:n't|n’t|(?<![^\W_])(?:not|never|cannot|не))\s[^.;:!?\n]{0,40}\Z", re.IGNORECASE)
 #: Signs that compatibility forms would make another number of (½), and the many dashes and quotes.
 _SIGNS = str.maketrans(
     {
@@ -104,12 +115,22 @@ _CLOCK = re.compile(
 )
 
 
+def announced(text: str) -> str | None:
+    """What follows the last words that announce an answer; None where there are none, or they are denied.
+
+    >>> announced("A violin? I do not think so. The answer is flute.")
+    'flute.'
+    """
+    found = list(_ANNOUNCED.finditer(text))
+    if not found or _DENIED_LEAD.search(text, max(0, found[-1].start() - 60), found[-1].start()):
+        return None
+    return text[found[-1].end() :].strip()
+
+
 def said(text: str) -> str:
     """What *text* says in the end, in lower case: thoughts left out, only what follows a last ``Answer:``."""
     text = final_words(text.lower())
-    if final := _FINAL.match(text) if "answer" in text else None:
-        text = text[final.end() :]
-    return text.strip()
+    return (announced(text) or text).strip()
 
 
 def plainly(text: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.resources import files
 
 
 def task_name(folder: str) -> str:
@@ -46,18 +47,15 @@ metadata:
   version: 1.0
 """
 
-_LMMS_UTILS = '''\
-"""The functions of a task of lmms-eval; written by seldio.
+#: Behind the functions that read a reply, which stand in a module of their own.
+_LMMS_UTILS = '''
+# --- the functions of the task ---------------------------------------------------------------------
+# Written by seldio. Recordings are given as they are, with all their channels: {"array": (frames,) or (channels,
+# frames), "sampling_rate"}. What an adapter of a model makes of several channels is not decided here.
 
-Recordings are given as they are, with all their channels: {"array": (frames,) or (channels, frames), "sampling_rate"}.
-What an adapter of a model makes of several channels is not decided here.
-"""
-
-import re
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def find(path):
@@ -86,17 +84,6 @@ def doc_to_text(doc, lmms_eval_specific_kwargs=None):
     return f"{words.get('pre_prompt', '')}{doc['question']}{options}{last}{words.get('post_prompt', '')}"
 
 
-def chosen(text, options):
-    """The option that an answer names, by its text or by a letter at its beginning; None where it names none."""
-    plain = " ".join(re.findall(r"\\w+", text.casefold()))
-    for option in options:
-        if plain == " ".join(re.findall(r"\\w+", option.casefold())):
-            return option
-    found = re.match(r"(?:(?:[Tt]he )?(?:[Aa]nswer|ANSWER)\\W*(?:is\\W*)?)?\\(?([A-Z])(?:[).:,]|$)", text.strip())
-    number = LETTERS.index(found[1].upper()) if found else len(options)
-    return options[number] if number < len(options) else None
-
-
 def process_results(doc, results):
     text = results[0] if isinstance(results[0], str) else str(results[0])
     options = doc["choices"] or []
@@ -113,7 +100,8 @@ def answered(results):
 def lmms_eval_files(folder: str) -> dict[str, str]:
     """The files of a task of lmms-eval, by name, for a folder with this name."""
     name = task_name(folder)
-    return {f"{name}.yaml": _LMMS_YAML.format(name=name), "utils.py": _LMMS_UTILS}
+    reading = files(__package__ or "").joinpath("harness_answers.py").read_text("utf-8")
+    return {f"{name}.yaml": _LMMS_YAML.format(name=name), "utils.py": reading + _LMMS_UTILS}
 
 
 _ULTRA = {

@@ -12,10 +12,12 @@ import numpy.typing as npt
 
 from seldio.answers.letters import letter_of
 from seldio.answers.matching import chosen, passing, same_text, string_match
+from seldio.answers.options import read_option
 from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
-from seldio.text import listed, plural
+from seldio.scores import harnesses
+from seldio.text import clipped, listed, plural
 
 # --- what scorers of options share: the join, and shares of right answers --------------------------
 
@@ -178,9 +180,7 @@ TEXT = Column(
 LETTER = Column(
     "letter", "letter", "%", 1, "higher", "the letter of the right option, Cyrillic ones read by their look"
 )
-EITHER = Column(
-    "either", "text or letter", "%", 1, "higher", "right by text or, where the text is not an option, by letter"
-)
+READ = Column("read", "as read", "%", 1, "higher", "the option that the reply names in the end, as a person reads it")
 
 TOP_1 = Column(
     "accuracy", "accuracy", "%", 1, "higher",
@@ -230,7 +230,10 @@ def score(
     answered = sum(row is not None for _, row in joined.pairs)
     over = f"{plural(len(joined.pairs), 'question')}, {answered:,} with a prediction"
     measured = count(joined, top_1=profile == "dcase2026-task5")
-    found = tables(system, joined, measured), notices(joined, _TOP_1 if TOP_1 in measured.measures else _JOINED)
+    top_1 = TOP_1 in measured.measures
+    official = measured.measures[TOP_1 if top_1 else OFFICIAL]
+    told = *only_read(joined.texts, official, measured.measures[READ]), *notices(joined, _TOP_1 if top_1 else _JOINED)
+    found = tables(system, joined, measured), in_order(told)
     return ScoreReport(system, profile, PROGRAMS.get(profile, profile), over, *found, {"allow_missing": allow_missing})
 
 
@@ -246,11 +249,26 @@ def count(joined: Joined, *, top_1: bool = False) -> Measured:
     letters = np.array(
         [answer in options and chosen(text, options)[1] == answer for text, answer, options in triples], dtype=bool
     )
-    named = np.array([any(same_text(text, option) for option in options) for text, _, options in triples], dtype=bool)
     exact = np.array([text == answer for text, answer, _ in triples], dtype=bool)
     first = {TOP_1: exact, MATCH: matched} if top_1 else {OFFICIAL: matched, OVER_ALL: matched, EXACT: exact}
-    measures = {**first, TEXT: texts, LETTER: letters, EITHER: texts | (letters & ~named)}
+    read = np.array([right_as_read(*triple) for triple in triples], dtype=bool)
+    measures = {**first, TEXT: texts, LETTER: letters, READ: read}
     return Measured(measures, [len(options) for *_, options in triples], {} if top_1 else {OFFICIAL: there})
+
+
+def right_as_read(text: str, answer: str, options: Sequence[str]) -> bool:
+    """Whether a person reads the right option in an answer; where there are no options, the text of the answer."""
+    return read_option(text, options) == answer if answer in options else same_text(text, answer)
+
+
+def only_read(texts: Sequence[str], official: Flags, read: Flags) -> Iterator[Notice]:
+    """Replies that a person reads as right and the official program does not."""
+    if (lost := np.flatnonzero(read & ~official)).size:
+        text = (
+            f"{plural(len(lost), 'reply', 'replies')} that a person reads as right and the official rule as wrong,"
+            f" like “{clipped(texts[lost[0]], 40)}”: see the column “{READ.title}”"
+        )
+        yield Notice("only-read", text, grave=True)
 
 
 def tables(system: str, joined: Joined, measured: Measured) -> tuple[Table, ...]:
@@ -260,7 +278,10 @@ def tables(system: str, joined: Joined, measured: Measured) -> tuple[Table, ...]
     items = [item for item, _ in joined.pairs]
     groups = [measured.table(name, title, [_label(item, name) for item in items]) for name, title in _GROUPS]
     groups.append(measured.table("options", "by number of options", measured.options))
-    return (overall, *(table for table in groups if table is not None))
+    answered = [
+        (row.prediction or "", item.answer or "", item.options or ()) for item, row in joined.pairs if row is not None
+    ]
+    return (overall, *(table for table in (harnesses.table(answered), *groups) if table is not None))
 
 
 def _label(item: Item, name: str) -> str | None:

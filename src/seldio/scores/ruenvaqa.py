@@ -10,9 +10,10 @@ import numpy as np
 
 from seldio.answers.letters import CYRILLIC, Letter, letter_of
 from seldio.answers.matching import after_answer_word, exact_match
+from seldio.answers.options import read_option
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.multiple_choice import Flags, Joined, Measured, join, join_notices
+from seldio.scores.multiple_choice import READ, Flags, Joined, Measured, join, join_notices
 from seldio.text import clipped, listed, plural
 
 #: Where lm-eval ends an answer: generate_until of a task without generation_kwargs.
@@ -74,6 +75,7 @@ _LOST = {
     "text-around": "for the text around the letter, like {}: submit the letter alone",
     "answer-word": "for the word ОТВЕТ before the letter, like {}, although most instructions ask for it: the "
     "published harness applies no filter, MERA's site does",
+    "option-text": "for the text of the option instead of its letter, like {}: ask for the letter",
 }
 
 
@@ -87,6 +89,8 @@ def _lost(case: RuenvaqaCase) -> Iterator[Notice]:
             found["answer-word"].append(text)
         elif not letter.cyrillic and not exact_match(text.strip(), right):
             found["text-around"].append(text)
+    by_text = case.measured.measures[READ] & ~case.measured.measures[LOOK] & ~case.measured.measures[EXACT]
+    found["option-text"] = [case.joined.texts[number] for number in np.flatnonzero(by_text)]
     for name, texts in found.items():
         if texts:
             why = _LOST[name].format(f"“{clipped(texts[0], 30)}”")
@@ -213,8 +217,20 @@ def count(joined: Joined) -> RuenvaqaCase:
         found is not None and found.latin == right.strip().upper() for found, right in zip(letters, gold, strict=True)
     )
     latin = _flags(found is not None and not found.cyrillic for found in letters)
-    measures = {EXACT: exact, STRIPPED: stripped, ANSWER_WORD: exact | worded, LETTER: look & latin, LOOK: look}
+    right = [_option(item) for item, _ in joined.pairs]
+    named = _flags(
+        option is not None and read_option(text, item.options or ()) == option
+        for (item, _), text, option in zip(joined.pairs, texts, right, strict=True)
+    )
+    measures = {EXACT: exact, STRIPPED: stripped, ANSWER_WORD: exact | worded, LETTER: look & latin, LOOK: look,
+                READ: look | named}  # fmt: skip
     return RuenvaqaCase(joined, letters, Measured(measures, [len(item.options or ()) for item, _ in joined.pairs]))
+
+
+def _option(item: Item) -> str | None:
+    """The text of the right option."""
+    number = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".find((item.answer or "").strip().upper() or "?")
+    return item.options[number] if item.options and 0 <= number < len(item.options) else None
 
 
 def _flags(values: object) -> Flags:
