@@ -7,7 +7,7 @@ parts: ids that appear twice, counts of tasks, the recordings that questions nam
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from typing import NamedTuple
@@ -28,7 +28,7 @@ from seldio.rules.item_audio import Audio, check_file
 from seldio.rules.item_blind import Blind
 from seldio.rules.item_table import ItemFile, ItemTable, moved
 from seldio.rules.mera import check_answers
-from seldio.rules.predictions import Answered, ItemReference, check_answered, has_outputs
+from seldio.rules.predictions import REFERRED, Answered, ItemReference, check_answered, has_outputs
 from seldio.schema.qa import Item
 from seldio.text import printable
 
@@ -126,13 +126,16 @@ def _gold(reference: ItemReference | None, name: str, foreign: bool) -> list[Ite
 # --- all parts of a file together -------------------------------------------------------------------------------
 
 
-def item_findings(found: Iterable[tuple[Part, CheckedItems]]) -> Iterator[Finding]:
-    """What is wrong with the files of all parts, in the order of the parts."""
+def item_findings(found: Iterable[tuple[Part, CheckedItems]], referred: bool = False) -> Iterator[Finding]:
+    """What is wrong with the files of all parts, in the order of the parts.
+
+    Where they are compared with their questions, *referred*, that tells more of some things (:data:`REFERRED`).
+    """
     for _, some in groupby(found, key=lambda one: one[0].files[one[1].file].entry.path):
-        yield from _file_findings(list(some))
+        yield from _file_findings(list(some), REFERRED if referred else ())
 
 
-def _file_findings(pieces: Sequence[tuple[Part, CheckedItems]]) -> Iterator[Finding]:
+def _file_findings(pieces: Sequence[tuple[Part, CheckedItems]], skip: Container[str]) -> Iterator[Finding]:
     before = np.cumsum([0, *(rows.lines for _, rows in pieces)]).tolist()
     found = (moved(one, first) for (_, rows), first in zip(pieces, before, strict=False) for one in rows.findings)
     yield from found if len(pieces) == 1 else gathered(found, RECORDS_SINGLY, places=True)
@@ -148,7 +151,7 @@ def _file_findings(pieces: Sequence[tuple[Part, CheckedItems]]) -> Iterator[Find
     parts = [(rows.part, rows.lines) for _, rows in there if rows.part is not None]
     recordings = [rows.recordings for _, rows in there if rows.recordings is not None]
     if parts:
-        yield from check_file(parts, recordings, reading)
+        yield from check_file(parts, recordings, reading, skip)
         blind = [rows.blind for _, rows in there if rows.blind is not None]
         yield from rules.findings(Blind.sum(ItemFile(parts, reading), blind))
 

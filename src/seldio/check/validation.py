@@ -132,7 +132,7 @@ def examine(
         here = check.keep or reference is not None or check.inside or source.kind not in ("file", "folder")
         # not kept for another run: recordings that questions name may have changed by then
         questions = list(chain(*_checked(check, with_questions, found, what="checking questions", here=here)))
-        found += item_findings(questions)
+        found += item_findings(questions, isinstance(reference, ItemReference))
         columns = None if source.stored else _KEPT + _HEARD * deep
         labels = [[part for part in some if part.questions is None] for some in cut]
         key = None if changed or rows else attrgetter("stamp")  # results are kept of what is on disk alone

@@ -7,7 +7,7 @@ its recordings is data: :data:`EXPECTED`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -486,9 +486,10 @@ def _shared(
 
 
 def check_file(
-    parts: Sequence[tuple[ItemTable, int]], recordings: Sequence[Audio], source: Callable[[int], ItemReading]
-) -> Iterator[Finding]:
+    parts: Sequence[tuple[ItemTable, int]], recordings: Sequence[Audio], source: Callable[[int], ItemReading],
+    skip: Container[str] = (),
+) -> Iterator[Finding]:  # fmt: skip
     """The findings about a file as a whole, see :class:`ItemFile`, and about the recordings of all its parts."""
     file = ItemFile(parts, source)
-    yield from findings(file)
+    yield from findings(file, skip=skip)
     yield from findings(Audio.sum(file, recordings))

@@ -287,6 +287,37 @@ def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
             yield found(next(iter(prompts.values())), "id", message, hint)
 
 
+@rule("QAI125", ERROR)
+def instruction_missing_among_others(table: ItemFile, found: Found) -> Iterator[Finding]:
+    """JASCO recording that was asked fewer instructions than the others.
+
+    The score is the mean over recordings of the best of eight answers: with an answer less the best is worse, and
+    eval.py does not count them. Compared with the questions (``--reference``), PRD205 says which are missing.
+
+    Example:
+        id 7 has seven rows, the others eight
+
+    Fix:
+        Run the missing instruction.
+
+    Reference: JASCO, README and evaluation/eval.py, stats.
+    """
+    if table.home != "jasco-predictions":
+        return
+    asked: dict[str, dict[str, int]] = {}
+    for row, (id, prompt) in enumerate(zip(table.values("id"), table.values("prompt"), strict=True)):
+        asked.setdefault(id, {}).setdefault(prompt or "", row)
+    most = max(map(len, asked.values()), default=0)
+    for id, prompts in asked.items():
+        if len(prompts) < most:
+            message = f"{clipped(id)} was asked {len(prompts)} of the {most} instructions that others were"
+            yield found(next(iter(prompts.values())), "id", message, "eval.py takes the best of the answers given")
+
+
+#: Rules of what a comparison with the questions tells more about.
+REFERRED = frozenset({instruction_missing_among_others.code})
+
+
 @rule("PRD206", WARNING)
 def foreign_instruction(answered: Answered, found: Found) -> Iterator[Finding]:
     """Instruction that is not one of JASCO's eight.
