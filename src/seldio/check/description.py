@@ -217,6 +217,7 @@ def _sound_text(found: dict[str, Any]) -> list[str]:
     if "channels" in found:
         lines += [
             f"  channels    {found['channels']} at {found['rate']:,} Hz",
+            *([f"  array       {_array(**found['array'])}"] if "array" in found else []),
             f"  length      {found['seconds']:.3f} s ({plural(found['frames'], 'frame')})",
             f"  peak        {_level(found['peak'])}",
         ]
@@ -226,6 +227,15 @@ def _sound_text(found: dict[str, Any]) -> list[str]:
     if "fault" in found:
         lines.append(f"  fault       {printable(found['fault'])}")
     return lines
+
+
+def _array(named: str | None, heard: str | None) -> str:
+    """Which array a recording is of, in words."""
+    if heard is None:
+        return "cannot be told from the sound" + (f"; its name says {named.upper()}" if named is not None else "")
+    if named in (None, heard):
+        return f"sounds like {heard.upper()}"
+    return f"sounds like {heard.upper()}, but its name says {str(named).upper()}: one of them is wrong"
 
 
 def _level(decibels: float | None) -> str:

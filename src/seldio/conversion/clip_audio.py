@@ -148,6 +148,7 @@ class Recordings:
 
     def _opened(self, path: str) -> OpenRecording:
         from seldio.media.audio import NotAudio, probe
+        from seldio.media.heard import array_heard
 
         entry = self._look.find(path) or self._beside(path)
         if entry is None:
@@ -163,6 +164,11 @@ class Recordings:
                 f"{printable(entry.path)} cannot be read as audio ({printable(str(error))}): download it again"
             ) from error
         check(entry.path, found)
+        if (told := array_heard(entry)) is not None and told.heard == "mic":
+            raise SeldioError(
+                f"{printable(entry.path)} sounds like a microphone array, whose recordings also have {FOA} channels "
+                "but are not Ambisonics: use the recordings in the foa_ folders"
+            )
         return OpenRecording(entry, stream, found)
 
     def _beside(self, path: str) -> Entry | None:

@@ -52,9 +52,13 @@ def convert_any(
     if isinstance(path, Source) or isinstance(to, LabelFormat) or isinstance(format, LabelFormat):
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     if to in ("foa", "mic"):
-        from seldio.conversion.recordings import convert_array
+        from seldio.conversion.recordings import Array, convert_array
 
-        return convert_array(path, out, "foa" if to == "foa" else "mic", audio=options.audio, gain=gain or 0.0)
+        if format not in (None, "foa", "mic"):
+            raise UsageError(f"--to {to} converts recordings: --format foa or mic says which array they are of")
+        said: Array | None = None if format is None else "foa" if format == "foa" else "mic"
+        wanted: Array = "foa" if to == "foa" else "mic"
+        return convert_array(path, out, wanted, audio=options.audio, gain=gain or 0.0, said=said)
     if gain is not None:
         raise UsageError("--gain needs --to mic or --to foa: no other target makes array recordings")
     if to in STORED:

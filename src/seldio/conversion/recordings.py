@@ -8,7 +8,7 @@ import math
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Literal, NamedTuple
 
@@ -23,6 +23,7 @@ from seldio.files.sources import Lookup
 from seldio.findings import raise_errors
 from seldio.media.audio import Decoder, NotAudio, WrittenSound, probe_entry, write_blocks
 from seldio.media.encoding import encode
+from seldio.media.heard import SHORT, ArrayHeard, array_heard, check_heard, renamed
 from seldio.text import listed, plural, printable
 
 Array = Literal["foa", "mic"]
@@ -43,6 +44,8 @@ SOUNDS = (".wav", ".flac")
 _BLOCK = 1 << 16
 #: Decibels by which recordings may be made louder or quieter, at most.
 _MOST_GAIN = 60
+#: What to do where recordings sound like those of the other array.
+_WRONG = "the wrong files are in the folder, or are called like the others"
 #: Largest sample that 16 bits hold, full scale being 1.
 _LARGEST = 32767 / 32768
 
@@ -62,13 +65,14 @@ class ArrayConversion(Conversion):
 
 
 def convert_array(
-    path: Place, out: Place | BinaryIO, to: Array, *, audio: bool = False, gain: float = 0.0
+    path: Place, out: Place | BinaryIO, to: Array, *, audio: bool = False, gain: float = 0.0, said: Array | None = None
 ) -> ArrayConversion:
     """Convert a dataset tree, a file of metadata or one recording to the other array.
 
     A tree is written anew: labels and videos as they are, metadata repointed, the recordings of the other array
     left out. The recordings of *to* are those of the tree, which have to be there and as long as those they take
-    the place of; with *audio* they are made.
+    the place of; with *audio* they are made. Which array recordings are of, their names say and their sound must not
+    contradict; where neither does, *said* does.
     """
     if not isinstance(out, str | os.PathLike):
         raise UsageError(f"--to {to} writes files: use -o FILE or -o FOLDER")
@@ -82,15 +86,21 @@ def convert_array(
         if gain and not (audio or single):
             raise UsageError("--gain applies to converted recordings: add --audio")
         if source.kind == "folder":
-            return _tree(source, Path(out), work, audio)
+            return _tree(source, Path(out), work, audio, said)
         entry = source.entries[0]
         if single:
+            above = "/".join(Path(source.path).absolute().parts[-3:-1])
+            heard = _arrays({entry.name: entry}, above, said, first=True)
+            if any(one.named == to for one in heard.values()):
+                raise DataError(
+                    f"{printable(source.path)} is a recording of {SHORT[to]} already: --to {OTHER[to]} converts it"
+                )
             made = [work(RecordingToMake(entry, str(out)))]
-            return _report(work, made, [str(out)], 1, [_quality(to)])
+            return _report(work, made, [str(out)], 1, [_quality(to), *_untold(heard)])
         return _file(source, entry, Path(out), work, audio)
 
 
-def _tree(source: Source, out: Path, work: MakingRecording, audio: bool) -> ArrayConversion:
+def _tree(source: Source, out: Path, work: MakingRecording, audio: bool, said: Array | None) -> ArrayConversion:
     to = work.to
     if out.resolve() == Path(source.path).resolve():
         raise UsageError(f"{printable(str(out))} is the source: choose another folder with -o")
@@ -99,6 +109,15 @@ def _tree(source: Source, out: Path, work: MakingRecording, audio: bool) -> Arra
     replaced = {name: repointed(name, to) for name in own if repointed(name, to) != name}
     if not audio:
         _check_siblings({name: (own[name], own.get(sibling)) for name, sibling in replaced.items()}, to)
+    used = {name: entry for name, entry in own.items() if audio or name not in replaced}
+    heard = _arrays(used, "/".join(Path(source.path).absolute().parts[-2:]), said)
+    alike = [name for name, one in heard.items() if one.named == OTHER[to] and name not in replaced]
+    if alike and not audio:
+        raise DataError(
+            f"{plural(len(alike), 'recording')} of {SHORT[OTHER[to]]} would be copied as {SHORT[to]}: "
+            f"{listed(alike, 3)}. --audio converts them; or convert the whole dataset, which has both"
+        )
+    replaced |= {name: renamed(name, to) for name in alike}
     lookup = Lookup(Source(source.path, source.kind, tuple(kept)))
     rest = [entry for entry in kept if entry.name not in replaced]
     named = [(repointed(path, to), entry.name) for entry in rest for path in _recordings(entry, OTHER[to])]
@@ -114,7 +133,60 @@ def _tree(source: Source, out: Path, work: MakingRecording, audio: bool) -> Arra
     notes = [f"{plural(len(replaced), f'{TITLES[OTHER[to]]} recording')} {'converted' if audio else 'left out'}"]
     if not replaced and not named:
         notes = [_nothing_to_do(len(rest), to)]
-    return _report(work, made, sorted(set(written)), len(replaced), [*notes, *([_quality(to)] if audio else [])])
+    notes += [*([_quality(to)] if audio else []), *_untold(heard)]
+    return _report(work, made, sorted(set(written)), len(replaced), notes)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Hearing:
+    """Which array recordings are of, below a folder whose name may say so."""
+
+    above: str
+
+    def __call__(self, entry: Entry) -> ArrayHeard | None:
+        return array_heard(entry, f"{self.above}/{entry.name}")
+
+
+def _arrays(
+    recordings: Mapping[str, Entry], above: str, said: Array | None, first: bool = False
+) -> dict[str, ArrayHeard]:
+    """What the recordings with four channels are named or *said* to be, or else sound like, as their ``named`` array.
+
+    Args:
+        recordings: by name.
+        above: the path of the folder that they are in.
+        said: by the user; it goes before the name where it is said of the one recording that there is (*first*).
+
+    Raises:
+        DataError: a recording sounds like another array, or it can be either.
+    """
+    found = each(_Hearing(above), list(recordings.values()), what="listening" if recordings else None, batch=8)
+    heard = {
+        name: one._replace(named=(said or one.named) if first else (one.named or said))
+        for name, one in zip(recordings, found, strict=True) if one is not None
+    }  # fmt: skip
+    check_heard(heard.values(), _WRONG)
+    if unknown := [name for name, one in heard.items() if one.named is None and one.heard is None]:
+        raise DataError(
+            f"{plural(len(unknown), 'recording')} with four channels may be FOA or MIC, as neither the name nor the "
+            f"sound tells: {listed(unknown, 3)}. --format foa or --format mic says which"
+        )
+    return {name: one._replace(named=one.named or one.heard) for name, one in heard.items()}
+
+
+def _untold(heard: Mapping[str, ArrayHeard]) -> Iterator[str]:
+    """A note on recordings whose sound does not tell whether they are what they are named or said to be."""
+    if untold := [name for name, one in heard.items() if one.heard is None]:
+        yield (
+            f"the sound of {plural(len(untold), 'recording')} does not tell FOA from MIC "
+            f"({listed(untold, 3)}): the name or --format was believed"
+        )
+
+
+def _check_array(entry: Entry | None, path: str) -> None:
+    """See that a recording, if it is there, sounds like the array that its *path* in a file of metadata names."""
+    if entry is not None and (heard := array_heard(entry, path)) is not None:
+        check_heard([heard], _WRONG)
 
 
 def _file(source: Source, entry: Entry, out: Path, work: MakingRecording, audio: bool) -> ArrayConversion:
@@ -129,11 +201,14 @@ def _file(source: Source, entry: Entry, out: Path, work: MakingRecording, audio:
             found = lookup.find(path, entry.name)
             if found is None:
                 raise DataError(f"{printable(entry.path)} names the recording {printable(path)}, which does not exist")
+            _check_array(found, path)
             wanted.append((found, out.parent / PurePosixPath(repointed(path, to))))
             make_folder(wanted[-1][1].parent)
         notes.append(_quality(to))
     else:
         pairs = {path: (lookup.find(path, entry.name), lookup.find(repointed(path, to), entry.name)) for path in before}
+        for path, (_, sibling) in pairs.items():
+            _check_array(sibling, repointed(path, to))
         if any(pair != (None, None) for pair in pairs.values()):
             _check_siblings({path: pair for path, pair in pairs.items() if pair[0] is not None or pair[1] is None}, to)
         elif before:

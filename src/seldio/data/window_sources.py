@@ -26,6 +26,7 @@ from seldio.text import plural, printable
 
 if TYPE_CHECKING:
     from seldio.data.dataset import Dataset
+    from seldio.media.arrays import Format
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -124,6 +125,8 @@ def clip_sources(
     facts = _facts(dataset, arrays)
     if audio is not None:
         _check(names, facts, rate, dtype)
+    if audio in ("foa", "mic"):
+        _check_arrays(dataset.find_all(heard), "foa" if audio == "foa" else "mic")
     lengths = np.stack([facts[name].fill_null(0).to_numpy() for name in ("frames", "rate")], axis=1)
     frames = -(-(lengths[:, 0] * hop.denominator) // np.maximum(lengths[:, 1] * hop.numerator, 1))
     for number in np.flatnonzero(lengths[:, 1] == 0).tolist():
@@ -182,6 +185,22 @@ def _check(names: Sequence[str], facts: pa.Table, rate: int | None, dtype: str) 
         raise DataError(f"clip {printable(names[number])} {not_in_16_bits(facts['subtype'][number].as_py())}")
     if rate is not None and pc.any(pc.not_equal(facts["rate"], rate)).as_py():
         resampler()  # so that what is missing is said now, and not by a worker
+
+
+#: Recordings of a dataset that are listened to, to see that they are of the array that is asked for.
+_LISTENED = 8
+
+
+def _check_arrays(recordings: Sequence[Entry | None], array: Format) -> None:
+    """Refuse recordings that sound like another array: a few of them, from all over the dataset, tell."""
+    from seldio.media.heard import array_heard, check_heard
+
+    step = -(-len(recordings) // _LISTENED)
+    found = (array_heard(entry) for entry in recordings[::step] if entry is not None)
+    check_heard(
+        (one._replace(named=array) for one in found if one is not None),
+        'the folders hold the wrong files; audio="any" takes them as they are',
+    )
 
 
 def sound_facts(entry: Entry) -> SoundFacts:

@@ -16,6 +16,7 @@ import numpy as np
 from seldio.errors import SeldioError, needing
 from seldio.files import Entry
 from seldio.media.audio import BLOCK, Floats, NotAudio, Probe, ReadableSound
+from seldio.media.heard import array_heard
 from seldio.media.recording import Recording
 from seldio.media.video import SoundOnly, Video
 from seldio.media.video_packets import FAILURES, container_in, reason
@@ -213,7 +214,9 @@ def contents(entry: Entry, kind: Literal["audio", "video"]) -> dict[str, Any]:
         except SoundOnly:
             pass
     with opened_sound(entry) as recording:
-        return {"kind": "recording", **_sound(recording)}
+        found = {"kind": "recording", **_sound(recording)}
+    array = array_heard(entry)
+    return found if array is None else found | {"array": {"named": array.named, "heard": array.heard}}
 
 
 def _sound(recording: ReadableSound) -> dict[str, Any]:

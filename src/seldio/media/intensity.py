@@ -111,11 +111,10 @@ def listen(recording: Recording, format: Format, hop: Fraction = clock.HOP) -> S
         spectra = _spectra(recording, first, count, hop)
         some, low = _covariances(spectra, _plan(rate, format), count)
         parts.append(some)
-        total = np.trace(low, axis1=1, axis2=2)
         levels.append(_envelope(spectra[..., _plan(rate, format).low], format))
         if format == "mic":
             cross.append(_cross(spectra, rate))
-        raw += (low[total > 0] / np.sqrt(total[total > 0, np.newaxis, np.newaxis])).sum(axis=0)
+        raw += _by_amplitude(low)
     bands = len(EDGES[format]) - 1
     covariance = np.concatenate(parts) if parts else np.zeros((0, bands, 4, 4), np.float32)
     late = _delays(np.sum(cross, axis=0), rate) if cross else None
@@ -218,8 +217,8 @@ def _delays(cross: np.ndarray[Any, np.dtype[np.complex128]], rate: int) -> Float
 
 #: Coherence that neighbouring capsules have at low frequencies, at least; levels that differ by less (2 dB).
 _COHERENT, _LEVEL = 0.7, 1.6
-#: Coherence of channels that are copies of each other, as in a mono recording written four times.
-_SAME = 0.9999
+#: Coherence of channels that are copies of each other but for some noise; of capsules, two hear a sound apart.
+_SAME = 0.99
 #: Power of W over that of Y, Z and X together: 1 in SN3D, 1/2 in FuMa, 1/3 for four channels that are equally loud.
 _SN3D = (0.7, 1.5)
 
@@ -239,6 +238,34 @@ def array_of(raw: Floats) -> Format | None:
         return "mic"
     share = power[0] / power[1:].sum()
     return "foa" if _SN3D[0] < share < _SN3D[1] and np.abs(coherence).max() < _COHERENT else None
+
+
+#: Label frames of a piece of a recording, and pieces of it, that are heard to tell which array it is.
+_PIECE, _PIECES = 10, 12
+
+
+def heard_array(recording: Recording) -> Format | None:
+    """Which array a recording sounds like, from at most 12 s of it; None where that cannot be told.
+
+    It cannot where a channel is silent, where all channels are the same or have nothing in common, and where there are
+    not four of them.
+    """
+    frames, hop = recording.probe.label_frames(), clock.HOP
+    if recording.channels != 4 or not frames:
+        return None
+    count = min(_PIECE, frames)
+    starts = np.linspace(0, frames - count, min(_PIECES, -(-frames // count)), dtype=np.int64)
+    raw, low = np.zeros((4, 4)), _plan(recording.rate, "foa").low
+    for first in starts.tolist():
+        spectra = _spectra(recording, first, count, hop)[..., low]
+        raw += _by_amplitude(np.einsum("aktf,bktf->kab", spectra, spectra.conj(), optimize=True).real)
+    return array_of(raw)
+
+
+def _by_amplitude(covariances: Any) -> Any:
+    """The sum of covariances of label frames, each as its amplitude: a few loud ones are not all of it."""
+    total = np.trace(covariances, axis1=1, axis2=2)
+    return (covariances[total > 0] / np.sqrt(total[total > 0, np.newaxis, np.newaxis])).sum(axis=0, dtype=np.float64)
 
 
 def inverted(raw: Floats) -> tuple[int, ...]:

@@ -25,6 +25,8 @@ from seldio.data.index import open_clip
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, write_bytes
 from seldio.media.audio import NotAudio, probe_entry
+from seldio.media.heard import SHORT, array_heard
+from seldio.schema.clips import Array
 from seldio.text import printable
 from seldio.viewer.canvas import COLOURS
 from seldio.viewer.page_content import check_sound, prediction_of, questions_of, side
@@ -246,8 +248,10 @@ def media_of(
                     seconds, audio = max(seconds, probe_entry(recording).seconds), _address(recording, folder)
                     notes.append(f"sound of {_name(recording)}, linked: its channels are mixed as the browser does")
                 else:
-                    sound = copies.sound(stack.enter_context(recording.open()), clip.array)
+                    array, doubt = _array(clip, recording)
+                    sound = copies.sound(stack.enter_context(recording.open()), array)
                     seconds = max(seconds, sound.seconds)
+                    notes += doubt
                     notes.append(f"sound of {_name(recording)}: {sound.description}")
         if sound is not None or (pictures is not None and how == "embed"):
             data = copies.copy(sound, pictures)
@@ -261,6 +265,15 @@ def media_of(
         audio, video = ("", address) if pictures else (address, "")
     panorama = pictures is not None and abs(pictures.size[0] / pictures.size[1] / 2 - 1) < _PANORAMA
     return PageMedia(audio, video, seconds, panorama, tuple(notes), len(data), linked=how == "link")
+
+
+def _array(clip: ClipMedia, recording: Entry) -> tuple[Array, list[str]]:
+    """The array that a recording is mixed as: what it sounds like, with a note, where its folder says another one."""
+    found = array_heard(recording)
+    if found is None or found.heard is None or clip.array not in SHORT or found.heard == clip.array:
+        return clip.array, []
+    said, heard = SHORT[clip.array], SHORT[found.heard]
+    return found.heard, [f"{_name(recording)} is among the {said} recordings and sounds like {heard}: mixed as {heard}"]
 
 
 @contextmanager
