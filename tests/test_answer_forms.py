@@ -224,3 +224,32 @@ def test_spatialsoundqa_is_written_from_items_without_a_type(tmp_path: Path) -> 
     assert set() == {finding.code for finding in validate(tmp_path / "out.json").findings} - {"QAI309"}
     seldio.convert(path, tmp_path / "filled.json", "spatialsoundqa", fill={"task": "detection"})
     assert "detection" == read(tmp_path / "filled.json")
+
+
+def test_what_is_to_be_written_for_a_cyrillic_letter_has_the_form(tmp_path: Path) -> None:
+    for name, hint in (("mmau", 'write "cat"'), ("ruenvaqa", "write B")):
+        path = written(formats.get(name, ItemFormat), tmp_path, item("В"))
+        assert hint in [finding.hint for finding in validate(path).findings if finding.code == "QAI104"]
+
+
+def test_options_that_look_alike_are_told_apart(tmp_path: Path) -> None:
+    path = written(formats.get("mmar", ItemFormat), tmp_path, item("кот", options=["кот", "кoт", "Кот"]))
+    [finding] = [each for each in validate(path, format="mmar").findings if each.code == "QAI103"]
+    expected = 'option "кoт" looks like option A, but has a Latin Small Letter O for a Cyrillic Small Letter O'
+    assert expected == finding.message
+
+
+# --- rules about the whole of a file, in parts ----------------------------------------------------------------------
+
+
+def test_a_file_in_parts_has_the_same_findings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Questions asked twice, and one answer that is missing, however the lines are cut."""
+    mmar = formats.get("mmar", ItemFormat)
+    rows = [item("cat", id=str(n), audio=[f"{n % 40}.wav"], question=f"Which? {n // 80}") for n in range(160)]
+    path = written(mmar, tmp_path, *rows, item("", id="last", audio=["last.wav"])).rename(tmp_path / "q.jsonl")
+    whole = [str(finding) for finding in validate(path).findings]
+    monkeypatch.setattr("seldio.formats.parts.LINES", 1 << 10)
+    monkeypatch.setattr("seldio.formats.parts.CHUNK", 1 << 9)
+    assert whole == [str(finding) for finding in validate(path).findings]
+    counts = validate(path).by_rule()
+    assert (80, 1) == (counts["QAI123"], counts["QAI122"])

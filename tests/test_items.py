@@ -6,6 +6,7 @@ import json
 import zipfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -451,6 +452,13 @@ def test_a_conversion_of_which_nothing_is_left_is_refused(tmp_path: Path) -> Non
     with pytest.raises(UsageError, match="no row fits"):
         seldio.convert(source, tmp_path / "r.json", "ruenvaqa", allow_loss="all", drop_unfit=True)
     assert not (tmp_path / "r.json").exists()
+
+
+@pytest.mark.parametrize("options", [{"drop_unfit": True}, {"fill": {"task": "x"}}])
+def test_a_template_has_nothing_to_fill_in_or_leave_out(tmp_path: Path, options: dict[str, Any]) -> None:
+    source = lines(tmp_path / "q.jsonl", choice(1, "dog", ANIMALS))
+    with pytest.raises(UsageError, match="template"):
+        seldio.convert(source, tmp_path / "p.jsonl", "predictions", **options)
 
 
 def test_only_questions_are_left_out(labels: Path, tmp_path: Path) -> None:

@@ -300,6 +300,8 @@ class _Work:
             if self.target.holds == "items":
                 source, target = reading.format.name, self.target.name
                 raise UsageError(f"{source} holds predictions, but {target} holds questions: convert the questions")
+            if self.fill or self.drop_unfit:
+                raise UsageError("--fill and --drop-unfit are for questions, not for the template of their predictions")
             rows = self.target.template([row for row in reading.rows if isinstance(row, Item)])
             self.made += len(rows)
             self.writer.add(table_of(rows, Prediction), None)

@@ -150,8 +150,8 @@ def repeated_option(table: ItemTable, found: Found) -> Iterator[Finding]:
             other = looks.index(look)
             if options[other] != options[place]:
                 one, two = next(pair for pair in zip(options[other], options[place], strict=True) if len({*pair}) > 1)
-                message = f'option "{clipped(options[place])}" differs from option {LETTERS[other % 26]} in its look '
-                message += f"only: {_named(two)} for {_named(one)}"
+                message = f'option "{clipped(options[place])}" looks like option {LETTERS[other % 26]}, but has '
+                message += f"{_named(two)} for {_named(one)}"
                 yield found(row, "options", message, "type both in one alphabet, or replace one", number=place)
 
 
@@ -177,8 +177,11 @@ def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
     if not table.asks:
         return
     for row in rows_where(pc.is_in(table.column("answer"), value_set=pa.array(list(HOMOGLYPHS)))):
-        answer = table.values("answer")[row]
-        yield found(row, "answer", f"the answer {answer} is {_named(answer)}", f"write {HOMOGLYPHS[answer]}")
+        answer, options = table.values("answer")[row], table.values("options")[row] or ()
+        right, place = HOMOGLYPHS[answer], LETTERS.find(HOMOGLYPHS[answer])
+        if _form(table) == "text" and 0 <= place < len(options):
+            right = f'"{clipped(options[place])}"'
+        yield found(row, "answer", f"the answer {answer} is {_named(answer)}", f"write {right}")
     instructions = table.column("instruction").dictionary_encode()
     for number, instruction in enumerate(instructions.dictionary.to_pylist()):
         letters = re.findall(r"(?m)^\s*(\w)[.)]\s", instruction)
