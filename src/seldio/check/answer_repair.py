@@ -6,8 +6,11 @@ That is a guess, since ``B`` may be meant as it stands. A file is only written i
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
+
+import pyarrow as pa
 
 from seldio.check.items import CheckedItems
 from seldio.formats.items import ItemFormat, ItemReading
@@ -15,7 +18,6 @@ from seldio.formats.mera import AS_WRITTEN
 from seldio.formats.parts import Part
 from seldio.rules.item_table import ItemTable
 from seldio.rules.items import misformed
-from seldio.schema.qa import Item, Rows, table_of
 
 #: The rule that is repaired.
 FORM = "QAI121"
@@ -40,29 +42,35 @@ def with_answers_in_form(
 
 def _changed(reading: ItemReading, data: bytes) -> bytes | None:
     """The file of *reading*, which holds *data*, with answers in form; None where that cannot be, or changes more."""
-    if _written(reading, {}) != data:
-        return None
     right = {row: meant[0] for row, meant in misformed(ItemTable.of(reading)) if len(meant) == 1}
-    after = _written(reading, right) if right else data
+    if not right or _written(reading, reading.table) != data:
+        return None
+    place = reading.table.schema.names.index("answer")
+    answers = [right.get(row, answer) for row, answer in enumerate(reading.table.column(place).to_pylist())]
+    after = _written(reading, reading.table.set_column(place, reading.table.schema.field(place), [answers]))
     again = reading.format.read(after, reading.path, lambda _: None)
-    return after if after != data and again is not None and _others(again) == _others(reading) else None
+    return after if again is not None and _alike(again.table, reading.table) else None
 
 
-def _others(reading: ItemReading) -> list[dict[str, Any]]:
-    """The rows without their answers, and without the records that some formats keep as they were written."""
-    rows = (row.model_dump(exclude={"answer"}) for row in reading.rows)
-    return [row | {"extra": {k: v for k, v in (row["extra"] or {}).items() if k != AS_WRITTEN}} for row in rows]
+def _alike(one: pa.Table, other: pa.Table) -> bool:
+    """Whether tables are the same but for answers, and for the records that some formats keep as they were written."""
+    names = [name for name in one.schema.names if name not in ("answer", "extra")]
+    if len(one) != len(other) or not one.select(names).equals(other.select(names)):
+        return False
+    return one.column("extra").equals(other.column("extra")) or all(
+        _plain(ours) == _plain(theirs)
+        for ours, theirs in zip(one.column("extra").to_pylist(), other.column("extra").to_pylist(), strict=True)
+    )
 
 
-def _written(reading: ItemReading, right: dict[int, str]) -> bytes:
-    """The file of *reading* with other answers in some rows."""
-    rows = [
-        row.model_copy(update={"answer": right[number]}) if number in right and isinstance(row, Item) else row
-        for number, row in enumerate(reading.rows)
-    ]
-    table = Rows(table_of(rows, reading.format.model), reading.format.model)
+def _plain(extra: str | None) -> dict[str, Any]:
+    return {key: value for key, value in json.loads(extra or "{}").items() if key != AS_WRITTEN}
+
+
+def _written(reading: ItemReading, table: pa.Table) -> bytes:
+    """The file of *reading* with the rows of *table*."""
     stream = io.BytesIO()
     with reading.format.writer(stream) as writer:
-        writer.add(table.table, reading.origin)
+        writer.add(table, reading.origin)
         writer.close(reading.origin)
     return stream.getvalue()
