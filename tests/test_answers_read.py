@@ -1,6 +1,6 @@
 """What free answers say, phrasing by phrasing: written from their meaning, not from what the reader makes of them.
 
-A row of ``cases/answers/phrasings.jsonl`` is what is asked about, an answer, and what it says: a number, an interval,
+A row of ``cases/answers/phrasings.jsonl`` and, in Russian, of ``russian.jsonl`` is what is asked about, an answer, and what it says: a number, an interval,
 a letter, 1 for the right name or relation and 0 for a wrong one; null where it is not sure, so that a judge has to
 say, and ``"nothing"`` where it surely does not say what was asked for.
 """
@@ -23,7 +23,8 @@ from seldio.scores.so_bench.report import score
 
 ROWS: list[tuple[str, str, Any]] = [
     tuple(json.loads(line))
-    for line in (Path(__file__).parent / "cases/answers/phrasings.jsonl").read_text("utf-8").splitlines()
+    for name in ("phrasings", "russian")
+    for line in (Path(__file__).parent / f"cases/answers/{name}.jsonl").read_text("utf-8").splitlines()
 ]
 #: The tasks whose answer is a number, with the key of the right one, and a value of it that nothing in the table says.
 NUMBERS = {

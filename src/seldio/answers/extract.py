@@ -15,6 +15,7 @@ from typing import NamedTuple
 from seldio.answers import bearings, measures, plain_text, quantities
 from seldio.answers.bearings import POLES, SAME, denied, sides, yes_no
 from seldio.answers.judgements import READ, AnsweredQuestion, Judgement, judgement
+from seldio.answers.languages import unsure
 from seldio.answers.names import Mention, Names, listed_names, side_answer, source_and_direction
 from seldio.answers.plain_text import plainly
 from seldio.answers.quantities import only
@@ -176,7 +177,9 @@ def extract(request: AnsweredQuestion, names: Names) -> Judgement | None:
         return None
     text, read = plainly(request.prediction), KNOWN[request.task].read
     reader = READERS[read] if isinstance(read, str) else read
-    return None if reader is None or bearings.retracted(text) else reader(request, text, names)
+    if reader is None or bearings.retracted(text) or unsure(text, KNOWN[request.task].answer in ("number", "interval")):
+        return None
+    return reader(request, text, names)
 
 
 # --- numbers ---------------------------------------------------------------------------------------

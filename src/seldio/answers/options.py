@@ -27,7 +27,7 @@ _REASON = re.compile(
 #: Words of somebody who is not sure, or offers several.
 _DOUBT = re.compile(
     r"\b(?:or|either|maybe|perhaps|possibly|might|may be|could|unsure|not sure|uncertain|unclear|hard to|difficult to"
-    r"|cannot|can't|don't know|do not know|guess|none of|не|ни|нет|кроме|вряд ли|или|либо|может|возможно)\b"
+    r"|cannot|can't|don't know|do not know|guess|none of)\b"
 )
 _QUESTION = re.compile(r"(?:\A|(?<=[.!?;]))[^.!?;]*\?")
 _ARTICLE = re.compile(r"\A(?:an?|the)\s+(?=\w)", re.IGNORECASE)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from seldio.answers.languages import in_english
+
 #: Thoughts between their marks; to the end where they are cut off, from the beginning where only their end is left.
 _THOUGHTS = r"(?:think(?:ing)?|thoughts?|reasoning|scratchpad)"
 _THOUGHT = re.compile(rf"<{_THOUGHTS}>.*?(?:</{_THOUGHTS}>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -147,6 +149,8 @@ def plainly(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_SIGNS))
     text = " ".join(text.translate(_LAYOUT).split())
+    if not text.isascii():
+        text = in_english(text)
     if _ANY_WORD.search(text):
         text = _WORDS.sub(_number, _HALF.sub("0.5 ", text))
     for pattern, replacement in _SPELLINGS:

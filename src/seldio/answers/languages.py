@@ -1,0 +1,100 @@
+"""Answers in other languages in the words of English, so that one grammar reads them all.
+
+A language is a table: its letters, its numerals and its phrases, each with the English ones. A word that the table does
+not have becomes :data:`UNKNOWN`, and readers leave an answer open where that may matter.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+#: Stands for a word that is in no table; it is no word of English.
+UNKNOWN = "qq"
+_LANGUAGES = ("russian",)
+_COMMA = re.compile(r"(?<![\d.,(\[])(\d+),(\d{1,2})(?![\d,])")
+_RANGE = re.compile(r"(\d(?:\s*(?:degrees|°|m|cm|s|seconds|minutes))?) (?:up to|through) (?=(?:about )?[-\d])")
+_UNKNOWN_BEHIND = re.compile(rf"\d[^.;!?]*\b{UNKNOWN}\b|\d[^;!?]*?\d\.\d[^.;!?]*\b{UNKNOWN}\b")
+
+
+class Language(NamedTuple):
+    """The table of a language, ready for use."""
+
+    letter: re.Pattern[str]
+    word: re.Pattern[str]
+    joined: re.Pattern[str]  # a number and a word, without a blank
+    ending: re.Pattern[str]  # behind the hyphen of a number in digits
+    numerals: dict[str, float]
+    numeral: re.Pattern[str]  # a run of numerals, and a half
+    ones: frozenset[str]
+    phrase: re.Pattern[str]
+    english: tuple[str, ...]
+
+
+@cache
+def _language(name: str) -> Language:
+    table = json.loads(files(__package__ or "").joinpath(f"{name}.json").read_text("utf-8"))
+    letters, half = table["letters"], table["conjunction"]
+    numerals = {word: float(number) for number, words in table["numbers"].items() for word in words.split()}
+    every = "|".join(sorted((*numerals, *table["one"]), key=len, reverse=True))
+    return Language(
+        re.compile(f"[{letters}]"), re.compile(rf"[{letters}][{letters}-]*"), re.compile(rf"(?<=\d)(?=[{letters}])"),
+        re.compile(rf"(?<=\d)-(?=[{letters}])"), numerals,
+        re.compile(rf"(?<!\w)(?:(?:{every})(?: (?:{every}))*|\d+(?={half}))(?:{half})?(?!\w)"), frozenset(table["one"]),
+        re.compile("|".join(rf"((?<!\w)(?:{pattern})(?!\w))" for pattern, _ in table["phrases"])),
+        tuple(english for _, english in table["phrases"]),
+    )  # fmt: skip
+
+
+def in_english(text: str) -> str:
+    """A text in lower case with the words of other languages in English; others are :data:`UNKNOWN`.
+
+    >>> in_english("примерно шестьдесят пять градусов вправо")
+    'about 65 degrees to the right'
+    """
+    for language in map(_language, _LANGUAGES):
+        if language.letter.search(text):
+            text = _translated(text, language)
+    return text
+
+
+def unsure(text: str, numeric: bool) -> bool:
+    """Whether a word that nobody knows may change what an answer says: any but one before a number."""
+    return bool(_UNKNOWN_BEHIND.search(text)) if numeric else UNKNOWN in text.split()
+
+
+def _translated(text: str, language: Language) -> str:
+    text = language.joined.sub(" ", language.ending.sub(f" {UNKNOWN}-", " ".join(text.split())))
+    text = _COMMA.sub(r"\1.\2", text)
+    text = language.numeral.sub(lambda found: _digits(found.group(), language), text)
+    text = language.phrase.sub(lambda found: language.english[(found.lastindex or 1) - 1], text)
+    text = language.word.sub(UNKNOWN, text)
+    return " ".join(_RANGE.sub(r"\1 to ", text).split())
+
+
+def _digits(words: str, language: Language) -> str:
+    """A run of numerals in digits; each that is smaller than the one before it belongs to the same number."""
+    numbers: list[float] = []
+    half = 0.0
+    least = 0.0
+    for word in words.split():
+        if word[0].isdigit():
+            value = float(word)
+        elif word in language.ones:
+            value = 1.0
+        elif word in language.numerals:
+            value = language.numerals[word]
+        else:
+            half = 0.5
+            continue
+        if numbers and value < least and value != 0:
+            numbers[-1] += value
+        else:
+            numbers.append(value)
+        least = 100 if value >= 100 else 10 if value >= 20 else 0
+    if not half and words in language.ones:
+        return "one"
+    return " ".join(f"{number + half * (place == len(numbers) - 1):g}" for place, number in enumerate(numbers))
