@@ -422,6 +422,71 @@ def test_first_steps_lead_to_a_valid_dataset(track: bool, tmp_path: Path, monkey
     assert {path.name for path in Path("dataset").rglob("*.*")} == {"fold3_room1_mix001.csv", "fold3_room1_mix001.wav"}
 
 
+def test_first_steps_of_several_recordings_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tasks = [{"audio": f"/data/{clip}.wav", "label": [{"start": 0.5, "end": 1.7, "channel": 0, "labels": ["Knock"]}],
+              "note": [{"start": 0.5, "end": 1.7, "channel": 0, "text": [f"az={azimuth} el=0 dist=2", "loud"]}]}
+             for clip, azimuth in (("kitchen", 30), ("hall", -60))]  # fmt: skip
+    Path("export.json").write_text(json.dumps([{"id": 1, "lead_time": 2.0, **task} for task in tasks]), "utf-8")
+
+    lines = command("new", "export.json").stdout.decode().splitlines()
+    folder, convert, *moves, _ = [shlex.split(line) for line in lines if not line.startswith("#")]
+    for top in folder[2:]:
+        Path(top).mkdir(parents=True)
+    done = command(*convert[1:])
+    assert done.returncode == 0, done.stderr
+    assert convert[convert.index("-o") + 1] == "by-clip"
+    for name, source, target in moves:
+        assert name == "mv"
+        Path(source).rename(target)
+
+    assert seldio.validate("dataset").findings == []
+    files = sorted(Path("dataset").rglob("*.csv"))
+    assert [file.name for file in files] == ["fold3_room1_mix001.csv", "fold3_room1_mix002.csv"]
+    assert [seldio.read(file)["azimuth"][0].as_py() for file in files] == [30, -60]
+
+
+def test_jams_of_scaper_names_the_file_of_a_sound(tmp_path: Path) -> None:
+    value = {"label": "knock", "source_file": "/fg/knock/69.wav", "source_time": 0.25, "event_time": 2.1,
+             "event_duration": 1.2, "snr": 10.3, "role": "foreground", "pitch_shift": -2.1, "time_stretch": None}  # fmt: skip
+    about = {"annotation_metadata": {}, "namespace": "scaper", "sandbox": {"scaper": {"duration": 10.0}}}
+    row = {"time": 2.1, "duration": 1.2, "value": value, "confidence": 1.0}
+    text = json.dumps({"annotations": [{**about, "data": [row]}], "file_metadata": {"duration": 10.0}})
+    (tmp_path / "scene.jams").write_text(text, "utf-8")
+
+    assert seldio.validate(tmp_path / "scene.jams").findings == []
+    (found,) = seldio.read(tmp_path / "scene.jams").to_pylist()
+    assert (found["onset"], found["offset"], found["class_id"], found.get("source")) == (2.1, 3.3, 12, None)
+    assert json.loads(found["extra"])["source_file"] == "/fg/knock/69.wav"
+
+
+def short_form(*azimuths: tuple[float, int]) -> bytes:
+    """A task of JSON-MIN with a control of numbers: two sounds, and the azimuths that are given by their beginnings."""
+    times = {0.5: 1.7, 2.0: 3.0}
+    sounds = [{"start": start, "end": end, "channel": 0, "labels": [name]}
+              for (start, end), name in zip(times.items(), ("Knock", "Telephone"), strict=True)]  # fmt: skip
+    numbers = [{"start": start, "end": times[start], "channel": 0, "number": number} for start, number in azimuths]
+    task = {"audio": "/data/upload/1/kitchen.wav", "id": 7, "label": sounds, "azimuth": numbers, "annotator": 1}
+    return json.dumps([task]).encode()
+
+
+def test_number_controls_of_the_short_form_belong_to_regions(tmp_path: Path) -> None:
+    path = tmp_path / "min.json"
+    for azimuths, expected in (
+        ([(2.0, 80), (0.5, -40)], [-40, 80]), ([(2.0, 80)], [None, 80]), ([(0.5, -40), (2.0, 0)], [-40, 0]),
+    ):  # fmt: skip
+        path.write_bytes(short_form(*azimuths))
+        assert seldio.read(path)["azimuth"].to_pylist() == expected
+
+    same = short_form((0.5, -40)).replace(b'"start": 2.0, "end": 3.0', b'"start": 0.5, "end": 1.7')
+    path.write_bytes(same)
+    (found,) = seldio.validate(path).findings
+    assert (found.code, found.message) == (
+        "SYN502",
+        "azimuth is given 1 of 2 times for regions with the same start and end",
+    )
+
+
 def test_first_steps_say_what_only_a_person_knows(tmp_path: Path) -> None:
     assert "File > Export" in command("new", tmp_path).stdout.decode()
     (tmp_path / "a.txt").write_text("0.5\t1.5\tKnock\n")

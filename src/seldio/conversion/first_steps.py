@@ -12,6 +12,7 @@ import pyarrow as pa
 from seldio.conversion.frames import are_events, has, numbered
 from seldio.conversion.inputs import read_tables
 from seldio.conversion.losses import plan
+from seldio.conversion.outputs import clip_tables
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
@@ -23,6 +24,8 @@ from seldio.text import listed, plural, printable
 
 #: The dataset that the commands make, and its only split.
 DATASET, SPLIT = "dataset", "dev-train-own"
+#: Where a file of several clips becomes a file for each.
+_BY_CLIP = "by-clip"
 _AUDIO = tuple(f".{suffix}" for suffix, kind in TYPES.items() if kind == "audio")
 #: What is written into a command for what only a person knows.
 _ASKED = {"azimuth": "DEGREES", "elevation": "DEGREES", "distance": "METRES"}
@@ -34,13 +37,14 @@ _UNLABELLED = (
 
 
 class LabelledFile(NamedTuple):
-    """A file of labels of one clip."""
+    """The labels of one clip."""
 
     path: Path
     clip: str
     table: pa.Table
     format: LabelFormat
     missing: tuple[str, ...] = ()  # what STARSS23 needs and it does not have
+    whole: pa.Table | None = None  # all labels of its file, where that holds other clips too
 
 
 def first_steps(path: Path) -> Iterator[str]:
@@ -66,7 +70,8 @@ def first_steps(path: Path) -> Iterator[str]:
         labels = [LabelledFile(folder / f"{name}.txt", name, event_table(pa.table({"clip": []})), get("audacity"))]
         sounds = {name: sound}
     else:
-        yield f"# {plural(len(labels), 'label file')} ({listed(sorted({one.format.name for one in labels}))})"
+        files = plural(len({one.path for one in labels}), "label file")
+        yield f"# {files} ({listed(sorted({one.format.name for one in labels}))})"
     missing = [field for field in _ASKED if any(field in one.missing for one in labels)]
     some = any(has(one.table, "distance") or not one.table.num_rows for one in labels)
     target = "starss23" if some else "starss22"
@@ -77,8 +82,10 @@ def first_steps(path: Path) -> Iterator[str]:
         yield f"# some labels have no {' and no '.join(missing)}: write az=… el=… dist=… into their text, or put"
         yield "# NAME.trajectory.csv (time,azimuth,elevation,distance) next to them, or replace the words in capitals"
         yield "# by one value for all of them"
+    split: set[Path] = set()
     for number, one in enumerate(labels, 1):
-        yield from _commands(one, number, sounds.get(one.clip), target)
+        yield from _commands(one, number, sounds.get(one.clip), target, one.path in split)
+        split |= {one.path} if one.whole is not None else set()
     yield f"seldio validate {DATASET}{' --deep' if sounds else ''}"
 
 
@@ -95,19 +102,22 @@ def _labels(path: Path, folder: Path) -> Iterator[LabelledFile]:
             continue
         for table, format in tables:
             if format.role == "label" and table.num_rows:
-                yield _labelled(file, table, format)
+                yield from _labelled(file, table, format)
 
 
-def _labelled(file: Path, table: pa.Table, format: LabelFormat) -> LabelledFile:
-    """A file of labels with numbers for its sources."""
+def _labelled(file: Path, table: pa.Table, format: LabelFormat) -> Iterator[LabelledFile]:
+    """The clips of a file of labels with numbers for its sources."""
     if are_events(table):
         table = numbered(table)
     missing = tuple(field for field in _ASKED if field not in table.column_names or table[field].null_count)
-    return LabelledFile(file, stem_of(file.name), table, format, missing)
+    clips = list(clip_tables(table))
+    for clip, rows in clips:
+        name = clip.clip if format.several else stem_of(file.name)
+        yield LabelledFile(file, name, rows, format, missing, table if len(clips) > 1 else None)
 
 
-def _commands(one: LabelledFile, number: int, sound: Path | None, target: str) -> Iterator[str]:
-    """The commands for one clip."""
+def _commands(one: LabelledFile, number: int, sound: Path | None, target: str, split: bool) -> Iterator[str]:
+    """The commands for one clip; *split*: its file of several clips has become a file for each already."""
     name = f"fold3_room1_mix{number:03}"
     labels, audio = (f"{DATASET}/{top}/{SPLIT}" for top in ("metadata_dev", "foa_dev"))
     folders = shlex.join([audio, labels] if sound is not None else [labels])
@@ -118,7 +128,18 @@ def _commands(one: LabelledFile, number: int, sound: Path | None, target: str) -
         yield " && ".join([f"mkdir -p {folders}", *([copied] if copied else [])])
     elif copied:
         yield copied
-    line = ["seldio", "convert", str(one.path), "--to", target, "-o", f"{labels}/{name}.csv"]
+    place = f"{labels}/{name}.csv"
+    if one.whole is None:
+        yield from _converted(one, target, place)
+        return
+    if not split:
+        yield from _converted(one._replace(table=one.whole), target, _BY_CLIP)
+    yield shlex.join(["mv", f"{_BY_CLIP}/{one.clip.replace('/', '_')}.csv", place])
+
+
+def _converted(one: LabelledFile, target: str, place: str) -> Iterator[str]:
+    """The command that converts labels, below what is lost."""
+    line = ["seldio", "convert", str(one.path), "--to", target, "-o", place]
     line += ["--fill", "source=count"] if not one.table.num_rows or are_events(one.table) else []
     missing = [field for field in one.missing if not (field == "distance" and target == "starss22")]
     for field in missing:

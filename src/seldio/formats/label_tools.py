@@ -67,8 +67,14 @@ Span = tuple[int, int]
 Report = Callable[[str, Any, str, str | None], None]
 
 
+#: What Scaper says of the file that it took a sound from, which is no number of a source.
+_OF_SCAPER = frozenset({"source_file", "source_time"})
+
+
 def field_named(name: str) -> str | None:
     """The field that a column, tier or control of this name holds: ``Azimuth (deg)`` holds the azimuth."""
+    if name in _OF_SCAPER:
+        return None
     return FIELDS.get(re.split(r"[\s(\[@_]", name.strip().lower(), maxsplit=1)[0])
 
 

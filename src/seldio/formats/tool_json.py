@@ -333,17 +333,46 @@ def _short(task: Mapping[str, Any], at: Pointer, clip: str, report: Report) -> D
     audio = _audio(task)
     found = Described(_clip_of(task[audio]) if audio is not None else clip, at)
     rest: dict[str, Any] = {}
+    regions: dict[tuple[str, int], _Minimal] = {}
+    given: dict[str, Counter[str]] = {}  # how often each control speaks of a stretch
     for key, value in task.items():
-        if isinstance(value, list) and value and all(isinstance(one, dict) and "labels" in one for one in value):
-            for number, one in enumerate(value):
-                result = {"type": "labels", "from_name": key, "value": one}
-                found.labels += _Minimal([((*at, key, number), result)]).labels(report)
+        if isinstance(value, list) and value and all(map(_is_region, value)):
+            for span, number in _by_span(value):
+                kind = next((kind for name, kind in _KINDS.items() if name in value[number]), "")
+                result = {"type": kind, "from_name": key, "value": value[number]}
+                regions.setdefault(span, _Minimal()).results.append(((*at, key, number), result))
+                given.setdefault(key, Counter())[span[0]] += 1
         elif key != audio and key not in ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"):
             rest[key] = value
+    for key, counts in given.items():
+        for times, count in counts.items():
+            if count < (most := max(other[times] for other in given.values())):
+                message = f"{key} is given {count} of {most} times for regions with the same start and end"
+                report("SYN502", (*at, key), message, "the short form does not say which is meant: export as JSON")
+    for region in regions.values():
+        found.labels += region.labels(report)
     if audio is not None and task[audio] != f"{found.clip}.wav":
         rest = {"audio": task[audio], **rest}
     found.extra = {"task": rest} if rest else {}
     return found
+
+
+#: The types of controls by the key of their values.
+_KINDS = {"labels": "labels", "number": "number", "text": "textarea", "choices": "choices", "rating": "rating"}
+
+
+def _is_region(value: Any) -> bool:
+    """Whether it is what a control says of a stretch of the recording."""
+    return isinstance(value, dict) and ("labels" in value or {"start", "end"} <= value.keys())
+
+
+def _by_span(values: Sequence[Mapping[str, Any]]) -> Iterator[tuple[tuple[str, int], int]]:
+    """The numbers of the values of a control with what tells their regions: their times, and a count for equal ones."""
+    seen: Counter[str] = Counter()
+    for number, one in enumerate(values):
+        span = json.dumps([one.get("start"), one.get("end"), one.get("channel", 0)])
+        yield (span, seen[span]), number
+        seen[span] += 1
 
 
 class _Minimal(_Region):
