@@ -22,10 +22,10 @@ from seldio.engines import running
 from seldio.errors import DataError, UsageError
 from seldio.reports import render
 from seldio.reports.json_report import reports
-from seldio.reports.tables import Column, Interval, ScoreReport, UnreliableInterval
+from seldio.reports.tables import Column, Interval, ScoreReport, UnreliableInterval, WeakInterval
 from seldio.scores import resampling
 from seldio.scores.comparison.pairs import Contest, system_names
-from seldio.scores.resampling import Resampling, holm, interval, p_value, ranks, swaps, units_of, weights
+from seldio.scores.resampling import Resampling, holm, interval, most_unseen, p_value, ranks, swaps, units_of, weights
 from seldio.synth.outputs import write_outputs
 from seldio.synth.tree import write_tree
 
@@ -337,6 +337,78 @@ def test_every_profile_is_compared(folder: Path, profile: str) -> None:
     report = compared(folder, "fair", "good", "poor", profile=profile, resamples=100)
     assert len(report.table("differences").rows) == len(list(combinations(range(3), 2)))
     assert report.profile == profile
+
+
+# --- where resamples tell nothing ---------------------------------------------------------------------------------
+
+
+def test_the_rule_of_three_by_hand() -> None:
+    assert most_unseen(np.ones((100, 1))) == pytest.approx(0.0295, abs=1e-4)
+    assert most_unseen(np.ones((5, 1)))[0] == pytest.approx(1 - 0.05**0.2)
+    assert most_unseen(np.array([[3.0], [1.0]]))[0] == pytest.approx(1 - 0.05 ** (10 / 16)), "16 / 10 even clips"
+    assert most_unseen(np.array([[7.0, 0.0], [0.0, 0.0]])).tolist() == pytest.approx([0.95, 1.0])
+
+
+@pytest.fixture
+def lost(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """Six clips with a class that is always found and one that never is; two equal systems."""
+    for place in ("ref", "one", "two"):
+        (tmp_path / place).mkdir()
+        for clip in range(6):
+            rows = [f"{frame},{label},0,{10 * label},0,100\n" for frame in range(31) for label in (0, 1)]
+            found = [f"{frame},0,{clip},0\n" for frame in range(31)]
+            (tmp_path / place / f"fold4_room1_mix{clip:03}.csv").write_text("".join(rows if place == "ref" else found))
+    return tmp_path / "ref", tmp_path / "one", tmp_path / "two"
+
+
+def test_a_class_that_is_never_found_has_a_bound_and_one_always_found_too(lost: tuple[Path, Path, Path]) -> None:
+    report = seldio.score(lost[1], lost[0], bootstrap=True, reference_format="starss23")
+    table = report.table("classes")
+    female, male = (dict(zip([c.name for c in table.columns], row, strict=True)) for row in table.rows[:2])
+    q = 1 - 0.05 ** (1 / 6)
+    assert tuple(male["F"]) == pytest.approx((0, 0, 2 * q / (1 + q)))  # type: ignore[arg-type]
+    assert tuple(male["LR"]) == pytest.approx((0, 0, q))  # type: ignore[arg-type]
+    assert tuple(female["F"]) == pytest.approx((1, 1 - q, 1))  # type: ignore[arg-type]
+    assert {type(male[name]) for name in ("F", "LR")} == {Interval}
+    assert {type(male[name]) for name in ("LE", "SELD")} == {UnreliableInterval}
+    assert np.isnan(male["LE"].low)  # type: ignore[union-attr]
+    assert male["interval"] == "not of LE, SELD"
+    assert "at-boundary" in {notice.name for notice in report.notices}
+    jackknife = seldio.score(lost[1], lost[0], jackknife=True, reference_format="starss23").table("classes").rows[1]
+    assert {type(cell) for cell in jackknife[3:7]} == {UnreliableInterval}
+
+
+def test_two_systems_that_never_find_a_class_may_still_differ(lost: tuple[Path, Path, Path]) -> None:
+    report = seldio.compare([lost[1], lost[2]], lost[0], resamples=200, reference_format="starss23")
+    table = report.table("classes")
+    place = [column.name for column in table.columns].index("F_1")
+    q = 1 - 0.025 ** (1 / 6)
+    assert tuple(table.rows[1][place]) == pytest.approx((0, -2 * q / (1 + q), 2 * q / (1 + q)))  # type: ignore[arg-type]
+    assert tuple(table.rows[0][place]) == pytest.approx((0, -q, q))  # type: ignore[arg-type]
+
+
+def test_overall_intervals_that_rest_on_few_clips_are_marked(lost: tuple[Path, Path, Path]) -> None:
+    report = seldio.score(lost[1], lost[0], bootstrap=True, reference_format="starss23")  # eleven classes in no clip
+    kinds = [type(cell) for cell in report.table("overall").rows[0][2:]]
+    assert WeakInterval in kinds or UnreliableInterval in kinds
+    shifted = seldio.compare([lost[1], lost[2]], lost[0], resamples=200, reference_format="starss23")
+    assert "weak-intervals" in {notice.name for notice in shifted.notices if notice.grave}
+    assert reports(json.loads(report.to_json()))[0].table("overall") == report.table("overall")
+
+
+def test_marked_intervals_have_an_asterisk_and_come_back_from_json(folder: Path, tmp_path: Path) -> None:
+    for number, file in enumerate(sorted((folder / "starss23/metadata_dev").rglob("*.csv"))):
+        rows = [row for row in file.read_text().splitlines() if number < 4 or row.split(",")[1] != "6"]
+        (tmp_path / file.name).write_text("\n".join(rows) + "\n")
+    for average, kind in (("macro", WeakInterval), ("micro", Interval)):
+        report = seldio.score(folder / "fair", tmp_path, bootstrap=True, average=average)  # type: ignore[arg-type]
+        er, *others = report.table("overall").rows[0][1:]
+        assert type(er) is Interval
+        assert {type(cell) for cell in others} == {kind}
+        assert ("]*" in str(report)) == ("weak-intervals" in {notice.name for notice in report.notices})
+        again = reports(json.loads(report.to_json()))[0].table("overall").rows[0]
+        assert [type(cell) for cell in again] == [type(cell) for cell in report.table("overall").rows[0]]
+    assert '"weak": true' in seldio.score(folder / "fair", tmp_path, bootstrap=True).to_json()
 
 
 # --- events and tracks --------------------------------------------------------------------------------------------

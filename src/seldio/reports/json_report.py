@@ -21,6 +21,7 @@ from seldio.reports.tables import (
     Subject,
     Table,
     UnreliableInterval,
+    WeakInterval,
 )
 from seldio.text import json_text
 
@@ -69,8 +70,8 @@ def document(reports: Sequence[ScoreReport]) -> dict[str, Any]:
 
     A row is an object with a key for each column. A score that is not defined (NaN) is null; a column that says
     nothing about a row (None) is left out of it. An interval is ``{"value": …, "low": …, "high": …}``, with
-    ``"reliable": false`` where it is from too few clips; an infinite number, for which json has no word, is
-    ``{"number": "inf"}``.
+    ``"reliable": false`` where it is from too few clips, and ``"weak": true`` where it is in part; an infinite
+    number, for which json has no word, is ``{"number": "inf"}``.
     """
     # null is None in settings, so that NaN is spelt there like the infinite numbers
     return {"version": VERSION, "reports": [
@@ -94,9 +95,13 @@ def _table(table: Table) -> dict[str, Any]:
 
 def _cell(cell: Cell) -> Any:
     if isinstance(cell, Interval):
-        flag = {"reliable": False} if isinstance(cell, UnreliableInterval) else {}
+        flag = next((flag for kind, flag in _FLAGS.items() if isinstance(cell, kind)), {})
         return {name: _cell(value) for name, value in cell._asdict().items()} | flag
     return None if isinstance(cell, float) and math.isnan(cell) else _spelt(cell)
+
+
+#: What json adds to an interval of a kind.
+_FLAGS: dict[type[Interval], dict[str, bool]] = {UnreliableInterval: {"reliable": False}, WeakInterval: {"weak": True}}
 
 
 def _spelt(value: Any) -> Any:
@@ -160,8 +165,8 @@ def _column(value: Any, where: str) -> Column:
 
 
 def _read_cell(value: Any, where: str) -> Cell:
-    if isinstance(value, dict) and set(value) - {"reliable"} == set(Interval._fields):
-        kind = UnreliableInterval if value.get("reliable") is False else Interval
+    if isinstance(value, dict) and set(value) - {"reliable", "weak"} == set(Interval._fields):
+        kind = next((kind for kind, flag in _FLAGS.items() if flag.items() <= value.items()), Interval)
         return kind(*(_read_float(value[name], where) for name in Interval._fields))
     return value if isinstance(value, str) else _read_float(value, where)
 

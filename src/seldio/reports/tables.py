@@ -26,7 +26,13 @@ class Interval(NamedTuple):
 
 
 class UnreliableInterval(Interval):
-    """An interval from too few clips: people are shown the value alone, json and csv keep the ends."""
+    """An interval from too few clips, or none (NaN): people are shown the value alone, json and csv keep the ends."""
+
+    __slots__ = ()
+
+
+class WeakInterval(Interval):
+    """An interval that rests in part on too few clips, as a mean over classes may: shown with an asterisk."""
 
     __slots__ = ()
 
@@ -75,7 +81,7 @@ class Column:
             return self.number(cell.value)
         if isinstance(cell, Interval):
             value, low, high = map(self.number, cell)
-            return f"{value} [{low}, {high}]"
+            return f"{value} [{low}, {high}]{'*' * isinstance(cell, WeakInterval)}"
         return self.number(cell)
 
     def number(self, value: float) -> str:

@@ -42,7 +42,7 @@ from seldio.reports.sections import (
     statistics_rows,
     verdict,
 )
-from seldio.reports.tables import Interval, Notice, Options, Subject, Table, UnreliableInterval
+from seldio.reports.tables import Interval, Notice, Options, Subject, Table, UnreliableInterval, WeakInterval
 from seldio.text import commands, printable
 
 # Yellow and cyan can hardly be read on white; these can, on white and on black.
@@ -461,5 +461,7 @@ def _column(table: Table, number: int) -> list[str]:
     widths = [max(map(len, parts)) for parts in zip(*split, strict=True)]
     ends = widths[1] + widths[2] + len(" [, ]")
     aligned = ([part.rjust(width) for part, width in zip(parts, widths, strict=True)] for parts in split)
-    return [column.header, *(f"{value} [{low}, {high}]" if low.strip() else value + " " * ends
-                             for value, low, high in aligned)]  # fmt: skip
+    mark = " " * any(isinstance(cell, WeakInterval) for cell in cells)
+    marks = ["*" if isinstance(cell, WeakInterval) else mark for cell in cells]
+    return [column.header + mark, *(f"{value} [{low}, {high}]{star}" if low.strip() else value + " " * ends + star
+                                    for (value, low, high), star in zip(aligned, marks, strict=True))]  # fmt: skip

@@ -18,10 +18,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, stdtrit
 
 from seldio.errors import UsageError
+from seldio.reports.tables import Cell, Interval, UnreliableInterval, WeakInterval
 from seldio.scores.seld.rows import Floats, Ints
 
 Over = Literal["clips", "rooms", "questions"]
@@ -115,6 +116,48 @@ def interval(drawn: Floats, units: int) -> tuple[Floats, Floats]:
 
 #: Of scores that equal each other but for rounding.
 _SAME = 1e-9
+
+
+def interval_cells(
+    values: Floats, low: Floats, high: Floats, reliable: ArrayLike = True, weak: ArrayLike = False
+) -> list[Cell]:
+    """Numbers with the ends of their intervals.
+
+    Where every resample has the same score, they tell nothing about other clips.
+
+    Args:
+        values: the numbers.
+        low: the lower ends.
+        high: the upper ends.
+        reliable: whether each interval can be relied on.
+        weak: whether each rests in part on too few clips.
+    """
+    found: list[Cell] = []
+    flags = np.broadcast_to(reliable, values.shape), np.broadcast_to(weak, values.shape)
+    for value, least, most, sure, partly in zip(*(a.tolist() for a in (values, low, high, *flags)), strict=True):
+        known = sure and least < most  # false of NaN
+        found.append((UnreliableInterval if not known else WeakInterval if partly else Interval)(value, least, most))
+    return found
+
+
+def most_unseen(weights: Floats, tail: float = 0.05) -> Floats:
+    """How great the share of clips can be of which there is none here.
+
+    With n clips it is the q for which n draws miss such a clip with a chance of *tail*: ``1 - tail ** (1 / n)``, about
+    3 / n (the *rule of three*; J. A. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?",
+    JAMA 249, 1983). Clips of uneven weight are as good as ``sum(w) ** 2 / sum(w ** 2)`` even ones (L. Kish, "Survey
+    sampling", 1965).
+
+    Args:
+        weights: of the clips, such as their references of each class, shape [clips, ...].
+        tail: the chance of a greater share, which is one-sided.
+
+    Returns:
+        From 0 to 1, shape [...]; 1 of no clips.
+    """
+    squares = (weights**2).sum(axis=0)
+    clips = np.where(squares > 0, weights.sum(axis=0) ** 2 / np.where(squares > 0, squares, 1), 0)
+    return np.where(clips > 0, 1 - tail ** (1 / np.where(clips > 0, clips, 1)), 1.0)
 
 
 def p_value(observed: Floats, changed: Callable[[Floats], Floats], draw: Resampling, unit_of: Ints) -> Floats:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seldio.errors import DataError, UsageError
-from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table, UnreliableInterval, in_order
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item
 from seldio.scores import multiple_choice, ruenvaqa
 from seldio.scores.answers import AnswerOptions, AnswerSides, Path, imported, judgements_of, read_answers
-from seldio.scores.comparison.pairs import Against, Contest, naming, system_names
+from seldio.scores.comparison.pairs import Against, Contest, naming, said_of, system_names
 from seldio.scores.proportions import mcnemar, paired_difference, wilson
-from seldio.scores.resampling import FEWEST, Resampling, holm, interval, p_value, weights
+from seldio.scores.resampling import FEWEST, Resampling, holm, interval, interval_cells, p_value, weights
 from seldio.scores.seld.rows import Floats, Ints
 from seldio.text import clipped, plural
 
@@ -192,7 +191,9 @@ def compare_answers(
     }  # fmt: skip
     if sides.profile not in _MARKING:
         settings |= {"join": options.join, "offline": options.offline, "judgements": bool(judgements)}
-    told = [*_about_questions(contest, marked[0], left_out, draw), *contest.notices(), *_of_systems(names, marked)]
+    told = [*_about_questions(contest, marked[0], left_out, draw), *contest.notices()]
+    grave = [[each for each in one.notices if each.grave or each.first] for one in marked]
+    told += said_of([clipped(name, 60) for name in names], grave)
     one = len(names) == 1
     head = os.fspath(systems[0]) if one else f"comparison of {plural(len(names), 'system')}"
     over = plural(len(marked[0].items), "question")
@@ -252,7 +253,18 @@ def _contest(
         apart[:, number, graded] = np.stack(interval(drawn[:, other] - drawn[:, one], units))[:, graded]
     test = "exact McNemar test" if binary.all() else f"paired permutation test over {draw.over}"
     return AnswerContest(
-        names, marked[0].columns, marks.mean(axis=0), drawn, p, units, draw.over, test, against, ends, apart, marks
+        names,
+        marked[0].columns,
+        marks.mean(axis=0),
+        drawn,
+        p,
+        units,
+        draw.over,
+        test,
+        against,
+        ends,
+        apart,
+        marks=marks,
     )
 
 
@@ -327,8 +339,9 @@ def _by_group(contest: AnswerContest, marked: Sequence[MarkedAnswers], draw: Res
         for pair in contest.pairs:
             for label, rows in groups.items():
                 value, low, high, chance = _difference(contest, pair, rows, marked[0], draw)
-                kind = Interval if len(rows) >= FEWEST else UnreliableInterval
-                cells[label].append(kind(value, low, high))
+                cells[label] += interval_cells(
+                    np.array([value]), np.array([low]), np.array([high]), len(rows) >= FEWEST
+                )
                 p.append(chance)
         adjusted = holm(np.array(p)).reshape(len(contest.pairs), -1)
         body: list[tuple[Cell, ...]] = []
@@ -415,12 +428,3 @@ def _about_questions(
         yield Notice("same-clips", f"{text}alike, and --over clips allows for that")
     if contest.test.startswith("paired") and contest.binary.any() and draw.over == "questions":
         yield Notice("graded", "answers that are partly right are compared by a permutation test instead of McNemar's")
-
-
-def _of_systems(names: Sequence[str], marked: Sequence[MarkedAnswers]) -> Iterator[Notice]:
-    told = [[each for each in one.notices if each.grave or each.first] for one in marked]
-    shared = [notice for notice in told[0] if all(notice in some for some in told)]
-    yield from shared
-    for name, some in zip(names, told, strict=True):
-        prefix = partial("{}: {}".format, clipped(name, 60)) if len(names) > 1 else str
-        yield from (dataclasses.replace(each, text=prefix(each.text)) for each in some if each not in shared)

@@ -17,13 +17,13 @@ import numpy as np
 from seldio.errors import DataError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
-from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table, UnreliableInterval, in_order
+from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table, in_order
 from seldio.scores.answers import Path, judgements_of
 from seldio.scores.comparison.pairs import system_names
 from seldio.scores.jasco.judging import of as read_jasco
 from seldio.scores.judge.messages import Judgement
 from seldio.scores.proportions import confusion, kappa_interval, wilson
-from seldio.scores.resampling import FEWEST, Resampling
+from seldio.scores.resampling import FEWEST, Resampling, interval_cells
 from seldio.text import listed, plural
 
 #: Bytes at the start of a file that tell whether it holds judgements.
@@ -119,12 +119,10 @@ _COLUMNS = (
 def _agreement(first: Sequence[str], second: Sequence[str], draw: Resampling) -> tuple[Cell, ...]:
     names, codes = confusion(first, second)
     same, count = int((codes[0] == codes[1]).sum()), codes.shape[1]
-    kind = Interval if count >= FEWEST else UnreliableInterval
-    if len(names) > _MANY:
-        beyond: Cell = None  # free numbers and texts, of which nearly each is a category
-    else:
-        beyond = kind(*kappa_interval(codes, len(names), draw))
-    return count, kind(same / count, *wilson(same, count)), beyond, len(names)
+    both = np.array([(same / count, *wilson(same, count)), kappa_interval(codes, len(names), draw)])
+    share, beyond = interval_cells(both[:, 0], both[:, 1], both[:, 2], count >= FEWEST)
+    # free numbers and texts are nearly each a category
+    return count, share, beyond if len(names) <= _MANY else None, len(names)
 
 
 #: Categories beyond which kappa says nothing.

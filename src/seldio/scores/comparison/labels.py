@@ -12,11 +12,12 @@ import numpy as np
 
 from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
-from seldio.scores.comparison.pairs import LEVEL, Against, Contest, naming, system_names
-from seldio.scores.resampling import FEWEST, Resampling, interval, p_value, units_of, weights
+from seldio.scores.comparison.pairs import LEVEL, Against, Contest, naming, said_of, system_names
+from seldio.scores.resampling import FEWEST, Resampling, interval, interval_cells, p_value, units_of, weights
+from seldio.scores.seld.boundaries import slack
 from seldio.scores.seld.clip_sums import ClipSums, exchanged_sums, together
 from seldio.scores.seld.metrics import Counts
-from seldio.scores.seld.report import HELD, REFERENCES, RELIABLE, TOO_FEW, SeldCase, few_clips, intervals, notices
+from seldio.scores.seld.report import HELD, REFERENCES, RELIABLE, SeldCase, doubt, few_clips, notices
 from seldio.scores.seld.rows import Floats, Ints
 from seldio.scores.seld.score_labels import Path, SeldOptions, report_of, scored_case
 from seldio.scores.seld.scoring import SeldScore
@@ -57,7 +58,7 @@ def compare_labels(
     found = [contest.overall(f"overall, 95 % confidence intervals by bootstrap over {draw.over}")]
     found += [contest.differences(), contest.tests(), contest.ranking()]
     if by_class is not None:
-        found.append(_classes(contest, case, scores, by_class))
+        found.append(_classes(contest, case, scores, by_class, unit_of))
     found += _beside(contest, cases, scores, draw, unit_of)
     if most:
         found.append(_clips(contest, scores, most))
@@ -70,8 +71,8 @@ def compare_labels(
     over = f"{clips}, {len(case.labels)} classes, {first.average} average"
     told = [*_about_clips(left_out), *contest.notices(), *_about_rooms(first, draw), *_about_swaps(contest, draw)]
     if contest.units >= FEWEST:
-        told += few_clips(case)
-    told += _about_systems(names, cases)
+        told += said_of(names, [[*few_clips(dataclasses.replace(case, score=score))] for score in scores])
+    told += said_of(names, [[each for each in notices(one) if each.grave or each.first] for one in cases])
     return ScoreReport(
         f"comparison of {plural(len(names), 'system')}", profile.name, profile.title, over, tuple(found),
         in_order(told), settings | dict(report.settings),
@@ -126,6 +127,7 @@ def _contest(
     contest = Contest(
         names, scores[0].profile.columns, np.array([score.values().overall[0] for score in scores]), overall, p,
         int(unit_of.max()) + 1, draw.over, f"paired permutation test over {draw.over}", against,
+        weak=np.any([score.weak(draw.over) for score in scores], axis=0),
     )  # fmt: skip
     return contest, by_class
 
@@ -176,7 +178,7 @@ def _beside(
     drawn = np.stack([system.resampled(draw, unit_of) for system in systems], axis=1)
     own = dataclasses.replace(
         contest, columns=systems[0].columns, values=np.array([system.scores()[0] for system in systems]), drawn=drawn,
-        p=p,
+        p=p, weak=np.any([system.weak(unit_of) for system in systems], axis=0),
     )  # fmt: skip
     title = f"events and tracks, 95 % confidence intervals by bootstrap over {draw.over}"
     yield dataclasses.replace(own.overall(title), name="events-tracks")
@@ -187,30 +189,34 @@ def _beside(
 # --- where they differ ------------------------------------------------------------------------------------
 
 
-def _classes(contest: Contest, case: SeldCase, scores: Sequence[SeldScore], drawn: Floats) -> Table:
+def _classes(contest: Contest, case: SeldCase, scores: Sequence[SeldScore], drawn: Floats, unit_of: Ints) -> Table:
     """What the systems differ by in each class, in F where the profile has it."""
     names = [column.name for column in contest.columns]
     place = names.index("F") if "F" in names else contest.lead
     column, held = contest.columns[place], scores[0].held(contest.over).tolist()  # type: ignore[arg-type]
     counts = scores[0].counts.references.sum(axis=0).astype(int).tolist()
     own = [each.by_class[0, place] for each in (score.values() for score in scores) if each.by_class is not None]
+    support = np.min([each.support(contest.over) for each in scores], axis=0)  # type: ignore[arg-type]
     cells: list[list[Cell]] = [[] for _ in case.labels]
-    for one, other in contest.pairs:
-        low, high = interval(drawn[:, other, place] - drawn[:, one, place], contest.units)
-        apart = own[other] - own[one]
-        for number, few in enumerate(count < FEWEST for count in held):
-            here = slice(number, number + 1)
-            cells[number] += intervals(apart[here], low[here], high[here], not few)
-    rows = tuple(
-        (label, counts[number], held[number], *cells[number], TOO_FEW if held[number] < FEWEST else None)
-        for number, label in enumerate(case.labels)
-    )
     heads = [
         dataclasses.replace(
             column, name=f"{column.name}_{number}", title=contest.headed(f"{column.title} difference", pair)
         )
         for number, pair in enumerate(contest.pairs, 1)
     ]
+    for one, other in contest.pairs:
+        low, high = interval(drawn[:, other, place] - drawn[:, one, place], contest.units)
+        apart = own[other] - own[one]
+        if column.name == "F":  # where all clips agree for both, no resample tells how far they may be apart
+            same = low == high
+            (down, up), (less, more) = (slack(own[each], scores[0].counts.references, unit_of) for each in (one, other))
+            low, high = np.where(same, apart - up - less, low), np.where(same, apart + down + more, high)
+        for number, cell in enumerate(interval_cells(apart, low, high, support[place] >= FEWEST)):
+            cells[number].append(cell)
+    rows = tuple(
+        (label, counts[number], held[number], *cells[number], doubt(cells[number], heads))
+        for number, label in enumerate(case.labels)
+    )
     title = f"differences of {column.title} by class"
     return Table("classes", title, (Column("class", "class"), REFERENCES, HELD, *heads, RELIABLE), rows, aside=True)
 
@@ -270,14 +276,3 @@ def _about_swaps(contest: Contest, draw: Resampling) -> Iterator[Notice]:
         if tests > 1:
             text += f", or below {min(1.0, least * tests):.2g} with Holm's correction"
         yield Notice("smallest-p", text, grave=least * tests > LEVEL)
-
-
-def _about_systems(names: Sequence[str], cases: Sequence[SeldCase]) -> Iterator[Notice]:
-    """What makes the score of a system doubtful; once where it is the same for all."""
-    told = [[each for each in notices(case) if each.grave or each.first] for case in cases]
-    shared = [notice for notice in told[0] if all(notice in some for some in told)]
-    yield from shared
-    for name, some in zip(names, told, strict=True):
-        yield from (
-            dataclasses.replace(notice, text=f"{name}: {notice.text}") for notice in some if notice not in shared
-        )

@@ -11,9 +11,9 @@ import numpy as np
 
 from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
-from seldio.scores.comparison.pairs import Against, Contest, naming, system_names
+from seldio.scores.comparison.pairs import Against, Contest, naming, said_of, system_names
 from seldio.scores.imaging.report import ImagingCase, score_columns
-from seldio.scores.imaging.resampled import RankedMaps, about_classes, counted_in, with_intervals
+from seldio.scores.imaging.resampled import RankedMaps, about_classes, counted_in, few_of, with_intervals
 from seldio.scores.imaging.score_maps import ImagingOptions, MapsCounted, Path, report_of, scored_maps
 from seldio.scores.resampling import Resampling, p_value, rooms_of, units_of, weights
 from seldio.scores.seld.rows import Floats
@@ -66,6 +66,7 @@ def compare_maps(
     contest = Contest(
         names, score_columns(profile), values, drawn, np.array(p), int(unit_of.max()) + 1, draw.over,
         f"paired permutation test over {draw.over}", against,
+        weak=np.full(values.shape[1], few_of(ranked[0], clips, draw) > 0),
     )  # fmt: skip
     found = [contest.overall(f"overall, 95 % confidence intervals by bootstrap over {draw.over}")]
     found += [contest.differences(), contest.tests(), contest.ranking()]
@@ -74,7 +75,8 @@ def compare_maps(
     report = report_of("", dataclasses.replace(cases[0], counted={clip: cases[0].counted[clip] for clip in clips}))
     settings = {"against": contest.against, "over": draw.over, "resamples": draw.resamples, "seed": draw.seed}
     told = [*_about_clips(names, cases, clips), *contest.notices(), *about_classes(ranked[0], clips, draw)]
-    told += _about_systems(names, cases)
+    every = [report_of("", case).notices for case in cases]
+    told += said_of(names, [[note for note in notes if note.grave or note.first] for notes in every])
     return dataclasses.replace(
         report, system=f"comparison of {plural(len(names), 'system')}", tables=tuple(found), notices=in_order(told),
         settings=settings | dict(report.settings),
@@ -121,13 +123,3 @@ def _about_clips(names: Sequence[str], cases: Sequence[ImagingCase], clips: Sequ
     counts = ", ".join(f"{name} {count:,}" for name, count in more.items() if count)
     text = f"compared over the clips that all systems have; left out are clips of {counts}"
     return [Notice("common-clips", text, grave=True)] if counts else []
-
-
-def _about_systems(names: Sequence[str], cases: Sequence[ImagingCase]) -> list[Notice]:
-    """What makes the score of a system doubtful; once where it is the same for all."""
-    told = [[note for note in report_of("", case).notices if note.grave or note.first] for case in cases]
-    shared = [notice for notice in told[0] if all(notice in some for some in told)]
-    return shared + [
-        dataclasses.replace(notice, text=f"{name}: {notice.text}")
-        for name, some in zip(names, told, strict=True) for notice in some if notice not in shared
-    ]  # fmt: skip

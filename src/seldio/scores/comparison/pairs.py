@@ -12,11 +12,12 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seldio.errors import DataError, UsageError
-from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval
+from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval, WeakInterval
 from seldio.scores.ranking import COMPARED, RANKED
-from seldio.scores.resampling import FEWEST, holm, interval, ranks
+from seldio.scores.resampling import FEWEST, holm, interval, interval_cells, ranks
 from seldio.scores.seld.rows import Floats
 from seldio.text import printable
 
@@ -56,6 +57,16 @@ def naming(system: str, several: bool) -> Iterator[None]:
         raise DataError(f"{printable(system)}: {error.text}") from None
 
 
+def said_of(systems: Sequence[str], told: Sequence[Sequence[Notice]]) -> Iterator[Notice]:
+    """Notices about systems: once where they are the same for all, else with the name of the system."""
+    shared = [notice for notice in told[0] if all(notice in some for some in told)]
+    yield from shared
+    for name, some in zip(systems, told, strict=True):
+        yield from (
+            dataclasses.replace(notice, text=f"{name}: {notice.text}") for notice in some if notice not in shared
+        )
+
+
 @dataclasses.dataclass(frozen=True)
 class Contest:
     """Systems with their scores, in full and of the same resamples."""
@@ -73,6 +84,8 @@ class Contest:
     ends: Floats | None = None
     #: the same of each pair's difference, shape [2, pairs, scores]
     apart: Floats | None = None
+    #: of each score, whether it rests in part on too few clips; of none by default
+    weak: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         if self.against not in ("all", "first", "best"):
@@ -133,9 +146,9 @@ class Contest:
         return Table("overall", title, columns, rows)
 
     def cells(self, values: Floats, low: Floats, high: Floats) -> list[Cell]:
-        """Numbers with their intervals, unless there are too few units for any."""
-        kind = Interval if self.units >= FEWEST else UnreliableInterval
-        return [kind(*each) for each in zip(values.tolist(), low.tolist(), high.tolist(), strict=True)]
+        """Numbers of all scores with their intervals, unless there are too few units for any."""
+        weak = False if self.weak is None else self.weak
+        return interval_cells(values, low, high, self.units >= FEWEST, weak)
 
     def differences(self, how: str = "paired bootstrap") -> Table:
         """What each score differs by; *how* the intervals are made."""
@@ -187,6 +200,7 @@ class Contest:
         names = [column.name for column in self.columns]
         summed = next((some for some in RANKED.values() if set(some) <= set(names)), ())
         heads, values, all_drawn = [], [], []
+        flags = np.zeros(len(names), dtype=bool) if self.weak is None else self.weak
         if summed:
             chosen = [names.index(name) for name in summed]
             lowest = np.array([True])
@@ -206,10 +220,13 @@ class Contest:
         best = (drawn[:, :, self.lead] == 1) / (drawn[:, :, self.lead] == 1).sum(axis=1, keepdims=True)
         first = Column("first", "first", "%", 1, "higher",
                        f"share of resamples in which it is the best by {self.columns[self.lead].title}")  # fmt: skip
+        weak = [bool(flags[[names.index(name) for name in summed]].any())] * bool(summed) + flags[kept].tolist()
+        kinds = [UnreliableInterval if self.units < FEWEST else WeakInterval if flag else Interval for flag in weak]
         rows = tuple(
-            (name, *self.cells(found[number], low[number], high[number]), float(best[:, number].mean()))
-            for number, name in enumerate(self.systems)
-        )
+            (name, *(kind(*map(float, ends)) for kind, *ends in zip(kinds, found[n], low[n], high[n], strict=True)),
+             float(best[:, n].mean()))
+            for n, name in enumerate(self.systems)
+        )  # fmt: skip
         order = np.argsort(found[:, 0], kind="stable")
         title = f"ranks, with their 95 % intervals over resampled {self.over}"
         return Table("ranks", title, (Column("system", "system"), *heads, first), tuple(rows[n] for n in order))

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from seldio.errors import UsageError
-from seldio.reports.tables import Interval, Notice, ScoreReport, UnreliableInterval, in_order
+from seldio.reports.tables import Notice, ScoreReport, in_order
 from seldio.scores.imaging.count import Detections
 from seldio.scores.imaging.energy_maps import Floats, Ints
 from seldio.scores.imaging.profiles import Average, ImagingProfile
 from seldio.scores.imaging.report import ImagingCase
 from seldio.scores.imaging.triangles import Bools
-from seldio.scores.resampling import FEWEST, Resampling, interval, rooms_of, units_of, weights
+from seldio.scores.resampling import FEWEST, Resampling, interval, interval_cells, rooms_of, units_of, weights
 from seldio.text import plural
 
 #: Numbers of one batch of resamples: 16 MB.
@@ -38,10 +38,9 @@ def with_intervals(report: ScoreReport, case: ImagingCase, draw: Resampling) -> 
     ranked = RankedMaps.of(counted_in(case, clips), case.profile, case.average)
     units = int(unit_of.max()) + 1
     ends = interval(np.concatenate([ranked.scores(some)[0] for some in weights(draw, unit_of)]), units)
-    kind = Interval if units >= FEWEST else UnreliableInterval
     overall = report.tables[0]
     (system, *values), *_ = overall.rows
-    cells = [kind(value, low, high) for value, low, high in zip(values, *map(np.ndarray.tolist, ends), strict=True)]
+    cells = interval_cells(np.array(values, np.float64), *ends, units >= FEWEST, few_of(ranked, clips, draw) > 0)
     title = f"overall, 95 % confidence intervals by bootstrap over {draw.over}"
     table = dataclasses.replace(overall, title=title, rows=((system, *cells),))
     told = [*report.notices, *about_classes(ranked, clips, draw)]
@@ -56,16 +55,21 @@ def with_intervals(report: ScoreReport, case: ImagingCase, draw: Resampling) -> 
 
 def about_classes(ranked: RankedMaps, clips: Sequence[str], draw: Resampling) -> Iterator[Notice]:
     """Classes that resamples can be without, which moves the mean over classes."""
-    units = [[clip] for clip in range(len(clips))] if draw.over == "clips" else [*rooms_of(clips).values()]
-    held = sum((ranked.references[unit].sum(axis=0) > 0).astype(np.int64) for unit in units)
-    few = int(np.count_nonzero((held > 0) & (held < FEWEST)))
-    if few and ranked.average == "macro" and len(units) >= FEWEST:
+    few = few_of(ranked, clips, draw)
+    if few and (draw.over == "clips" or len(rooms_of(clips)) >= FEWEST):
         text = (
-            f"{plural(few, 'class', 'classes')} in fewer than {FEWEST} {draw.over}: resamples without them leave them "
-            "out of the mean, and detections of them cost nothing there, so that intervals of AP lie too high. "
+            f"* {plural(few, 'class', 'classes')} in fewer than {FEWEST} {draw.over}: resamples without them leave "
+            "them out of the mean, and detections of them cost nothing there, so that intervals of AP lie too high. "
             "--average micro is less affected"
         )
         yield Notice("few-clips", text, grave=True)
+
+
+def few_of(ranked: RankedMaps, clips: Sequence[str], draw: Resampling) -> int:
+    """How many classes of a mean over classes are in too few clips, or rooms."""
+    units = [[clip] for clip in range(len(clips))] if draw.over == "clips" else [*rooms_of(clips).values()]
+    held = sum((ranked.references[unit].sum(axis=0) > 0).astype(np.int64) for unit in units)
+    return int(np.count_nonzero((held > 0) & (held < FEWEST))) if ranked.average == "macro" else 0
 
 
 def counted_in(case: ImagingCase, clips: Sequence[str]) -> list[Detections]:

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from seldio.reports.tables import Column, Interval, Table, UnreliableInterval
-from seldio.scores.resampling import FEWEST, Resampling, interval, weights
+from seldio.reports.tables import Column, Table
+from seldio.scores.resampling import FEWEST, Resampling, interval, interval_cells, weights
 from seldio.scores.seld.rows import Floats, Ints
 
 
@@ -47,6 +48,15 @@ class ClipSums:
         """The scores of each resample, shape [resamples, scores]."""
         return np.concatenate([self.scores(self.weighted(batch)) for batch in weights(draw, unit_of)])
 
+    def weak(self, unit_of: Ints) -> NDArray[np.bool_]:
+        """Which scores rest on a class that too few clips, or rooms, hold."""
+        units = np.zeros((int(unit_of.max(initial=-1)) + 1, *self.sums.shape[1:]))
+        np.add.at(units, unit_of, self.sums)
+        held = (units[:, :, 1:].sum(axis=2) > 0).sum(axis=0)
+        there = units.sum(axis=0)
+        counted = np.where(np.array(self.labelled)[:, None], there[:, 1], there[:, 1] + there[:, 2]) > 0
+        return np.asarray((counted & (held < FEWEST)).any(axis=1))
+
     def take(self, clips: Any) -> ClipSums:
         """Those of some clips."""
         return dataclasses.replace(self, sums=self.sums[clips])
@@ -57,11 +67,11 @@ class ClipSums:
             return table
         units = int(unit_of.max(initial=-1)) + 1
         low, high = interval(self.resampled(draw, unit_of), units)
-        kind = Interval if units >= FEWEST else UnreliableInterval
         rows = [list(row) for row in table.rows]
-        for score, (row, column) in enumerate(self.cells):
-            value = rows[row][column]
-            rows[row][column] = kind(value, float(low[score]), float(high[score]))  # type: ignore[arg-type]
+        values = np.array([rows[row][column] for row, column in self.cells], dtype=np.float64)
+        found = interval_cells(values, low, high, units >= FEWEST, self.weak(unit_of))
+        for (row, column), cell in zip(self.cells, found, strict=True):
+            rows[row][column] = cell
         title = f"{table.title}; 95 % confidence intervals by bootstrap over {draw.over}"
         return dataclasses.replace(table, title=title, rows=tuple(map(tuple, rows)))
 

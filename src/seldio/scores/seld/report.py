@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval, in_order
-from seldio.scores.resampling import FEWEST, Over, Resampling, units_of
+import numpy as np
+
+from seldio.reports.tables import Cell, Column, Notice, Table, UnreliableInterval, in_order
+from seldio.scores.resampling import FEWEST, Over, Resampling, interval_cells, units_of
 from seldio.scores.seld import metrics
 from seldio.scores.seld.analyses import Beside
 from seldio.scores.seld.causes import ProbableCause
 from seldio.scores.seld.metrics import Thresholds, Values
 from seldio.scores.seld.pairing import CARTESIAN, FOLDED
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.rows import Floats, RowFacts, SideFacts
+from seldio.scores.seld.rows import RowFacts, SideFacts
 from seldio.scores.seld.scoring import SeldScore
 from seldio.text import listed, plural
 
@@ -127,7 +129,8 @@ def _overall(system: str, case: SeldCase) -> Table:
     score, values = case.score, case.score.values().overall[0]
     rows: list[tuple[Cell, ...]] = [
         ("by the official jackknife" if number else system,
-         *intervals(values, low.overall[0], high.overall[0], case.units(kind) >= FEWEST))
+         *interval_cells(values, low.overall[0], high.overall[0], case.units(kind) >= FEWEST,
+                         score.weak(case.over(kind))))
         for number, (kind, (low, high)) in enumerate(case.ends.items())
     ] or [(system, *values.tolist())]  # fmt: skip
     if case.official_points:
@@ -167,8 +170,8 @@ HELD = Column("held", "clips", "", 0, None, "number of clips that hold the class
 TOO_FEW = "too few"
 RELIABLE = Column(
     "interval", "interval", "", 0, None,
-    f"“{TOO_FEW}” where fewer than {FEWEST} clips (rooms) hold the class, or there are no more: the ends of intervals, "
-    "which only json and csv show, cannot be relied on",
+    f"“{TOO_FEW}” where fewer than {FEWEST} clips (rooms) hold the class, or there are no more; “not of” a score where "
+    "fewer have a match, or all clips agree: the ends of intervals, which only json and csv show, cannot be relied on",
 )  # fmt: skip
 
 
@@ -178,14 +181,15 @@ def _classes(case: SeldCase, kind: str, aside: bool) -> Table:
     kept = [number for number, name in enumerate(score.profile.names) if name != "ER"]
     cells = [each.by_class[0, kept] for each in (score.values(), *ends) if each.by_class is not None]
     counts, held = score.counts.references.sum(axis=0).astype(int).tolist(), score.held(case.over(kind)).tolist()
+    support = score.support(case.over(kind))[kept]
     rows: list[tuple[Cell, ...]] = []
     for number, label in enumerate(case.labels):
         values, *limits = [each[:, number] for each in cells]
         if limits:
             low, high = limits
-            few = held[number] < FEWEST
-            flag = TOO_FEW if few else None
-            rows.append((label, counts[number], held[number], *intervals(values, low, high, not few), flag))
+            found = interval_cells(values, low, high, support[:, number] >= FEWEST)
+            flag = doubt(found, [score.profile.columns[place] for place in kept])
+            rows.append((label, counts[number], held[number], *found, flag))
         else:
             rows.append((label, counts[number], *values.tolist()))
     scores = [score.profile.columns[number] for number in kept]
@@ -194,10 +198,12 @@ def _classes(case: SeldCase, kind: str, aside: bool) -> Table:
     return Table(name, title, (Column("class", "class"), *columns), tuple(rows), aside=aside)
 
 
-def intervals(values: Floats, low: Floats, high: Floats, reliable: bool = True) -> list[Interval]:
-    """*values* with the ends of their intervals; whether these are from clips enough is said by their kind."""
-    kind = Interval if reliable else UnreliableInterval
-    return [kind(*ends) for ends in zip(values.tolist(), low.tolist(), high.tolist(), strict=True)]
+def doubt(cells: Sequence[Cell], columns: Sequence[Column]) -> str | None:
+    """What the column *interval* says of a row: which scores have no interval that can be relied on."""
+    none = [column.title for cell, column in zip(cells, columns, strict=True) if isinstance(cell, UnreliableInterval)]
+    if not none:
+        return None
+    return TOO_FEW if len(none) == len(cells) else f"not of {', '.join(none)}"
 
 
 # --- notices -----------------------------------------------------------------------------------------------
@@ -452,14 +458,46 @@ def few_clips(case: SeldCase) -> Iterator[Notice]:
         text = f"{plural(units, over[:-1])} tell{'s' * (units == 1)} nothing about others: an interval needs at least "
         yield Notice("few-clips", f"{text}{FEWEST}; its ends are in json and csv alone", grave=True)
         return
-    held = case.score.held(over)
+    if case.score.average != "macro":
+        return
+    held, matched = case.score.held(over), case.score.support(over)[-1]
     few = case.labelled((held > 0) & (held < FEWEST))
-    if few and case.score.average == "macro":
-        text = f"fewer than {FEWEST} {over} hold {listed(few, 5)}: no interval of such a class can be relied on, "
-        text += "whichever way it is made, and its ends are in json and csv alone"
+    unmatched = case.labelled((held >= FEWEST) & (matched < FEWEST))
+    found = [f"fewer than {FEWEST} {over} {what} {listed(some, 5)}"
+             for what, some in (("hold", few), ("have a match of", unmatched)) if some]  # fmt: skip
+    if found:
+        text = f"{', and '.join(found)}: no interval that rests on these alone can be relied on, whichever way it is "
+        text += "made, and its ends are in json and csv alone"
         if case.intervals and case.macro and case.has("LE"):
             text += "; the jackknife's overall intervals of LE and SELD leave the range of possible values for it"
         yield Notice("few-clips", text, grave=True)
+    yield from weak_scores(case.score, over, case.labels)
+    if kind == "bootstrap" and (stuck := case.labelled((held >= FEWEST) & _stuck(case.score))):
+        text = f"F or LR of {listed(stuck, 5)} is 0 or 100 % in every resample: its interval is a bound for clips of "
+        yield Notice("at-boundary", f"{text}another kind that are not among these (the rule of three)")
+
+
+def weak_scores(score: SeldScore, over: Over, labels: Sequence[str]) -> Iterator[Notice]:
+    """Overall intervals that are marked with an asterisk."""
+    weak = score.weak(over)
+    if weak.any():
+        names = [column.title for column, flag in zip(score.profile.columns, weak, strict=True) if flag]
+        values = score.values().by_class
+        assert values is not None
+        rests = (~np.isnan(values[0]) & (score.support(over) < FEWEST))[weak].any(axis=0)
+        classes = [label for label, flag in zip(labels, rests, strict=True) if flag]
+        text = f"* the overall {'interval' if len(names) == 1 else 'intervals'} of {', '.join(names)} rest on "
+        text += f"{plural(len(classes), 'class', 'classes')} ({listed(classes, 5)}) that fewer than {FEWEST} {over} "
+        text += "tell about: they hold the truth less often than in 95 of 100 test sets, those of LE and SELD far less"
+        yield Notice("weak-intervals", text, grave=True)
+
+
+def _stuck(score: SeldScore) -> Any:
+    """Of each class, whether F or LR is 0 or 1, so that no resample differs."""
+    values = score.values().by_class
+    assert values is not None
+    places = [score.profile.names.index(name) for name in ("F", "LR") if name in score.profile.names]
+    return ((values[0, places] <= 1e-9) | (values[0, places] >= 1 - 1e-9)).any(axis=0)
 
 
 _JACKKNIVES = {

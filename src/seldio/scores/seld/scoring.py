@@ -11,11 +11,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from seldio.errors import UsageError
 from seldio.schema.events import clip_codes, origin_of
-from seldio.scores.resampling import Over, Resampling, interval, rooms_of, units_of, weights
+from seldio.scores.resampling import FEWEST, Over, Resampling, interval, rooms_of, units_of, weights
+from seldio.scores.seld.boundaries import bounded
 from seldio.scores.seld.metrics import Average, Counts, Thresholds, Values, nanmean, per_clip, ten_tracks
 from seldio.scores.seld.pairing import paired
 from seldio.scores.seld.profiles import SeldProfile, get
@@ -115,12 +117,33 @@ class SeldScore:
         by_class = [each.by_class for each in drawn if each.by_class is not None]
         if not by_class:
             return Values(low[None]), Values(high[None])
-        ends = interval(np.concatenate(by_class), count)
+        drawn_ends, values = interval(np.concatenate(by_class), count), self.values().by_class
+        assert values is not None
+        ends = bounded(self.profile.names, values[0], self.counts, drawn_ends, units)
         return Values(low[None], ends[0][None]), Values(high[None], ends[1][None])
 
     def held(self, over: Over = "clips") -> Ints:
         """How many clips, or rooms, hold each class: have a reference of it."""
-        there = self.counts.references > 0
+        return self._in_units(self.counts.references, over)
+
+    def support(self, over: Over = "clips") -> Ints:
+        """How many clips, or rooms, each score of each class rests on, shape [scores, classes].
+
+        Those that hold the class; of errors, and what is made of them, those with a match.
+        """
+        held, matched = self.held(over), self._in_units(self.counts.matched, over)
+        return np.stack([held if name in ("ER", "F", "LR") else matched for name in self.profile.names])
+
+    def weak(self, over: Over = "clips") -> NDArray[np.bool_]:
+        """Which overall scores rest on a class that too few clips tell about, as means over classes may."""
+        values = self.values().by_class
+        if values is None or self.average != "macro":
+            return np.zeros(len(self.profile.names), dtype=bool)
+        counted = ~np.isnan(values[0]) & (np.array(self.profile.names) != "ER")[:, None]
+        return np.asarray((counted & (self.support(over) < FEWEST)).any(axis=1))
+
+    def _in_units(self, counts: Floats, over: Over) -> Ints:
+        there = counts > 0
         if over == "rooms":
             there = np.array([there[clips].any(axis=0) for clips in self.rooms.values()])
         return np.asarray(there.sum(axis=0))
