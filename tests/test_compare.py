@@ -24,7 +24,7 @@ from seldio.reports import render
 from seldio.reports.json_report import reports
 from seldio.reports.tables import Column, Interval, ScoreReport, UnreliableInterval, WeakInterval
 from seldio.scores import resampling
-from seldio.scores.comparison.pairs import Contest, system_names
+from seldio.scores.comparison.pairs import Contest, lead_of, system_names
 from seldio.scores.resampling import Resampling, holm, interval, most_unseen, p_value, ranks, swaps, units_of, weights
 from seldio.synth.outputs import write_outputs
 from seldio.synth.tree import write_tree
@@ -137,7 +137,62 @@ def contest(against: Any) -> Contest:
     values = np.array([[0.5, 0.4], [0.7, 0.2], [0.6, 0.3]])
     drawn = values + np.random.default_rng(0).normal(0, 0.01, (200, 3, 2))
     p = np.array([[0.01, 0.02], [0.03, 0.5], [0.04, 0.6]])
-    return Contest(("a", "b", "c"), columns, values, drawn, p, 30, "clips", "a test", against)
+    return Contest(("a", "b", "c"), columns, values, drawn, p, 30, "clips", "a test", 0, against)
+
+
+def decided(p: list[float], lead: int = 0, spread: float = 0.01) -> Contest:
+    """Two systems, three measures, the second system ahead by 0.1 in each."""
+    columns = tuple(Column(name, name, better="higher") for name in "abc")
+    values = np.array([[0.5] * 3, [0.6] * 3])
+    drawn = values + np.random.default_rng(0).normal(0, spread, (200, 2, 3))
+    return Contest(("one", "two"), columns, values, drawn, np.array([p]), 30, "clips", "a test", lead)
+
+
+def test_the_lead_decides_and_the_others_have_holm_s_correction() -> None:
+    table = decided([0.03, 0.03, 0.01]).tests()
+    assert [(row[0], row[2], row[3]) for row in table] == [
+        ("two − one: a", 0.03, "two"), ("two − one: b", 0.03, "two"), ("two − one: c", 0.02, "two"),
+    ]  # fmt: skip
+    assert table.title == "a test; a decides"
+    assert [row[2] for row in decided([0.03, 0.04, 0.03]).tests()] == [0.03, 0.06, 0.06]
+    assert {row[3] for row in decided([0.06, 0.001, 0.001]).tests()} == {"undecided"}, "nothing without the lead"
+    first, *rest = decided([0.06, 0.001, 0.001], lead=1).tests()
+    assert (first[0], first[3], [row[3] for row in rest]) == ("two − one: b", "two", ["undecided", "two"])
+
+
+def test_an_interval_without_0_does_not_stand_beside_a_large_p_without_a_word() -> None:
+    assert decided([0.03, 0.02, 0.01]).notices() == []
+    (notice,) = decided([0.03, 0.04, 0.03]).notices()
+    assert notice.name == "interval-or-test"
+    assert notice.text.startswith("the interval of b (two − one), c (two − one) leaves out 0 though p (Holm)")
+    assert decided([0.03, 0.9, 0.9], spread=0.5).notices() == [], "intervals that hold 0 agree"
+
+
+def test_the_lead_is_a_measure_by_name_or_title() -> None:
+    columns = (Column("n", "n"), Column("mAP", "mAP", better="higher"), Column("r", "Pearson r", better="higher"))
+    assert (lead_of(columns, None, "mAP"), lead_of(columns, "pearson R", "mAP"), lead_of(columns, "map", "r")) == (
+        1,
+        2,
+        1,
+    )
+    with pytest.raises(UsageError, match=r"lead.* n: choose from mAP, r"):
+        lead_of(columns, "n", "mAP")
+
+
+def test_under_the_null_a_better_system_is_named_once_in_twenty_times() -> None:
+    alarms, any_of_five = 0, 0
+    for seed in range(400):
+        luck = np.random.default_rng(seed)
+        apart = luck.normal(0, 1, (25, 1)) * 0.6 + luck.normal(0, 1, (25, 5))  # five measures that go together
+        sides = luck.integers(0, 2, (400, 25)) * 2 - 1
+        p = (np.abs(sides @ apart) >= np.abs(apart.sum(axis=0))).mean(axis=0)
+        columns = tuple(Column(name, name, better="higher") for name in "abcde")
+        values = np.stack([np.zeros(5), apart.mean(axis=0)])
+        found = Contest(("one", "two"), columns, values, values[None], p[None], 25, "clips", "a test", 0).tests()
+        alarms += any(row[3] != "undecided" for row in found)
+        any_of_five += bool((p < 0.05).any())
+    assert 0.02 <= alarms / 400 <= 0.08
+    assert any_of_five > 2 * alarms
 
 
 def test_pairs_with_all_the_first_and_the_best() -> None:
@@ -204,8 +259,19 @@ def test_the_other_way_round_is_the_negative(folder: Path) -> None:
 def test_a_system_and_itself(folder: Path) -> None:
     report = compared(folder, "fair", "fair")
     assert all(cell == (0, 0, 0) for cell in cells(report, "differences")["fair (2) − fair"])
-    assert all(row[1:] == (1.0, "undecided") for row in report.table("tests"))
+    assert all(row[1:] == (1.0, 1.0, "undecided") for row in report.table("tests"))
+    (same,) = (notice for notice in report.notices if notice.name == "same-system")
+    assert same.text == "fair and fair (2) are the same files, byte for byte. There is nothing to compare"
     assert all(cell == (1, 1, 1) for row in report.table("ranks") for cell in row[1:-1])
+
+
+def test_equal_rows_in_other_files_are_said(folder: Path, tmp_path: Path) -> None:
+    for file in (folder / "fair").iterdir():
+        (tmp_path / file.name).write_text("".join(f"{row}\n" for row in reversed(file.read_text().splitlines())))
+    report = seldio.compare([folder / "fair", tmp_path], folder / "starss23/metadata_dev", resamples=100)
+    (same,) = (notice.text for notice in report.notices if notice.name == "same-system")
+    assert "have the same counts in every clip: the same rows, or differences" in same
+    assert "same-system" not in {notice.name for notice in compared(folder, "fair", "good").notices}
 
 
 def test_another_system_changes_nothing_about_two(folder: Path) -> None:
@@ -318,8 +384,16 @@ def test_the_command_prints_what_the_function_returns(folder: Path, monkeypatch:
     text = CliRunner().invoke(app, arguments).output
     assert "--details adds: differences of F by class" in text
     table = CliRunner().invoke(app, [*arguments, "--output", "csv", "--table", "tests"]).output
-    assert table.startswith("test,p,better\n")
-    for wrong in (["--against", "last"], ["--over", "x"], ["--table", "tests", "--json"], ["--resamples", "5"]):
+    assert table.startswith("test,p,p_holm,better\ngood − fair: SELD,")
+    named = CliRunner().invoke(app, [*arguments, "--lead", "LE", "--output", "csv", "--table", "tests"]).output
+    assert named.startswith("test,p,p_holm,better\ngood − fair: LE,")
+    for wrong in (
+        ["--against", "last"],
+        ["--over", "x"],
+        ["--lead", "mAP"],
+        ["--table", "tests", "--json"],
+        ["--resamples", "5"],
+    ):
         assert CliRunner().invoke(app, [*arguments, *wrong]).exit_code == 2
     assert CliRunner().invoke(app, ["compare", "fair", "good"]).exit_code == 2
 

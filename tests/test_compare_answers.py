@@ -110,13 +110,22 @@ def test_choices_by_wilson_and_mcnemar(asked: Path, tmp_path: Path) -> None:
     report = seldio.compare([one, two], asked, resamples=200)
     assert report.table("overall").rows[0][1] == Interval(0.6, *wilson(12, 20))
     assert report.table("differences").rows[0][1] == pytest.approx((0.3, *paired_difference(1, 7, 20)))
-    assert report.table("tests").rows[0] == ("two.jsonl − one.jsonl: accuracy", mcnemar(1, 7), "undecided")
+    assert report.table("tests").rows[0] == (
+        "two.jsonl − one.jsonl: accuracy",
+        mcnemar(1, 7),
+        mcnemar(1, 7),
+        "undecided",
+    )
     assert report.table("discordant").rows == (("two.jsonl − one.jsonl", 11, 7, 1, 1),)
     by_task = {row[0]: row for row in report.table("task")}
     assert by_task["count"][1:4] == (10, 0.6, 0.9)
     assert [row[0] for row in report.table("questions")][:2] == ["q01", "q02"]
     assert report.table("questions").title == "8 of 8 questions that the systems differ in"
     assert "same-clips" in {notice.name for notice in report.notices}
+    led = seldio.compare([one, two], asked, resamples=200, lead="letter")
+    assert led.table("tests").rows[0][0] == "two.jsonl − one.jsonl: letter"
+    twice = seldio.compare([one, one], asked, resamples=200)
+    assert "same-system" in {notice.name for notice in twice.notices if notice.first}
     back = seldio.compare([two, one], asked, resamples=200)
     forth = report.table("differences").rows[0][1]
     assert isinstance(forth, Interval)
@@ -127,7 +136,7 @@ def test_questions_about_one_clip_belong_together(asked: Path, tmp_path: Path) -
     one, two = answers(tmp_path / "one.jsonl", {0, 1, 2, 3, 4, 5, 6, 7}), answers(tmp_path / "two.jsonl", {0, 19})
     report = seldio.compare([one, two], asked, over="clips", resamples=2000)
     test = report.table("tests").rows[0]
-    assert report.table("tests").title == "paired permutation test over clips"
+    assert report.table("tests").title == "paired permutation test over clips; accuracy decides"
     # ten clips, in which the second is ahead by 1, 2, 2, 2 questions and behind by 1
     apart = np.array([1, 2, 2, 2, -1, 0, 0, 0, 0, 0]) / 20
     golden = stats.permutation_test((apart,), np.sum, permutation_type="samples", n_resamples=np.inf)
@@ -173,7 +182,7 @@ def test_graded_answers_of_so_bench(tmp_path: Path) -> None:
     scores = [seldio.score(file, tmp_path / "qa.jsonl").overall["accuracy"] for file in files]
     assert [row[1].value for row in report.table("overall")] == scores  # type: ignore[union-attr]
     assert report.table("tests").rows[0][1] == pytest.approx(2 * 2**-8, abs=0.02)
-    assert report.table("tests").title == "paired permutation test over questions"
+    assert report.table("tests").title == "paired permutation test over questions; accuracy decides"
     assert {row[0] for row in report.table("task")} == {"estimate_azimuth", "detect_time"}
     with pytest.raises(UsageError, match="average"):
         seldio.compare(files, tmp_path / "qa.jsonl", average="macro")
@@ -217,6 +226,10 @@ def test_a_judge_with_itself_and_with_people(tmp_path: Path) -> None:
     second = [{"semantic": {"source_match": number % 2 == 0 or number < 4}} for number in range(20)]
     runs = [judgements(tmp_path / "a.jsonl", first), judgements(tmp_path / "b.jsonl", second)]
     report = seldio.compare(runs, resamples=200)
+    assert "same-system" not in {notice.name for notice in report.notices}
+    assert "same-system" in {notice.name for notice in seldio.compare([runs[0]] * 2, resamples=100).notices}
+    with pytest.raises(UsageError, match=r"lead.* judgements have no measure"):
+        seldio.compare(runs, lead="SELD")
     ((label, count, agreement, beyond, categories),) = report.table("agreement").rows
     assert (label, count, categories) == ("a.jsonl, b.jsonl: semantic.source_match", 20, 2)
     assert agreement == Interval(0.9, *wilson(18, 20))

@@ -514,6 +514,7 @@ def compare(
     allow_missing: bool = False,
     force: bool = False,
     against: Literal["all", "first", "best"] = "all",
+    lead: str | None = None,
     over: Literal["clips", "rooms", "questions"] | None = None,
     resamples: int = 10_000,
     seed: int = 0,
@@ -537,9 +538,9 @@ def compare(
     """Compare systems: scores with intervals, differences with intervals and tests, ranks, and where they differ most.
 
     All systems are scored on the same resamples of clips, so that their differences are paired. Intervals are of 95 %
-    (bootstrap), p-values two-sided (clips change sides between two systems), with Holm's correction for more than two
-    systems. Answers that are right or wrong have Wilson's intervals and McNemar's exact test. The same files and seed
-    give the same report.
+    (bootstrap), p-values two-sided (clips change sides between two systems). One measure, the lead, decides which
+    system is better; the others have Holm's correction. Answers that are right or wrong have Wilson's intervals and
+    McNemar's exact test. The same files and seed give the same report.
 
     Args:
         systems: the predictions of each system: label files, or a file of answers. A single one gets intervals, next to
@@ -551,6 +552,8 @@ def compare(
         allow_missing: compare the clips or questions that all have, and list the missing ones.
         force: score labels and predictions even if they have errors.
         against: which pairs are compared: ``all``, or each system with the ``first`` or the ``best``.
+        lead: the measure whose test decides which system is better, chosen before the numbers are seen; by default
+            SELD, of energy maps mAP, of answers the first measure. The others have Holm's correction.
         over: what is resampled: for labels ``clips`` (the default), or ``rooms`` with all their clips; for answers
             ``questions`` (the default), or ``clips`` with all questions about them.
         resamples: the number of resamples, and of permutations.
@@ -594,6 +597,8 @@ def compare(
     if not paths:
         raise UsageError("there is no system to compare")
     if profile is None and format is None and holds_judgements(paths[0]):
+        if lead is not None:
+            raise UsageError("--lead: judgements have no measure that decides which is better")
         draw = Resampling(resamples, seed, over or "questions")
         return compare_judgements(paths, reference, draw, allow_missing=allow_missing, most=most)
     answered = _are_answers(paths[0], profile, format)
@@ -607,7 +612,13 @@ def compare(
     chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}
     judged = [judgements] if isinstance(judgements, str | os.PathLike) else list(judgements)
     offered = {*named, "allow_missing", "profile", "judgements"}
-    common: Any = {"against": against, "most": most, "format": format, "reference_format": reference_format}
+    common: Any = {
+        "against": against,
+        "lead": lead,
+        "most": most,
+        "format": format,
+        "reference_format": reference_format,
+    }
     if answered:
         from seldio.scores.answers import AnswerOptions
         from seldio.scores.comparison.answers import compare_answers

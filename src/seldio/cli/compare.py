@@ -77,6 +77,12 @@ def compare(
         rich_help_panel=_STATISTICS,
         autocompletion=one_of("all", "first", "best"),
     ),
+    lead: str | None = typer.Option(
+        None,
+        metavar="NAME",
+        help="The measure whose test decides which system is better; by default SELD, mAP or accuracy.",
+        rich_help_panel=_STATISTICS,
+    ),
     over: str | None = typer.Option(
         None,
         metavar="[clips|rooms|questions]",
@@ -146,7 +152,7 @@ def compare(
     with engines.running(workers, engine, resume):
         report = api.compare(
             systems, reference, profile=profile, format=format, reference_format=reference_format,
-            allow_missing=allow_missing, force=force, resamples=resamples, seed=seed, most=most, angle=angle,
+            allow_missing=allow_missing, force=force, lead=lead, resamples=resamples, seed=seed, most=most, angle=angle,
             distance=distance, relative=relative, onscreen=onscreen, classes=classes, events=events, collar=collar,
             offset_share=offset_share, tracks=tracks, recordings=recordings, judgements=judgements,
             threshold=named_numbers(threshold, "--threshold", "distance=0.5"), **choices,

@@ -15,7 +15,16 @@ from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_o
 from seldio.schema.qa import Item
 from seldio.scores import multiple_choice, ruenvaqa
 from seldio.scores.answers import AnswerOptions, AnswerSides, Path, imported, judgements_of, read_answers
-from seldio.scores.comparison.pairs import Against, Contest, naming, said_of, system_names
+from seldio.scores.comparison.pairs import (
+    Against,
+    Contest,
+    disagreeing,
+    lead_of,
+    naming,
+    said_of,
+    same_systems,
+    system_names,
+)
 from seldio.scores.proportions import mcnemar, paired_difference, wilson
 from seldio.scores.resampling import FEWEST, Resampling, holm, interval, interval_cells, p_value, weights
 from seldio.scores.seld.rows import Floats, Ints
@@ -134,8 +143,8 @@ _MARKING: dict[str, Callable[[AnswerSides, AnswerOptions], MarkedAnswers]] = {
 
 def compare_answers(
     systems: Sequence[Path], reference: Path | None, options: AnswerOptions, draw: Resampling, *,
-    against: Against = "all", most: int = 10, judgements: Sequence[str] = (), format: str | None = None,
-    reference_format: str | None = None,
+    against: Against = "all", lead: str | None = None, most: int = 10, judgements: Sequence[str] = (),
+    format: str | None = None, reference_format: str | None = None,
 ) -> ScoreReport:  # fmt: skip
     """Compare the answers of systems to the same questions.
 
@@ -145,6 +154,7 @@ def compare_answers(
         options: how they are scored.
         draw: how questions, or clips with all their questions, are resampled.
         against: which pairs are compared.
+        lead: the measure whose test decides which system is better; by default the first.
         most: how many of the questions that systems differ in are listed.
         judgements: a file of judgements for each system; none for answers that need no judge.
         format: the format of the predictions; detected by default.
@@ -175,7 +185,8 @@ def compare_answers(
             f"the systems are scored in different ways ({', '.join(dict.fromkeys(profiles))}): use --profile"
         )
     marked, left_out = _common(marked, options.allow_missing)
-    contest = _contest(names, marked, draw, against)
+    columns = marked[0].columns
+    contest = _contest(names, marked, draw, against, lead_of(columns, lead, columns[0].name))
     plain = contest.binary.all() and draw.over == "questions"
     apart = "Bonett and Price's method" if plain else "paired bootstrap"
     how = "Wilson" if plain else f"bootstrap over {draw.over}"
@@ -185,13 +196,16 @@ def compare_answers(
         tables += [*_by_group(contest, marked, draw), *_questions(contest, marked, most)]
     else:
         tables += _shares_by_group(contest, marked[0], draw)
-    settings: dict[str, str | int | bool] = {
-        "against": against, "over": draw.over, "resamples": draw.resamples, "seed": draw.seed,
-        "allow_missing": options.allow_missing,
-    }  # fmt: skip
+    settings = contest.settings(draw) | {"allow_missing": options.allow_missing}
     if sides.profile not in _MARKING:
         settings |= {"join": options.join, "offline": options.offline, "judgements": bool(judgements)}
-    told = [*_about_questions(contest, marked[0], left_out, draw), *contest.notices()]
+    told = [*same_systems(names, systems, lambda a, b: np.array_equal(marked[a].values, marked[b].values),
+                          "the same marks for every question")]  # fmt: skip
+    told += [
+        *disagreeing(each for table in tables for each in _tested(table)),
+        *_about_questions(contest, marked[0], left_out, draw),
+        *contest.notices(),
+    ]
     grave = [[each for each in one.notices if each.grave or each.first] for one in marked]
     told += said_of([clipped(name, 60) for name in names], grave)
     one = len(names) == 1
@@ -228,7 +242,7 @@ class AnswerContest(Contest):
 
 
 def _contest(
-    names: tuple[str, ...], marked: Sequence[MarkedAnswers], draw: Resampling, against: Against
+    names: tuple[str, ...], marked: Sequence[MarkedAnswers], draw: Resampling, against: Against, lead: int
 ) -> AnswerContest:
     marks = np.stack([each.values for each in marked], axis=1)
     count, systems, columns = marks.shape
@@ -253,19 +267,9 @@ def _contest(
         apart[:, number, graded] = np.stack(interval(drawn[:, other] - drawn[:, one], units))[:, graded]
     test = "exact McNemar test" if binary.all() else f"paired permutation test over {draw.over}"
     return AnswerContest(
-        names,
-        marked[0].columns,
-        marks.mean(axis=0),
-        drawn,
-        p,
-        units,
-        draw.over,
-        test,
-        against,
-        ends,
-        apart,
+        names, marked[0].columns, marks.mean(axis=0), drawn, p, units, draw.over, test, lead, against, ends, apart,
         marks=marks,
-    )
+    )  # fmt: skip
 
 
 def _units(marked: MarkedAnswers, draw: Resampling) -> Ints:
@@ -388,7 +392,7 @@ def _shares_by_group(contest: AnswerContest, marked: MarkedAnswers, draw: Resamp
     for place, (name, groups) in enumerate(_groups(marked)):
         body = []
         for label, rows in groups.items():
-            part = _contest(contest.systems, [marked.take(rows)], draw, "all")
+            part = _contest(contest.systems, [marked.take(rows)], draw, "all", contest.lead)
             assert part.ends is not None
             body.append((label, len(rows), *part.cells(part.values[0], *part.ends[:, 0])))
         head = Column(name, name.replace("_", " "))
@@ -411,6 +415,15 @@ def _questions(contest: AnswerContest, marked: Sequence[MarkedAnswers], most: in
     count = int((apart > 0).sum())
     title = f"{len(order):,} of {plural(count, 'question')} that the systems differ in"
     yield Table("questions", title, (Column("id", "question"), *heads), rows, aside=True)
+
+
+def _tested(table: Table) -> Iterator[tuple[str, Cell, float]]:
+    """The differences of a table by group, with their p-values."""
+    places = {column.name: place for place, column in enumerate(table.columns)}
+    for name, place in places.items():
+        p = places.get(name.replace("difference_", "p_holm_"), place)
+        if p != place:
+            yield from ((str(row[0]), row[place], float(str(row[p]))) for row in table)
 
 
 # --- notices -------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table, in_order
 from seldio.scores.answers import Path, judgements_of
-from seldio.scores.comparison.pairs import system_names
+from seldio.scores.comparison.pairs import same_systems, system_names
 from seldio.scores.jasco.judging import of as read_jasco
 from seldio.scores.judge.messages import Judgement
 from seldio.scores.proportions import confusion, kappa_interval, wilson
@@ -99,7 +99,8 @@ def compare_judgements(
     head = f"{plural(len(judges), 'judge')} and {names[-1]}" if people is not None else f"{plural(len(paths), 'run')}"
     title = "agreement with a reference, such as people" if people is not None else "repeatability of judgements"
     settings = {"resamples": draw.resamples, "seed": draw.seed, "allow_missing": allow_missing}
-    told = in_order(_notices(left_out, rows, len(ids), list(alone)))
+    same = same_systems(names, paths, lambda a, b: files[a] == files[b], "the same judgements")
+    told = in_order([*same, *_notices(left_out, rows, len(ids), list(alone))])
     return ScoreReport(head, "", title, plural(len(ids), "answer"), tuple(tables), told, settings)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
-from seldio.scores.comparison.pairs import LEVEL, Against, Contest, naming, said_of, system_names
+from seldio.scores.comparison.pairs import LEVEL, Against, Contest, lead_of, naming, said_of, same_systems, system_names
 from seldio.scores.resampling import FEWEST, Resampling, interval, interval_cells, p_value, units_of, weights
 from seldio.scores.seld.boundaries import slack
 from seldio.scores.seld.clip_sums import ClipSums, exchanged_sums, together
@@ -26,7 +26,7 @@ from seldio.text import plural
 
 def compare_labels(
     systems: Sequence[Path], reference: Path, options: SeldOptions, draw: Resampling, *, against: Against = "all",
-    most: int = 10, format: str | None = None, reference_format: str | None = None,
+    lead: str | None = None, most: int = 10, format: str | None = None, reference_format: str | None = None,
 ) -> ScoreReport:  # fmt: skip
     """Compare the outputs of systems with labels, and with each other.
 
@@ -36,6 +36,7 @@ def compare_labels(
         options: how they are scored.
         draw: how clips or rooms are resampled.
         against: which pairs are compared.
+        lead: the score whose test decides which system is better; by default that of the profile.
         most: how many of the clips that differ most are shown.
         format: the format of the predictions; detected by default.
         reference_format: the format of the reference; detected by default.
@@ -49,27 +50,37 @@ def compare_labels(
     for name, path in zip(names, systems, strict=True):
         with naming(name, len(names) > 1):
             cases.append(scored_case(path, reference, options, format, reference_format))
+    deciding = lead_of(cases[0].profile.columns, lead, cases[0].profile.lead)
     if len(cases) == 1:
         return _alone(os.fspath(systems[0]), cases[0], draw)
     scores, left_out = _common(names, [case.score for case in cases])
     unit_of = units_of(scores[0].clips, scores[0].rooms, draw.over)
-    contest, by_class = _contest(names, scores, draw, unit_of, against)
+    contest, by_class = _contest(names, scores, draw, unit_of, against, deciding)
     case = dataclasses.replace(cases[0], score=scores[0], bootstrap=draw, intervals=False)
     found = [contest.overall(f"overall, 95 % confidence intervals by bootstrap over {draw.over}")]
     found += [contest.differences(), contest.tests(), contest.ranking()]
     if by_class is not None:
         found.append(_classes(contest, case, scores, by_class, unit_of))
-    found += _beside(contest, cases, scores, draw, unit_of)
+    beside = _beside(contest, cases, scores, draw, unit_of)
+    found += _beside_tables(beside)
     if most:
         found.append(_clips(contest, scores, most))
     profile = case.profile
     first = scores[0]
     report = report_of("", case)
-    settings = {"against": contest.against, "over": draw.over, "resamples": draw.resamples, "seed": draw.seed}
+    settings = contest.settings(draw)
     clips = f"{plural(len(first.clips), 'clip')}, {plural(contest.units, 'room')}" if draw.over == "rooms" else (
         plural(len(first.clips), "clip"))  # fmt: skip
     over = f"{clips}, {len(case.labels)} classes, {first.average} average"
-    told = [*_about_clips(left_out), *contest.notices(), *_about_rooms(first, draw), *_about_swaps(contest, draw)]
+    told = [*same_systems(names, systems, lambda a, b: scores[a].counts.same(scores[b].counts),
+                          "the same counts in every clip")]  # fmt: skip
+    told += [
+        *_about_clips(left_out),
+        *contest.notices(),
+        *(beside.disagreeing() if beside else ()),
+        *_about_rooms(first, draw),
+        *_about_swaps(contest, draw),
+    ]
     if contest.units >= FEWEST:
         told += said_of(names, [[*few_clips(dataclasses.replace(case, score=score))] for score in scores])
     told += said_of(names, [[each for each in notices(one) if each.grave or each.first] for one in cases])
@@ -111,7 +122,7 @@ def _common(names: Sequence[str], scores: Sequence[SeldScore]) -> tuple[list[Sel
 
 
 def _contest(
-    names: tuple[str, ...], scores: Sequence[SeldScore], draw: Resampling, unit_of: Ints, against: Against
+    names: tuple[str, ...], scores: Sequence[SeldScore], draw: Resampling, unit_of: Ints, against: Against, lead: int
 ) -> tuple[Contest, Floats | None]:
     """The contest, and the resampled scores by class, shape [resamples, systems, scores, classes]."""
     drawn: list[list[Any]] = [[] for _ in scores]
@@ -126,7 +137,7 @@ def _contest(
     p = np.array([p_value(apart(one, other), exchanged(one, other), draw, unit_of) for one, other in pairs])
     contest = Contest(
         names, scores[0].profile.columns, np.array([score.values().overall[0] for score in scores]), overall, p,
-        int(unit_of.max()) + 1, draw.over, f"paired permutation test over {draw.over}", against,
+        int(unit_of.max()) + 1, draw.over, f"paired permutation test over {draw.over}", lead, against,
         weak=np.any([score.weak(draw.over) for score in scores], axis=0),
     )  # fmt: skip
     return contest, by_class
@@ -157,8 +168,8 @@ def exchanged(one: SeldScore, other: SeldScore) -> Callable[[Floats], Floats]:
 
 def _beside(
     contest: Contest, cases: Sequence[SeldCase], scores: Sequence[SeldScore], draw: Resampling, unit_of: Ints
-) -> Iterator[Table]:
-    """What the systems differ by in the scores of events and tracks, if these were asked for; as :func:`_contest`."""
+) -> Contest | None:
+    """The systems with their scores of events and tracks, if these were asked for; as :func:`_contest`."""
     found: list[list[ClipSums]] = [[] for _ in cases]
     for outcomes in zip(*(case.beside for case in cases), strict=True):
         if outcomes[0].levels:
@@ -166,7 +177,7 @@ def _beside(
             for sums, outcome in zip(found, outcomes, strict=True):
                 sums.append(outcome.levels[level])
     if not found[0]:
-        return
+        return None
     systems = []
     for sums, case, score in zip(found, cases, scores, strict=True):
         place = {clip: number for number, clip in enumerate(case.score.clips)}
@@ -176,11 +187,16 @@ def _beside(
         for one, other in combinations(systems, 2)
     ])  # fmt: skip
     drawn = np.stack([system.resampled(draw, unit_of) for system in systems], axis=1)
-    own = dataclasses.replace(
+    return dataclasses.replace(
         contest, columns=systems[0].columns, values=np.array([system.scores()[0] for system in systems]), drawn=drawn,
-        p=p, weak=np.any([system.weak(unit_of) for system in systems], axis=0),
+        p=p, lead=0, weak=np.any([system.weak(unit_of) for system in systems], axis=0),
     )  # fmt: skip
-    title = f"events and tracks, 95 % confidence intervals by bootstrap over {draw.over}"
+
+
+def _beside_tables(own: Contest | None) -> Iterator[Table]:
+    if own is None:
+        return
+    title = f"events and tracks, 95 % confidence intervals by bootstrap over {own.over}"
     yield dataclasses.replace(own.overall(title), name="events-tracks")
     for kind, table in (("differences", own.differences()), ("tests", own.tests())):
         yield dataclasses.replace(table, name=f"events-tracks-{kind}", title=f"events and tracks: {table.title}")

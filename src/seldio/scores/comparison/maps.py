@@ -11,7 +11,7 @@ import numpy as np
 
 from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
-from seldio.scores.comparison.pairs import Against, Contest, naming, said_of, system_names
+from seldio.scores.comparison.pairs import Against, Contest, lead_of, naming, said_of, same_systems, system_names
 from seldio.scores.imaging.report import ImagingCase, score_columns
 from seldio.scores.imaging.resampled import RankedMaps, about_classes, counted_in, few_of, with_intervals
 from seldio.scores.imaging.score_maps import ImagingOptions, MapsCounted, Path, report_of, scored_maps
@@ -22,7 +22,7 @@ from seldio.text import plural
 
 def compare_maps(
     systems: Sequence[Path], reference: Path, options: ImagingOptions, draw: Resampling, *, against: Against = "all",
-    most: int = 10, format: str | None = None, reference_format: str | None = None,
+    lead: str | None = None, most: int = 10, format: str | None = None, reference_format: str | None = None,
 ) -> ScoreReport:  # fmt: skip
     """Compare the energy maps of systems with those of labels, and with each other; of one system, intervals.
 
@@ -32,6 +32,7 @@ def compare_maps(
         options: how they are scored.
         draw: how clips or rooms are resampled.
         against: which pairs are compared.
+        lead: the score whose test decides which system is better; by default that of the profile.
         most: how many of the clips that differ most are shown.
         format: the layout of the predictions; detected by default.
         reference_format: the format of the reference; detected by default.
@@ -45,6 +46,7 @@ def compare_maps(
     for name, path in zip(names, systems, strict=True):
         with naming(name, len(names) > 1):
             cases.append(scored_maps(path, reference, options, format, reference_format))
+    deciding = lead_of(score_columns(cases[0].profile), lead, cases[0].profile.lead)
     if len(cases) == 1:
         return with_intervals(report_of(os.fspath(systems[0]), cases[0]), cases[0], draw)
     clips = [clip for clip in cases[0].counted if all(clip in case.counted for case in cases)]
@@ -65,7 +67,7 @@ def compare_maps(
     values = np.array([[one.mean, *one.aps, one.r] for one in scores])
     contest = Contest(
         names, score_columns(profile), values, drawn, np.array(p), int(unit_of.max()) + 1, draw.over,
-        f"paired permutation test over {draw.over}", against,
+        f"paired permutation test over {draw.over}", deciding, against,
         weak=np.full(values.shape[1], few_of(ranked[0], clips, draw) > 0),
     )  # fmt: skip
     found = [contest.overall(f"overall, 95 % confidence intervals by bootstrap over {draw.over}")]
@@ -73,8 +75,11 @@ def compare_maps(
     if most:
         found.append(_clips(contest, ranked, clips, most))
     report = report_of("", dataclasses.replace(cases[0], counted={clip: cases[0].counted[clip] for clip in clips}))
-    settings = {"against": contest.against, "over": draw.over, "resamples": draw.resamples, "seed": draw.seed}
-    told = [*_about_clips(names, cases, clips), *contest.notices(), *about_classes(ranked[0], clips, draw)]
+    settings = contest.settings(draw)
+    arrays = [(one.clip, one.class_id, one.hits, one.r, one.pairs) for one in ranked]
+    told = [*same_systems(names, systems, lambda a, b: all(map(np.array_equal, arrays[a], arrays[b])),
+                          "the same hits in every clip")]  # fmt: skip
+    told += [*_about_clips(names, cases, clips), *contest.notices(), *about_classes(ranked[0], clips, draw)]
     every = [report_of("", case).notices for case in cases]
     told += said_of(names, [[note for note in notes if note.grave or note.first] for notes in every])
     return dataclasses.replace(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from hashlib import sha256
 from itertools import combinations
 from typing import Literal
 
@@ -15,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seldio.errors import DataError, UsageError
+from seldio.files import open_source, read_entries
+from seldio.findings import raise_errors
 from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval, WeakInterval
 from seldio.scores.ranking import COMPARED, RANKED
-from seldio.scores.resampling import FEWEST, holm, interval, interval_cells, ranks
+from seldio.scores.resampling import FEWEST, Resampling, holm, interval, interval_cells, ranks
 from seldio.scores.seld.rows import Floats
-from seldio.text import printable
+from seldio.text import listed, printable
 
 Against = Literal["all", "first", "best"]
 #: What a p-value must be below for a difference to be called one.
@@ -67,6 +70,59 @@ def said_of(systems: Sequence[str], told: Sequence[Sequence[Notice]]) -> Iterato
         )
 
 
+def lead_of(columns: Sequence[Column], name: str | None, usual: str) -> int:
+    """The place of the measure that decides: the one that the user names, else the usual one.
+
+    Raises:
+        UsageError: there is no such measure.
+    """
+    for place, column in enumerate(columns):
+        if (name or usual).casefold() in (column.name.casefold(), column.title.casefold()) and column.better:
+            return place
+    names = ", ".join(column.name for column in columns if column.better)
+    raise UsageError(f"--lead {printable(name or usual)}: choose from {names}")
+
+
+def disagreeing(tested: Iterable[tuple[str, Cell, float]]) -> Iterator[Notice]:
+    """That intervals and tests disagree; *tested*: what each is of, the interval of a difference, and its p-value."""
+    odd = [
+        name for name, cell, p in tested
+        if isinstance(cell, Interval) and not isinstance(cell, UnreliableInterval) and p >= LEVEL
+        and (cell.low > 0 or cell.high < 0)
+    ]  # fmt: skip
+    if odd:
+        text = f"the interval of {listed(odd, 5)} leaves out 0 though p (Holm) is not below {LEVEL:g}: an interval is "
+        yield Notice(
+            "interval-or-test", f"{text}about one difference alone, p (Holm) about several; p decides", grave=True
+        )
+
+
+def same_systems(
+    names: Sequence[str], paths: Sequence[str | os.PathLike[str]], same: Callable[[int, int], bool], what: str
+) -> Iterator[Notice]:
+    """Systems that do not differ in anything that is measured.
+
+    Args:
+        names: of the systems.
+        paths: their files.
+        same: whether two are scored the same throughout.
+        what: that they have in common then.
+    """
+    for one, other in combinations(range(len(names)), 2):
+        if same(one, other):
+            both = f"{names[one]} and {names[other]}"
+            text = f"{both} have {what}: the same rows, or differences that are not looked at here"
+            if "-" not in (paths[one], paths[other]) and _content(paths[one]) == _content(paths[other]):
+                text = f"{both} are the same files, byte for byte"
+            yield Notice("same-system", f"{text}. There is nothing to compare", grave=True, first=True)
+
+
+def _content(path: str | os.PathLike[str]) -> list[bytes]:
+    """What tells the content of all files of a system, whatever the folder is called."""
+    with open_source(path, raise_errors) as source:
+        return sorted(sha256(data).digest() for _, data in read_entries(source, raise_errors))
+
+
 @dataclasses.dataclass(frozen=True)
 class Contest:
     """Systems with their scores, in full and of the same resamples."""
@@ -79,6 +135,7 @@ class Contest:
     units: int  # how many clips, rooms or questions resamples are made of
     over: str  # what these are
     test: str  # which test the p-values are of
+    lead: int  # the score whose test decides which system is better
     against: Against = "all"  # which pairs are shown
     #: the ends of the intervals of each system where they are not those of the resamples, shape [2, systems, scores]
     ends: Floats | None = None
@@ -91,11 +148,16 @@ class Contest:
         if self.against not in ("all", "first", "best"):
             raise UsageError(f"--against {self.against}: choose from all, first, best")
 
-    @property
-    def lead(self) -> int:
-        """The score that stands for all where there is room for one: SELD, else F, else the first."""
-        names = [column.name for column in self.columns]
-        return next((names.index(name) for name in ("SELD", "F") if name in names), 0)
+    def settings(self, draw: Resampling) -> dict[str, str | int | bool | None]:
+        """What a report says of how systems were compared."""
+        lead = self.columns[self.lead].name
+        return {
+            "against": self.against,
+            "lead": lead,
+            "over": draw.over,
+            "resamples": draw.resamples,
+            "seed": draw.seed,
+        }
 
     @property
     def lower(self) -> Floats:
@@ -122,13 +184,19 @@ class Contest:
         return title if len(self.pairs) == 1 else f"{title}, {self.named(pair)}"
 
     def raised(self) -> tuple[Floats, Floats]:
-        """The p-values of the pairs shown, and those with Holm's correction.
+        """The p-values of the pairs shown, and those with Holm's correction: of the lead, and of all others together.
 
         The best system was chosen by the scores, so that its pairs are corrected as if all were tested.
         """
         every = list(combinations(range(len(self.systems)), 2))
         shown = [every.index((min(pair), max(pair))) for pair in self.pairs]
-        return self.p[shown], holm(self.p[shown]) if self.against == "first" else holm(self.p)[shown]
+        tested = shown if self.against == "first" else list(range(len(every)))
+        adjusted = np.full(self.p.shape, np.nan)
+        rest = [n for n, column in enumerate(self.columns) if n != self.lead and column.better is not None]
+        for family in ([self.lead], rest):
+            place = np.ix_(tested, family)
+            adjusted[place] = holm(self.p[place].ravel()).reshape(self.p[place].shape)
+        return self.p[shown], adjusted[shown]
 
     # --- tables ---
 
@@ -166,32 +234,37 @@ class Contest:
         return Table(COMPARED, title, (Column("pair", "difference"), *self.columns), tuple(rows))
 
     def tests(self) -> Table:
-        """The p-value of each difference, and which system is better."""
-        several = len(self.systems) > 2
+        """The p-value of each difference, that of the lead first, and which system is better."""
         rows: list[tuple[Cell, ...]] = []
         plain, corrected = self.raised()
+        order = sorted(range(len(self.columns)), key=lambda place: place != self.lead)
         for number, (one, other) in enumerate(self.pairs):
-            for place, column in enumerate(self.columns):
-                if column.better is None:
+            for place in order:
+                if self.columns[place].better is None:
                     continue
                 p, last = float(plain[number, place]), float(corrected[number, place])
                 gain = self.values[other, place] - self.values[one, place]
-                winner = other if (gain < 0) == (column.better == "lower") else one
-                verdict = self.systems[winner] if last < LEVEL and gain else "undecided"
-                label = f"{self.named((one, other))}: {column.title}"
-                rows.append((label, p, *((last,) if several else ()), verdict))
-        heads = [
+                winner = other if (gain < 0) == (self.columns[place].better == "lower") else one
+                sure = last < LEVEL and corrected[number, self.lead] < LEVEL and gain
+                label = f"{self.named((one, other))}: {self.columns[place].title}"
+                rows.append((label, p, last, self.systems[winner] if sure else "undecided"))
+        lead = self.columns[self.lead].title
+        holm_of = f"p-value with Holm's correction over all measures but {lead}, the lead, which needs none"
+        if len(self.systems) > 2:
+            holm_of = (
+                f"p-value with Holm's correction: of {lead}, the lead, over all pairs; else over all other measures too"
+            )
+        meaning = (
+            f"the better system where p (Holm) of {lead} is below {LEVEL:g}, by another measure where its own is too; "
+            f"else the choice of {self.over} may make the difference"
+        )
+        heads = (
             Column("test", "difference"),
             Column("p", "p", "", 4, None, f"p-value of the {self.test}; 0.0000 is below 0.00005"),
-        ]
-        if several:
-            text = "p-value with Holm's correction over all pairs of a score"
-            heads.append(Column("p_holm", "p (Holm)", "", 4, None, text))
-        by = "p (Holm)" if several else "p"
-        meaning = (
-            f"the better system where {by} is below {LEVEL:g}; else the choice of {self.over} may make the difference"
+            Column("p_holm", "p (Holm)", "", 4, None, holm_of),
+            Column("better", "better", meaning=meaning),
         )
-        return Table("tests", self.test, (*heads, Column("better", "better", meaning=meaning)), tuple(rows))
+        return Table("tests", f"{self.test}; {lead} decides", heads, tuple(rows))
 
     def ranking(self) -> Table:
         """The rank of each system in each score, with the interval of what it is in resamples."""
@@ -231,9 +304,19 @@ class Contest:
         title = f"ranks, with their 95 % intervals over resampled {self.over}"
         return Table("ranks", title, (Column("system", "system"), *heads, first), tuple(rows[n] for n in order))
 
+    def disagreeing(self) -> Iterator[Notice]:
+        """Differences whose interval is on one side of 0 while the test leaves them open."""
+        adjusted = self.raised()[1]
+        rows = self.differences().rows
+        yield from disagreeing(
+            (f"{self.columns[place].title} ({row[0]})", cell, float(adjusted[number, place]))
+            for number, row in enumerate(rows) for place, cell in enumerate(row[1:])
+            if self.columns[place].better is not None
+        )  # fmt: skip
+
     def notices(self) -> list[Notice]:
         """What there is to know about any comparison."""
-        found = []
+        found = [*self.disagreeing()]
         if self.units < FEWEST:
             text = (
                 f"{self.units:,} {self.over} tell nothing about others: the ends of intervals are in json and csv alone"

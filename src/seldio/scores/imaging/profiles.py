@@ -31,6 +31,7 @@ class ImagingProfile:
     files: tuple[str, str] = ("X.json", "X_std.json")
     #: what another version calls its predictions: the program finds no label for such a file and leaves it out
     skips: str = "X_inference.json"
+    lead: str = "mAP"  # the score whose test decides which of two systems is better
     averages: tuple[Average, ...] = ("macro", "micro")  # the first is the default
     vocabulary: str = "starss"  # of the classes
     #: bytes of a file of predictions at which the program ends; None for any number

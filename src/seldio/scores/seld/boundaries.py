@@ -25,7 +25,7 @@ def bounded(
 ) -> tuple[Floats, Floats]:
     """The ends of intervals by class, with bounds in the place of those of shares that are 0 or 1.
 
-    Errors of a class without a match, and scores that are made of those or of a bound, cannot be said: NaN.
+    Errors of a class without a match, and scores that are made of those or of a bound, are unknown: NaN.
 
     Args:
         names: of the scores.

@@ -42,6 +42,7 @@ class SeldProfile:
     unit: int  # label frames of those
     score: Callable[[Counts, Average], Values]  # from counts and an average to scores by class (macro) or over all
     columns: tuple[Column, ...]  # the scores, in their order
+    lead: str = "SELD"  # the score whose test decides which of two systems is better
     averages: tuple[Average, ...] = ("macro", "micro")  # the first is the default
     limits: Thresholds = DEFAULT  # the default ones
     #: which frames count: up to the last labelled one as the program has it, a fixed number, or up to the end of the
@@ -136,7 +137,7 @@ PROFILES: tuple[SeldProfile, ...] = (
         title="DCASE 2025 Task 3, stereo: folded azimuths, a relative distance error up to 1",
         program="DCASE2025_seld_baseline at 42a48b6, metrics.py",
         measure=pairing.FOLDED, tally=metrics.frame_counts, unit=1, tracks=metrics.TRACKS, horizon="before-last",
-        score=metrics.stereo, limits=Thresholds(20.0, relative=1.0), needs=("distance",), metre=100.0,
+        score=metrics.stereo, lead="F", limits=Thresholds(20.0, relative=1.0), needs=("distance",), metre=100.0,
         columns=(F, ANGLE, dataclasses.replace(DISTANCE, unit="cm", digits=1), RELATIVE, ONSCREEN), jackknife="fails",
     ),
     SeldProfile(
