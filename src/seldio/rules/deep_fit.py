@@ -20,6 +20,7 @@ from seldio.formats.trees import TYPES, Tree, TreePlace
 from seldio.media.arrays import Format
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, grouped
+from seldio.rules.deep_apart import Apart, apart
 from seldio.rules.deep_causes import Cause, Verdict, in_labels, judge
 from seldio.rules.deep_evidence import Evidence, evidence_of
 from seldio.rules.deep_pieces import LabelFrames, Pieces, joined, label_frames, pieces
@@ -338,9 +339,19 @@ class Fits:
         return [_together(same) for same in grouped(shown, blamed).values()]
 
     @cached_property
+    def apart(self) -> list[tuple[Fit, Fit, Apart]]:
+        """FOA and MIC of each clip that has both, and how MIC differs in time and level where they sound alike."""
+        pairs = ((foa, mic) for foa in self.all if foa.format == "foa" and foa.intact
+                 for mic in self.siblings(foa) if mic.format == "mic")  # fmt: skip
+        found = ((foa, mic, apart(foa, mic)) for foa, mic in pairs)
+        return [(foa, mic, between) for foa, mic, between in found if between is not None]
+
+    @cached_property
     def timings(self) -> list[tuple[Fit, Shift | Other]]:
-        """The recordings whose labels fit at another time, or are those of another clip."""
-        found = ((fit, timing(fit, self.label_frames)) for fit in self.all)
+        """The recordings whose labels fit at another time, or are those of another clip; all of them, not a part."""
+        parted = {fit.recording for foa, mic, between in self.apart if between.known and not between.constant
+                  for fit in (foa, mic)}  # fmt: skip
+        found = ((fit, timing(fit, self.label_frames)) for fit in self.all if fit.recording not in parted)
         return [(fit, one) for fit, one in found if one is not None]
 
     @cached_property

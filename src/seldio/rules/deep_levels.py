@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from seldio.findings import Finding
 from seldio.rules.collection import Found
+from seldio.rules.deep_apart import SMALLEST, Apart, at_fault
 from seldio.rules.deep_fit import Fit, Fits
 from seldio.rules.deep_pieces import Floats
 from seldio.rules.deep_pooled import MANY
 from seldio.rules.registry import WARNING, rule
+from seldio.text import listed
 
 #: To be named, a wrong gain leaves at most this part of what is unlike a sound field: of a clip, of four or more.
 _LEFT, _LEFT_TOGETHER = 0.5, 0.65
@@ -140,55 +140,8 @@ def capsules_differ(fits: Fits, found: Found) -> Iterator[Finding]:
                 yield found(fit.recording, said, hint)
 
 
-#: Seconds of a piece in which two recordings are compared, and most seconds by which they are apart.
-_PIECE, _REACH = 5.0, 1.0
-#: Smallest correlation of the levels of two recordings, and fewest pieces (and share of them) that reach it.
-_ALIKE, _PIECES, _SHARE = 0.8, 3, 0.6
-#: Smallest shift, step and drift over the recording that is reported, s; smallest difference in level, dB.
-_APART, _LOUD = 0.015, 3.0
-#: Largest mean error (s) of a line or a step that explains shifts.
-_STRAY = 0.005
-
-
-class Apart(NamedTuple):
-    """How one recording of a clip differs from another: seconds by which it is later, piece by piece, and decibels."""
-
-    time: Floats  # the middle of each piece that can be compared, s
-    late: Floats  # seconds by which it is later there
-    louder: float  # decibels by which it is louder
-
-
-def apart(one: Fit, other: Fit) -> Apart | None:
-    """How *other* differs from *one*; None where too little is alike."""
-    if one.envelope is None or other.envelope is None:
-        return None
-    size, reach = round(_PIECE / one.window), round(_REACH / one.window)
-    count = min(len(one.envelope), len(other.envelope))
-    time, late = [], []
-    pieces = range(reach, count - size - reach + 1, size)
-    for first in pieces:
-        here = one.envelope[first : first + size].astype(np.float64)
-        there = sliding_window_view(other.envelope[first - reach : first + size + reach].astype(np.float64), size)
-        match = _correlation(here, there)
-        best = int(np.argmax(match))
-        if match[best] >= _ALIKE and 0 < best < len(match) - 1:
-            low, middle, high = match[best - 1 : best + 2]
-            fine = (low - high) / (2 * (low - 2 * middle + high)) if low - 2 * middle + high else 0.0
-            time.append((first + size / 2) * one.window)
-            late.append((best - reach + fine) * one.window)
-    if len(time) < max(_PIECES, _SHARE * len(pieces)):
-        return None
-    loud = one.envelope[:count] > np.quantile(one.envelope[:count], 0.5)
-    return Apart(
-        np.array(time), np.array(late), float(np.median((other.envelope[:count] - one.envelope[:count])[loud]))
-    )
-
-
-def _correlation(here: Floats, there: Floats) -> Floats:
-    """Of a vector with each row of a matrix."""
-    here, there = here - here.mean(), there - there.mean(axis=1, keepdims=True)
-    size = np.linalg.norm(here) * np.linalg.norm(there, axis=1)
-    return np.asarray(np.divide(there @ here, size, out=np.zeros(len(there)), where=size > 0))
+#: Smallest difference in level (dB) that is reported.
+_LOUD = 3.0
 
 
 @rule("AUD314", WARNING)
@@ -196,13 +149,14 @@ def arrays_apart(fits: Fits, found: Found) -> Iterator[Finding]:
     """FOA and MIC of a clip that are not at the same time, or not equally loud.
 
     Both were made from the same recording, sample by sample. W and the mean of the capsules hear the same
-    below 500 Hz, so their levels rise and fall together. They are compared in pieces of 5 s: a constant shift
-    (from 15 ms), a step, where samples were dropped or inserted, or a drift, where a clock was wrong. From
-    four clips on, the difference in level is compared with that of the other clips (3 dB). A shift that
-    labels explain is AUD308.
+    below 500 Hz, so their levels rise and fall together, and show over the whole clip by how much the one is
+    later: a constant shift (from 15 ms), steps, where samples were dropped or inserted, the drift of a clock, or
+    both of these. The labels tell which of the two recordings left its place, where they fit the one clearly
+    better; so do zeros that only one of them has. From four clips on, the difference in level is compared with
+    that of the other clips (3 dB). A shift of a whole recording that labels explain is AUD308.
 
     Example:
-        from 24 s on, MIC is 43 ms earlier than before: samples were dropped
+        from about 24 s on, FOA is 210 ms earlier than before: samples were dropped (the labels fit MIC)
 
     Fix:
         Use the originals of both.
@@ -210,47 +164,52 @@ def arrays_apart(fits: Fits, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2023 Task 3, both formats are extracted from the same Eigenmike recordings.
     """
     shifted = {fit.recording for fit, _ in fits.timings}
-    pairs = []
-    for foa in (fit for fit in fits.all if fit.format == "foa" and fit.intact):
-        for mic in (fit for fit in fits.siblings(foa) if fit.format == "mic"):
-            between = apart(foa, mic)
-            if between is None:
-                continue
-            pairs.append((mic, between.louder))
-            said = None if {foa.recording, mic.recording} & shifted else _in_time(between)
+    for foa, mic, between in fits.apart:
+        parted = between.known and not between.constant
+        if parted or not {foa.recording, mic.recording} & shifted:
+            wrong, why = at_fault(between, foa, mic)
+            said = _in_time(between, wrong, why)
             if said is not None:
-                yield found(mic.recording, f"{mic.file}: {said}", f"compare with {foa.recording}; use the originals")
-    usual = float(np.median([louder for _, louder in pairs])) if len(pairs) >= MANY else None
-    for mic, louder in pairs if usual is not None else ():
-        more = louder - (usual or 0.0)
+                one, other = (foa, mic) if wrong is foa else (mic, foa)
+                yield found(one.recording, f"{one.file}: {said}", f"compare with {other.recording}; use the originals")
+    louder = [between.louder for _, _, between in fits.apart]
+    usual = float(np.median(louder)) if len(louder) >= MANY else None
+    for _, mic, between in fits.apart if usual is not None else ():
+        more = between.louder - (usual or 0.0)
         if abs(more) >= _LOUD:
             side = "louder" if more > 0 else "quieter"
             said = f"{mic.file}: MIC is {abs(more):.1f} dB {side} relative to FOA than those of the other clips"
             yield found(mic.recording, said, "use the originals of both")
 
 
-def _in_time(between: Apart) -> str | None:
-    """In words, how MIC differs from FOA in time; None if it does not."""
-    time, late = between.time, between.late
-    middle = float(np.median(late))
-    if np.abs(late - middle).mean() < _STRAY:
-        side = "later" if middle > 0 else "earlier"
-        return f"MIC is {1000 * abs(middle):.0f} ms {side} than FOA" if abs(middle) >= _APART else None
-    slope, start = np.polyfit(time, late, 1)
-    steps = [(np.abs(late[:at] - np.median(late[:at])).sum() + np.abs(late[at:] - np.median(late[at:])).sum(), at)
-             for at in range(1, len(late))]  # fmt: skip
-    cost, at = min(steps)
-    line = float(np.abs(late - slope * time - start).mean())
-    if min(line, cost / len(late)) >= _STRAY:
-        return None
-    if line <= cost / len(late):
-        side = "slower" if slope > 0 else "faster"
-        known = abs(slope) * (time[-1] - time[0]) >= _APART
-        return f"the clock of MIC is {1e6 * abs(slope):.0f} ppm {side} than that of FOA" if known else None
-    jump = float(np.median(late[at:]) - np.median(late[:at]))
-    side, what = ("earlier", "dropped") if jump < 0 else ("later", "inserted")
-    when = (time[at - 1] + time[at]) / 2
-    return (
-        f"from about {when:.0f} s on, MIC is {1000 * abs(jump):.0f} ms {side} than before: samples were {what}"
-        if abs(jump) >= _APART else None
-    )  # fmt: skip
+def _in_time(between: Apart, wrong: Fit | None, why: str) -> str | None:
+    """In words, how MIC differs from FOA in time, or FOA from MIC if that is *wrong*; None if it does not."""
+    one, other, sign = ("FOA", "MIC", -1) if wrong is not None and wrong.format == "foa" else ("MIC", "FOA", 1)
+    course, told = between.course, f" ({why})"
+    if not between.known:
+        low, high = (1000 * late for late in between.range)
+        span = f"MIC is {low:+.0f} to {high:+.0f} ms later"
+        return f"MIC and FOA are out of step, and no known cause explains how: {span}"
+    parts = []
+    if course.drift:
+        side = "slower" if sign * course.drift > 0 else "faster"
+        parts.append(f"the clock of {one} is {1e6 * abs(course.drift):.0f} ppm {side} than that of {other}")
+    if between.constant and abs(course.later) >= SMALLEST:
+        side = "later" if sign * course.later > 0 else "earlier"
+        parts.append(f"{one} is {1000 * abs(course.later):.0f} ms {side} than {other}")
+    if course.steps:
+        steps = [sign * 1000 * step.later for step in course.steps]
+        more, less = f"inserted in {one}", f"dropped from {one}"
+        if wrong is None:
+            more, less = f"{more}, or dropped from {other}", f"{less}, or inserted in {other}"
+        what = more if min(steps) > 0 else less if max(steps) < 0 else f"inserted in {one} (+) and dropped from it (-)"
+        if len(steps) == 1:
+            side = "later" if steps[0] > 0 else "earlier"
+            since = f"from about {course.steps[0].time:.0f} s on"
+            parts.append(f"{since}, {one} is {abs(steps[0]):.0f} ms {side} than before: samples were {what}")
+        else:
+            mixed = min(steps) < 0 < max(steps)
+            each = [f"{late:+.0f} ms" if mixed else f"{abs(late):.0f} ms" for late in steps]
+            when = [f"{size} at about {step.time:.1f} s" for size, step in zip(each, course.steps, strict=True)]
+            parts.append(f"samples were {what} {len(steps)} times: {listed(when, 4)}")
+    return f"{'; '.join(parts)}{told}" if parts else None

@@ -22,7 +22,7 @@ MARGIN, _WHEN = 6.0, 0.3
 #: That for the labels of another clip, of which there may be hundreds.
 _CLIP = 12.0
 #: The same in standard errors.
-_SURE = 1.7
+SURE = 1.7
 #: Fewest label frames by which another shift must differ from the best one to be its rival.
 _APART = 20
 #: Fewest label frames in which a clip's own labels must be heard, before they can be those of another one.
@@ -108,7 +108,7 @@ def shift(labels: LabelFrames, sound: AudibleFrames) -> Shift | None:
 def _sure(gain: Floats, margin: float = MARGIN) -> bool:
     """Whether the gain of label frames is large, and significant over blocks."""
     blocks = np.add.reduceat(gain, np.arange(0, len(gain), _BLOCK))
-    return bool(gain.sum() > margin and gain.sum() > _SURE * np.sqrt((blocks**2).sum()))
+    return bool(gain.sum() > margin and gain.sum() > SURE * np.sqrt((blocks**2).sum()))
 
 
 def _various(labels: LabelFrames, sound: AudibleFrames, late: int = 0, events: int = 1) -> bool:
