@@ -403,6 +403,7 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
     "a page": ("AUD101", "Format not recognised (it begins with <!DOCTYPE ht)", {FOA: b"<!DOCTYPE html><html></html>"}),
     "half a header": ("AUD101", "cannot be read as audio", {FOA: WHOLE[:30]}),
     "0 Hz": ("AUD101", "the header says 0 frames per second", {FOA: WHOLE[:24] + bytes(4) + WHOLE[28:]}),
+    "4 GHz": ("AUD101", "something impossible about rate", {FOA: WHOLE[:24] + b"\xff" * 4 + WHOLE[28:]}),
     "0 channels": ("AUD101", "Channel count is zero", {FOA: WHOLE[:22] + bytes(2) + WHOLE[24:]}),
     "no samples": ("AUD101", "mix001.wav has no samples", {FOA: sound(noise(0.0))}),
     "never completed": ("AUD101", "never completed, and 384,000 bytes", {FOA: WHOLE[:40] + bytes(4) + WHOLE[44:]}),

@@ -324,7 +324,7 @@ def test_other_links_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:
 )
 def test_a_gap_in_numbered_files(tmp_path: Path, numbers: Any, expected: list[str]) -> None:
     labels = folder(tmp_path / "in", numbers, ROWS.replace("0,", "1,", 1))
-    report = seldio.validate(labels, format="starss23")
+    report = seldio.validate(labels, format="starss23", ignore="SUB116")  # the files are all the same
     found = [finding for finding in report.findings if finding.code == "SUB111"]
     assert expected == [finding.message for finding in found]
     assert not report.reaches(seldio.Severity.WARNING) or "SUB111" not in report.by_rule()

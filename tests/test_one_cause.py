@@ -50,7 +50,7 @@ def folder(tmp_path: Path) -> Callable[..., Path]:
 
 
 def check(path: Path) -> Report:
-    return seldio.validate(path, format="starss22")
+    return seldio.validate(path, format="starss22", ignore="SUB116")  # the files are all the same
 
 
 def only(report: Report, code: str) -> Finding:

@@ -41,6 +41,7 @@ class CheckedFile(NamedTuple):
     rows: int
     readable: bool
     blank: bool  # whether the file holds nothing
+    content: bytes  # what the same bytes have in common
 
 
 class RowFinding(NamedTuple):
@@ -94,7 +95,7 @@ def checked(
         path = part.file.path
         within[path] = place = within.get(path, -1) + 1
         blank = not part.file.data.strip()
-        files.append(CheckedFile(path, place, part.origin, part.first, part.rows, part.readable, blank))
+        files.append(CheckedFile(path, place, part.origin, part.first, part.rows, part.readable, blank, part.content))
     table = files[0].path if one.reading.format.role == "table" and files else ""
     layout = next((format.name for format in LABEL_FORMATS if format == reading.format), reading.format)
     return CheckedLabels(
@@ -130,6 +131,7 @@ class _Elsewhere(FileRows):
     def __init__(self, file: TextFile, own: CheckedFile, first: int, found: Callable[[], LabelReading]) -> None:
         super().__init__(file, own.origin)
         self.first, self.rows, self.readable = first, own.rows, own.readable
+        self.content = own.content  # its bytes are not kept
         self._within, self._found = own.within, found
 
     def found(self) -> tuple[LabelReading, FileRows]:

@@ -47,6 +47,8 @@ _KEPT, _HEARD = ("frame",), ("azimuth", "elevation", "x", "y", "z", "class_id", 
 _WHOLE = 1 << 62
 #: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.
 _OF_CLIPS = ("SUB101", "SUB111")
+#: What a finding about a file accounts for: classes that seem to be frames start over, and zeros are all the same.
+_EXPLAINED = {"LAB320": "SUB106", "LAB315": "SUB116"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -210,15 +212,19 @@ def _check_labels(
         recognised = [one.recognised() for one in sets]
         collection = Collection.of(source, [one.reading for one in recognised], reference)
         rows = [row for one in sets for row in one.findings(lengths)]
-        swapped = {row.finding.path for row in rows if row.finding.code == "LAB320"}  # whose classes seem to be frames
+        void = {(_EXPLAINED.get(row.finding.code), row.finding.path) for row in rows}
         about = list(rules.findings(collection, skip=_OF_CLIPS if packed else ()))
-        about = [finding for finding in about if not (finding.code == "SUB106" and finding.path in swapped)]
+        about = [finding for finding in about if (finding.code, finding.path) not in void]
         mixed = {finding.path for finding in about if finding.code == "SUB106"}
+        dense = any(finding.code == "SUB119" for finding in about)  # which says more than each file can
         for finding in about:
             if not (mixed and finding.code in ("SUB101", "SUB102")):
                 sink(finding)
         for row in rows:
-            if not (row.finding.path in mixed and row.finding.code.startswith("LAB2")):
+            told = (row.finding.path in mixed and row.finding.code.startswith("LAB2")) or (
+                dense and row.finding.code == "LAB307"
+            )
+            if not told:
                 sink(row.finding)
         every += recognised
     return every

@@ -195,6 +195,8 @@ def _speaking() -> Iterator[None]:
         yield
     except (soundfile.LibsndfileError, TypeError, ValueError) as error:
         words = getattr(error, "error_string", str(error)).removeprefix("Error : ")
+        if words.startswith("Internal error"):  # libsndfile speaks of its own insides
+            words = "the header says something impossible about rate, channels or length"
         raise NotAudio(words.rstrip(". \n")) from error
 
 

@@ -14,9 +14,9 @@ from seldio.rules.registry import CATALOGUE, ERROR, INFO, WARNING, find, finding
 FAMILIES = tuple(
     import_module(f"seldio.rules.{name}")
     for name in (
-        "misreadings", "labels", "submissions", "package_rules", "package_meta", "layout", "tree_gaps", "ignored",
-        "stored", "hub", "hub_secrets", "items", "item_answers", "mera", "mera_verdict", "predictions", "item_audio",
-        "audio", "deep", "deep_levels", "video", "item_blind",
+        "misreadings", "labels", "submissions", "clip_names", "file_sets", "package_rules", "package_meta", "layout",
+        "tree_gaps", "ignored", "stored", "hub", "hub_secrets", "items", "item_answers", "mera", "mera_verdict",
+        "predictions", "item_audio", "audio", "deep", "deep_levels", "video", "item_blind",
     )
 )  # fmt: skip
 plugins.rows("rules", Rule)  # rules register themselves when they are created

@@ -156,6 +156,9 @@ def split_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     that level make it fail (NotADirectoryError), files below it are not seen. The code of 2019 and 2020 has no
     split folders.
 
+    Files too deep are an error where others of the same folder are in their place: those are read and these not,
+    and nobody says so.
+
     Example:
         metadata_dev/fold3_room4_mix001.csv
 
@@ -171,12 +174,14 @@ def split_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
         top = f"{place.top.field}_dev" if place.top is not None else "the split folder"
         return top, len(place.below) > tree.row.depth
 
+    seen = {place.top for place in tree.places if place.inside and place.field and away(place) is None}
     for (top, deep), places in sorted(grouped(tree.places, away).items()):
         what = "too deep in" if deep else "outside any split folder, in"
         yield found(
             places,
             f"{plural(len(places), 'file')} {what} {top}: {file_names(places)}",
             f"the official code looks {'one folder' if tree.row.depth else 'directly'} below {top}",
+            severity=ERROR if deep and places[0].top in seen else WARNING,
         )
 
 

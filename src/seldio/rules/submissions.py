@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
@@ -13,18 +13,16 @@ import numpy as np
 
 from seldio.clock import HOP
 from seldio.files import Entry
-from seldio.findings import Finding
+from seldio.findings import SINGLY, Finding
 from seldio.formats.base import FileRows, Ints, LabelReading
+from seldio.rules.clip_names import CLIP_NAME, RECORDING, explained, misspelt
 from seldio.rules.collection import Collection, Found
+from seldio.rules.file_sets import dense
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import listed, plural, printable
 
 #: The clips of STARSS without the zeros of their numbers.
 _PADLESS = re.compile(r"^(?P<start>(?:fold[0-9]+_room[0-9]+_)?mix)(?P<number>[0-9]{1,2})$")
-#: How datasets name their clips.
-CLIP_NAME = re.compile(
-    r"mix\d{3}|fold\d+_room\d+_mix\d{3}(_ov\d|_deg-?\d+_start\d+)?|split\d_ir\d_ov\d_\d+", re.IGNORECASE
-)
 
 
 @rule("SUB101", ERROR)
@@ -45,8 +43,7 @@ def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
     """
     if collection.reference is not None:
         source = printable(collection.reference.path)
-        misspelt = set(_misspelt(collection).values())
-        missing = sorted(set(collection.reference.clips) - set(collection.clips) - misspelt)
+        missing = sorted({*collection.reference.clips} - {*collection.clips} - {*explained(collection).missing})
         for clip in missing:
             wanted = f"{printable(clip)}.csv" if len(missing) == 1 else "a file for each of its clips"
             hint = f"{source} requires {wanted}; leave it empty if nothing was detected" if clip == missing[0] else None
@@ -68,9 +65,9 @@ def surplus_clip(collection: Collection, found: Found) -> Iterator[Finding]:
     Reference: seld-dcase2023, cls_compute_seld_results.py.
     """
     if collection.reference is not None:
-        misspelt = _misspelt(collection)
+        known = {*collection.reference.clips, *explained(collection).surplus}
         for clip, path in sorted(collection.clips.items()):
-            if clip not in collection.reference.clips and clip not in misspelt:
+            if clip not in known:
                 yield found(path, f"{printable(clip)} is not a clip of {printable(collection.reference.path)}",
                             "name result files like the recordings, with .csv")  # fmt: skip
 
@@ -91,32 +88,13 @@ def misspelt_clip(collection: Collection, found: Found) -> Iterator[Finding]:
 
     Reference: seld-dcase2023, cls_compute_seld_results.py: files are found by name.
     """
-    for clip, meant in sorted(_misspelt(collection).items()):
+    spelled = sorted(misspelt(collection).items())
+    for number, (clip, meant) in enumerate(spelled if len(spelled) <= SINGLY else spelled[:1]):
         message = f"{printable(clip)} is spelled differently from its recording, {printable(meant)}"
+        if number == 0 and len(spelled) > SINGLY:
+            message = f"{len(spelled):,} files are spelled differently from their recordings: {printable(clip)} for "
+            message += printable(meant)
         yield found(collection.clips[clip], message, f"rename it: {meant}.csv")
-
-
-#: Suffixes that may follow the name of a recording.
-_RECORDING = re.compile(r"(?:\.(?:wav|flac|ogg|mp3|mp4|aac|csv))+$", re.IGNORECASE)
-
-
-def _spelling(clip: str) -> str:
-    """A clip's name without differences in spelling."""
-    name = _RECORDING.sub("", clip.rsplit("/", 1)[-1]).casefold()
-    return re.sub(r"[0-9]{1,9}", lambda digits: str(int(digits[0])), name)
-
-
-def _misspelt(collection: Collection) -> dict[str, str]:
-    """Clips that the reference does not have, with the clip of the reference that must be meant."""
-    expected = collection.expected
-    mine, theirs = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
-    for clip in set(collection.clips) - set(expected):
-        mine[_spelling(clip)].append(clip)
-    for clip in set(expected) - set(collection.clips):
-        theirs[_spelling(clip)].append(clip)
-    return {
-        clips[0]: theirs[name][0] for name, clips in mine.items() if len(clips) == 1 and len(theirs.get(name, ())) == 1
-    }
 
 
 @rule("SUB103", WARNING)
@@ -156,7 +134,7 @@ def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
 
 def _as_recording(clip: str, submitted: bool) -> str:
     """A clip's name as that of a recording: without its suffix and, for a submission, in the datasets' spelling."""
-    name = _RECORDING.sub("", clip)
+    name = RECORDING.sub("", clip)
     padded = _PADLESS.sub(lambda match: f"{match['start']}{match['number']:0>3}", name.lower())
     return padded if submitted and CLIP_NAME.fullmatch(padded) else name
 
@@ -177,7 +155,7 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
 
     Reference: seld-dcase2023, train_seldnet.py pads; 7 to 35 of 54 real files continue past the last label.
     """
-    for reading, part, frames in _framed(collection):
+    for reading, part, frames in _framed(collection) if dense(collection) is None else ():
         hop = reading.format.hop
         length = collection.expected.get(part.origin.clip)  # in frames of 100 ms
         limit = int(length * HOP / hop) if length is not None else reading.format.clip_frames
@@ -222,7 +200,7 @@ def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
 
     Reference: seld-dcase2023, train_seldnet.py pads.
     """
-    if not collection.submitted:
+    if not collection.submitted or dense(collection) is not None:
         return
     reference = collection.reference
     ends = list(_ends(collection))

@@ -1,0 +1,185 @@
+"""SUB1: label files taken together: where they lie, whether they repeat, and the grid of time that all count by."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from seldio.clock import HOP
+from seldio.findings import Finding
+from seldio.formats.base import FileRows, Ints
+from seldio.formats.datasets import TOPS
+from seldio.rules.collection import Collection, Found, grouped
+from seldio.rules.registry import ERROR, WARNING, rule
+from seldio.text import listed, plural, printable
+
+
+def _in_tree(collection: Collection) -> bool:
+    """Whether the files lie in the folders of a dataset, of which rules for trees know more."""
+    names = (collection.path, *(part.file.name for _, part in collection.parts))
+    return any(folder.lower() in TOPS for name in names for folder in name.replace("\\", "/").split("/"))
+
+
+@rule("SUB115", ERROR)
+def uneven_depth(collection: Collection, found: Found) -> Iterator[Finding]:
+    """Some files in a folder, others in a folder below it.
+
+    Programs list one folder. They see the files in it and none of those below, and nobody says how many clips
+    were left out. Files in several folders next to each other are another matter: those may be splits or systems.
+
+    Example:
+        mix001.csv … mix039.csv, and old/mix040.csv … old/mix079.csv
+
+    Fix:
+        Move all of them into one folder.
+
+    Reference: seld-dcase2023, cls_compute_seld_results.py: ``os.listdir`` of one folder.
+    """
+    if _in_tree(collection):
+        return
+    single = [part for reading, part in collection.parts if reading.format.role != "table"]
+    folders = grouped(single, lambda part: posixpath.dirname(part.file.name))
+    for folder, parts in sorted(folders.items()):
+        below = [part for name, inner in folders.items() if name.startswith(folder + "/" if folder else "")
+                 and name != folder for part in inner]  # fmt: skip
+        names = {posixpath.basename(part.file.name).lower() for part in parts}
+        if below and not any(posixpath.basename(part.file.name).lower() in names for part in below):
+            inside = sorted({posixpath.dirname(part.file.name) for part in below})
+            where = f"{printable(folder)}/" if folder else "the folder"
+            count = f"{len(below):,} of {plural(len(parts) + len(below), 'file')}"
+            message = f"{count} are in folders below the others: {listed([f'{name}/' for name in inside], 3)}"
+            yield found(below[0].file.path, message, f"move them up into {where}: programs read one folder")
+            return
+
+
+#: Rows from which on two files of different recordings cannot be the same by chance.
+_ROWS = 10
+
+
+@rule("SUB116", ERROR)
+def same_content(collection: Collection, found: Found) -> Iterator[Finding]:
+    """Files of different clips with the same content.
+
+    Files of 10 rows or more agree byte for byte: one was copied over another, or a program wrote the same buffer
+    twice. Files without rows may well be the same. Labels of augmented recordings may be the same on purpose, so
+    of labels it is a warning.
+
+    Example:
+        mix001.csv and mix002.csv with the same 600 rows
+
+    Fix:
+        Write the files again, or remove the copies.
+
+    Reference: of 78 real outputs of three systems, no two with rows are the same.
+    """
+    single = [part for reading, part in collection.parts if reading.format.role != "table" and part.rows >= _ROWS]
+    paths = [part.file.path for part in single]
+    if len(set(paths)) < len(paths):  # several clips in one file
+        return
+    severity = ERROR if collection.submitted else WARNING
+    twins = _alike(single, lambda part: (posixpath.dirname(part.file.name), part.content))
+    if twins:
+        pairs = [" = ".join(posixpath.basename(part.file.name) for part in parts[:2]) for parts in twins]
+        message = f"{sum(map(len, twins)):,} of {plural(len(single), 'file')} have the content of another clip, "
+        yield found(twins[0][1].file.path, f"{message}byte for byte: {listed(pairs, 3)}",
+                    "write them again, each from its recording", severity=severity)  # fmt: skip
+    twice = _alike(single, lambda part: (posixpath.basename(part.file.name), part.content))
+    if twice and collection.submitted:
+        folders = sorted({f"{posixpath.dirname(part.file.name)}/" for parts in twice for part in parts})
+        message = f"{plural(len(twice), 'file')} the same, byte for byte, in {listed(folders, 3)}"
+        yield found(twice[0][1].file.path, message, "these may be one system twice: check which outputs were meant")
+
+
+def _alike(single: Sequence[FileRows], key: Callable[[FileRows], tuple[str, bytes]]) -> list[list[FileRows]]:
+    return [parts for parts in grouped(single, key).values() if len(parts) > 1]
+
+
+# --- the grid of time ------------------------------------------------------------------------------------
+
+#: By how much finer than label frames the grids are that are counted by mistake: those of 50, 20 and 10 ms.
+FINER = (2, 5, 10)
+#: How near the end of its clip the last row of a file is, with the right grid: as a share.
+_NEAR = 0.8, 1.25
+#: So many clips have to agree, and the share of rows past the end that is more than padding or false alarms.
+_CLIPS, _BEHIND = 3, 0.25
+
+
+def near_ends(last: Ints, length: Ints) -> Ints:
+    """How many clips end where their recording or labels do, if frames were counted on a grid as in ``FINER``.
+
+    *last* are the numbers of the last frames, *length* the frames of 100 ms that there are, 0 if unknown. The last
+    number counts the clips that could be compared. These counts add up over clips.
+    """
+    known = (length > 0) & (last >= 0)
+    share = (last[known] + 1) / length[known]
+    low, high = _NEAR
+    fits = [np.count_nonzero((share >= low * factor) & (share <= high * factor)) for factor in FINER]
+    return np.array([*fits, np.count_nonzero(known)], dtype=np.int64)
+
+
+def finer_grid(ends: Ints, behind: int, rows: int) -> int | None:
+    """The factor by which frames are counted too finely, if clips agree on one; *behind*: rows after the ends."""
+    *fits, known = ends.tolist()
+    best = max(range(len(FINER)), key=fits.__getitem__)
+    return FINER[best] if known >= _CLIPS and 2 * fits[best] > known and behind > _BEHIND * rows else None
+
+
+class Dense(NamedTuple):
+    """Frames that are counted on too fine a grid."""
+
+    factor: int
+    behind: int  # rows past the ends
+    rows: int
+    milliseconds: float  # of a frame as the layout has it
+
+
+def dense(collection: Collection) -> Dense | None:
+    """Whether all files count frames on too fine a grid, by the lengths of recordings, or else by labels."""
+    last, length, behind, rows, hop = [], [], 0, 0, HOP
+    reference = collection.reference
+    for reading, part in collection.parts:
+        clip, hop = part.origin.clip, reading.format.hop
+        known = collection.expected.get(clip)
+        if known is None and reference is not None:
+            known = reference.labelled.get(clip)
+        end = int(known * HOP / hop) if known is not None else reading.format.clip_frames
+        if not part.rows or "frame" not in reading.table.column_names or not end:
+            continue
+        frames = reading.table["frame"].slice(part.first, part.rows).to_numpy()
+        last.append(int(frames.max()))
+        length.append(end)
+        behind += int(np.count_nonzero(frames >= end))
+        rows += part.rows
+    if len(last) > _CLIPS and len(set(last)) == 1 and len(set(length)) > 1:
+        return None  # padded to one length
+    factor = finer_grid(near_ends(np.array(last), np.array(length)), behind, rows)
+    return None if factor is None else Dense(factor, behind, rows, float(hop * 1000))
+
+
+@rule("SUB119", ERROR)
+def finer_frames(collection: Collection, found: Found) -> Iterator[Finding]:
+    """Frames counted on too fine a grid.
+
+    Networks work with frames of 10 or 20 ms, labels with frames of 100 ms. Where most files end 2, 5 or 10 times
+    as late as their recordings, or as the labels of the reference, their frames were counted on the grid of the
+    network: all but the first rows are at the wrong time, and most of them past the end, where they are not
+    scored.
+
+    Example:
+        frames 0 to 2,999 in a clip of 60 s: 20 ms instead of 100 ms
+
+    Fix:
+        Divide frame numbers by the factor, and write one row for every 100 ms.
+
+    Reference: DCASE 2023 Task 3, "Frames correspond to a temporal resolution of 100msec".
+    """
+    if (wrong := dense(collection)) is not None:
+        reference = collection.reference
+        end = "labels of the reference" if reference is not None and reference.labelled else "recordings"
+        message = f"frames of {wrong.milliseconds / wrong.factor:g} ms instead of {wrong.milliseconds:g} ms: "
+        message += f"{wrong.behind:,} of {plural(wrong.rows, 'row')} are past the end of the {end}"
+        yield found(collection.path, message,
+                    f"divide by {wrong.factor}, and write one row for every 100 ms")  # fmt: skip

@@ -1,0 +1,97 @@
+"""What is wrong with a set of label files is one finding that names it: names, places, copies and grids of time."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import seldio
+
+CLIPS = [f"fold4_room{room}_mix{mix:03}" for room in (23, 24) for mix in range(1, 5)]
+#: What faults of sets are told by; other findings are no matter here.
+SETS = ("SUB101", "SUB102", "SUB104", "SUB110", "SUB112", "SUB115", "SUB116", "SUB117", "SUB118", "SUB119", "LAB307")
+
+
+def rows(number: int, count: int, step: int = 1) -> str:
+    return "".join(f"{n * step},{(n // 40 + number) % 13},0,{10 * number - 40},{number},150\n" for n in range(count))
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    root = tmp_path / "labels"
+    root.mkdir()
+    for number, clip in enumerate(CLIPS):
+        (root / f"{clip}.csv").write_text(rows(number, 300 + 40 * number))
+    return root
+
+
+def told(path: Path, reference: str | Path | None = None) -> list[str]:
+    found = seldio.validate(path, reference=reference, format="starss23")
+    return [finding.code for finding in found if finding.code in SETS]
+
+
+def renamed(root: Path, name: Callable[[str], str]) -> Path:
+    out = root.parent / "renamed"
+    for path in sorted(root.iterdir()):
+        target = out / name(path.stem)
+        target.parent.mkdir(exist_ok=True, parents=True)
+        shutil.copy(path, target)
+    return out
+
+
+def test_nothing_is_wrong_with_the_set(labels: Path) -> None:
+    assert told(labels) == told(labels, labels) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        (lambda stem: f"pred_{stem}.csv", "SUB118"),
+        (lambda stem: f"{stem}_foa.csv", "SUB118"),
+        (lambda stem: f"run1-{stem}.out.csv", "SUB118"),
+        (lambda stem: f"{'deeper/' if stem > CLIPS[3] else ''}{stem}.csv", "SUB115"),
+        (lambda stem: f"{stem.upper()}.csv", "SUB110"),
+        (lambda stem: f"{stem.replace('fold4', 'fold3')}.csv", "SUB117"),
+        (lambda stem: f"mix{CLIPS.index(stem):03}.csv", "SUB117"),
+        (lambda stem: f"{stem.replace('room23', 'room5').replace('room24', 'room6')}.csv", "SUB117"),
+    ],
+    ids=["prefix", "suffix", "both", "deeper", "capitals", "other fold", "other set", "other rooms"],
+)
+def test_names_and_places_are_one_finding(labels: Path, name: Callable[[str], str], code: str) -> None:
+    assert told(renamed(labels, name), labels) == [code]
+
+
+def test_a_reference_with_more_in_its_names(labels: Path) -> None:
+    assert told(labels, renamed(labels, lambda stem: f"{stem}_foa.csv")) == ["SUB118"]
+
+
+@pytest.mark.parametrize(("factor", "milliseconds"), [(2, 50), (5, 20), (10, 10)])
+def test_a_finer_grid_is_one_finding_with_its_factor(labels: Path, factor: int, milliseconds: int) -> None:
+    dense = labels.parent / "dense"
+    dense.mkdir()
+    for number, clip in enumerate(CLIPS):
+        (dense / f"{clip}.csv").write_text(rows(number, (300 + 40 * number) * factor))
+    (found,) = (f for f in seldio.validate(dense, reference=labels, format="starss23") if f.code in SETS)
+    behind, every = (sum((300 + 40 * n) * times for n in range(8)) for times in (factor - 1, factor))
+    text = f"frames of {milliseconds} ms instead of 100 ms: {behind:,} of {every:,} rows"
+    assert found.message == f"{text} are past the end of the labels of the reference"
+    assert (found.code, found.severity) == ("SUB119", "error")
+
+
+def test_padded_outputs_are_no_finer_grid(labels: Path) -> None:
+    padded = labels.parent / "padded"
+    padded.mkdir()
+    for number, clip in enumerate(CLIPS):
+        (padded / f"{clip}.csv").write_text(rows(number, 900))
+    assert "SUB119" not in told(padded, labels)
+
+
+def test_copies_are_one_finding_and_empty_files_are_none(labels: Path) -> None:
+    for clip in CLIPS[:3]:
+        (labels / f"{clip}.csv").write_text("")
+    assert told(labels) == []
+    shutil.copy(labels / f"{CLIPS[3]}.csv", labels / f"{CLIPS[4]}.csv")
+    assert told(labels) == ["SUB116"]
