@@ -25,6 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from videos import NTSC, bars, begun_at, make, number, recording
 
+import seldio
 from seldio import clock
 from seldio.check.validation import validate
 from seldio.errors import DataError, UsageError
@@ -264,6 +265,31 @@ def test_pictures_are_turned_as_players_turn_them(turn: int) -> None:
     assert np.abs(straight[:, :, 0].astype(int) - bars(1)).mean() < 30
 
 
+@pytest.mark.parametrize(
+    ("turn", "rotation", "size"), [(90, 90, (96, 192)), (180, 180, (192, 96)), (-90, 270, (96, 192))]
+)
+def test_the_size_of_a_rotated_video_is_that_as_shown(
+    turn: int, rotation: int, size: tuple[int, int], tmp_path: Path
+) -> None:
+    path = tmp_path / "foa_dev.mp4"
+    path.write_bytes(make(3, rotation=turn, **QUICK))
+    with Video(path) as video:
+        ((_, picture),) = video.frames_at([0])
+        assert (video.rotation, video.size, picture.shape[:2]) == (rotation, size, size[::-1])
+    shown = str(seldio.info(path))
+    assert f"{size[0]} × {size[1]}" in shown
+    assert f"rotated     by {rotation}° counter-clockwise" in shown
+
+
+def test_the_rate_of_a_video_with_variable_rate_is_its_mean(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp4"
+    path.write_bytes(make(30, rate=Fraction(30), stamps=[n * (1 if n < 15 else 3) for n in range(30)], **QUICK))
+    with Video(path) as video:
+        mean = 30 / (float(video.scan.end) - float(video.start))
+        assert float(video.mean_rate) == pytest.approx(mean) != float(video.rate)
+    assert f"at {mean:.6g} fps on average (variable)" in str(seldio.info(path))
+
+
 # --- what is no video ----------------------------------------------------------------------------------
 
 
@@ -427,6 +453,7 @@ def cut_off(folder: Path) -> bytes:
 BAD: dict[str, tuple[Callable[[Path], bytes], dict[str, Any], str]] = {
     "VID101": (lambda _: b"ffconcat version 1.0\nfile other.mp4\n", {}, "cannot be read as video: it is a text"),
     "VID102": (cut_off, {}, r"ends after \d+ of 30 frames"),
+    "VID118": (lambda _: make(30, rotation=180, **QUICK), {}, "is rotated by 180° counter-clockwise when it is shown"),
     "VID103": (lambda _: make(30, size=(192, 108), **QUICK), {}, "has frames of 192×108, not 1920×960"),
     "VID104": (lambda _: panorama(25, Fraction(25)), {}, "has a frame rate of 25 fps, not 29.97"),
     "VID105": (

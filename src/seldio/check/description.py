@@ -200,9 +200,12 @@ def _media_text(found: dict[str, Any]) -> list[str]:
     lines = ["", f"{found['kind']}  {printable(found['type'])}"]
     if found["kind"] == "recording":
         return lines + _sound_text(found)
+    mean = " on average (variable)" if found.get("variable") else ""
     lines.append(
-        f"  frames      {found['pictures']:,} of {found['width']} × {found['height']} at {found['rate']:.6g} fps"
+        f"  frames      {found['pictures']:,} of {found['width']} × {found['height']} at {found['rate']:.6g} fps{mean}"
     )
+    if found.get("rotation"):
+        lines.append(f"  rotated     by {found['rotation']}° counter-clockwise when shown; the size is that as shown")
     hidden = f"; {found['hidden']:,} more are hidden by an edit list" if found["hidden"] else ""
     lines.append(f"  length      from {found['start']:.3f} to {found['end']:.3f} s{hidden}")
     if "fault" in found:

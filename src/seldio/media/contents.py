@@ -238,19 +238,28 @@ def _sound(recording: ReadableSound) -> dict[str, Any]:
     } | ({"fault": fault} if fault else {})
 
 
+#: By how much the mean of a constant frame rate may be off, as timestamps are rounded.
+_CONSTANT = 0.01
+
+
 def _video(entry: Entry, video: Video) -> dict[str, Any]:
     width, height = video.size
+    variable = abs(video.mean_rate / video.rate - 1) > _CONSTANT
     found: dict[str, Any] = {
         "kind": "video",
         "type": f"{container_name(video.container)} {video.codec.upper()}",
         "width": width,
         "height": height,
-        "rate": float(video.rate),
+        "rate": float(video.mean_rate if variable else video.rate),
         "pictures": video.frames,
         "start": float(video.start),
         "end": float(video.scan.end),
         "hidden": video.scan.hidden,
     }
+    if video.rotation:
+        found["rotation"] = video.rotation
+    if variable:
+        found["variable"] = True
     if video.scan.fault:
         found["fault"] = video.scan.fault
     if video.scan.sound is not None:

@@ -11,8 +11,9 @@ import dataclasses
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, BinaryIO, Literal, Self, TypeVar
 
 import numpy as np
@@ -64,7 +65,7 @@ class Video(Closing):
         try:
             with self._opened() as (container, stream):
                 self.scan: Scan = scan(container, stream)
-                self.size: tuple[int, int] = (stream.codec_context.width, stream.codec_context.height)
+                self._stored: tuple[int, int] = (stream.codec_context.width, stream.codec_context.height)
                 self.codec: str = stream.codec_context.name
                 self.container: str = container.format.name
         except BaseException as error:
@@ -77,6 +78,23 @@ class Video(Closing):
         """Close the file, if it was opened here."""
         if self._own:
             self._stream.close()
+
+    @cached_property
+    def rotation(self) -> int:
+        """Degrees, counter-clockwise, by which players turn the pictures; the first picture tells."""
+        with suppress(NotVideo), PictureDecoder(self._opened, self.scan, frozenset([0]), 1) as decoder:
+            return round(decoder.picture(0).rotation / 90) % 4 * 90
+        return 0
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the pictures as they are shown, turned where the container says so."""
+        return self._stored[::-1] if self.rotation % 180 else self._stored
+
+    @property
+    def mean_rate(self) -> Fraction:
+        """Frames per second over the whole video, which is the :attr:`rate` unless that is not constant."""
+        return self.frames / self.duration if self.duration > 0 else self.rate
 
     @property
     def rate(self) -> Fraction:
@@ -137,7 +155,7 @@ class Video(Closing):
         """
         if size is not None and not (min(size) > 0 and size[0] * size[1] <= MOST_PIXELS):
             raise UsageError(f"no pictures of {size[0]} × {size[1]}: both must be above 0, {MOST_PIXELS:,} in all")
-        convert = _Converter(size or self.size, scaled=size is not None)
+        convert = _Converter(size or self._stored, scaled=size is not None)
         return self._each(label_frames, convert.picture, convention, hop, missing)
 
     def copies_at(

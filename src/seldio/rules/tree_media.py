@@ -152,7 +152,8 @@ class TreeAudio(TreeMedia[RecordingFile, "Probe"]):
 class VideoFacts:
     """The facts from the packets of a video."""
 
-    size: tuple[int, int]  # width and height
+    size: tuple[int, int]  # width and height, as players show it
+    rotation: int  # degrees, counter-clockwise, by which they turn it
     rate: Fraction  # frame rate, fps
     frames: int  # number of video frames
     promised: int  # the number in the header; 0 if it has none
@@ -255,7 +256,8 @@ def _facts(task: _VideoTask) -> tuple[VideoFacts | None, str, bool]:
             far = np.abs(ahead)
             worst = int(np.argmax(far > far.max() - 1e-6))  # the first of equals
             return VideoFacts(
-                video.size, scan.rate, len(scan), scan.promised, float(scan.start), float(scan.end), scan.stamped,
+                video.size, video.rotation, scan.rate, len(scan), scan.promised, float(scan.start), float(scan.end),
+                scan.stamped,
                 float(ahead[worst]), worst, scan.fault, scan.hidden, scan.sound, tuple(bare.tolist()), hop,
             ), "", False  # fmt: skip
     except SeldioError as error:

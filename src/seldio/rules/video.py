@@ -214,6 +214,28 @@ def video_clock(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Fin
         yield found(message, "select frames by timestamp, or re-encode the video at a constant rate")
 
 
+@rule("VID118", WARNING)
+def rotated_video(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
+    """Video that players turn by 90, 180 or 270 degrees.
+
+    A display matrix in the container says so. Players, ``seldio view`` and ``Video`` follow it; OpenCV and the
+    baselines may not, so that left and right, or above and below, depend on the program. A panorama is never meant
+    to be turned.
+
+    Example:
+        a video of 1920×960 with a display matrix of 90 degrees, which is shown as 960×1920
+
+    Fix:
+        Remove the matrix: ``ffmpeg -display_rotation 0 -i IN.mp4 -c copy OUT.mp4``, or re-encode the video upright.
+
+    Reference: ISO/IEC 14496-12, the matrix of the track header.
+    """
+    if facts.rotation:
+        shown = f"{facts.size[0]}×{facts.size[1]}"
+        message = f"{one.file} is rotated by {facts.rotation}° counter-clockwise when it is shown, as {shown}"
+        yield found(message, "remove the display matrix, or re-encode the video upright")
+
+
 @rule("VID108", INFO)
 def video_without_clock(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
     """Video container without timestamps.
