@@ -216,7 +216,7 @@ def test_nothing_reaches_a_terminal_that_it_could_interpret(report: Report, form
         assert printable(shown) == shown
 
 
-@given(reports, st.sampled_from(("json", "jsonl", "sarif", "junit")))
+@given(reports, st.sampled_from(("json", "jsonl", "sarif", "gitlab", "junit")))
 @quick
 def test_machine_formats_do_not_move_the_cursor_either(report: Report, format: str) -> None:
     for line in show(report, format).split("\n"):
@@ -837,6 +837,23 @@ def test_file_uri_of_a_windows_path(monkeypatch: pytest.MonkeyPatch) -> None:
     uris = file_uri("C:\\data set\\a.csv"), file_uri("data\\a.csv")
     monkeypatch.undo()
     assert uris == ("file:///C:/data%20set/a.csv", "data/a.csv")
+
+
+# ----------------------------------------------------------------- gitlab
+
+
+def test_gitlab() -> None:
+    again = dataclasses.replace(AZIMUTH, line=20)
+    issues = json.loads(show(make(AZIMUTH, again, UNSORTED), "gitlab"))
+    assert [issue["location"] for issue in issues] == [
+        {"path": "sub/mix001.csv", "lines": {"begin": line}} for line in (12, 13, 20)
+    ]
+    assert [issue["severity"] for issue in issues] == ["critical", "minor", "critical"]
+    assert issues[0]["description"] == "Azimuth 240 is outside -180 to 180."
+    assert issues[0]["check_name"] == "LAB103"
+    assert len({issue["fingerprint"] for issue in issues}) == 3
+    moved = json.loads(show(make(dataclasses.replace(AZIMUTH, line=90)), "gitlab"))
+    assert moved[0]["fingerprint"] == issues[0]["fingerprint"]
 
 
 # ------------------------------------------------------------------ junit

@@ -116,6 +116,25 @@ def test_windows_have_the_same_length_and_samples_whatever_the_rate_of_the_file(
         assert not joined[:, len(expected) :].any()
 
 
+def test_sound_of_different_rates_goes_into_one_batch_at_one_rate_only(soxr: Any, tmp_path: Path) -> None:
+    tree_of(tmp_path, {f"{rate}.wav": (noise(2 * rate), rate, "PCM_16") for rate in (8_000, 24_000, 48_000)})
+    mixed = seldio.windows(tmp_path, seconds=0.5)
+
+    assert mixed.sound_rate is None
+    assert ((4, None), "float32") == mixed.signature["audio"]
+    for pad in (None, 0, {"audio": 0}):
+        with pytest.raises(UsageError, match=r"8,000, 24,000, 48,000 samples per second.*rate=48000"):
+            collate(list(mixed), pad)
+    assert 12 == len(collate(list(mixed), {"audio": "list"})["audio"])
+    with pytest.raises(UsageError, match="rate=48000"):
+        list(mixed.stream().batch(12, pad=0))
+    one = seldio.windows(tmp_path, seconds=0.5, rate=16_000)
+    assert (16_000, ((4, 8_000), "float32")) == (one.sound_rate, one.signature["audio"])
+    assert (12, 4, 8_000) == collate(list(one))["audio"].shape
+    same = seldio.windows(tmp_path, seconds=0.5).sound_rate, seldio.windows(tmp_path / "foa_dev").sound_rate
+    assert (None, None) == same
+
+
 @settings(max_examples=examples(25), deadline=None)
 @given(st.sampled_from([8_000, 11_025, 22_050, 24_000, 48_000]), st.sampled_from([8_000, 16_000, 22_050, 32_000]),
        st.integers(0, 9_000), st.integers(0, 4_000))  # fmt: skip
@@ -272,6 +291,63 @@ def test_a_stream_is_as_long_as_its_next_pass(
                 assert len(later) == sum(1 for _ in later)
                 later.set_epoch(7)
                 assert len(later) == len(stream) == sum(1 for _ in later)
+
+
+# --- several recordings, no texts ------------------------------------------------------------------
+
+
+def two_arrays(folder: Path, mic: int = 1_200) -> Path:
+    for array, frames, seed in (("foa", 1_200, 1), ("mic", mic, 2)):
+        place = folder / f"{array}_dev" / "dev-train-x" / "fold3_room1_mix001.wav"
+        place.parent.mkdir(parents=True)
+        soundfile.write(place, noise(frames, seed), 1_000, subtype="PCM_16")
+    return folder
+
+
+def test_both_arrays_are_in_one_window(tmp_path: Path) -> None:
+    windows = seldio.windows(two_arrays(tmp_path), seconds=0.5, audio=("foa", "mic"))
+
+    for name, array in (("audio", "foa"), ("audio_2", "mic")):
+        alone = seldio.windows(tmp_path, seconds=0.5, audio=array)
+        assert all(np.array_equal(one[name], other["audio"]) for one, other in zip(windows, alone, strict=True))
+        assert alone.signature["audio"] == windows.signature[name]
+    assert {"rate_2", "length_2"} <= windows[0].keys()
+    for wrong in ((), ("foa", "foa"), ("foa", "any"), ("foa", "nothing")):
+        with pytest.raises(UsageError):
+            seldio.windows(tmp_path, audio=wrong)
+
+
+def test_arrays_that_are_not_equally_long_are_refused(tmp_path: Path) -> None:
+    two_arrays(tmp_path, mic=1_300)
+    with pytest.raises(DataError, match=r"mix001 has 1,200 samples at 1,000 Hz .*1,300 samples .* mic"):
+        seldio.windows(tmp_path, audio=("foa", "mic"))
+
+
+def test_without_texts_a_clip_is_its_number_which_decode_knows(root: Path) -> None:
+    options: dict[str, Any] = {"seconds": 0.5, "target": "multi-accdoa"}
+    named, numbered = seldio.windows(root, **options), seldio.windows(root, texts=False, **options)
+
+    clips = list(named.lengths())
+    assert [window["clip"] for window in named] == [clips[window["clip"]] for window in numbered]
+    assert ((), "int64") == numbered.signature["clip"]
+    batches = [collate(numbered[at : at + 3]) for at in range(0, len(numbered), 3)]
+    assert all(isinstance(part, np.ndarray) for batch in batches for part in batch.values())
+    expected = seldio.decode(((window, window["target"]) for window in named), named)
+    assert expected == seldio.decode(((batch, batch["target"]) for batch in batches), numbered)
+    with pytest.raises(UsageError, match=f"clip number {len(clips)} of {len(clips)}"):
+        seldio.decode([({**batches[0], "clip": np.full(3, len(clips))}, batches[0]["target"])], numbered)
+
+
+def test_wrong_calls_say_what_to_write(root: Path) -> None:
+    windows = seldio.windows(root, seconds=0.5, target="accdoa")
+    with pytest.raises(UsageError, match=r"one of these is a int"):
+        seldio.decode([1, 2, 3], windows)
+    with pytest.raises(UsageError, match=r"no option split: select first, .*select\(split=…\)"):
+        seldio.windows(root, split="dev-train")  # type: ignore[call-arg]
+    with pytest.raises(UsageError, match=r"no option second.*did you mean seconds"):
+        seldio.windows(root, second=1)  # type: ignore[call-arg]
+    with pytest.raises(UsageError, match=r"unknown target 'acddoa'; did you mean accdoa\?"):
+        seldio.windows(root, target="acddoa")  # type: ignore[arg-type]
 
 
 # --- batches ---------------------------------------------------------------------------------------

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-LIBRARIES = ("torch", "torchdata", "grain", "tensorflow", "datasets", "ray", "polars", "duckdb", "pandas")
+LIBRARIES = (
+    *("torch", "torchdata", "accelerate", "transformers", "lightning"),
+    *("grain", "tensorflow", "datasets", "ray", "polars", "duckdb", "pandas"),
+)
 #: Programs that put questions to models.
 HARNESSES = ("inspect_ai", "lmms_eval", "audio_evals")
 

@@ -73,7 +73,7 @@ def validate(
     output: str = typer.Option(
         "text",
         metavar="FORM",
-        help="Form of the report: text, concise, json, jsonl, csv, sarif, github, junit, markdown or html; "
+        help="Form of the report: text, concise, json, jsonl, csv, sarif, github, gitlab, junit, markdown or html; "
         "or mera, the response of MERA's server to a submission.",
         autocompletion=lambda incomplete: complete_outputs(incomplete, "findings", "mera"),
         rich_help_panel=REPORT,

@@ -45,7 +45,8 @@ def collate(elements: Sequence[Any], pad: Pad = None, *, tensors: bool = False, 
         A dict, or one array for elements that are not mappings.
 
     Raises:
-        UsageError: shapes differ, and *pad* does not say what to do; there are no elements; or torch is not imported.
+        UsageError: shapes differ, and *pad* does not say what to do; sound of different rates would go into one array;
+            there are no elements; or torch is not imported.
     """
     if not len(elements):
         raise UsageError("a batch of no elements: there is nothing to collate")
@@ -53,6 +54,7 @@ def collate(elements: Sequence[Any], pad: Pad = None, *, tensors: bool = False, 
         raise UsageError("tensors=True, but torch is not imported: import torch first")
     if not isinstance(elements[0], Mapping):
         return _stacked([np.asarray(element) for element in elements], "the element", tensors)
+    _check_rates(elements, pad)
     batch: dict[str, Any] = {}
     for name, first in elements[0].items():
         parts = [element[name] for element in elements]
@@ -72,6 +74,20 @@ def collate(elements: Sequence[Any], pad: Pad = None, *, tensors: bool = False, 
         else:
             batch[name], batch[f"{name}_mask"] = _padded(arrays, float(fill), axis, tensors)
     return batch
+
+
+def _check_rates(elements: Sequence[Mapping[str, Any]], pad: Pad) -> None:
+    """Refuse one array for sound of different rates: the same number of samples would be another time."""
+    for name in elements[0]:
+        number = name.removeprefix("rate")  # ``rate`` of ``audio``, ``rate_2`` of ``audio_2``
+        if name == number or (audio := f"audio{number}") not in elements[0]:
+            continue
+        rates = sorted({int(element[name]) for element in elements})
+        if len(rates) > 1 and (pad.get(audio) if isinstance(pad, Mapping) else pad) != "list":
+            raise UsageError(
+                f"{audio} has different rates ({', '.join(f'{rate:,}' for rate in rates)} samples per second), which "
+                f"one array would mix up: make the windows with rate={rates[-1]}, or use pad={{'{audio}': 'list'}}"
+            )
 
 
 def _axis(arrays: Arrays, name: str) -> int | None:

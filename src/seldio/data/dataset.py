@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import pyarrow as pa
@@ -24,7 +25,7 @@ from seldio.files import Entry, open_source
 from seldio.findings import raise_errors
 from seldio.formats import ItemFormat, get
 from seldio.schema.clips import CLIP_SCHEMA, RECORDINGS, Clip, ClipTable
-from seldio.text import listed, plural
+from seldio.text import listed, meant, plural
 from seldio.vocabularies import spelling, vocabulary
 
 if TYPE_CHECKING:
@@ -145,8 +146,15 @@ class Dataset:
 
     def windows(self, **options: Unpack[WindowOptions]) -> Windows:
         """Windows over the clips, or the questions with their audio; see :class:`seldio.data.Windows`."""
-        from seldio.data.windowing import Windows
+        from seldio.data.windowing import WindowOptions, Windows
 
+        for name in options.keys() - WindowOptions.__annotations__.keys():
+            selects = name in signature(self.select).parameters
+            raise UsageError(
+                f"windows have no option {name}"
+                + (f": select first, as in seldio.open(…).select({name}=…).windows(…)" if selects
+                   else meant(name, WindowOptions.__annotations__))
+            )  # fmt: skip
         return Windows(self, **options)
 
     def find(self, path: str, file: str = "") -> Entry | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -107,19 +107,23 @@ def _joined(outputs: Any, windows: Windows, form: TargetForm, partial: bool) -> 
 
 def _outputs(outputs: Any, windows: Windows, form: TargetForm) -> Iterator[tuple[str, int, Array]]:
     """Clip, first label frame and output of each window."""
-    places = windows.places()
+    places, clips = windows.places(), list(windows.lengths())
     batches = [outputs] if _is_array(outputs) else outputs
     if not isinstance(batches, Iterable):
         raise UsageError(f"outputs are arrays, or (batch, output) pairs, not {type(outputs).__name__}")
     for given in batches:
         batch, output = given if isinstance(given, tuple) and len(given) == 2 else (None, given)
         values = as_numpy(output)
+        if values.ndim == 0:
+            raise UsageError(
+                f"outputs are arrays, or (batch, output) pairs, and one of these is a {type(output).__name__}"
+            )
         if batch is None:
             which = [place for _, place in zip(range(len(values)), places, strict=False)]
             if len(which) < len(values):
                 raise UsageError(f"there are more outputs than windows, of which there are {len(windows)}")
         else:
-            which, values = _which(batch, values)
+            which, values = _which(batch, values, clips)
         if values.ndim < 2 or len(which) != len(values):
             raise UsageError(f"an output of shape {values.shape} for {plural(len(which), 'window')}")
         values = _shaped(values, form)
@@ -131,14 +135,20 @@ def _outputs(outputs: Any, windows: Windows, form: TargetForm) -> Iterator[tuple
         yield from ((clip, first, one) for (clip, first), one in zip(which, values, strict=True))
 
 
-def _which(batch: Batch, values: Array) -> tuple[list[tuple[str, int]], Array]:
-    """Clip and first frame of each window of a batch, or of one window alone."""
+def _which(batch: Batch, values: Array, clips: Sequence[str]) -> tuple[list[tuple[str, int]], Array]:
+    """Clip and first frame of each window of a batch, or of one window alone; *clips* are those that have numbers."""
     if not hasattr(batch, "keys") or not {"clip", "frames"} <= set(batch):
         raise UsageError("a pair is (batch, output), and a batch has the names clip and frames, as windows give them")
-    names, frames = np.asarray(batch["clip"]), as_numpy(batch["frames"])
+    names, frames = batch["clip"], as_numpy(batch["frames"])
+    names = as_numpy(names) if _is_array(names) and not isinstance(names, np.ndarray | np.str_) else np.asarray(names)
     if names.ndim == 0:
         names, frames, values = names[None], frames[None], values[None]
-    texts = [name.decode() if isinstance(name, bytes) else str(name) for name in names.tolist()]
+    if names.dtype.kind in "iu" and names.size and not 0 <= names.min() <= names.max() < len(clips):
+        raise UsageError(f"an output is for clip number {names.max()} of {len(clips)}, counted from 0")
+    texts = [
+        clips[name] if isinstance(name, int) else name.decode() if isinstance(name, bytes) else str(name)
+        for name in names.tolist()
+    ]
     return list(zip(texts, frames[:, 0].astype(int).tolist(), strict=True)), values
 
 

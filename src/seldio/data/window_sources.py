@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 import pyarrow as pa
@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     from seldio.media.arrays import Format
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
+#: The recordings of a clip that are asked for, by their arrays.
+Arrays: TypeAlias = str | Sequence[str] | None
 
 
 class WindowSource(NamedTuple):
-    """A clip with its label frames, the last one perhaps not full, its chosen recording and its video.
+    """A clip with its label frames, the last one perhaps not full, its chosen recordings and its video.
 
     Of a question, all recordings that it is about.
     """
@@ -41,7 +43,7 @@ class WindowSource(NamedTuple):
     frames: int = 0
     recordings: tuple[Entry, ...] = ()
     video: Entry | None = None
-    length: tuple[int, int] | None = None  # of the chosen recording of a clip: frames and frames per second
+    length: tuple[int, int] | None = None  # of the chosen recordings of a clip: frames and frames per second
 
 
 class SoundFacts(NamedTuple):
@@ -58,9 +60,9 @@ class ClipSources(Sequence[WindowSource]):
 
     clips: Sequence[str]
     frames: Ints  # label frames of each
-    recordings: Sequence[Entry | None]  # those that are heard; None without
+    recordings: Sequence[Sequence[Entry | None]]  # of each array that is heard those of all clips; None without
     videos: Sequence[Entry | None]
-    lengths: Ints  # frames and rate of the recordings that are heard, shape (clips, 2); 0 without
+    lengths: Ints  # frames and rate of the recordings that are heard, in all arrays, shape (clips, 2); 0 without
 
     def __len__(self) -> int:
         return len(self.clips)
@@ -72,19 +74,20 @@ class ClipSources(Sequence[WindowSource]):
     def __getitem__(self, number: int | slice) -> WindowSource | Sequence[WindowSource]:
         if isinstance(number, slice):
             return [self[one] for one in range(len(self))[number]]
-        recording = self.recordings[number]
-        heard, length = ((), None) if recording is None else ((recording,), tuple(self.lengths[number].tolist()))
+        heard = tuple(entry for array in self.recordings if (entry := array[number]) is not None)
+        length = tuple(self.lengths[number].tolist()) if heard else None
         return WindowSource(self.clips[number], int(self.frames[number]), heard, self.videos[number], length)
 
 
 def clip_sources(
-    dataset: Dataset, audio: str | None, video: bool, target: str | None, hop: Fraction, rate: int | None, dtype: str
+    dataset: Dataset, audio: Arrays, video: bool, target: str | None, hop: Fraction, rate: int | None, dtype: str
 ) -> ClipSources:
     """The clips of a dataset, in their order.
 
     Args:
         dataset: has them.
-        audio: the recording that is heard, ``any`` for the first one that there is; None for none.
+        audio: the recording that is heard, ``any`` for the first one that there is; several for all of them; None for
+            none.
         video: whether a video is needed.
         target: labels are needed where it is not None.
         hop: seconds of a label frame.
@@ -93,24 +96,28 @@ def clip_sources(
 
     Raises:
         UsageError: there are none, or no such recordings.
-        DataError: a clip has not what is needed, or samples that int16 does not hold as they are.
+        DataError: a clip has not what is needed, recordings that are not equally long, or samples that int16 does not
+            hold as they are.
         MissingLibrary: a recording has to be resampled, and soxr is not installed.
     """
-    if audio not in (None, "any", *RECORDINGS):
+    wanted = (audio,) if audio is None or isinstance(audio, str) else tuple(audio)
+    if unknown := [name for name in wanted if name not in (None, "any", *RECORDINGS)]:
         raise UsageError(
-            f"unknown recordings {audio!r}; choose from any, {', '.join(RECORDINGS)}, or None for no audio"
+            f"unknown recordings {unknown[0]!r}; choose from any, {', '.join(RECORDINGS)}, or None for no audio"
         )
+    if not wanted or len(set(wanted)) < len(wanted) or (len(wanted) > 1 and {None, "any"} & set(wanted)):
+        raise UsageError(f"audio={audio!r}: name each of the recordings once, such as audio=('foa', 'mic')")
     if not dataset.rows:
         raise UsageError(
             "there are no clips to make windows from" + ("; use items=True for the questions" * bool(dataset.items))
         )
-    arrays: Sequence[str] = RECORDINGS if audio is None or audio == "any" else (audio,)
+    arrays = [RECORDINGS if name in (None, "any") else (name,) for name in wanted]
     table, names = dataset.rows.table, dataset.rows.column("name").to_pylist()
-    heard = _first(table, arrays) if audio is not None else pa.nulls(len(names), pa.string())
+    heard = [_first(table, fields) for fields in arrays] if audio is not None else []
     seen = table["video"] if video else pa.nulls(len(names), pa.string())
     lacks = {}
-    if audio is not None:
-        lacks[f"recording ({audio})"] = heard.is_null()
+    for name, paths in zip(wanted, heard, strict=False):
+        lacks[f"recording ({name})"] = paths.is_null()
     if video:
         lacks["video"] = seen.is_null()
     if target is not None:
@@ -122,16 +129,24 @@ def clip_sources(
             f"clip {printable(names[min(lacking)])} has no {' and no '.join(missing)}: "
             "ask for less, or select() other clips"
         )
-    facts = _facts(dataset, arrays)
-    if audio is not None:
-        _check(names, facts, rate, dtype)
-    if audio in ("foa", "mic"):
-        _check_arrays(dataset.find_all(heard), "foa" if audio == "foa" else "mic")
-    lengths = np.stack([facts[name].fill_null(0).to_numpy() for name in ("frames", "rate")], axis=1)
+    lengths = np.zeros((0, 2), np.int64)
+    for place, fields in enumerate(arrays):
+        facts = _facts(dataset, fields)
+        if audio is not None:
+            _check(names, facts, rate, dtype)
+        if wanted[place] in ("foa", "mic"):
+            _check_arrays(dataset.find_all(heard[place]), "foa" if wanted[place] == "foa" else "mic")
+        before, lengths = lengths, np.stack([facts[key].fill_null(0).to_numpy() for key in ("frames", "rate")], axis=1)
+        if place and (differ := np.flatnonzero((before != lengths).any(axis=1))).size:
+            here, there = (f"{frames:,} samples at {hz:,} Hz" for frames, hz in (before[differ[0]], lengths[differ[0]]))
+            raise DataError(
+                f"clip {printable(names[differ[0]])} has {here} in one recording and {there} in {wanted[place]}: they "
+                "do not fit in one window"
+            )
     frames = -(-(lengths[:, 0] * hop.denominator) // np.maximum(lengths[:, 1] * hop.numerator, 1))
     for number in np.flatnonzero(lengths[:, 1] == 0).tolist():
         frames[number] = _length(dataset, names[number], dataset.media[names[number]])
-    return ClipSources(names, frames, dataset.find_all(heard), dataset.find_all(seen), lengths)
+    return ClipSources(names, frames, [dataset.find_all(paths) for paths in heard], dataset.find_all(seen), lengths)
 
 
 def _first(table: pa.Table, fields: Sequence[str], fact: str = "") -> pa.ChunkedArray:
@@ -228,7 +243,7 @@ def _length(dataset: Dataset, name: str, media: ClipMedia) -> int:
     return int(max(stated or 0, *ends, 0))
 
 
-def question_sources(dataset: Dataset, audio: str | None) -> list[WindowSource]:
+def question_sources(dataset: Dataset, audio: Arrays) -> list[WindowSource]:
     """The questions with their recordings.
 
     Raises:

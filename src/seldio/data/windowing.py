@@ -16,7 +16,7 @@ import numpy as np
 from seldio import clock
 from seldio.data import targets
 from seldio.data.clip_media import open_video
-from seldio.data.window_sources import ClipSources, WindowSource, clip_sources, question_sources
+from seldio.data.window_sources import Arrays, ClipSources, WindowSource, clip_sources, question_sources
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.formats.label_csv import Dialect
@@ -24,7 +24,7 @@ from seldio.media.audio import SampleType
 from seldio.media.recording import Recording
 from seldio.media.resampling import as_int16, frames_at, read_at
 from seldio.schema.qa import Item
-from seldio.text import plural, printable
+from seldio.text import meant, plural, printable
 from seldio.vocabularies import vocabulary
 
 if TYPE_CHECKING:
@@ -54,11 +54,12 @@ class WindowOptions(TypedDict, total=False):
     distance: bool
     elevation: bool
     onscreen: bool
-    audio: str | None
+    audio: Arrays
     video: tuple[int, int] | None
     items: bool
     rate: int | None
     dtype: SampleType
+    texts: bool
     transform: Callable[[Element], Any] | None
     label_cache: int | None
 
@@ -94,13 +95,16 @@ class Windows(Sequence[Element]):
         distance: add the distance in metres to targets with directions, after z.
         elevation: directions are x, y, z; False for x and y alone, as in DCASE 2025.
         onscreen: add the on-screen flag (0 or 1) to targets with directions, as their last part.
-        audio: ``foa``, ``mic``, ``stereo`` or ``audio``; ``any`` is the first of them that a clip has; None for none.
+        audio: ``foa``, ``mic``, ``stereo`` or ``audio``; ``any`` is the first of them that a clip has; several, as in
+            ``("foa", "mic")``, give ``audio``, ``audio_2``, … in that order; None for none.
         video: width and height of the pictures; None for none.
         items: go through the questions.
         rate: samples per second of all sound, resampled by libsoxr (the extra ``resample``) where a file has another
             rate; None for that of each file.
         dtype: of the sound: ``float32``, or ``int16``, which takes half the memory. That is exact, so files with other
             samples than PCM of up to 16 bits are refused; resampled sound is rounded to it.
+        texts: False for elements of numbers alone, as accelerate asks for: ``clip`` is then the number of the clip in
+            :meth:`lengths`, which :func:`seldio.decode` knows too, and questions have no texts.
         transform: a function of an element, whose result takes its place. It is called in the process that asks for
             the element, so it is pickled for workers that are started anew: no lambda there.
         label_cache: clips of which the labels are kept in memory, the last ones that were asked for, in each process;
@@ -122,17 +126,19 @@ class Windows(Sequence[Element]):
         distance: bool = False,
         elevation: bool = True,
         onscreen: bool = False,
-        audio: str | None = "any",
+        audio: Arrays = "any",
         video: tuple[int, int] | None = None,
         items: bool = False,
         rate: int | None = None,
         dtype: SampleType = "float32",
+        texts: bool = True,
         transform: Callable[[Element], Any] | None = None,
         label_cache: int | None = _OPEN,
     ) -> None:
         if target is not None and (target not in targets.TARGETS or items):
+            close = "" if items else meant(str(target), targets.TARGETS)
             choice = "questions have none" if items else f"choose from {', '.join(targets.TARGETS)}"
-            raise UsageError(f"unknown target {target!r}; {choice}")
+            raise UsageError(f"unknown target {target!r}{close}; {choice}")
         if items and (video is not None or hop is not None):
             raise UsageError("questions have no video and no hop: each is one element")
         if dtype not in get_args(SampleType):
@@ -149,6 +155,7 @@ class Windows(Sequence[Element]):
             raise UsageError("a hop needs a window length: set seconds=")
         self.target, self.audio, self.video = target, audio, video
         self.rate, self.dtype, self.transform, self.label_cache = rate, dtype, transform, label_cache
+        self.texts = texts
         self.classes = len(vocabulary(self._events.vocabulary)) if target is not None else 0
         self.form = targets.TargetForm(target or "rows", self.classes, elevation, distance, onscreen)
         self._items = list(dataset.items) if items else None
@@ -188,6 +195,7 @@ class Windows(Sequence[Element]):
         parts += [] if self.video is None else [f"video={self.video[0]}x{self.video[1]}"]
         parts += [] if self.rate is None else [f"rate={self.rate}"]
         parts += [] if self.dtype == "float32" else [f"dtype={self.dtype}"]
+        parts += ["without texts"] * (not self.texts)
         parts += [] if self.transform is None else [f"transform={_name(self.transform)}"]
         return f"Windows({len(self):,} {what}, {', '.join(parts)}, #{self._digest:08x})"
 
@@ -221,7 +229,8 @@ class Windows(Sequence[Element]):
         if self._items is not None:
             return self._question(self._items[number], self._sources[number].recordings)
         clip = int(np.searchsorted(self._ends, number, "right"))
-        return self._window(self._sources[clip], number - (int(self._ends[clip - 1]) if clip else 0))
+        window = self._window(self._sources[clip], number - (int(self._ends[clip - 1]) if clip else 0))
+        return window if self.texts else window | {"clip": np.int64(clip)}
 
     def __getitems__(self, indices: Sequence[int]) -> list[Element]:
         """Several elements, as torch asks for a batch."""
@@ -260,6 +269,8 @@ class Windows(Sequence[Element]):
     def signature(self) -> dict[str, tuple[tuple[int | None, ...], str]]:
         """Shape and numpy type of each part of an element; None is a length that differs. Texts are ``string``.
 
+        The samples of windows differ where the rates of recordings do (:attr:`sound_rate`), unless *rate* is given.
+
         ``{name: tf.TensorSpec(*part) for name, part in windows.signature.items()}`` is what tf.data asks for.
         """
         if not len(self):
@@ -268,14 +279,14 @@ class Windows(Sequence[Element]):
         found: dict[str, tuple[tuple[int | None, ...], str]] = {}
         for name, part in first.items():
             found[name] = _shape(part)
-        if "audio" in found:
-            fixed = first["audio"].shape[1] if frames is not None else None
-            found["audio"] = ((first["audio"].shape[0], fixed), self.dtype)
+        for name in (name for name in found if name == "audio" or name.startswith("audio_")):
+            fixed = first[name].shape[1] if frames is not None and self.sound_rate is not None else None
+            found[name] = ((first[name].shape[0], fixed), self.dtype)
         if self.target is not None:
             found["target"] = (self.form.shape(frames), first["target"].dtype.name)
         if self.video is not None:
             found["video"] = ((frames, self.video[1], self.video[0], 3), "uint8")
-        if self._items is not None:
+        if self._items is not None and self.texts:
             found["options"] = ((None,), "string")
         return found if self.transform is None else self._transformed(first, found)
 
@@ -307,6 +318,14 @@ class Windows(Sequence[Element]):
                     kind,
                 )
         return found
+
+    @property
+    def sound_rate(self) -> int | None:
+        """Samples per second that all sound has; None where files differ, and of questions without *rate*."""
+        if self.rate is not None or not isinstance(self._sources, ClipSources):
+            return self.rate
+        rates = np.unique(self._sources.lengths[:, 1])
+        return int(rates[0]) if len(rates) == 1 and rates[0] else None
 
     @property
     def vocabulary(self) -> str:
@@ -352,7 +371,7 @@ class Windows(Sequence[Element]):
         }
         for entry in source.recordings:
             self._same(entry, source.length)
-            element |= self._sound(entry, first * self.hop)
+        element |= self._sounds(source.recordings, first * self.hop)
         if self.target is not None:
             part = self._labels(source.clip).between(first, stop)
             element["target"] = self.form.encode(part, stop - first)
@@ -382,12 +401,19 @@ class Windows(Sequence[Element]):
         start = Fraction(item.start or 0)
         length = None if item.end is None else Fraction(item.end) - start
         texts = ("id", "task", "question", "instruction", "answer", "language", "split")
-        element: Element = {**{name: getattr(item, name) or "" for name in texts}, "options": list(item.options or [])}
+        element: Element = {}
+        if self.texts:
+            element = {**{name: getattr(item, name) or "" for name in texts}, "options": list(item.options or [])}
         element["start"] = np.float64(item.start or 0)
+        return element | self._sounds(recordings, start, length)
+
+    def _sounds(self, recordings: Sequence[Entry], start: Fraction, length: Fraction | None = None) -> Element:
+        """The sound of several recordings, which have a number from the second on."""
+        found: Element = {}
         for place, entry in enumerate(recordings, 1):
             sound = self._sound(entry, start, length)
-            element |= sound if place == 1 else {f"{name}_{place}": part for name, part in sound.items()}
-        return element
+            found |= sound if place == 1 else {f"{name}_{place}": part for name, part in sound.items()}
+        return found
 
     def _sound(self, entry: Entry, start: Fraction, length: Fraction | None = None) -> Element:
         """The sound from *start* on, as long as a window; of whole clips as long as *length*, or all that there is."""

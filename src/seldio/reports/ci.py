@@ -1,15 +1,18 @@
-"""Findings for grep and for CI systems: a line for each, workflow commands of GitHub, test results of JUnit."""
+"""Findings for grep and for CI: a line for each, commands of GitHub, code quality of GitLab, test results of JUnit."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 from xml.etree import ElementTree as ET
 
 from seldio.findings import Finding, Report, Rule, Severity
+from seldio.reports.sarif import fingerprint
 from seldio.reports.sections import message, more, name_of, one_line, statistics_rows, summary_line
 from seldio.reports.tables import Options
-from seldio.text import printable
+from seldio.text import json_text, printable
 
 
 def concise(report: Report, options: Options) -> Iterator[str]:
@@ -44,6 +47,33 @@ def github(report: Report, _options: Options) -> Iterator[str]:
         yield f"::{_COMMANDS[finding.severity]} {properties}::{text}\n"
     for code, count in hidden.items():
         yield f"::notice title={printable(code)}::{more(code, count)}\n"
+
+
+# --- GitLab ------------------------------------------------------------------------------------------------
+#
+# A report of code quality: https://docs.gitlab.com/ci/testing/code_quality/ says which keys it needs. A fingerprint
+# tells a merge request which findings are new, so it knows the finding by what it says and not by its line.
+
+_LEVELS = {Severity.ERROR: "critical", Severity.WARNING: "minor", Severity.INFO: "info"}
+
+
+def gitlab(report: Report, _options: Options) -> Iterator[str]:
+    """One array of issues."""
+    shown, hidden = report.listed()
+    counts: Counter[str] = Counter()
+    issues = [
+        _issue(message(finding), finding.code, fingerprint(finding, finding.path, counts), _LEVELS[finding.severity],
+               finding.path, finding.line or 1) for finding in shown
+    ]  # fmt: skip
+    issues += [_issue(more(code, count), code, f"{code} not listed", "info", ".", 1) for code, count in hidden.items()]
+    yield json_text(issues, indent=1) + "\n"
+
+
+def _issue(text: str, code: str, mark: str, level: str, path: str, line: int) -> dict[str, Any]:
+    return {
+        "description": printable(text), "check_name": code, "fingerprint": mark, "severity": level,
+        "location": {"path": printable(path), "lines": {"begin": line}},
+    }  # fmt: skip
 
 
 # --- JUnit -------------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def _result(finding: Finding, index: int, counts: Counter[str]) -> dict[str, Any
         "level": _LEVELS[finding.severity],
         "message": {"text": text.replace("](", "] (")},  # "](" would make a link of untrusted text
         "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, **_regions(finding)}}],
-        "partialFingerprints": {FINGERPRINT: _fingerprint(finding, uri, counts)},
+        "partialFingerprints": {FINGERPRINT: fingerprint(finding, uri, counts)},
     }
     if finding.count > 1:
         lines = {"ranges": [list(lines) for lines in finding.ranges], "unlisted": finding.unlisted}
@@ -97,7 +97,7 @@ def _snippet(text: str | None) -> dict[str, Any]:
     return {} if text is None else {"snippet": {"text": text}}
 
 
-def _fingerprint(finding: Finding, uri: str, counts: Counter[str]) -> str:
+def fingerprint(finding: Finding, uri: str, counts: Counter[str]) -> str:
     """What stays the same when lines move; the n-th of equal ones ends with ``:n``."""
     parts = (finding.code, uri, finding.excerpt or "", finding.value or "")
     digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
