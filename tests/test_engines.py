@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import hashlib
 import io
 import multiprocessing
 import os
-import pickle
 import re
 import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
-from fractions import Fraction
 from pathlib import Path
 from unittest.mock import patch
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import seldio
 from seldio import progress
 from seldio.engines import each, running
-from seldio.engines.ledger import NAME, Ledger
-from seldio.errors import InvalidData, SeldioError, UsageError
+from seldio.engines.ledger import NAME
+from seldio.errors import InvalidData, SeldioError, SeldioWarning, UsageError
 from seldio.findings import Finding, Severity
 from seldio.reports.bars import Bars
 from seldio.synth import CLIPS
@@ -67,13 +61,6 @@ def stopped_while_results_travel() -> None:
 
 def killed(_: int) -> int:
     os._exit(9)
-
-
-def lent(number: int) -> tuple[object, ...]:
-    """One of each thing that results are made of."""
-    finding = Finding("SYN101", Severity.ERROR, "x", "a.csv", number)
-    array = np.arange(number, dtype=np.float32).reshape(1, -1)
-    return finding, array, Counter(a=number), Fraction(1, 3), np.float64(0.1), {"k": {b"\0"}}, None
 
 
 # --- where work runs -----------------------------------------------------------------------------------------
@@ -257,52 +244,11 @@ def test_damaged_parts_are_worked_on_again(calls: Path, tmp_path: Path) -> None:
     powers([1, 2, 3], folder, batch=1)
     for number, path in enumerate(sorted(folder.glob("*.part"))):
         path.write_bytes([b"", path.read_bytes()[:-1], path.read_bytes()[:-1] + b"!"][number])
+    with pytest.warns(SeldioWarning, match=r"^3 kept results were worked out again: .*\.part is damaged, or not"):
+        assert [1, 4, 9] == powers([1, 2, 3], folder, batch=1, workers=2)
+    assert 6 == calls.stat().st_size
     assert [1, 4, 9] == powers([1, 2, 3], folder, batch=1)
     assert 6 == calls.stat().st_size
-
-
-def test_all_kinds_of_results_come_back(tmp_path: Path) -> None:
-    expected = [lent(number) for number in (1, 2)]
-    for _ in range(2):
-        with running(1, resume=tmp_path):
-            found = list(each(lent, [1, 2], key=str))
-        for one, other in zip(expected, found, strict=True):
-            assert np.array_equal(one[1], other[1])  # type: ignore[arg-type]
-            assert (one[0], *one[2:]) == (other[0], *other[2:])
-            assert [type(value) for value in one] == [type(value) for value in other]
-
-
-class Call:
-    """Pickled as the call of a function."""
-
-    def __init__(self, function: object, *arguments: object) -> None:
-        self.call = function, arguments
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return self.call
-
-
-def test_members_of_enumerations_come_back_as_older_pythons_write_them(tmp_path: Path) -> None:
-    data = pickle.dumps([Call(getattr, Severity, "ERROR")])
-    (tmp_path / "x.part").write_bytes(hashlib.sha256(data).digest() + data)
-
-    assert [Severity.ERROR] == Ledger(tmp_path).get("x")
-
-
-@pytest.mark.parametrize(
-    "thing",
-    [
-        Call(os.system, "touch /tmp/never"), os.system, seldio.validate, Path("a"), Call(getattr, Finding, "__init__"),
-        Call(getattr, "text", "upper"),
-    ],
-    ids=["call", "system", "function", "path", "method", "method-of-text"],
-)  # fmt: skip
-def test_nothing_in_a_part_can_run(thing: object, tmp_path: Path) -> None:
-    data = pickle.dumps(thing)
-    ledger = Ledger(tmp_path)
-    (tmp_path / "x.part").write_bytes(hashlib.sha256(data).digest() + data)
-    with pytest.raises(pickle.UnpicklingError, match="is not a part of a result"):
-        ledger.get("x")
 
 
 def test_other_folders_are_left_alone(tmp_path: Path) -> None:
@@ -311,6 +257,14 @@ def test_other_folders_are_left_alone(tmp_path: Path) -> None:
         pass
     with pytest.raises(UsageError, match="is a file"), running(resume=tmp_path / "a.csv"):
         pass
+
+
+def test_a_folder_of_downloads_is_none_of_finished_parts(tmp_path: Path) -> None:
+    """Browsers call what they have not finished so, too."""
+    (tmp_path / "film.mkv.part").write_bytes(b"1")
+    with pytest.raises(UsageError, match="holds something else"), running(resume=tmp_path):
+        pass
+    assert (tmp_path / "film.mkv.part").is_file()
 
 
 # --- how far it is -------------------------------------------------------------------------------------------

@@ -736,8 +736,10 @@ def test_headers_do_not_lead_out_of_the_folder(
 
 
 @pytest.mark.parametrize(
-    "name", [".git/config", "a/.GIT/hooks/post-checkout", "c:/x.csv", "con", "a//b", "/etc/x", "."]
-)
+    "name",
+    [".git/config", "a/.GIT/hooks/post-checkout", "c:/x.csv", "con", "a//b", "/etc/x", ".",
+     ".seldio-export/x.csv", "a/.Seldio-Export/x", "a/x.part", "X.PART", "r/seldio-parts.json"],
+)  # fmt: skip
 def test_names_that_mean_something_here_are_refused(hub: Hub, tmp_path: Path, name: str) -> None:
     hub.make(REPO, {name: b"1\n"})
     with pytest.raises(SeldioError, match="unsafe as file names here"):

@@ -23,7 +23,7 @@ from seldio import progress, synth
 from seldio.data import Manifest, export, exporting
 from seldio.data.export_shards import LabelShard, ParquetShard
 from seldio.data.export_table import ClipColumns, ExportPlan
-from seldio.data.exporting import LEDGER, ExportFile
+from seldio.data.exporting import LEDGER, RESULTS, ExportFile
 from seldio.data.index import Index
 from seldio.engines import running
 from seldio.engines.ledger import Ledger
@@ -162,7 +162,7 @@ def struck(tree: Path, out: Path, kind: str, workers: int, place: str, count: in
 
 def noted(out: Path) -> int:
     """How many files the ledger calls finished."""
-    return len({file.name for results in Ledger(out / LEDGER).results() for key, file in results if key})
+    return len({file.name for results in Ledger(out / LEDGER).results(RESULTS) for key, file in results if key})
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows cannot send signals")
@@ -224,7 +224,7 @@ def inodes(folder: Path) -> dict[str, int]:
 
 def noting(folder: Path, name: str, key: str = "") -> None:
     """Have the ledger of an export name a file."""
-    Ledger(folder / LEDGER).put("more", [(key, ExportFile(name, 3, ""))])
+    Ledger(folder / LEDGER).put("0" * 64, RESULTS, [(key, ExportFile(name, 3, ""))])
 
 
 def test_what_another_version_wrote_is_not_believed(
@@ -249,9 +249,11 @@ def test_what_another_version_wrote_is_not_believed(
 def test_a_ledger_cannot_take_away_what_lies_elsewhere(made: Path, tree: Path) -> None:
     mine = made.parent / "mine.txt"
     mine.write_text("mine")
-    for name in ("../mine.txt", str(mine)):
+    (made / "media").symlink_to(made.parent)
+    for name in ("../mine.txt", str(mine), "media/mine.txt"):
         noting(made, name, "key")
         export(tree, made, shard_bytes=1)
+    (made / "media").unlink()
     assert "mine" == mine.read_text()
 
 

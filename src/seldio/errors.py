@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from seldio.findings import Finding
 
 
+class SeldioWarning(UserWarning):
+    """Something that a user should know, though the work goes on."""
+
+
 class ExitCode(IntEnum):
     """What the ``seldio`` command ends with."""
 

@@ -25,7 +25,8 @@ from seldio.formats.recognise import Recognised, in_utf8
 from seldio.rules.base import Labels
 from seldio.rules.labels import JUDGED_BY
 from seldio.rules.profiles import FileNumbers, Profile
-from seldio.schema.events import ClipFile, from_stream, to_stream
+from seldio.schema.events import ClipFile
+from seldio.schema.streams import TableBytes, from_stream, to_stream
 
 #: So many files of one part are read again one by one; of more, the part is.
 _FEW = 3
@@ -62,7 +63,7 @@ class CheckedLabels(NamedTuple):
     files: tuple[CheckedFile, ...]
     numbers: FileNumbers
     findings: tuple[RowFinding, ...]
-    kept: bytes  # some columns of the rows, as a stream of Arrow
+    kept: TableBytes  # some columns of the rows
     reading: LabelReading | None = None  # all of them, where whoever asks wants to keep them
     facts: LabelFacts | None = None  # counts of the rows, where whoever asks wants them
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from seldio import progress
-from seldio.errors import ExitCode, SeldioError
+from seldio.errors import ExitCode, SeldioError, SeldioWarning
 from seldio.text import printable
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def guarded(command: Callable[..., ExitCode]) -> Callable[..., None]:
 
 def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
     try:
-        with _showing_progress():
+        with _showing_progress(), _telling_warnings():
             code = command(*args, **kwargs)
         sys.stdout.flush()
     except SeldioError as error:
@@ -72,6 +73,23 @@ def _showing_progress() -> Iterator[None]:
         typer.echo(line, err=True)
 
 
+@contextmanager
+def _telling_warnings() -> Iterator[None]:
+    """Say what users should know as a line on standard error, without the place in the code."""
+    shown = warnings.showwarning
+
+    def tell(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
+        if issubclass(category, SeldioWarning):
+            _say(str(message))
+        else:
+            shown(message, category, *place, **options)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", SeldioWarning)
+        warnings.showwarning = tell
+        yield
+
+
 class _OnTerminal:
     """Progress bars, loaded when there is something to show."""
 
@@ -87,6 +105,10 @@ class _OnTerminal:
 
 
 def _failed(text: str, code: ExitCode, exit_code: int | None = None) -> int:
+    _say(text)
+    return int(code) if exit_code is None else exit_code
+
+
+def _say(text: str) -> None:
     lines = "\n".join(printable(line) for line in text.split("\n"))
     typer.echo(f"seldio: {lines}", err=True)
-    return int(code) if exit_code is None else exit_code

@@ -35,7 +35,8 @@ from seldio.formats.label_csv import Dialect
 from seldio.formats.parquet import reading_of, write_clips
 from seldio.formats.parts import Part, resolved
 from seldio.formats.recognise import SUFFIXES, Recognised
-from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, event_table, from_stream, origin_of, to_stream
+from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, event_table, origin_of
+from seldio.schema.streams import TableBytes, from_stream, to_stream
 from seldio.text import plural, printable
 
 #: Bytes of label files of which what was read is kept between the survey and the writing.
@@ -178,7 +179,7 @@ class Surveying:
         """What *portion* holds."""
         survey = Survey()
         found = portion.read(survey.findings)
-        survey.faults = vet(found) if portion.keep else vet(found).thin()
+        survey.faults = vet(found).thin() if portion.parts else vet(found)
         for key, table, format in self.verb.tables(found):
             survey.layouts[key] = self._surveyed(portion, key, table, format)
         return survey
@@ -250,7 +251,7 @@ class Packing:
 
     verb: Verb
 
-    def __call__(self, portion: Portion) -> bytes:
+    def __call__(self, portion: Portion) -> TableBytes:
         """The rows as the bytes of an Arrow stream."""
         ((key, table, format),) = self.verb.tables(portion.read([]))
         return to_stream(portion.carried(self.verb, key, table, format).combine_chunks())

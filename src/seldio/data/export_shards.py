@@ -48,7 +48,8 @@ from seldio.data.export_table import (
 from seldio.engines import cut, each
 from seldio.files import Entry
 from seldio.formats.parquet import write_parquet
-from seldio.schema.events import ClipFile, Origin, from_stream, origin_of, to_stream, with_origin
+from seldio.schema.events import ClipFile, Origin, origin_of, with_origin
+from seldio.schema.streams import from_stream, to_stream
 
 #: Bytes of files in a row group: what ``datasets`` 5 aims at, and far below what the viewer can scan.
 GROUP_BYTES = 100_000_000

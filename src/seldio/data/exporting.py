@@ -187,6 +187,9 @@ def _check_sizes(plan: ExportPlan) -> None:
 
 # --- the folder of an export -----------------------------------------------------------------------------
 
+#: What the ledger keeps: of each file what its content depends on, and what was written.
+RESULTS = list[tuple[str, ExportFile]]
+
 
 class ExportFolder:
     """A folder that is being written: each file whole or not at all, those of an earlier run kept where they fit.
@@ -210,9 +213,11 @@ class ExportFolder:
     def _earlier(self) -> dict[str, tuple[str, ExportFile]]:
         """What has been written and is still there, with what it depends on; names that lead outside do not count."""
         known: dict[str, tuple[str, ExportFile]] = {}
-        for key, file in (one for results in self._ledger.results() for one in results):
+        for key, file in (one for results in self._ledger.results(RESULTS) for one in results):
             with suppress(InvalidData):
                 path = self.out / safe_name(file.name, self._shown)
+                if not path.resolve().is_relative_to(self.out.resolve()):
+                    continue
                 whole = path.is_file() and path.stat().st_size == file.bytes
                 if path.is_file() and not known.get(file.name, ("",))[0]:
                     known[file.name] = (key if whole else "", file)
@@ -236,7 +241,7 @@ class ExportFolder:
             else:
                 todo.append(part)
         earlier = ((key if name in self.files else "", file) for name, (key, file) in self._known.items())
-        self._ledger.put("earlier", list(earlier))
+        self._ledger.put("earlier", RESULTS, list(earlier))
         self._ledger.finish()
         for folder in sorted({self.out.joinpath(part.name).parent for part in todo}):
             make_folder(folder)

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from itertools import islice
 from pathlib import Path
-from typing import Generic, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 from seldio import progress
 from seldio.engines.ledger import Ledger, name_of
@@ -139,7 +139,7 @@ def each(
         what: is done, for the display of progress; nothing is shown without.
         size: the bytes of a part, for the same.
         key: what the result depends on besides *work*, as something with a ``repr``; only with one are results kept in
-            the folder of :func:`running`.
+            the folder of :func:`running`, as the type that *work* declares (see :mod:`seldio.engines.kept`).
         here: work in this process: for what is packed, which would have to be unpacked here all the same and would
             fill the memory on its way, and for work that calls :func:`each` itself.
         ledger: keeps the results, in the place of the folder of :func:`running`.
@@ -156,7 +156,8 @@ def each(
         while those := list(islice(rest, length)):
             name = None if kept is None or key is None else name_of(work, [key(part) for part in those])
             there = kept is not None and name is not None and name in kept
-            order.append(_Batch(len(those), 0 if size is None else sum(map(size, those)), name, there))
+            again = those if there else []
+            order.append(_Batch(len(those), 0 if size is None else sum(map(size, those)), name, there, again))
             if not there:
                 yield those if engine is None else [
                     cast("Part", part.portable()) if isinstance(part, Portable) else part for part in those
@@ -169,7 +170,17 @@ def each(
             advance(one.parts, one.size)
             yield one
 
+    def found(one: _Batch) -> list[Result]:
+        """The results that were kept, or that are worked out again, here, because a file holds something else."""
+        ledger, name = cast("Ledger", kept), cast("str", one.name)
+        results = ledger.get(name, kind, one.parts)
+        if results is None:
+            results = several(one.again)
+            ledger.put(name, kind, results)
+        return results
+
     several, known = _Each(work), parts if isinstance(parts, Sequence) else None
+    kind = _results_of(work) if kept is not None else None
     whole = sum(map(size, known)) if what is not None and known is not None and size is not None else None
     shown: AbstractContextManager[progress.Advance] = (
         nullcontext(lambda _count, _size: None) if what is None
@@ -178,13 +189,13 @@ def each(
     with shown as advance:
         for results in map(several, todo()) if engine is None else engine.map(several, todo()):
             for one in done(there=True):
-                yield from cast("Ledger", kept).get(cast("str", one.name))
+                yield from found(one)
             one = next(done(there=False))
             if kept is not None and one.name is not None:
-                kept.put(one.name, results)
+                kept.put(one.name, kind, results)
             yield from results
         for one in done(there=True):
-            yield from cast("Ledger", kept).get(cast("str", one.name))
+            yield from found(one)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -204,6 +215,13 @@ class _Batch(NamedTuple):
     size: int
     name: str | None
     kept: bool
+    again: list[Any]  # the parts, where they are: the file may hold something else
+
+
+def _results_of(work: Callable[..., Any]) -> Any:
+    from seldio.engines.kept import results_of
+
+    return results_of(work)
 
 
 # --- parts by their size ---------------------------------------------------------------------------------

@@ -1,39 +1,31 @@
 """What finished parts of some work have given, kept in a folder, so that the same work resumes where it was broken off.
 
 The folder holds a file for each part, named after a hash of what it was made from, each whole or not there. The
-manifest is written when all is done.
+manifest is written when all is done. What a file holds is taken for nothing but data: see :mod:`seldio.engines.kept`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import enum
 import hashlib
-import io
 import json
-import pickle
+import re
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from seldio.errors import UsageError
+from seldio.errors import SeldioWarning, UsageError
 from seldio.files import make_folder, write_bytes
 from seldio.text import plural, printable
 
 NAME = "seldio-parts.json"
-VERSION = 1
+VERSION = 2
 _SUFFIX = ".part"
-_DIGEST = 32
-#: What results are made of beside seldio's own records and plain values.
-_PLAIN = {
-    "builtins": {"set", "frozenset", "bytearray", "complex", "slice", "range"},
-    "collections": {"Counter", "OrderedDict", "deque", "defaultdict"},
-    "fractions": {"Fraction"},
-    "numpy": {"ndarray", "dtype"},
-    "numpy._core.multiarray": {"_reconstruct", "scalar"},
-    "numpy._core.numeric": {"_frombuffer"},
-}
+#: The names of files of ours; what else ends in ``.part`` may be a download of somebody.
+_OWN = re.compile(r"([0-9a-f]{64}|earlier)\.part")
+#: A file that is larger holds no result.
+_MOST = 1 << 31
 
 
 class Ledger:
@@ -42,39 +34,55 @@ class Ledger:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._used: dict[str, int] = {}
+        self._unfit: dict[str, str] = {}
         items = [item for item in folder.iterdir() if not item.name.startswith(".")] if folder.is_dir() else []
-        if any(item.suffix != _SUFFIX and item.name != NAME for item in items):
+        if any(_OWN.fullmatch(item.name) is None and item.name != NAME for item in items):
             raise UsageError(f"{printable(str(folder))} holds something else: choose a new folder for finished parts")
         make_folder(folder)
         self._note(done=False)
 
     def __contains__(self, name: str) -> bool:
-        return self._path(name).is_file() and self._read(name) is not None
+        return self._path(name).is_file()
 
-    def get(self, name: str) -> Any:
-        """A result that was kept."""
-        data = self._read(name)
-        assert data is not None
-        self._used[name] = _DIGEST + len(data)
-        return _Records(io.BytesIO(data)).load()
+    def get(self, name: str, kind: Any, count: int | None = None) -> list[Any] | None:
+        """Results of a type that were kept; None where a file holds none, or another number than *count*."""
+        if (found := self._read(name, kind, count)) is not None:
+            self._used[name] = self._path(name).stat().st_size
+        return found
 
-    def results(self) -> Iterator[Any]:
-        """All results that were kept and can still be read, those of other work and of earlier runs too."""
-        for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
-            with suppress(pickle.UnpicklingError, AttributeError, ImportError, IndexError, TypeError, EOFError):
-                if (data := self._read(path.stem)) is not None:
-                    yield _Records(io.BytesIO(data)).load()
+    def results(self, kind: Any) -> Iterator[list[Any]]:
+        """All results of a type that were kept, those of other work and of earlier runs too."""
+        found = (self._read(path.stem, kind, None) for path in self._files())
+        return (results for results in found if results is not None)
 
-    def _read(self, name: str) -> bytes | None:
-        """What a file holds; None where it is damaged, so that the result has to be worked out again."""
-        data = self._path(name).read_bytes()
-        return data[_DIGEST:] if hashlib.sha256(data[_DIGEST:]).digest() == data[:_DIGEST] else None
+    def _read(self, name: str, kind: Any, count: int | None) -> list[Any] | None:
+        from seldio.engines.kept import unpacked
 
-    def put(self, name: str, result: Any) -> None:
-        """Keep a result."""
-        data = pickle.dumps(result, protocol=5)
-        write_bytes(self._path(name), hashlib.sha256(data).digest() + data)
-        self._used[name] = _DIGEST + len(data)
+        path = self._path(name)
+        try:
+            if path.stat().st_size > _MOST:
+                raise ValueError("is too large")
+            found: list[Any] = unpacked(path.read_bytes(), name, kind)
+            if count not in (None, len(found)):
+                raise ValueError(f"holds {plural(len(found), 'result')} of {count}")
+        except OSError as error:
+            self._unfit[name] = f"cannot be read ({error.strerror or error})"
+        except ValueError as error:
+            self._unfit[name] = str(error)
+        else:
+            return found
+        return None
+
+    def _files(self) -> list[Path]:
+        return sorted(path for path in self.folder.iterdir() if _OWN.fullmatch(path.name) and path.is_file())
+
+    def put(self, name: str, kind: Any, results: list[Any]) -> None:
+        """Keep results of a type, if they are not too large."""
+        from seldio.engines.kept import packed
+
+        if (data := packed(name, kind, results)) is not None:
+            write_bytes(self._path(name), data)
+            self._used[name] = len(data)
 
     @property
     def rest(self) -> str:
@@ -83,11 +91,19 @@ class Ledger:
         return f"{many} kept in {printable(str(self.folder))}: run the same command again to resume"
 
     def finish(self) -> None:
-        """Take away what this run had no use for, and write the manifest."""
-        for path in self.folder.glob(f"*{_SUFFIX}"):
+        """Take away what this run had no use for, write the manifest, and say what could not be used."""
+        for path in self._files():
             if path.stem not in self._used:
                 path.unlink(missing_ok=True)
         self._note(done=True)
+        if self._unfit:
+            name, why = next(iter(self._unfit.items()))
+            what = "result was" if len(self._unfit) == 1 else "results were"
+            warnings.warn(
+                f"{len(self._unfit):,} kept {what} worked out again: {printable(str(self._path(name)))} {why}",
+                SeldioWarning, stacklevel=2,
+            )  # fmt: skip
+            self._unfit.clear()
 
     def _note(self, done: bool) -> None:
         parts = [{"name": name + _SUFFIX, "bytes": size} for name, size in sorted(self._used.items())]
@@ -104,29 +120,3 @@ def name_of(work: Callable[..., Any], key: object) -> str:
 
     what = work if dataclasses.is_dataclass(work) else f"{work.__module__}.{work.__qualname__}"
     return hashlib.sha256(repr((VERSION, __version__, what, key)).encode(errors="backslashreplace")).hexdigest()
-
-
-class _Records(pickle.Unpickler):
-    """Reads records, and nothing that could run: classes of seldio that only hold fields, plain values and arrays."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        """A class that may be in a result."""
-        if name in _PLAIN.get(module, ()):
-            return super().find_class(module, name)
-        if (module, name) == ("builtins", "getattr"):  # how Python before 3.11.4 writes a member of an enumeration
-            return _member
-        if module.startswith("seldio.") and "." not in name:
-            found = super().find_class(module, name)
-            if isinstance(found, type) and _only_fields(found):
-                return found
-        raise pickle.UnpicklingError(f"{module}.{name} is not a part of a result")
-
-
-def _member(kind: object, name: str) -> Any:
-    if not isinstance(kind, enum.EnumMeta):
-        raise pickle.UnpicklingError(f"{name} of {kind!r} is not a part of a result")
-    return kind[name]
-
-
-def _only_fields(kind: type) -> bool:
-    return dataclasses.is_dataclass(kind) or issubclass(kind, tuple | enum.Enum) or hasattr(kind, "model_fields")

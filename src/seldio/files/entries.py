@@ -214,9 +214,18 @@ _ON_WINDOWS = {
 }
 
 
+#: In what seldio keeps finished work. It is no data, and nobody else writes it.
+_OURS = re.compile(r"(?i)(^|/)(\.seldio-[^/]*|seldio-parts\.json|([0-9a-f]{64}|earlier)\.part)(/|$)")
+
+
 def hidden(name: str) -> bool:
     """Whether a file or folder of this name is passed over."""
-    return name.startswith(".") or name in SKIPPED
+    return name.startswith(".") or name in SKIPPED or ours(name)
+
+
+def ours(name: str) -> bool:
+    """Whether a path leads to what only seldio itself writes, so that it is never taken from elsewhere."""
+    return _OURS.search(name) is not None
 
 
 def checked(entries: Iterable[Entry], sink: Sink) -> tuple[Entry, ...]:

@@ -20,7 +20,7 @@ from seldio.data.exporting import lot
 from seldio.engines import each
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, name_fault
-from seldio.files.entries import plain_file
+from seldio.files.entries import ours, plain_file
 from seldio.files.streams import CHUNK
 from seldio.hub.client import checked_commit, hub, one_list, patiently
 from seldio.text import clipped, printable
@@ -126,9 +126,10 @@ def _is_hash(value: object, digits: int) -> bool:
 def is_safe(name: str) -> bool:
     """Whether a name from the Hub can be a file here, below the folder that it should be in.
 
-    Nothing goes into a folder ``.git``, from which git would take commands.
+    Nothing goes into a folder ``.git``, from which git would take commands, or is what seldio itself keeps of its work.
     """
-    return all(part.lower() not in ("", ".", "..", ".git") for part in name.split("/")) and name_fault(name) is None
+    parts = all(part.lower() not in ("", ".", "..", ".git") for part in name.split("/"))
+    return parts and not ours(name) and not name.lower().endswith(".part") and name_fault(name) is None
 
 
 def entry_at(path: str | os.PathLike[str]) -> Entry:

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from seldio.media.audio import Probe
     from seldio.media.contents import SoundSurvey
 
+#: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
+LATER = {"SoundSurvey": "seldio.media.contents"}
 #: More flat tops than this are not a coincidence.
 _MOST_FLAT = 10
 #: A mean beyond this share of full scale (-40 dB) is an offset.

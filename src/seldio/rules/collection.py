@@ -15,6 +15,9 @@ from seldio.formats.trees import TreePlace
 if TYPE_CHECKING:
     from seldio.media.audio import Probe
 
+#: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
+LATER = {"Probe": "seldio.media.audio"}
+
 
 @dataclasses.dataclass(frozen=True)
 class Reference:

@@ -32,6 +32,8 @@ from seldio.vocabularies import vocabulary
 if TYPE_CHECKING:
     from seldio.media.intensity import Levels, SoundField
 
+#: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
+LATER = {"Levels": "seldio.media.intensity"}
 FORMATS: tuple[Format, ...] = ("foa", "mic")
 #: Of recordings, the usual one first.
 _SUFFIXES = [suffix for suffix, kind in TYPES.items() if kind == "audio"]

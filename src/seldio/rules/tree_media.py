@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from seldio.media.audio import Probe
     from seldio.media.video import PictureSurvey
 
+#: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
+LATER = {"PictureSurvey": "seldio.media.video"}
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Facts = TypeVar("Facts")
 

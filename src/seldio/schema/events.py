@@ -135,19 +135,6 @@ def origin_of(table: pa.Table) -> Origin:
     return Origin("", "starss", tuple(ClipFile(clip, f"{clip}.csv") for clip in clips))
 
 
-def to_stream(table: pa.Table) -> bytes:
-    """A table of any kind as the bytes of an Arrow stream, to be kept or to go to another process."""
-    stream = pa.BufferOutputStream()
-    with pa.ipc.new_stream(stream, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(stream.getvalue().to_pybytes())
-
-
-def from_stream(data: bytes) -> pa.Table:
-    """The table that :func:`to_stream` packed."""
-    return pa.ipc.open_stream(data).read_all()
-
-
 def event_table(data: Any) -> pa.Table:
     """*data* as an event table: an Arrow table, a pandas or polars DataFrame, or whatever Arrow can take in.
 

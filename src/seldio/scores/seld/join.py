@@ -33,7 +33,8 @@ from seldio.formats.detect import CHOSEN, Wanted, years
 from seldio.formats.parts import Part, checked_clips, entries_by_clip, parts, resolved
 from seldio.formats.trees import TYPES
 from seldio.rules.collection import Reference
-from seldio.schema.events import clip_codes, from_stream, origin_of, to_stream
+from seldio.schema.events import clip_codes, origin_of
+from seldio.schema.streams import from_stream, to_stream
 from seldio.scores.seld import profiles
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.text import clipped, listed, plural, printable

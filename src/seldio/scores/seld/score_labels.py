@@ -26,12 +26,15 @@ from seldio.scores.resampling import Resampling
 from seldio.scores.seld import causes, metrics, pairing, profiles
 from seldio.scores.seld.analyses import ANALYSES, NO_ANALYSIS, Asked, Shown, Sides, finished, wanted
 from seldio.scores.seld.causes import ProbableCause
+from seldio.scores.seld.event_scores import EventCounts
 from seldio.scores.seld.join import ClipRows, Compared, LabelFiles, join, lengths, reference_labels, usual_profile
 from seldio.scores.seld.metrics import Average, Counts, Thresholds
+from seldio.scores.seld.mistakes import Mistakes
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import SeldCase, notices, tables
 from seldio.scores.seld.rows import NOTHING, EventFrames, Ints, SideFacts, event_frames, facts_of
 from seldio.scores.seld.scoring import SeldScore, count_sides, horizons
+from seldio.scores.seld.tracking import TrackCounts
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
 
@@ -321,13 +324,14 @@ class Counted:
     reference: Faults = dataclasses.field(default_factory=Faults)  # errors
     prediction: Faults = dataclasses.field(default_factory=Faults)  # errors
     lags: Ints = dataclasses.field(default_factory=causes.NO_LAGS.copy)  # how far onsets are apart, over a few clips
-    beside: tuple[Any, ...] = ()  # sums of each analysis that was asked for
+    beside: tuple[Mistakes | EventCounts | TrackCounts, ...] = ()  # sums of each analysis that was asked for
 
     def __add__(self, other: Counted) -> Counted:
+        sums: Iterable[tuple[Any, Any]] = zip(self.beside, other.beside, strict=True)
         return Counted(
             self.pieces + other.pieces, self.facts + other.facts, joined([self.reference, other.reference]),
             joined([self.prediction, other.prediction]), self.lags + other.lags,
-            tuple(one + another for one, another in zip(self.beside, other.beside, strict=True)),
+            tuple(one + another for one, another in sums),
         )  # fmt: skip
 
     @property
