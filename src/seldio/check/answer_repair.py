@@ -16,8 +16,8 @@ from seldio.check.items import CheckedItems
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.mera import AS_WRITTEN
 from seldio.formats.parts import Part
+from seldio.rules.item_choices import misformed
 from seldio.rules.item_table import ItemTable
-from seldio.rules.items import misformed
 
 #: The rule that is repaired.
 FORM = "QAI121"

@@ -15,8 +15,8 @@ FAMILIES = tuple(
     import_module(f"seldio.rules.{name}")
     for name in (
         "misreadings", "labels", "submissions", "clip_names", "file_sets", "package_rules", "package_meta", "layout",
-        "tree_gaps", "ignored", "stored", "hub", "hub_secrets", "items", "item_answers", "mera", "mera_verdict",
-        "predictions", "item_audio", "audio", "deep", "deep_levels", "video", "item_blind",
+        "tree_gaps", "ignored", "stored", "hub", "hub_secrets", "items", "item_choices", "item_answers", "mera",
+        "mera_verdict", "predictions", "item_audio", "audio", "deep", "deep_levels", "video", "item_blind",
     )
 )  # fmt: skip
 plugins.rows("rules", Rule)  # rules register themselves when they are created

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import unicodedata
 from collections.abc import Iterator
-from string import ascii_uppercase
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seldio import formats
 from seldio.files import name_fault
 from seldio.findings import Finding
-from seldio.formats.items import ANSWERS, Answers, ItemFormat
 from seldio.rules.base import Bools
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ANSWERED, ASKED, ItemFile, ItemTable, rows_where
@@ -23,11 +19,6 @@ from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
 from seldio.tasks.english import COUNTS, KNOWN
 from seldio.text import clipped, listed, printable
 
-#: Letters that look Latin but are not: Cyrillic and Greek capitals.
-HOMOGLYPHS = dict(zip("АВЕКМНОРСТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXABEZHIKMNOPTYX", strict=True))
-#: For each letter of another alphabet that looks Latin the Latin one, small letters too.
-_LOOKS = str.maketrans(HOMOGLYPHS | dict(zip("аеорсухіјѕԁһԛԝοѵ", "aeopcyxijsdhqwov", strict=True)))
-LETTERS = ascii_uppercase
 #: The benchmarks whose answers are public.
 PUBLIC = ("so-bench", "so-dataset-qa")
 
@@ -50,145 +41,6 @@ def repeated_id(table: ItemFile, found: Found) -> Iterator[Finding]:
     for row, first in table.repeated("id") if table.asks else ():
         message = f"the id {clipped(table.values('id')[row])} already appears in line {table.line(first)}"
         yield found(row, "id", message, "give each question its own id")
-
-
-@rule("QAI102", ERROR)
-def answer_not_among_options(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Answer that is not among the options.
-
-    No model can be right. MMAU once had 143 such questions.
-
-    Example:
-        "choices": ["Man", "Woman"], "answer": "Child"
-
-    Fix:
-        Correct the answer or the options.
-
-    Reference: MMAU issue 12.
-    """
-    for row, answer, options in _choices(table):
-        letters = LETTERS[: len(options)]
-        if answer and answer not in options and HOMOGLYPHS.get(answer, answer) not in (*letters,):
-            form = ANSWERS[form] if (form := _form(table)) in ("letter", "text") else "the text or letter of an option"
-            yield found(row, "answer", f"the answer {clipped(answer)} is not one of the {len(options)} options",
-                        f"the answer must be {form}")  # fmt: skip
-
-
-@rule("QAI121", ERROR, "unsafe")
-def answer_in_another_form(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Answer in a form that the scorer of the benchmark does not read.
-
-    The right one of several options is written as its letter in some formats, and as its text in others. In the
-    other form it looks right, but a model that answers as it was asked to scores 0. ``seldio formats NAME`` says
-    which form a format has.
-
-    Example:
-        {"choices": ["Man", "Woman"], "answer": "B"} in MMAU, whose answers are texts
-
-    Fix:
-        Write the answer in the form of the format; ``--unsafe-fixes`` does, where one option alone can be meant.
-
-    Reference: MMAU, evaluation.py; DCASE 2026 Task 5; MERA_MULTIMODAL, ruenvaqa.yaml; inspect_ai, choice().
-    """
-    for row, right in misformed(table):
-        answer, form, graded = table.values("answer")[row], _form(table), formats.get(table.home, ItemFormat).graded
-        said = f"the letter {answer}" if form == "text" else f'the text "{clipped(answer)}"'
-        shown = f'"{clipped(right[0])}"' if form == "text" else " or ".join(right)
-        finding = found(row, "answer", f"the answer is {said}, but {table.home} holds {ANSWERS[form or 'text']}",
-                        f"write {shown}" + f": {graded}" * bool(graded))  # fmt: skip
-        yield finding if len(right) == 1 else dataclasses.replace(finding, fixable=False)
-
-
-def misformed(table: ItemTable) -> Iterator[tuple[int, list[str]]]:
-    """The rows whose answer has another form than that of their format, with what may be meant in its form."""
-    form = _form(table)
-    for row, answer, options in _choices(table) if form in ("letter", "text") else ():
-        letter = LETTERS[: len(options)].find(answer.upper()) if answer and len(answer) == 1 else -1
-        if form == "text" and answer not in options and letter >= 0:
-            yield row, [options[letter]]
-        elif form == "letter" and letter < 0 and answer in options:
-            yield row, [LETTERS[place] for place, option in enumerate(options) if option == answer]
-
-
-def _form(table: ItemTable) -> Answers | None:
-    """The form of right answers in the format that the rows come from; None where any may stand."""
-    home = formats.named(table.home, ItemFormat)
-    return None if home is None else home.answers
-
-
-def _choices(table: ItemTable) -> Iterator[tuple[int, str | None, list[str]]]:
-    """Row, answer and options of the questions that have any options."""
-    if table.asks and table.column("options").null_count < len(table):
-        for row, (answer, options) in enumerate(zip(table.values("answer"), table.values("options"), strict=True)):
-            if options:
-                yield row, answer, options
-
-
-@rule("QAI103", WARNING)
-def repeated_option(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Duplicate option.
-
-    A model that chooses the second of two equal options is right by its text and wrong by its letter. 27
-    questions of MMAU's test-mini repeat a choice; in 16 it is the right one. Two options that differ only in
-    letters that look the same, such as a Cyrillic and a Latin a, are equal for whoever reads them.
-
-    Example:
-        "choices": ["Guitar", "Piano", "Guitar"]
-
-    Fix:
-        Replace one of them.
-
-    Reference: MMAU issues 7 and 31.
-    """
-    for row, _, options in _choices(table):
-        for place, option in enumerate(options):
-            if option in options[:place]:
-                yield found(row, "options", f'option "{clipped(option)}" appears twice',
-                            "replace one of them", number=place)  # fmt: skip
-        looks = [option if option.isascii() else option.translate(_LOOKS) for option in options]
-        for place, look in enumerate(looks if len({*looks}) < len({*options}) else ()):
-            other = looks.index(look)
-            if options[other] != options[place]:
-                one, two = next(pair for pair in zip(options[other], options[place], strict=True) if len({*pair}) > 1)
-                message = f'option "{clipped(options[place])}" looks like option {LETTERS[other % 26]}, but has '
-                message += f"{_named(two)} for {_named(one)}"
-                yield found(row, "options", message, "type both in one alphabet, or replace one", number=place)
-
-
-def _named(letter: str) -> str:
-    return f"a {unicodedata.name(letter, 'letter').title()}"
-
-
-@rule("QAI104", WARNING)
-def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Letter that only looks Latin, in an answer or in an instruction's list of options.
-
-    Cyrillic А and Latin A are different letters: an answer in one never equals a gold answer in the other. Seven
-    of ruEnvAQA's ten instructions label the first option with a Cyrillic А, while its answers are Latin.
-
-    Example:
-        А. {option_a}  B. {option_b}
-
-    Fix:
-        Type the letters on a Latin keyboard.
-
-    Reference: MERA_MULTIMODAL, ruEnvAQA instructions; exact_match compares code points.
-    """
-    if not table.asks:
-        return
-    for row in rows_where(pc.is_in(table.column("answer"), value_set=pa.array(list(HOMOGLYPHS)))):
-        answer, options = table.values("answer")[row], table.values("options")[row] or ()
-        right, place = HOMOGLYPHS[answer], LETTERS.find(HOMOGLYPHS[answer])
-        if _form(table) == "text" and 0 <= place < len(options):
-            right = f'"{clipped(options[place])}"'
-        yield found(row, "answer", f"the answer {answer} is {_named(answer)}", f"write {right}")
-    instructions = table.column("instruction").dictionary_encode()
-    for number, instruction in enumerate(instructions.dictionary.to_pylist()):
-        letters = re.findall(r"(?m)^\s*(\w)[.)]\s", instruction)
-        if letter := next((each for each in letters if each in HOMOGLYPHS), None):
-            for row in rows_where(pc.equal(instructions.indices, number)):
-                yield found(row, "instruction", f"the instruction labels an option with {_named(letter)}",
-                            f"write {HOMOGLYPHS[letter]}: the answers are Latin letters")  # fmt: skip
 
 
 @rule("QAI105", ERROR)
@@ -349,30 +201,6 @@ def awkward_audio_path(table: ItemFile, found: Found) -> Iterator[Finding]:
         name = paths.name[mention]
         message = f"the audio path {clipped(paths.names[name])} {faults[name]}"
         yield found(int(paths.row[mention]), "audio", message, "rename the recording", number=int(paths.place[mention]))
-
-
-@rule("QAI110", ERROR)
-def no_options(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """List of options with nothing to choose from.
-
-    A multiple-choice question without options cannot be answered; harnesses fail, or pick an answer at random.
-    With a single option there is nothing to get wrong, and the score rises for nothing.
-
-    Example:
-        "choices": []
-
-    Fix:
-        Add the options, or omit the key if the question is open-ended.
-
-    Reference: lmms-eval, the MMAU task picks at random where it finds no letter.
-    """
-    if not table.asks:
-        return
-    sizes = pc.list_value_length(table.column("options"))
-    for row in rows_where(pc.less(sizes, 2)):
-        one = sizes[row].as_py() == 1
-        message = "there is one option only" if one else "the list of options is empty"
-        yield found(row, "options", message, "add the other options" if one else "add the options")
 
 
 @row_rule("QAI111", ERROR, field="question", message="the question {id} is empty", hint="write the question")
