@@ -53,6 +53,19 @@ def run(root: Path, **inputs: str) -> tuple[subprocess.CompletedProcess[str], di
     return done, outputs, summary.read_text() if summary.exists() else ""
 
 
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        ({"args": '--select "LAB'}, "args: No closing quotation"),
+        ({"sarif": "a\nexit-code=0"}, "sarif: the name of one"),
+    ],
+)
+def test_inputs_that_make_no_sense_are_wrong_usage(repository: Path, inputs: dict[str, str], said: str) -> None:
+    done, outputs, _ = run(repository, **inputs)
+    assert (2, {"exit-code": "2"}, "") == (done.returncode, outputs, done.stderr)
+    assert done.stdout.startswith(f"::error title=seldio::{said}")
+
+
 def test_planted_faults_become_annotations_sarif_and_a_summary(repository: Path) -> None:
     done, outputs, summary = run(repository, path="metadata_dev\n", args="--select LAB")
 

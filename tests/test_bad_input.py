@@ -24,6 +24,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+import seldio
 from seldio.cli import app
 from seldio.synth.tree import write_demo
 
@@ -244,3 +245,21 @@ def test_names_of_files_command_nobody(name: str, tmp_path: Path, monkeypatch: p
         ours: Any = [line for line in done.output.splitlines() if line.lstrip().startswith("::")]
         assert all(re.match(r"::(error|warning|notice) file=[^:]*::", line) for line in ours)
         assert not re.search(r"##\w*\[", done.output)
+
+
+def test_what_is_no_parquet_names_no_recordings(tmp_path: Path) -> None:
+    (tmp_path / "x.parquet").write_bytes(b"nope")
+    with pytest.raises(seldio.SeldioError, match="SYN301"):
+        seldio.convert(tmp_path / "x.parquet", tmp_path / "out.parquet", "mic")
+
+
+def test_a_header_that_is_not_utf8_names_no_columns(tmp_path: Path) -> None:
+    (tmp_path / "mix001.csv").write_bytes(b"sound_event_recording,start\xff\xfe_time\nx,1\n")
+    (tmp_path / "mix002.csv").write_text("0,1,0,10,0\n")
+    done = CliRunner().invoke(app, ["push", str(tmp_path), "--repo", "user/name", "--dry-run"], env=OFFLINE)
+    assert "a bug in seldio" not in done.output
+    assert 3 > done.exit_code
+    assert "Nothing was uploaded" in done.output
+
+
+OFFLINE = {"HF_HUB_OFFLINE": "1"}

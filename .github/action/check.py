@@ -21,7 +21,12 @@ def main() -> int:
     """Check the files and return the exit code of ``seldio validate``."""
     given = {name: os.environ.get(f"SELDIO_{name}", "").strip() for name in ("PATH", "REFERENCE", "ARGS", "FAIL_ON")}
     paths = [line.strip() for line in given["PATH"].splitlines() if line.strip()] or ["."]
-    options = [*shlex.split(given["ARGS"])]
+    try:
+        options = [*shlex.split(given["ARGS"])]
+    except ValueError as error:
+        return _refused(f"args: {error}: quote them as in a shell")
+    if len(os.environ.get("SELDIO_SARIF", "").strip().splitlines()) > 1:  # else its lines would be outputs, too
+        return _refused("sarif: the name of one file, without line breaks")
     options += [f"--fail-on={given['FAIL_ON']}"] if given["FAIL_ON"] else []
     options += [f"--reference={given['REFERENCE']}"] if given["REFERENCE"] else []
     with tempfile.TemporaryDirectory(dir=os.environ.get("RUNNER_TEMP")) as folder:
@@ -35,13 +40,25 @@ def main() -> int:
     return code
 
 
+def _refused(text: str) -> int:
+    """Say why nothing is checked, as wrong usage."""
+    sys.stdout.write(f"::error title=seldio::{_escaped(text)}\n")
+    _append("GITHUB_OUTPUT", "exit-code=2\n")
+    return 2
+
+
+def _escaped(text: str) -> str:
+    """*text* as an annotation takes it."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
 def _annotated(command: list[str], paths: list[str]) -> int:
     """Print an annotation for each finding; if it failed, one that says why."""
     done = subprocess.run([*command, "--", *paths], stderr=subprocess.PIPE, check=False)
     text = done.stderr.decode(errors="replace")
     sys.stderr.write(text)
     if done.returncode not in (0, 1):
-        said = text.strip().replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+        said = _escaped(text.strip())
         sys.stdout.write(f"::error title=seldio::{said or f'exit code {done.returncode}'}\n")
     return done.returncode
 

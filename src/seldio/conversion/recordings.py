@@ -21,6 +21,7 @@ from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import Entry, Source, atomic_write, make_folder, open_source, write_bytes
 from seldio.files.sources import Lookup
 from seldio.findings import raise_errors
+from seldio.formats.parquet import guarded
 from seldio.media.audio import Decoder, NotAudio, WrittenSound, probe_entry, write_blocks
 from seldio.media.encoding import encode
 from seldio.media.heard import SHORT, ArrayHeard, array_heard, check_heard, renamed
@@ -225,12 +226,23 @@ def _recordings(entry: Entry, array: Array) -> list[str]:
     if _is_label(entry):
         return []
     if entry.name.lower().endswith(".parquet"):
-        texts = texts_of(pq.read_table(io.BytesIO(entry.read())))
+        texts = texts_of(_table(entry))
         return list(dict.fromkeys(path for text in texts for path in recordings(text, array)))
     if not entry.name.lower().endswith(TEXTS):
         return []
     with entry.open() as stream:
         return list(dict.fromkeys(path for line in stream for path in recordings(_text(line), array)))
+
+
+def _table(entry: Entry) -> pa.Table:
+    """The rows of a Parquet file.
+
+    Raises:
+        InvalidData: it is none, or a damaged one.
+    """
+    table = guarded(entry.read(), entry.path, raise_errors, lambda file: file.read())
+    assert table is not None  # errors are raised
+    return table
 
 
 def _is_label(entry: Entry) -> bool:
@@ -243,7 +255,7 @@ def _copy(entry: Entry, place: Path, to: Array) -> None:
     name = entry.name.lower()
     if name.endswith(".parquet"):
         data = io.BytesIO()
-        pq.write_table(repointed_table(pq.read_table(io.BytesIO(entry.read())), to), data)
+        pq.write_table(repointed_table(_table(entry), to), data)
         write_bytes(place, data.getvalue())
     elif name.endswith(TEXTS) and not _is_label(entry):
         with entry.open() as stream, atomic_write(place) as written:

@@ -186,26 +186,32 @@ def _patterns(entries: Sequence[Entry], folders: Mapping[str, Sequence[str]]) ->
 
 def schema_of(part: ConfigSplit) -> pa.Schema | None:
     """The columns and types of a part, told by its first file; None where they cannot be told."""
-    entry = part.entries[0]
     try:
-        if part.kind == "parquet":
-            with entry.open() as stream:
-                return pq.read_schema(stream)
-        if part.columns:
-            return None
-        data = entry.head(_HEAD)
-        data = data[: data.rfind(b"\n") + 1] if len(data) == _HEAD else data
-        if part.kind == "csv":
-            options = pyarrow.csv.ParseOptions(
-                delimiter="\t" if suffix_of(entry.name) == "tsv" else ",", newlines_in_values=True
-            )
-            return pyarrow.csv.read_csv(pa.BufferReader(data), parse_options=options).schema
-        if data.lstrip().startswith(b"["):
-            rows = json.loads(entry.read())
-            return pa.Table.from_pylist(rows[:1000]).schema if rows and isinstance(rows[0], dict) else None
-        return pyarrow.json.read_json(pa.BufferReader(data)).schema
+        schema = _first_schema(part)
+        _ = schema and schema.names  # which Arrow decodes now, and not all files write in UTF-8
+        return schema
     except (pa.ArrowException, ValueError, TypeError):
         return None
+
+
+def _first_schema(part: ConfigSplit) -> pa.Schema | None:
+    entry = part.entries[0]
+    if part.kind == "parquet":
+        with entry.open() as stream:
+            return pq.read_schema(stream)
+    if part.columns:
+        return None
+    data = entry.head(_HEAD)
+    data = data[: data.rfind(b"\n") + 1] if len(data) == _HEAD else data
+    if part.kind == "csv":
+        options = pyarrow.csv.ParseOptions(
+            delimiter="\t" if suffix_of(entry.name) == "tsv" else ",", newlines_in_values=True
+        )
+        return pyarrow.csv.read_csv(pa.BufferReader(data), parse_options=options).schema
+    if data.lstrip().startswith(b"["):
+        rows = json.loads(entry.read())
+        return pa.Table.from_pylist(rows[:1000]).schema if rows and isinstance(rows[0], dict) else None
+    return pyarrow.json.read_json(pa.BufferReader(data)).schema
 
 
 def features_of(schema: pa.Schema) -> list[dict[str, Any]]:

@@ -353,8 +353,10 @@ def _table(folder: HubFolder, entry: Entry) -> pa.Table | None:
                 return pq.read_table(stream, columns=columns)
         reader = pyarrow.csv.read_csv if suffix_of(entry.name) == "csv" else pyarrow.json.read_json
         with entry.open() as stream:
-            return reader(stream)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            table = reader(stream)
+        _ = table.column_names  # which Arrow decodes now, and not all files write in UTF-8
+        return table
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError):
         return None
 
 
