@@ -184,7 +184,7 @@ def test_six_columns_of_2025_with_and_without_their_header() -> None:
     # distances above 90 cannot be elevations
     assert name_of(detected(rows)) == "dcase2025"
     # sources closer than 90 cm: elevations and distances of 0 and 1 cm, or distances and a flag?
-    undecided = detected(scene("{n},1,{s},{a},{n},0"))
+    undecided = detected(scene("{n},1,{s},{a},2{s},0"))
     assert undecided.format is None
     assert {"dcase2025", "starss23"} <= candidates(undecided)
 

@@ -75,6 +75,10 @@ _ROWS = (
     Rule("SYN136", "not-a-flag", ERROR),
     Rule("SYN137", "plus-sign", WARNING, "safe"),
     Rule("SYN138", "typeset-number", ERROR, "safe"),
+    # csv: columns that are none of the layout, or not in their place
+    Rule("SYN145", "confidence-column", ERROR, "unsafe"),
+    Rule("SYN146", "surplus-column", ERROR),
+    Rule("SYN147", "exchanged-columns", ERROR),
     # JSON
     Rule("SYN201", "invalid-json", ERROR),
     Rule("SYN202", "duplicate-key", ERROR),

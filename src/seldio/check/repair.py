@@ -18,10 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from seldio import geometry
+from seldio.check import gate
 from seldio.check.answer_repair import FORM, with_answers_in_form
 from seldio.check.validation import Examined
 from seldio.files import many_files, write_bytes
-from seldio.formats import LabelFormat, TextFile, cells, diagnosis
+from seldio.formats import TextFile, cells, diagnosis
 from seldio.formats.detect import MARGIN, detect, means_the_same
 from seldio.formats.label_csv import Dialect
 from seldio.formats.label_tools import ToolFormat
@@ -209,12 +210,13 @@ def _changed(text: str, dialect: Dialect, code: str) -> str:
 def repairs(examined: Sequence[Examined], unsafe: bool, check: Check) -> list[Fixed]:
     """What a repair changes in each file; writes nothing.
 
-    A change after which a file would be read as another layout is not made.
+    A change that the gate refuses is not made.
     """
     changes: dict[str, Fixed] = {}
-    refused: set[str] = set()
-    for _ in range(ROUNDS):
-        fixed = [one for one in _round(examined, unsafe) if one.path not in refused]
+    kept: set[str] = set()  # files that stay as they are
+    careful: set[str] = set() if unsafe else {path for one in examined for path in one.local}  # safe repairs alone
+    for _ in range(2 * ROUNDS):
+        fixed = [one for one in _round(examined, careful) if one.path not in kept]
         if not fixed:
             break
         tried = dict(changes)
@@ -223,30 +225,19 @@ def repairs(examined: Sequence[Examined], unsafe: bool, check: Check) -> list[Fi
             codes = tuple(dict.fromkeys((*old.codes, *new.codes)))
             tried[new.path] = dataclasses.replace(new, before=old.before, codes=codes)
         then = check({path: change.after for path, change in tried.items()})
-        moved = _moved(examined, then)
-        if not moved:
+        wrong = gate.refused(examined, then, {new.path: new.codes for new in fixed})
+        if not wrong:
             changes, examined = tried, then
             continue
-        mine = moved & {new.path for new in fixed}
-        refused |= mine or {new.path for new in fixed}  # or one change moves its neighbours: none of them is made
+        mine = wrong & {new.path for new in fixed} or {new.path for new in fixed}  # or one moves its neighbors
+        guessed = {new.path for new in fixed if any(CATALOGUE[code].fix == "unsafe" for code in new.codes)} & mine
+        careful |= guessed
+        kept |= mine - guessed
     return list(changes.values())
 
 
-def _moved(before: Sequence[Examined], after: Sequence[Examined]) -> set[str]:
-    """The files that had a layout, and do not have one that means the same by its columns any more."""
-    old, new = _layouts(before), _layouts(after)
-    return {
-        path for path, format in old.items()
-        if path not in new or not (format == new[path] or means_the_same(format, new[path]))
-    }  # fmt: skip
-
-
-def _layouts(examined: Sequence[Examined]) -> dict[str, LabelFormat]:
-    return {path: labels.format for one in examined for labels in one.labels for path in labels.places}
-
-
-def _round(examined: Sequence[Examined], unsafe: bool) -> Iterator[Fixed]:
-    """The files that can be repaired, each repaired once."""
+def _round(examined: Sequence[Examined], careful: Collection[str]) -> Iterator[Fixed]:
+    """The files that can be repaired, each repaired once; those of *careful* without guesses."""
     codes: dict[str, set[str]] = {}
     for one in examined:
         for finding in one.report.findings:
@@ -268,10 +259,10 @@ def _round(examined: Sequence[Examined], unsafe: bool) -> Iterator[Fixed]:
                     and not _certain(file, format)
                 ):
                     found = found - {"SYN112"}
-                fixed = _mended(file, format, found, unsafe) if found else None
+                fixed = _mended(file, format, found, path not in careful) if found else None
                 if fixed is not None and fixed.codes:
                     yield fixed
-        asked = {path for path, found in codes.items() if FORM in found and path in one.local} if unsafe else set()
+        asked = {path for path, found in codes.items() if FORM in found and path in one.local and path not in careful}
         for path, before, after in with_answers_in_form(one.questions, asked):
             yield Fixed(path, before, after, (FORM,))
 

@@ -15,6 +15,7 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from seldio import formats, rules
+from seldio.check import gate
 from seldio.check.items import CheckedItems, ItemCheck, check_kind, item_findings
 from seldio.check.labels import CheckedLabels, LabelCheck, LabelGroup
 from seldio.check.mera import submission_findings, submission_of
@@ -48,7 +49,7 @@ _WHOLE = 1 << 62
 #: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.
 _OF_CLIPS = ("SUB101", "SUB111")
 #: What a finding about a file accounts for: classes that seem to be frames start over, and zeros are all the same.
-_EXPLAINED = {"LAB320": "SUB106", "LAB315": "SUB116"}
+_EXPLAINED = {"LAB320": "SUB106", "LAB324": "SUB106", "LAB315": "SUB116"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -165,7 +166,8 @@ def examine(
             rules.run(Ignored(source.path, source.kind, left, alone, layouts), found.append)
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
     report = Report(files=count, heard=heard)
-    report.add((settings or Settings()).applied(gathered(dict.fromkeys(found), RECORDS_SINGLY)))
+    told = gate.admitted(list(chain.from_iterable(systems_labels)), gathered(dict.fromkeys(found), RECORDS_SINGLY))
+    report.add((settings or Settings()).applied(told))
     return Examined(
         report,
         tuple(chain.from_iterable(systems_labels)),
@@ -217,12 +219,15 @@ def _check_labels(
         about = [finding for finding in about if (finding.code, finding.path) not in void]
         mixed = {finding.path for finding in about if finding.code == "SUB106"}
         dense = any(finding.code == "SUB119" for finding in about)  # which says more than each file can
+        started = {row.finding.path for row in rows if row.finding.code == "LAB322"}
         for finding in about:
             if not (mixed and finding.code in ("SUB101", "SUB102")):
                 sink(finding)
         for row in rows:
-            told = (row.finding.path in mixed and row.finding.code.startswith("LAB2")) or (
-                dense and row.finding.code == "LAB307"
+            told = (
+                (row.finding.path in mixed | started and row.finding.code.startswith("LAB2"))
+                or (row.finding.path in mixed and row.finding.code == "LAB322")
+                or (dense and row.finding.code == "LAB307")
             )
             if not told:
                 sink(row.finding)

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from seldio.findings import Sink
-from seldio.formats import shapes
+from seldio.formats import columns, shapes
 from seldio.formats.base import LabelFormat, Role, TextFile
 from seldio.formats.dialects import DIALECTS
-from seldio.formats.evidence import FEW, OUT, SAMPLE, Sample, SampledFile, marks, sample_of, sampled
+from seldio.formats.evidence import ENOUGH, FEW, OUT, SAMPLE, Sample, SampledFile, marks, sample_of, sampled
 from seldio.formats.label_csv import Dialect
 from seldio.formats.shapes import Shape
 from seldio.reader_rules import READER_RULES
@@ -73,7 +73,9 @@ def detect(files: Sequence[TextFile]) -> Detection:
             if (found := _ranked(sample_of(lines, shape))).possible:
                 return found
     found = _ranked(sample)
-    return found if found.possible or not sample.rows else _behind(lines) or found
+    if not sample.rows:
+        return found
+    return (_no_distance(found, lines) if found.possible else _behind(lines) or _misplaced(lines)) or found
 
 
 def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
@@ -86,11 +88,15 @@ def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
     titled = shapes.titled(first)
     rows = [line.split(",") for line in lines[titled:]]
     quotes = any('"' in line for line in lines)
-    found = list(shapes.between(first if titled else [], rows, dialect, quotes))
-    if not found or found[0].code != "SYN125" or quotes:
-        return found[0] if found else None
     file = SampledFile("", (), tuple(",".join(row) for row in rows[:: max(1, len(rows) // SAMPLE)]), False)
-    if _ranked(sample_of([file])).possible:  # another layout has as many columns
+    found = list(shapes.between(first if titled else [], rows, dialect, quotes))
+    # another layout may have as many columns
+    other = bool(found or len(rows) > 1) and len(rows[0]) > len(dialect.columns) and _ranked(sample_of([file])).possible
+    if not found and rows and len(rows[0]) == len(dialect.columns) + 1:
+        found = list(columns.confidences(rows, certain=bool(other)))
+    if not found or found[0].code not in ("SYN125", "SYN145") or quotes:
+        return found[0] if found else None
+    if other and found[0].code == "SYN125":
         return None
     ranked = sorted(
         ((judge(dialect, sample_of([file], shape)).points, n) for n, shape in enumerate(found)), reverse=True
@@ -110,7 +116,8 @@ def _may_be_shaped(sample: Sample) -> bool:
 
 def _behind(lines: Sequence[SampledFile]) -> Detection | None:
     """The layout behind rows in another shape; with no format where there are several."""
-    tried = shapes.doubtful([file.cells for file in lines], DIALECTS)
+    files = [file.cells for file in lines]
+    tried = [*shapes.doubtful(files, DIALECTS), *((one, DIALECTS) for one in columns.confidences(_rows(lines)))]
     found = [one for shape, those in tried if (one := _ranked(sample_of(lines, shape), those)).possible]
     if not found:
         return None
@@ -122,6 +129,49 @@ def _behind(lines: Sequence[SampledFile]) -> Detection | None:
         return best
     candidates = {one.possible[0].format.name: one.possible[0] for one in reversed((best, *near))}
     return dataclasses.replace(best, format=None, candidates=tuple(reversed(candidates.values())))
+
+
+def _rows(lines: Sequence[SampledFile]) -> list[shapes.Row]:
+    return [row for file in lines for row in file.cells[1]]
+
+
+def _no_distance(found: Detection, lines: Sequence[SampledFile]) -> Detection | None:
+    """The layout without a column that would be taken for distances: one that was added, where another layout fits."""
+    at = found.possible[0].format.index("distance")
+    if at is None or found.sample.rows < columns.SOME or len(found.sample.columns[at].values) < found.sample.rows:
+        return None
+    seen, dialect, rows = found.sample.columns[at], found.possible[0].format, _rows(lines)
+    most = 1 if dialect.metre == 1 else 100
+    tried: list[Shape] = []
+    if seen.decimals and not seen.whole and seen.values.min() >= 0 and seen.values.max() <= most:
+        tried = [one for one in columns.confidences(rows) if one.column == at and columns.jumps(rows, at)]
+    elif len(np.unique(seen.values)) >= shapes.ENOUGH and (
+        any(np.array_equal(seen.values, c.values) for n, c in enumerate(found.sample.columns) if n != at)
+        or all(shapes.counts_rows(file.cells[1][: columns.SOME], at) for file in lines if file.rows)
+    ):
+        tried = [one for one in columns.surplus(rows) if one.column == at]
+    for shape in tried:
+        other = _ranked(sample_of(lines, shape))
+        if other.format is not None:
+            return other if shape.fixable else dataclasses.replace(other, format=None, candidates=other.possible)
+    return None
+
+
+def _misplaced(lines: Sequence[SampledFile]) -> Detection | None:
+    """Rows that fit a layout without one of their columns, or with two of them exchanged; which is only said."""
+    few = [dataclasses.replace(file, rows=file.rows[:: max(1, len(lines) // 8)]) for file in lines]
+    rows = _rows(few)
+    if len(rows) < ENOUGH or len({len(row) for row in rows}) > 1:
+        return None
+    surplus = list(columns.surplus(rows))
+    for tried in ([one for one in surplus if one.certain], columns.exchanged(rows), surplus):
+        ranked = [one for shape in tried if (one := _ranked(sample_of(few, shape))).format is not None]
+        ranked.sort(key=lambda one: -one.possible[0].points)
+        near = [one for one in ranked if one.possible[0].points > ranked[0].possible[0].points - MARGIN]
+        values = [[column.values.tolist() for column in one.sample.columns] for one in near]
+        if near and values.count(values[0]) == len(values):  # there is one way to make a layout of them
+            return dataclasses.replace(near[0], format=None, candidates=near[0].possible[:1])
+    return None
 
 
 def _ranked(sample: Sample, dialects: Sequence[Dialect] = DIALECTS) -> Detection:

@@ -292,7 +292,12 @@ class _Cleaner:
         shape = shape_of([line.decode() for _, line in self.lines(start) if line.strip()], self.dialect)
         if shape is not None:
             number = self.text.count(b"\n", 0, second) + 1
-            self.report(shape.code, shape.message, number, shape.hint, start=second, fixable=shape.fixable)
+            column = 1 + sum(len(cell) + 1 for cell in row[: shape.column])
+            width = len(row[shape.column]) if shape.column else None
+            self.report(
+                shape.code, shape.message, number, shape.hint, start=second, column=column, width=width,
+                fixable=shape.fixable,
+            )  # fmt: skip
             if shape.fixable and shape.code in self.undone:
                 self.meant = [line and shape.line(line) for line in self.meant]
                 if counted(first):  # without the index, its numbers would be a row

@@ -49,6 +49,11 @@ class SampleColumn:
     words: int
 
     @property
+    def constant(self) -> bool:
+        """Whether there are numbers, and all are the same."""
+        return bool(len(self.values) and (self.values == self.values[0]).all())
+
+    @property
     def whole(self) -> bool:
         """Whether every number is a whole one, however written."""
         return bool((self.values == np.rint(self.values)).all())
@@ -218,6 +223,9 @@ def marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
         yield OUT, f"{plural(sample.width, 'column')}, not {len(dialect.columns)}"
         return
     yield from _header_marks(dialect, sample)
+    at = dialect.index("frame")
+    if at is not None and sample.rows > ENOUGH + 6 * len(sample.names) and sample.columns[at].constant:
+        yield OUT, f"column {at + 1} holds one number only: not frames"
     if dialect.header is not None and sorted(sample.header) == sorted(dialect.header.lower().split(",")):
         return  # columns that are named are not told by what stands in them
     for number, (part, seen) in enumerate(zip(dialect.columns, sample.columns, strict=False), 1):
@@ -290,6 +298,8 @@ def _value_marks(dialect: Dialect, field: str, sample: SampleColumn, where: str)
     match field:
         case "frame" if dialect.clip_frames and high >= dialect.clip_frames:
             yield -3, f"frames reach {_number(high)}, but its clips have {dialect.clip_frames}"
+        case "class_id" if low < 0:
+            yield _strays(values < 0), f"{where} goes down to {_number(low)}: not class numbers"
         case "class_id" if high >= (classes := len(vocabulary(dialect.vocabulary))):
             yield -3, f"class numbers reach {_number(high)}, but its last class is {classes - 1}"
         case "source" if low < -1 or high > 60:
@@ -331,8 +341,10 @@ def _value_marks(dialect: Dialect, field: str, sample: SampleColumn, where: str)
         case "x" | "y" | "z" if size > LONGEST:
             yield _strays(np.abs(values) > LONGEST), f"{holds}: not unit vectors"
         case "onscreen":
-            fits = bool(np.isin(values, (0, 1)).all())
-            yield (1 + share, f"{holds}: on-screen flags") if fits else (-6, f"{where} is not 0 or 1")
+            wrong = ~np.isin(values, (0, 1))
+            yield (
+                (_strays(wrong), f"{where} is not 0 or 1") if wrong.any() else (1 + share, f"{holds}: on-screen flags")
+            )
         case "onset" | "offset" if low < 0:
             yield -3, f"{where} holds times before 0"
 

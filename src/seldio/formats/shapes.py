@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from seldio.formats.label_csv import Dialect
 
 #: The rules that name a shape.
-CODES = ("SYN114", "SYN124", "SYN125", "LAB316", "LAB317")
+CODES = ("SYN114", "SYN124", "SYN125", "SYN145", "LAB316", "LAB317")
 #: The cells of a row, and the rows of a file.
 Row = Sequence[str]
 Rows = Sequence[Row]
@@ -31,11 +31,15 @@ ENOUGH = 10
 SOME = 3
 #: What stands above the row index that pandas writes, and above one that was read and written again.
 INDEX_NAMES = ("", "unnamed: 0")
-_WHOLE = re.compile(r"[0-9]{1,9}")
+_WHOLE = re.compile(r"[0-9]{1,18}")
 _TIME = re.compile(r"[0-9]{1,6}(?:\.[0-9]*)?")
 _NAME = re.compile(r"(?!(?:na|nan|none|null|inf|infinity)\Z)[^\W\d_][\w ()&/.-]*", re.IGNORECASE)
 _OPEN, _CLOSE = re.compile(r'"-?[0-9]{1,9}'), re.compile(r'[0-9]{1,9}"')
 _HEAD = re.compile(r"-?[0-9]{1,9}")
+#: Different digits from which on a column of single digits is no class and no source.
+_MANY_DIGITS = 8
+#: Digits that no whole number of a layout has.
+_LONG = 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +51,8 @@ class Shape:
     hint: str  # what to do about it
     undo: Callable[[Row], Row]  # the cells of a row as they are meant
     fixable: bool = True  # whether that is certain enough for a repair
+    column: int = 0  # the one that it is about, from 0; 0 also where it is about all of them
+    certain: bool = True  # whether it is what such rows look like, and not only one way to make a layout of them
 
     def line(self, text: str) -> str:
         """A row, or the header over it, as it is meant."""
@@ -138,6 +144,11 @@ def _indexed(files: Sequence[tuple[Row, Rows]]) -> Shape | None:
             return None
         if sum(len(set(column)) for column in frames) < ENOUGH:
             return None
+        if frames != count and all(_ascends(column, strictly=True) for column in frames):
+            # the frame may come first as well
+            counting = [all(counts_rows(rows, at) for _, rows in filled) for at in (0, 1)]
+            if counting != [True, False]:
+                return None
     rows = sum(len(column) for column in count)
     return Shape(
         "SYN114", f"the first column is a row index, not data ({plural(rows, 'row')})",
@@ -225,6 +236,8 @@ def _halved(rows: Rows, dialect: Dialect) -> Iterator[Shape]:
         heads = [number + sum(other < number for other in chosen) for number in chosen]
         if not all(_joins(row[at], row[at + 1]) for row in rows for at in heads):
             continue
+        if not all(_decimals([row[at + 1] for row in rows]) for at in heads):
+            continue
         fields = " and ".join(dialect.columns[number].field for number in chosen)
         yield Shape(
             "SYN125", f"every row has {len(rows[0])} cells: decimals of {fields} are written with a comma",
@@ -235,6 +248,19 @@ def _halved(rows: Rows, dialect: Dialect) -> Iterator[Shape]:
 
 def _joins(whole: str, decimals: str) -> bool:
     return _HEAD.fullmatch(whole.strip()) is not None and _WHOLE.fullmatch(decimals) is not None
+
+
+def _decimals(column: Sequence[str]) -> bool:
+    """Whether whole numbers can be what stands behind a point, and hardly be a column of their own.
+
+    Decimals are all as long, and then begin with 0 as often as not, or they have many digits, or do not end with 0.
+    """
+    lengths = {len(cell) for cell in column}
+    if lengths == {1}:
+        return len(set(column)) >= _MANY_DIGITS
+    padded = any(cell.startswith("0") and len(cell) > 1 for cell in column)
+    trimmed = not any(cell.endswith("0") and len(cell) > 1 for cell in column)
+    return (padded and (len(lengths) == 1 or trimmed)) or (max(lengths) > _LONG and trimmed)
 
 
 def _joined(row: Row, heads: Sequence[int]) -> Row:
@@ -249,6 +275,12 @@ def _numbers(rows: Rows, at: int) -> list[int]:
     """A column of whole numbers; empty where it is none."""
     found = [row[at].strip() for row in rows if len(row) > at]
     return list(map(int, found)) if len(found) == len(rows) and all(map(_WHOLE.fullmatch, found)) else []
+
+
+def counts_rows(rows: Rows, at: int) -> bool:
+    """Whether a column does nothing but count the rows, from 0 or 1."""
+    values = _numbers(rows, at)
+    return len(values) >= ENOUGH and values[0] in (0, 1) and values == list(range(values[0], values[0] + len(values)))
 
 
 def _ascends(values: Sequence[int], strictly: bool = False) -> bool:

@@ -362,15 +362,16 @@ def frame_order(labels: Labels, found: Found) -> Iterator[Finding]:
 def duplicate_row(labels: Labels, found: Found) -> Iterator[Finding]:
     """Duplicate row.
 
-    A repeated row counts as a second source: in a reference it is one more event to find, in a submission one
-    more false alarm. The real STARSS22 labels have 883 of them.
+    A repeated row counts as a second source: in a reference it is one more event to find, in a submission
+    one more false alarm. The real STARSS22 labels have 883 of them.
 
     Example:
         7,1,0,-50,30
         7,1,0,-50,30
 
     Fix:
-        ``--unsafe-fixes`` keeps the first one. Two sources at the same position are possible, so check first.
+        ``--unsafe-fixes`` keeps the first one, where rows have the number of their source. Without it, two
+        sources at the same position look the same: check first, and remove what was written twice.
 
     Reference: measured on the STARSS22 development labels (fold3_room21_mix023 and two others).
     """
@@ -380,8 +381,10 @@ def duplicate_row(labels: Labels, found: Found) -> Iterator[Finding]:
             values = labels.ordered(field)
             keep = (values[first] == values[second]) | (np.isnan(values[first]) & np.isnan(values[second]))
             first, second = first[keep], second[keep]
+    numbered = "source" in labels.fields and not (labels.dialect and "source" in labels.dialect.fills)
     for row, line in _repeated(labels, first, second):
-        yield found(row, None, f"same row as line {line}", "a repeated row counts as a second source")
+        one = found(row, None, f"same row as line {line}", "a repeated row counts as a second source")
+        yield one if numbered else dataclasses.replace(one, fixable=False)
 
 
 def _repeated(labels: Labels, first: Ints, second: Ints) -> Iterator[tuple[int, int]]:

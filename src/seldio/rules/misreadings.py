@@ -5,6 +5,7 @@ Where a misreading explains the values of a column, rules for single rows do not
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 import numpy as np
@@ -24,6 +25,10 @@ ENOUGH = 10
 CONTRADICTED = 4.0
 #: The columns whose values show that a layout is wrong.
 _STRAYS = ("source", "elevation", "distance", "x")
+#: No vector of real outputs is longer.
+LONGEST_VECTOR = 1.65
+#: Degrees that no set of elevations stays within, above and below the horizon.
+LOWEST = 10
 #: The longest STARSS recording lasts 9 minutes (5,400 frames); baselines pad to more, up to 6,400 in real outputs.
 LONGEST = 8000
 
@@ -141,7 +146,7 @@ def swapped_frame_and_class(files: Profile, found: Found) -> Iterator[Finding]:
     classes, reach = len(vocabulary(files.format.vocabulary)), files.high("class_id")
     if files.dialect is None or files.total < ENOUGH or reach.max() < 2 * classes or files.low("frame").min() < 0:
         return
-    if files.high("frame").max() >= classes:
+    if files.high("frame").max() >= classes or files.low("frame").min() == files.high("frame").max():
         return
     columns = [files.column(index, "class_id") for index in files.every]
     beyond = sum(np.count_nonzero(values >= classes) for values in columns)
@@ -241,7 +246,8 @@ def _radians(files: Profile) -> tuple[list[int], list[int]]:
 
     def proves(some: list[int]) -> bool:
         spread = high[some].max() - low[some].min() > 2 or (alone and len(files) > 1)
-        return bool(spread and small[some].max() > 0.3 and files.rows[some].sum() >= ENOUGH)
+        # numbers that are no longer than the vectors of outputs may be two of their three parts
+        return bool(spread and small[some].max() > LONGEST_VECTOR and files.rows[some].sum() >= ENOUGH)
 
     if alone or 2 * len(fits) >= len(files):
         certain = fits if proves(fits) else []
@@ -252,6 +258,187 @@ def _radians(files: Profile) -> tuple[list[int], list[int]]:
     written = files.dialect is not None or files.format.role == "table"  # and not derived from an image
     doubtful = fits if written and not (certain and not alone) and (odd or alone) and small[fits].max() > 0.3 else []
     return certain, [index for index in doubtful if index not in certain]
+
+
+@rule("LAB321", ERROR, needs="azimuth elevation class_id", lacks="x")
+def directions_cut_off(files: Profile, found: Found) -> Iterator[Finding]:
+    """Directions that were cut off to a few whole numbers.
+
+    Every azimuth is a whole number within ±3 and every elevation one within ±2, in many rows of several
+    classes. Radians look like this after int(): there are seven azimuths left, and no repair brings the
+    others back. Rows that seem to be repeated are different directions then.
+
+    Example:
+        10,1,1,-0,0  (of -0.873,0.524)
+
+    Fix:
+        Write the directions again, in degrees: round(math.degrees(azimuth)).
+
+    Reference: angles are in degrees in every layout since 2019.
+    """
+    small = (files.reach("azimuth") <= 3) & (files.reach("elevation") <= 2)
+    whole = files.number("azimuth.whole") == files.rows
+    narrow = small & whole & (files.rows >= ENOUGH) & ~files.explained("azimuth")
+    low, high = files.low("azimuth"), files.high("azimuth")
+    if not small.all() or len(files) < 3 or high.max() - low.min() < 3:  # a source in front, in some of the files
+        classes = files.high("class_id") - files.low("class_id") >= 2
+        narrow &= (high - low >= 3) & classes & (files.rows >= 3 * ENOUGH)
+    for index in files.explain(narrow, "azimuth", "elevation"):
+        reach = [int(files.reach(field)[index]) for field in ("azimuth", "elevation")]
+        yield found(index, 0, "azimuth", f"every azimuth is a whole number within ±{reach[0]} and every elevation one "
+                    f"within ±{reach[1]}: directions were lost, as int() does with radians",
+                    "write them again, in degrees, from what the system put out")  # fmt: skip
+
+
+@rule("LAB322", ERROR, needs="frame")
+def frames_start_over(files: Profile, found: Found) -> Iterator[Finding]:
+    """Rows of several clips in one file.
+
+    Frames run to the end of the file's time and start over from the beginning, with sources that were there
+    before. Nothing tells which clip a row belongs to, and sorted by frame the clips would be mixed for
+    good. Where most files of a set look like this, they may as well be single clips that were written in
+    pieces.
+
+    Example:
+        0,… 1,… 599,… 0,… 1,…  in mix001.csv
+
+    Fix:
+        Write one file for each clip. If it is one clip, sort the rows by frame.
+
+    Reference: DCASE 2023 Task 3, "collected in individual CSV files".
+    """
+    restarts = files.number("frame.restarts")
+    some = np.flatnonzero(restarts).tolist()
+    many = 2 * len(some) > len(files) > 2
+    for index in some:
+        frames = files.column(index, "frame")
+        row = int(np.argmin(np.diff(frames))) + 1
+        pieces = plural(int(restarts[index]) + 1, "clip")
+        message = f"frame {frames[row]} comes after frame {frames[row - 1]}: the frames start over, as if rows of "
+        message += f"{pieces} were in one file"
+        one = found(index, row, "frame", message + (", or one clip in pieces" if many else ""),
+                    "write one file for each clip; sort the rows only if it is one")  # fmt: skip
+        yield dataclasses.replace(one, severity=WARNING) if many else one
+
+
+@rule("LAB323", ERROR, needs="class_id source", lacks="class_name")
+def swapped_class_and_source(files: Profile, found: Found) -> Iterator[Finding]:
+    """Class and source columns swapped.
+
+    The source column goes up to the number of the last classes and the class column stays at the few
+    lowest, in all files together. Sources of a scene are few, and classes are many. Read as it is, nearly
+    every row has another class.
+
+    Example:
+        10,0,8,-50,30  (for class 8, source 0)
+
+    Fix:
+        Write the class before the source. seldio does not exchange them, as a set of few classes with many
+        numbered sources would look the same.
+
+    Reference: STARSS22 and STARSS23: classes 0 to 12, sources 0 to 4.
+    """
+    if files.dialect is None:
+        return
+    classes = len(vocabulary(files.format.vocabulary))
+    most, sources = files.high("class_id").max(), files.high("source").max()
+    if most > 0 and ("source" in files.dialect.fills or files.dialect.metre == 1):  # sources that count events
+        return
+    if files.total < 3 * ENOUGH or files.low("source").min() < 0 or most > classes // 3:
+        return
+    if 0.7 * classes <= sources < classes:
+        index = int(np.argmax(files.high("source")))
+        row = int(np.argmax(files.column(index, "source")))
+        yield found(index, row, "source", f"sources reach {sources:g} and classes only {most:g}, of {classes}: the two "
+                    "columns seem to be swapped", "class comes before source")  # fmt: skip
+
+
+@rule("LAB324", ERROR, needs="frame")
+def frames_jump(files: Profile, found: Found) -> Iterator[Finding]:
+    """First column that is no frame number.
+
+    Frames ascend from row to row, but for pieces of a file that stand in another order. Here they go back
+    in a quarter of all rows: the column of frames is missing, or another one has its place. Sorting the
+    rows would lose the only order that they have.
+
+    Example:
+        8,0,14,0
+        5,0,-37,-18
+        8,0,14,0  (class, source, azimuth, elevation, and no frame)
+
+    Fix:
+        Write the frame number first.
+
+    Reference: DCASE 2023 Task 3, "[frame number (int)]" comes first.
+    """
+    breaks = files.number("frame.breaks")
+    many = (breaks >= ENOUGH) & (4 * breaks > files.rows) & (files.high("frame") > files.low("frame") + 2)
+    jumping = many & ~files.explained("frame")
+    for index in files.explain(jumping, "frame"):
+        row = int(np.argmax(np.diff(files.column(index, "frame")) < 0)) + 1
+        rows = plural(int(files.rows[index]), "row")
+        yield found(index, row, "frame", f"frames go back in {breaks[index]:,} of {rows}: the first column is no frame "
+                    "number", "write the frame number first; do not sort the rows")  # fmt: skip
+
+
+@rule("LAB325", ERROR, needs="azimuth elevation class_id", lacks="x")
+def no_angles(files: Profile, found: Found) -> Iterator[Finding]:
+    """Angle columns that hold something else.
+
+    In all files together, azimuths are a few small whole numbers, as sources and tracks are, or elevations
+    are small decimals that are never below 0, as distances in metres are: a column is missing before them.
+
+    Example:
+        10,8,0,14  (frame, class, source, elevation)
+
+    Fix:
+        Write all columns of the layout.
+
+    Reference: the layouts in ``seldio formats``.
+    """
+    several = len(files) >= 3 or files.high("class_id").max() - files.low("class_id").min() >= 4
+    if files.total < 10 * ENOUGH or not several or files.explained("azimuth").any():
+        return
+    whole = files.number("azimuth.whole").sum() == files.total
+    low, high = files.low("azimuth").min(), files.high("azimuth").max()
+    if whole and low >= -1 and high <= 15 and (low, high) != (0, 0):
+        files.explain(files.every, "azimuth", "elevation")
+        yield found(0, 0, "azimuth", f"azimuths are whole numbers from {low:g} to {high:g} in all "
+                    f"{plural(files.total, 'row')}: these are sources or tracks, and the azimuths are missing",
+                    "write all columns of the layout")  # fmt: skip
+    low, high = files.low("elevation").min(), files.high("elevation").max()
+    if not whole or low < 0 or high > 15:
+        return
+    if all((files.column(index, "elevation") % 1 != 0).mean() > 0.8 for index in files.every):
+        files.explain(files.every, "azimuth", "elevation")
+        yield found(0, 0, "elevation", f"elevations are decimals from {low:g} to {high:g}, and azimuths whole "
+                    "numbers: these are distances in meters, and an angle is missing",
+                    "write all columns of the layout")  # fmt: skip
+
+
+@rule("LAB326", WARNING, needs="distance azimuth class_id", lacks="class_name")
+def same_distance(files: Profile, found: Found) -> Iterator[Finding]:
+    """One distance for everything.
+
+    All rows of all files have the same distance, whatever their class and direction: it was not measured,
+    or the column is none of distances. A score of distances then says nothing.
+
+    Example:
+        7,1,-50,30,0
+
+    Fix:
+        Leave the column out, with a layout that has no distance, or write the distances that were measured.
+
+    Reference: STARSS23: distances from 0.1 to 7 m.
+    """
+    low, high = files.low("distance").min(), files.high("distance").max()
+    known = files.number("distance.known").sum() or not high
+    if low == high and known and files.total >= 10 * ENOUGH and len(files) >= 3:
+        reach = files.high("azimuth").max() - files.low("azimuth").min()
+        if reach > LOWEST and files.high("class_id").max() > files.low("class_id").min():
+            rows = plural(files.total, "row")
+            yield found(0, 0, "distance", f"the distance is {low:g} m in all {rows}: it was not measured, or the "
+                        "column is another one", "leave it out, or write what was measured")  # fmt: skip
 
 
 @rule("LAB303", ERROR, fix="unsafe", needs="azimuth")
@@ -278,13 +465,13 @@ def azimuth_0_to_360(files: Profile, found: Found) -> Iterator[Finding]:
                     "subtract 360 from those above 180")  # fmt: skip
 
 
-def _deviation(files: Profile, field: str) -> float:
-    """The standard deviation of the values of all files, which are read again for it."""
+def _deviation(files: Profile, field: str, some: list[int]) -> float:
+    """The standard deviation of the values of some files, which are read again for it."""
     sums = np.zeros(2)
-    for index in files.every:
+    for index in some:
         values = files.column(index, field).astype(np.float64)
         sums += values.sum(), (values**2).sum()
-    mean, squares = sums / files.total
+    mean, squares = sums / files.rows[some].sum()
     return float(np.sqrt(max(0.0, squares - mean**2)))
 
 
@@ -303,15 +490,25 @@ def swapped_angles(files: Profile, found: Found) -> Iterator[Finding]:
 
     Reference: seld-dcase2019, labels (ele, azi) vs outputs (azi, ele).
     """
-    wide, narrow = files.reach("elevation").max(), files.reach("azimuth").max()
-    if not 90 < wide <= 180 or narrow > 90 or files.number("elevation.strays").sum() < 2:
-        return
-    if _deviation(files, "elevation") <= 1.5 * _deviation(files, "azimuth"):
-        return
-    for index in files.explain(files.every, "azimuth", "elevation"):
+    every = _swapped(files, list(files.every))
+    for index in files.explain(files.every if every else [n for n in files.every if _swapped(files, [n])],
+                               "azimuth", "elevation"):  # fmt: skip
+        wide = files.reach("elevation")[list(files.every) if every else [index]].max()
+        narrow = files.reach("azimuth")[list(files.every) if every else [index]].max()
         row = int(np.argmax(np.abs(files.column(index, "elevation"))))
         yield found(index, row, "elevation", f"elevations reach ±{wide:g} and azimuths only ±{narrow:g}: the two "
                     "columns are swapped", "azimuth comes before elevation")  # fmt: skip
+
+
+def _swapped(files: Profile, some: list[int]) -> bool:
+    """Whether elevations of some files are azimuths, and their azimuths can be elevations."""
+    wide, narrow = files.reach("elevation")[some].max(), files.reach("azimuth")[some].max()
+    if not 90 < wide <= 180 or narrow > 90 or files.number("elevation.strays")[some].sum() < 2:
+        return False
+    # source numbers, tracks and classes are small and hardly ever below 0
+    if narrow < LOWEST or (files.low("azimuth")[some].min() >= -1 and narrow < 2 * LOWEST):
+        return False
+    return _deviation(files, "elevation", some) > 1.5 * _deviation(files, "azimuth", some)
 
 
 @rule("LAB314", ERROR, fix="unsafe", needs="elevation", lacks="x")
@@ -512,9 +709,13 @@ def distance_unit(files: Profile, found: Found) -> Iterator[Finding]:
     suspects = (high >= 0.0025) & (high < 0.25) if metre == 100 else (high > 40) & (high <= 4000)
     if suspects.sum() * 2 < len(high) or files.rows[suspects].sum() < ENOUGH:
         return
+    near = metre == 100 and np.nanmax(high) * metre <= 1
     for index in files.explain(suspects, "distance"):
         message = f"distances reach {high[index] * metre:g} {unit}: these are {meant}"
-        yield found(index, 0, "distance", message, f"{files.format.name} holds {unit}")
+        if near:
+            message += ", confidences, or shares of the longest distance"
+        one = found(index, 0, "distance", message, f"{files.format.name} holds {unit}")
+        yield dataclasses.replace(one, fixable=False) if near else one
 
 
 @rule("LAB311", WARNING, needs="azimuth")

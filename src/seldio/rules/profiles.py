@@ -8,6 +8,7 @@ so that the rows of a large dataset need not be in memory at once.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -43,7 +44,7 @@ class FileNumbers:
         """The numbers of the files of *labels*."""
         columns: dict[str, Values] = {"rows": np.diff(np.append(labels.starts, len(labels)))}
         if len(labels):
-            for measure in (_ranges, _zeros, _angles, _vectors, _classes, _steps, _distances, _line_ends):
+            for measure in (_ranges, _zeros, _angles, _vectors, _classes, _steps, _restarts, _distances, _line_ends):
                 columns.update(measure(labels))
         return FileNumbers(columns, tuple(labels.reading.table.column_names))
 
@@ -227,6 +228,26 @@ def _steps(labels: Labels) -> dict[str, Values]:
             distinct = np.unique(own)
             steps[index] = np.gcd.reduce(distinct) if len(distinct) >= _FRAMES else 0
     return {"frame.step": steps}
+
+
+def _restarts(labels: Labels) -> dict[str, Values]:
+    """How often frames go back, and how often they start over, with sources that were there before."""
+    if "frame" not in labels.fields or not len(labels.unsorted):
+        return {}
+    frames, restarts = labels.column("frame"), np.zeros(len(labels.filled), np.int64)
+    fields = [field for field in ("class_id", "source", "frame", "azimuth", "elevation") if field in labels.fields]
+    keys = np.stack([labels.column(field) for field in fields])
+    marks = sum(field in ("class_id", "source") for field in fields)
+    for index in range(len(restarts)):
+        rows = labels.rows_of(index)
+        own, length = frames[rows], int(labels.high("frame")[index]) - int(labels.low("frame")[index])
+        falls = np.flatnonzero(-np.diff(own) > max(_FRAMES, length / 2)) + 1
+        for before, after in itertools.pairwise(np.split(keys[:, rows], falls, axis=1)):
+            # of one clip, written source by source, no two pieces have one in common; twice the same is LAB202
+            sources = [set(zip(*piece[:marks].tolist(), strict=True)) for piece in (before, after)]
+            restarts[index] += bool(sources[0] & sources[1]) and not np.array_equal(before, after)
+    owners = np.searchsorted(labels.starts, labels.unsorted, side="right") - 1
+    return {"frame.restarts": restarts, "frame.breaks": np.bincount(owners, minlength=len(restarts))}
 
 
 def _distances(labels: Labels) -> dict[str, Values]:
