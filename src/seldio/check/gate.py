@@ -2,8 +2,8 @@
 
 A *safe* repair changes how values are spelled, and every value reads as before. An *unsafe* one is one named change of
 a whole set, after which no column, row or clip is gone but what its name says, nothing speaks against the layout, and
-the fault is not there any more. :func:`admitted` holds findings against that before anything is tried,
-:func:`refused` what a repair, tried in memory, has made of the files.
+the fault is not there any more. :func:`admitted` asks for that before anything is tried, and :func:`refused` of what
+a repair, tried in memory, has made of the files.
 """
 
 from __future__ import annotations
