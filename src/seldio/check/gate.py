@@ -2,7 +2,7 @@
 
 A *safe* repair changes how values are spelled, and every value reads as before. An *unsafe* one is one named change of
 a whole set, after which no column, row or clip is gone but what its name says, nothing speaks against the layout, and
-the fault is not there any more. :func:`admitted` asks for that before anything is tried, and :func:`refused` of what
+the fault is gone. :func:`admitted` asks for that before anything is tried, and :func:`refused` of what
 a repair, tried in memory, has made of the files.
 """
 
@@ -28,7 +28,7 @@ _OF_LAYOUT = {"SYN111", "SYN112", "SYN124", "LAB201"}
 _OF_ROWS = {"SYN108", "LAB103", "LAB202", "LAB205", "LAB303"}
 #: What leaves a direction where it is, however it is counted, so that it puts nothing in doubt.
 _HARMLESS = {"LAB103", "LAB303"}
-#: What says that a file is not what it is read as, wherever it is found, beside what is found in many of its rows.
+#: What says that a file is not what it is read as, wherever it is found as well as what is found in many of its rows.
 _AGAINST = {*CODES, "SYN113", "SYN146", "SYN147", "SUB106", "LAB322"} - {"SYN124"}
 #: Share of the rows of a file from which on what is wrong with them is a fault of the layout.
 _MANY = 0.05
@@ -98,7 +98,7 @@ def _doubt(
     alone = code in _OF_ROWS or code == "LAB201"
     against = [other for other, where in doubts.items() if other != code and (finding.path in where or not alone)]
     if against:
-        return f"not repaired beside {', '.join(sorted(against))}: what these files are is in doubt"
+        return f"not repaired because of {', '.join(sorted(against))}: the format is in doubt"
     if code in _OF_ROWS or CATALOGUE[code].fix == "safe":
         return None
     if missing := len(filled - paths):

@@ -117,7 +117,7 @@ def exchanged(rows: Rows) -> Iterator[Shape]:
     for one, other in itertools.combinations(range(len(rows[0]) if rows else 0), 2):
         yield Shape(
             "SYN147", f"columns {one + 1} and {other + 1} seem to be in each other's place",
-            f"write column {other + 1} before column {one + 1}, if that is what they are",
+            f"write column {other + 1} before column {one + 1}; only who wrote them knows what they hold",
             _Exchanged(one, other), fixable=False, column=one,
         )  # fmt: skip
 

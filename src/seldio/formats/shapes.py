@@ -251,7 +251,7 @@ def _joins(whole: str, decimals: str) -> bool:
 
 
 def _decimals(column: Sequence[str]) -> bool:
-    """Whether whole numbers can be what stands behind a point, and hardly be a column of their own.
+    """Whether whole numbers can be decimals, and hardly a column of their own.
 
     Decimals are all as long, and then begin with 0 as often as not, or they have many digits, or do not end with 0.
     """

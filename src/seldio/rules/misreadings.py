@@ -325,7 +325,7 @@ def frames_start_over(files: Profile, found: Found) -> Iterator[Finding]:
 def swapped_class_and_source(files: Profile, found: Found) -> Iterator[Finding]:
     """Class and source columns swapped.
 
-    The source column goes up to the number of the last classes and the class column stays at the few
+    The source column reaches the number of the last classes and the class column stays at the few
     lowest, in all files together. Sources of a scene are few, and classes are many. Read as it is, nearly
     every row has another class.
 
@@ -355,9 +355,9 @@ def swapped_class_and_source(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB324", ERROR, needs="frame")
 def frames_jump(files: Profile, found: Found) -> Iterator[Finding]:
-    """First column that is no frame number.
+    """First column without frame numbers.
 
-    Frames ascend from row to row, but for pieces of a file that stand in another order. Here they go back
+    Frames ascend from row to row, but for pieces of a file in another order. Here they go back
     in a quarter of all rows: the column of frames is missing, or another one has its place. Sorting the
     rows would lose the only order that they have.
 
@@ -377,8 +377,8 @@ def frames_jump(files: Profile, found: Found) -> Iterator[Finding]:
     for index in files.explain(jumping, "frame"):
         row = int(np.argmax(np.diff(files.column(index, "frame")) < 0)) + 1
         rows = plural(int(files.rows[index]), "row")
-        yield found(index, row, "frame", f"frames go back in {breaks[index]:,} of {rows}: the first column is no frame "
-                    "number", "write the frame number first; do not sort the rows")  # fmt: skip
+        yield found(index, row, "frame", f"frames go back in {breaks[index]:,} of {rows}: the first column lacks "
+                    "frame numbers", "write the frame number first; do not sort the rows")  # fmt: skip
 
 
 @rule("LAB325", ERROR, needs="azimuth elevation class_id", lacks="x")
