@@ -79,6 +79,8 @@ def test_a_finer_grid_is_one_finding_with_its_factor(labels: Path, factor: int, 
     text = f"frames of {milliseconds} ms instead of 100 ms: {behind:,} of {every:,} rows"
     assert found.message == f"{text} are past the end of the labels of the reference"
     assert (found.code, found.severity) == ("SUB119", "error")
+    score = str(seldio.score(dense, labels, format="starss23", reference_format="starss23"))
+    assert f"Frames of {milliseconds} ms instead of 100 ms were counted" in " ".join(score.split())
 
 
 def test_padded_outputs_are_no_finer_grid(labels: Path) -> None:

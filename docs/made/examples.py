@@ -239,6 +239,10 @@ SUBMISSIONS: dict[str, Maker] = {
     "SUB210": lambda: moved(f"{BASE}/{A}.meta", f"task3a/{A}.meta"),
     "SUB211": lambda: moved(f"{BASE}/{A}/", f"{BASE}/"),
     "SUB212": lambda: packed({**PACKAGE, f"{BASE}/old/mix002.csv": "", f"{BASE}/old/mix003.csv": ""}),
+    "SUB224": lambda: packed({
+        name: "".join(f"{n},1,{n},{n}\n" for n in range(20)) if name.endswith(".csv") else text
+        for name, text in PACKAGE.items()
+    }),
     "SUB213": lambda: lacking(f"{B}/mix002"),
     "SUB214": lambda: packed({**PACKAGE, f"{BASE}/model.pt": "weights"}),
     "SUB215": lambda: moved(f"{A}.meta.yaml", f"{A}.meta.yml"),

@@ -56,7 +56,7 @@ def uneven_depth(collection: Collection, found: Found) -> Iterator[Finding]:
 
 
 #: Rows from which on two files of different recordings cannot be the same by chance.
-_ROWS = 10
+SAME_ROWS = 10
 
 
 @rule("SUB116", ERROR)
@@ -75,7 +75,7 @@ def same_content(collection: Collection, found: Found) -> Iterator[Finding]:
 
     Reference: of 78 real outputs of three systems, no two with rows are the same.
     """
-    single = [part for reading, part in collection.parts if reading.format.role != "table" and part.rows >= _ROWS]
+    single = [part for reading, part in collection.parts if reading.format.role != "table" and part.rows >= SAME_ROWS]
     paths = [part.file.path for part in single]
     if len(set(paths)) < len(paths):  # several clips in one file
         return

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from seldio.errors import InvalidData
 from seldio.files import Entry
 from seldio.findings import Finding
 from seldio.rules.collection import Found, grouped
+from seldio.rules.file_sets import SAME_ROWS
 from seldio.rules.package import META, YAML_NAME, Label, Meta, Package, System
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import clipped, listed, plural, printable
@@ -195,6 +198,47 @@ def same_label(package: Package, found: Found) -> Iterator[Finding]:
             message = f"{printable(system.label)} already exists: {other}"
             yield found(system.path, message, "give it a different index, or remove it")
         first.setdefault(system.label, system)
+
+
+@rule("SUB224", ERROR)
+def equal_systems(package: Package, found: Found) -> Iterator[Finding]:
+    """Two systems with the same outputs.
+
+    All files of the two agree byte for byte, and some have 10 rows or more: one system was packed twice under two
+    labels, and another one was left out.
+
+    Example:
+        Politis_TAU_task3a_2 with the outputs of Politis_TAU_task3a_1
+
+    Fix:
+        Pack the outputs of the right run.
+
+    Reference: of three systems with 78 real outputs each, no two files with rows are the same.
+    """
+    sizes = grouped([s for s in package.systems if s.outputs], lambda system: _sizes(system.outputs))
+    for alike in sizes.values():
+        for first, *others in grouped(alike, _content).values() if len(alike) > 1 else ():
+            for system in others:
+                message = f"{printable(system.label)} has the outputs of {printable(first.label)}, byte for byte: "
+                yield found(system.below(system.output), message + plural(len(system.outputs), "file"),
+                            "pack the outputs of the right run")  # fmt: skip
+
+
+def _sizes(entries: Sequence[Entry]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted((entry.name.rpartition("/")[2], entry.size) for entry in entries))
+
+
+def _content(system: System) -> str | None:
+    """What systems with the same outputs have in common; None of one whose outputs have few rows."""
+    whole, most = hashlib.sha256(), 0
+    for entry in sorted(system.outputs, key=lambda entry: entry.name.rpartition("/")[2]):
+        try:
+            data = entry.read()
+        except InvalidData:  # said where it is read
+            return None
+        whole.update(data)
+        most = max(most, data.count(b"\n"))
+    return whole.hexdigest() if most >= SAME_ROWS else None
 
 
 def _labels(package: Package) -> Iterator[tuple[str, dict[str, Any]]]:

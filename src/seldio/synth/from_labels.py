@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -303,7 +304,8 @@ def write_scenes(
 
     Args:
         labels: a label file, a folder, an archive: whatever :func:`seldio.open` takes, with label frames of 0.1 s.
-        folder: gets ``foa_dev``, ``mic_dev`` and ``metadata_dev`` with the label files as they are, byte for byte.
+        folder: gets ``foa_dev``, ``mic_dev`` and ``metadata_dev`` with the label files as they are, byte for byte,
+            under their names if these are like those of STARSS, else as ``fold1_room1_mix001`` and so on.
         seed: the same seed gives the same bytes; clip k (from 0) has ``seed + k``.
         seconds: length of the clips. None for that of a clip's recording, or else of its layout, or else up to the end
             of the last label, in whole seconds.
@@ -336,15 +338,17 @@ def write_scenes(
                 split = splits.get(clip) or "dev-train-synth"
                 media = dataset.media[clip].files.values()
                 here = dataclasses.replace(options, room=room_for(tracks, options.room))
-                _write_labels(Path(folder, "metadata_dev", split), table, dataset.events.source(clip))
+                # a name that datasets have stays; of others, programs could not tell the fold
+                named = clip if _NAMED.fullmatch(clip) else f"fold1_room1_mix{number + 1:03}"
+                _write_labels(Path(folder, "metadata_dev", split), named, table, dataset.events.source(clip))
                 for name in wanted:
-                    path = Path(folder, f"{name}_dev", split, f"{clip}.wav")
+                    path = Path(folder, f"{name}_dev", split, f"{named}.wav")
                     if path.exists() and any(path.samefile(one.local) for one in media if one.local is not None):
                         raise UsageError(f"{printable(str(path))} is their own recording: choose another folder")
                     make_folder(path.parent)
                     with atomic_write(path) as stream:
                         write_blocks(stream, scene_blocks(tracks, length, seed + number, name, here), here.rate)
-                done.append(WrittenScene(clip, split, length, len(tracks), here.room))
+                done.append(WrittenScene(named, split, length, len(tracks), here.room))
                 advance(1, 0)
     return done
 
@@ -358,11 +362,15 @@ def _length(dataset: Dataset, clip: str, tracks: Sequence[Track]) -> float:
     return float(math.ceil(stated * clock.HOP))
 
 
-def _write_labels(folder: Path, table: pa.Table, file: ClipLabelFile) -> None:
+#: Names of clips of the datasets that have recordings in these folders.
+_NAMED = re.compile(r"fold[0-9]+_room[0-9]+_mix[0-9]+\w*")
+
+
+def _write_labels(folder: Path, name: str, table: pa.Table, file: ClipLabelFile) -> None:
     make_folder(folder)
     if file.table is None:
-        write_bytes(folder / file.entry.name.rpartition("/")[2], file.entry.read())
+        write_bytes(folder / f"{name}.{file.entry.name.rpartition('.')[2]}", file.entry.read())
     else:  # one clip of a table of many
         layout = get("starss23" if "distance" in table.column_names else "starss22")
-        one = ClipFile(file.clip, f"{file.clip}.csv")
+        one = ClipFile(file.clip, f"{name}.csv")
         write_bytes(folder / one.name, layout.write(table, one))

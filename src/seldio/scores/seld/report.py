@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from seldio.reports.tables import Cell, Column, Notice, Table, UnreliableInterval, in_order
+from seldio.rules.file_sets import finer_grid
 from seldio.scores.resampling import FEWEST, Over, Resampling, interval_cells, units_of
 from seldio.scores.seld import metrics
 from seldio.scores.seld.analyses import Beside
@@ -313,12 +314,12 @@ def _scored(case: SeldCase) -> Iterator[Notice]:
         count, only = plural(rows.beyond, noun), _HORIZONS[case.profile.horizon]
         if rows is case.facts.prediction and rows.beyond > _FEW * rows.all:
             share = f"{rows.beyond:,} of {plural(rows.all, noun)} ({rows.beyond / rows.all:.0%})"
-            yield Notice(
-                "last-frame",
-                f"{share} not scored: {who} frames only {only}. These are false alarms in the silence after the "
-                "labels, or the padding of an output that was not cut at the end of the recording",
-                grave=True,
-            )
+            why = "These are false alarms in the silence after the labels, or the padding of an output that was not cut"
+            why += " at the end of the recording"
+            if (factor := finer_grid(case.facts.fits, rows.beyond, rows.all)) is not None:
+                why = f"Frames of {100 // factor} ms instead of 100 ms were counted, as most clips end {factor} times "
+                why += f"as late as their labels: divide frame numbers by {factor}"
+            yield Notice("last-frame", f"{share} not scored: {who} frames only {only}. {why}", grave=True)
         elif rows.beyond:
             yield Notice("last-frame", f"{count} not scored: {who} frames only {only}")
     if not case.official or case.published is not None:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from seldio.errors import UsageError
+from seldio.rules.file_sets import near_ends
 from seldio.schema.events import clip_codes
 from seldio.schema.spans import rank_in_frame
 
@@ -175,6 +176,15 @@ class SideFacts:
     crowded: int = 0  # frames with several references of one class, where the profile goes by the order of their rows
     recorded: int = 0  # clips the length of whose recording is known
     dropped: int = 0  # predicted rows that the program does not read
+    half: int = 0  # clips that end with their labels if frames are those of 50 ms, of 20 ms, of 10 ms; and all of them
+    fifth: int = 0
+    tenth: int = 0
+    timed: int = 0
+
+    @property
+    def fits(self) -> Ints:
+        """The same as :func:`seldio.rules.file_sets.near_ends` counts them."""
+        return np.array([self.half, self.fifth, self.tenth, self.timed], dtype=np.int64)
 
     def __add__(self, other: SideFacts) -> SideFacts:
         return SideFacts(*_sums(self, other))
@@ -199,6 +209,7 @@ def facts_of(
     """
     labelled = np.bincount(reference.clip, minlength=len(frames)) > 0
     crowded, twice = _crowded(reference)
+    ends_of = _last(reference, len(frames)) + 1
     return SideFacts(
         _row_facts(reference, ends, classes, twice),
         _row_facts(prediction, ends, classes, _crowded(prediction)[1]),
@@ -206,7 +217,16 @@ def facts_of(
         int((~labelled[prediction.clip]).sum()),
         crowded if ordered else 0,
         int((frames > 0).sum()),
+        0,
+        *near_ends(_last(prediction, len(frames)), np.where(frames > 0, frames, ends_of)).tolist(),
     )
+
+
+def _last(side: EventFrames, clips: int) -> Ints:
+    """The last frame of each clip that has a row; -1 for the others."""
+    last = np.full(clips, -1, dtype=np.int64)
+    np.maximum.at(last, side.clip, side.frame)
+    return last
 
 
 def _row_facts(side: EventFrames, ends: Ints, classes: int, repeated: int) -> RowFacts:
