@@ -529,7 +529,7 @@ def test_recordings_of_any_type_are_held_against_labels(suffix: str, tmp_path: P
         assert f"{NAMES[0]}.{suffix} as FOA and" in one.message
 
 
-def test_what_all_clips_share_is_said_once_more(tmp_path: Path) -> None:
+def test_what_all_clips_share_is_said_once(tmp_path: Path) -> None:
     folder = tmp_path / "labels"
     folder.mkdir()
     for seed in range(20, 24):
@@ -538,8 +538,43 @@ def test_what_all_clips_share_is_said_once_more(tmp_path: Path) -> None:
         (folder / f"{seed}.csv").write_text(text(planted(one, **CASES["AUD301"][1]).rows))
     found = [one for one in deep(tmp_path) if one.code == "AUD301"]
 
-    assert [Path(one.path).name for one in found] == ["foa", "21.csv", "22.csv", "23.csv"], "20 has too few events"
+    assert [Path(one.path).name for one in found] == ["foa"], "and not once more of each clip"
     assert found[0].message.startswith("in all 4 FOA recordings together, azimuths look mirrored")
+
+
+def test_clips_are_judged_once_what_all_share_is_undone(tmp_path: Path) -> None:
+    """All labels are turned; those of one clip are mirrored besides, and those of another one were right."""
+
+    def turned(seed: int, az: int) -> int:
+        return int(geometry.wrap(az if seed == 25 else (-az if seed == 24 else az) + 60))
+
+    for seed in range(18, 26):
+        one = clip(seed)
+        saved(tmp_path / f"foa/{seed}.wav", one.sound["foa"])
+        path = tmp_path / f"labels/{seed}.csv"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text(tuple((k, c, s, turned(seed, az), el, d) for k, c, s, az, el, d in one.rows)))
+    found = [(one.code, Path(one.path).name) for one in deep(tmp_path) if one.code.startswith("AUD3")]
+
+    assert sorted(found) == [("AUD301", "24.csv"), ("AUD304", "foa")]
+
+
+def test_a_mono_recording_in_four_channels_is_one_finding(tmp_path: Path) -> None:
+    mono = planted(clip(20), foa=lambda x: np.repeat(x[:1], 4, axis=0))
+    folder = tree(tmp_path, [mono])
+    shutil.rmtree(folder / "mic_dev")
+
+    assert [one.code for one in deep(folder)] == ["AUD203"]
+
+
+def test_labels_that_fit_say_what_is_left(tmp_path: Path) -> None:
+    """Labels are 15 degrees off, which one clip does not prove, at places near the horizon."""
+    one = planted(clip(20), row=lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az - 11)), el, d))
+    folder = tree(tmp_path, [one])
+    heard = validate(folder, deep=True).heard
+
+    assert {each.outcome for each in heard} == {"fits"}
+    assert all("to the left remain" in str(each.why) for each in heard if each.clip), [each.why for each in heard]
 
 
 def test_labels_alone_find_their_recordings_and_archives_are_read_in_place(tmp_path: Path) -> None:

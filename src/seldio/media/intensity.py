@@ -268,6 +268,12 @@ def _by_amplitude(covariances: Any) -> Any:
     return (covariances[total > 0] / np.sqrt(total[total > 0, np.newaxis, np.newaxis])).sum(axis=0, dtype=np.float64)
 
 
+def one_sound(raw: Floats) -> bool:
+    """Whether all four channels are one sound, however loud in each: mono, from :attr:`SoundField.raw`."""
+    power = np.diagonal(raw)
+    return bool((power > 0).all() and (np.abs(raw) >= _SAME * np.sqrt(np.outer(power, power))).all())
+
+
 def inverted(raw: Floats) -> tuple[int, ...]:
     """The capsules of MIC (from 0) that have another sign than most, from :attr:`SoundField.raw`."""
     if array_of(raw) != "mic":

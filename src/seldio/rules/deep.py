@@ -13,6 +13,8 @@ from functools import partial
 from operator import attrgetter
 from typing import TypeVar
 
+import numpy as np
+
 from seldio.engines import each
 from seldio.files import Entry
 from seldio.files.sources import Lookup
@@ -322,7 +324,9 @@ _SECONDS, _PLACES, _SHARE = 5.0, 2, 0.5
 
 def heard(fits: Fits, unheard: Iterable[Unheard] = ()) -> list[Heard]:
     """What was heard of labels, recording by recording, then in all recordings of a format that could be heard."""
-    blamed = {fit.recording for fault in fits.faults for fit in fault.fits}
+    late = {one.format for one in fits.pooled if one.shift is not None and abs(one.shift.frames) >= SMALLEST}
+    blamed = {fit.recording for fault in (*fits.faults, *fits.shared) for fit in fault.fits}
+    blamed |= {fit.recording for fit in fits.all if fit.format in late}
     blamed |= {fit.recording for fit, _ in fits.timings}
     wrong = {fit.labels for fit, *_ in fits.misfits}
     found = [Heard(one.clip, one.recording, one.format, "not heard", one.why) for one in unheard]
@@ -362,7 +366,26 @@ def _outcome(fit: Fit, one: Heard, blamed: bool) -> tuple[str, str | None]:
         return "unclear", "the labels fit badly, but no cause is clear"
     if one.places < _PLACES:
         return "unclear", "all is heard at one place"
-    return "fits", None
+    return "fits", _remaining(fit, one)
+
+
+#: Degrees beyond which a mean difference remains; log-likelihood by which labels must fit better than mirrored ones.
+_REMAINS, _TOLD = 5.0, 3.0
+
+
+def _remaining(fit: Fit, one: Heard) -> str | None:
+    """By how much labels that fit are off, and what cannot be heard of them; None if nothing is left to say."""
+    said = []
+    sides = ((one.azimuth, "to the left", "to the right"), (one.elevation, "upwards", "downwards"))
+    for mean, more, less in sides:
+        if mean is not None and (mean.low > _REMAINS or mean.high < -_REMAINS):
+            said.append(f"{abs(mean.value):.0f}° {more if mean.value > 0 else less} remain")
+    flips = np.stack([np.eye(3), *(np.diag(np.where(np.arange(3) == axis, -1.0, 1.0)) for axis in range(3))])
+    fits, *mirrored = fit.pieces[0].evidence(flips).sum(axis=1).tolist()
+    for name, likelihood in zip(("front or back", "left or right", "elevation"), mirrored, strict=True):
+        if fits - likelihood <= _TOLD:
+            said.append(f"{name} cannot be heard")
+    return f"but {', and '.join(said)}" if said else None
 
 
 def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) -> list[Heard]:

@@ -31,6 +31,8 @@ GAIN, FACTOR, CAP = 6.0, 1.3, 90.0
 #: Where fewer places are heard, a warning: largest angle between two of them, at least; smallest share that fits after
 #: correction, largest median error then and smallest median error before.
 APART, FIT_FEW, AFTER, BEFORE = 30.0, 0.8, 22.0, 35.0
+#: Where two places are heard, many turns fit: only causes that are not less likely than this are concluded.
+PLAIN = 1.0
 #: Smallest rotation that is reported, in degrees: rooms and annotators cause smaller ones.
 SMALLEST = 12
 _DRAWS = 400
@@ -195,6 +197,8 @@ def judge(by_reference: Mapping[int, Pieces], format: Format) -> Verdict | None:
     if share < FIT or mean_before < max(mean_after + GAIN, FACTOR * mean_after):
         return None
     sure = len(places) >= PLACES
+    if len(places) < PLACES - 1 and best.penalty > PLAIN:
+        return None
     if not sure and not (
         (directions @ directions.T).min(initial=1.0) < np.cos(np.radians(APART))
         and share >= FIT_FEW

@@ -21,11 +21,22 @@ from seldio.media.arrays import Format
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, grouped
 from seldio.rules.deep_apart import Apart, apart
-from seldio.rules.deep_causes import Cause, Verdict, in_labels, judge
+from seldio.rules.deep_causes import FITS, Cause, Verdict, in_labels, judge, rotation
 from seldio.rules.deep_evidence import Evidence, evidence_of
-from seldio.rules.deep_pieces import LabelFrames, Pieces, joined, label_frames, pieces
+from seldio.rules.deep_pieces import Floats, LabelFrames, Pieces, joined, label_frames, pieces
 from seldio.rules.deep_pooled import MANY, Pooled, pooled
-from seldio.rules.deep_timing import FURTHEST, AudibleFrames, Other, Shift, evidence, other, shift, sound_frames
+from seldio.rules.deep_timing import (
+    FURTHEST,
+    LOUDEST,
+    MARGIN,
+    AudibleFrames,
+    Other,
+    Shift,
+    evidence,
+    other,
+    shift,
+    sound_frames,
+)
 from seldio.text import plural, printable
 from seldio.vocabularies import vocabulary
 
@@ -247,9 +258,14 @@ class HeardClip(NamedTuple):
 
 def timing(fit: Fit, every: Mapping[str, LabelFrames]) -> Shift | Other | None:
     """The shift, or the clip of *every* (by the path of its labels), that explains a recording best."""
-    if not fit.intact or fit.verdict is not None:
+    if not fit.intact:
         return None
     clips = {**every, fit.labels: fit.label_frames}
+    if fit.verdict is not None:
+        elsewhere, cause = other(fit.labels, clips, fit.sound_frames), fit.verdict.cause
+        turned = np.sum(evidence(fit.label_frames, fit.sound_frames.turned(np.array(cause.turn))))
+        better = elsewhere is not None and (cause.reference or elsewhere.likelihood > turned + MARGIN)
+        return elsewhere if better else None
     explained = (shift(fit.label_frames, fit.sound_frames), other(fit.labels, clips, fit.sound_frames))
     return max((one for one in explained if one is not None), key=lambda one: one.likelihood, default=None)
 
@@ -276,8 +292,31 @@ class BlamedCause:
 class Fits:
     """Recordings with four channels of a collection, each compared with the labels of its clip."""
 
-    def __init__(self, collection: Collection, fits: Iterable[Fit]) -> None:
+    def __init__(self, collection: Collection, fits: Iterable[Fit], *, undone: bool = False) -> None:
         self.collection, self.all = collection, list(fits)
+        self.undone = undone  # whether what all recordings share is undone already
+
+    @cached_property
+    def rest(self) -> Fits:
+        """The same once what all recordings of a format share is undone: what single clips show as well.
+
+        Clips that fit better without this stay as they are. Where W is another channel, nothing more is heard.
+        """
+        turns: dict[str, Cause] = {fit.format: fault.verdict.cause for fault in self.shared for fit in fault.fits}
+        sound = {fit.format for fault in self.shared if not fault.in_labels for fit in fault.fits}
+        late: dict[str, int] = {}
+        for one in self.pooled:
+            if one.azimuth is not None:
+                turns[one.format] = rotation(-round(one.azimuth.value))
+            late[one.format] = one.shift.frames if one.shift is not None else 0
+        if self.undone or not (turns or any(late.values())):
+            return self
+        kept = (fit for fit in self.all if fit.format not in turns or not turns[fit.format].reference)
+        found = (
+            undone(fit, np.array(turns.get(fit.format, FITS).turn), late.get(fit.format, 0), fit.format not in sound)
+            for fit in kept
+        )
+        return Fits(self.collection, found, undone=True)
 
     def siblings(self, fit: Fit) -> list[Fit]:
         """The other recordings of the same clip whose channels look right."""
@@ -311,9 +350,12 @@ class Fits:
     @cached_property
     def faults(self) -> list[BlamedCause]:
         """The causes that single recordings show; the same causes of one file are combined."""
+        if self.rest is not self:
+            return self.rest.faults
+        others = {fit.recording for fit, one in self.timings if isinstance(one, Other)}
         shown = (
             BlamedCause([fit], fit.verdict, self.agree([fit], fit.verdict.cause))
-            for fit in self.all if fit.verdict is not None
+            for fit in self.all if fit.verdict is not None and fit.recording not in others and not self.exchanged
         )  # fmt: skip
 
         def blamed(fault: BlamedCause) -> Hashable:
@@ -325,8 +367,8 @@ class Fits:
     @cached_property
     def shared(self) -> list[BlamedCause]:
         """Causes that all recordings of a format share, from the places of all of them; combined if both agree."""
-        shown = []
-        for format in FORMATS:
+        shown: list[BlamedCause] = []
+        for format in FORMATS if not self.undone else ():
             fits = [fit for fit in self.all if fit.format == format and fit.intact and len(fit.pieces[0])]
             if len(fits) < MANY:
                 continue
@@ -351,17 +393,29 @@ class Fits:
     @cached_property
     def timings(self) -> list[tuple[Fit, Shift | Other]]:
         """The recordings whose labels fit at another time, or are those of another clip; all of them, not a part."""
+        if self.rest is not self:
+            return self.rest.timings
+        return [(fit, one) for fit, one in self._timed if isinstance(one, Other) or not self.exchanged]
+
+    @cached_property
+    def _timed(self) -> list[tuple[Fit, Shift | Other]]:
         parted = {fit.recording for foa, mic, between in self.apart if between.known and not between.constant
                   for fit in (foa, mic)}  # fmt: skip
         found = ((fit, timing(fit, self.label_frames)) for fit in self.all if fit.recording not in parted)
         return [(fit, one) for fit, one in found if one is not None]
 
     @cached_property
+    def exchanged(self) -> bool:
+        """Whether most labels are those of other clips: then another cause of a single clip would be chance."""
+        count = sum(isinstance(one, Other) for _, one in self._timed)
+        return count >= MANY and 2 * count >= len(self.all)
+
+    @cached_property
     def pooled(self) -> list[Pooled]:
         """What the recordings of each format share, beyond causes that they show together or alone."""
         blamed = {fit.format for fault in self.shared for fit in fault.fits}
-        found = []
-        for format in (format for format in FORMATS if format not in blamed):
+        found: list[Pooled | None] = []
+        for format in (format for format in FORMATS if format not in blamed and not self.undone):
             fits = [
                 fit for fit in self.all
                 if fit.format == format and fit.intact and fit.verdict is None and fit.label_frames.active.any()
@@ -377,7 +431,9 @@ class Fits:
         With the share of label frames within 30 degrees, the median error, the number of label frames, and whether
         the labels fit another recording of the clip; one recording for each label file.
         """
-        explained = {fit.labels for fault in (*self.faults, *self.shared) for fit in fault.fits}
+        if self.rest is not self:
+            return self.rest.misfits
+        explained = {fit.labels for fault in self.faults for fit in fault.fits}
         explained |= {fit.labels for fit, _ in self.timings}
         found: dict[str, tuple[Fit, float, float, int, bool]] = {}
         for fit in self.all:
@@ -395,6 +451,20 @@ class Fits:
         return list(found.values())
 
 
+def undone(fit: Fit, turn: Floats, late: int, in_labels: bool) -> Fit:
+    """A recording, or its labels, turned back, and labels that are *late* moved; as it is if it fits better so."""
+    sound, labels = fit.sound_frames, fit.label_frames.earlier(late)
+    sound, labels = (sound, labels.turned(turn.T)) if in_labels else (sound.turned(turn), labels)
+    before, after = (np.sum(evidence(*both)) for both in ((fit.label_frames, fit.sound_frames), (labels, sound)))
+    if before > after + _CLEAR:
+        return fit
+    directions = sound.direction * sound.weight[:, np.newaxis] / LOUDEST
+    by_reference = pieces(labels, {0: directions})
+    verdict = judge(by_reference, fit.format) if fit.intact else None
+    return dataclasses.replace(fit, label_frames=labels, sound_frames=sound, pieces=by_reference, verdict=verdict,
+                               evidence=evidence_of(labels, directions))  # fmt: skip
+
+
 def _together(same: list[BlamedCause]) -> BlamedCause:
     """One cause, with the recordings of several equal ones."""
     return dataclasses.replace(same[0], fits=[fit for fault in same for fit in fault.fits])
@@ -408,7 +478,7 @@ def _better(labelled: float, changed: float) -> bool | None:
 
 def compared(pair: Pair) -> Fit | Unheard:
     """A recording compared with labels, or why it cannot be; other rules report what is wrong with it."""
-    from seldio.media.intensity import array_of, inverted, listen
+    from seldio.media.intensity import array_of, inverted, listen, one_sound
     from seldio.media.recording import Recording
 
     clip, rows, entry, place, format = pair
@@ -423,6 +493,8 @@ def compared(pair: Pair) -> Fit | Unheard:
             if why:
                 return Unheard(clip, entry.path, format or "", why)
             field = listen(recording, format or "foa", rows.hop)
+            if one_sound(field.raw):
+                return Unheard(clip, entry.path, format or "", "its four channels are the same sound")
             looks = array_of(field.raw)
             if format is None and looks is None:
                 return Unheard(clip, entry.path, "", "the four channels look neither like FOA nor like MIC")

@@ -20,7 +20,7 @@ import numpy as np
 from seldio.findings import Spread
 from seldio.rules.deep_evidence import ASTRAY, MOST, Evidence, student, together
 from seldio.rules.deep_pieces import Floats, Ints, LabelFrames
-from seldio.rules.deep_timing import MARGIN, AudibleFrames, evidence
+from seldio.rules.deep_timing import MARGIN, SMALLEST, AudibleFrames, evidence
 
 #: Fewest clips of a format that are looked at together.
 MANY = 4
@@ -69,11 +69,12 @@ def pooled(
     every = together([one for one, _, _ in clips])
     known = np.unique([-1 if room is None else room for room in rooms], return_inverse=True)[1].ravel()
     azimuth = elevation = None
-    if len(every) and every.share >= 0.5:
+    moved = _shift(clips)
+    if len(every) and every.share >= 0.5 and (moved is None or abs(moved.frames) < SMALLEST):
         turned, raised = (shared(every, known, round_about=one) for one in (True, False))
         azimuth = turned if turned is not None and _far(turned, _BEYOND) else None
         elevation = raised if raised is not None and _far(raised, _HIGHER) else None
-    return Pooled(format, len(clips), azimuth, elevation, _shift(clips))
+    return Pooled(format, len(clips), azimuth, elevation, moved)
 
 
 def shared(every: Evidence, rooms: Ints, *, round_about: bool) -> Spread | None:

@@ -37,6 +37,10 @@ PLACES, _FRAMES, _HEARD = 3, 3, 0.1
 EVENTS = 5
 
 
+#: How much a label frame counts for each unit of its directness, up to 1.
+LOUDEST = 4.0
+
+
 @dataclasses.dataclass(frozen=True)
 class AudibleFrames:
     """The measurements for each label frame of a recording."""
@@ -48,6 +52,10 @@ class AudibleFrames:
     def __len__(self) -> int:
         return len(self.weight)
 
+    def turned(self, turn: Floats) -> AudibleFrames:
+        """The same, with directions turned by a matrix."""
+        return dataclasses.replace(self, direction=self.direction @ turn.T)
+
 
 def sound_frames(directions: Floats, activity: Floats) -> AudibleFrames:
     """Directions (label frames, 3) whose lengths are their directness, and activity, made comparable."""
@@ -56,7 +64,7 @@ def sound_frames(directions: Floats, activity: Floats) -> AudibleFrames:
     low, high = np.quantile(activity, (0.1, 0.9)) if len(activity) else (0.0, 0.0)
     span = high - low
     level = np.clip(2 * (activity - low) / span - 1, -1, 1) if span > 0.1 else np.zeros(len(activity))
-    return AudibleFrames(unit, np.minimum(1.0, 4 * length), level)
+    return AudibleFrames(unit, np.minimum(1.0, LOUDEST * length), level)
 
 
 @dataclasses.dataclass(frozen=True)
