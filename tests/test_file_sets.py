@@ -97,3 +97,32 @@ def test_copies_are_one_finding_and_empty_files_are_none(labels: Path) -> None:
     assert told(labels) == []
     shutil.copy(labels / f"{CLIPS[3]}.csv", labels / f"{CLIPS[4]}.csv")
     assert told(labels) == ["SUB116"]
+
+
+def messages(path: Path, reference: Path) -> list[tuple[str, str]]:
+    found = seldio.validate(path, reference=reference, format="starss23")
+    return [(finding.code, finding.message) for finding in found if finding.code in SETS]
+
+
+def test_clips_that_one_side_lacks_are_counted_once(labels: Path) -> None:
+    part = renamed(labels, lambda stem: f"{stem}.csv")
+    for clip in CLIPS[:5]:
+        (part / f"{clip}.csv").unlink()
+    text = f"{CLIPS[0]}, {CLIPS[1]}, {CLIPS[2]} and 2 more"
+    assert messages(part, labels) == [("SUB101", f"no result file for 5 of 8 clips: {text}")]
+    assert messages(labels, part) == [("SUB102", f"5 of 8 files are not of a clip of {part}: {text}")]
+
+
+def test_names_that_have_nothing_in_common_are_one_finding(labels: Path) -> None:
+    numbered = renamed(labels, lambda stem: f"{'abcdefgh'[CLIPS.index(stem)]}.csv")
+    ((code, message),) = messages(numbered, labels)
+    assert (code, message.startswith("8 of 8 files are not of a clip of")) == ("SUB102", True)
+    assert message.endswith(f"; its clips are {CLIPS[0]}, {CLIPS[1]} and 6 more")
+
+
+def test_files_of_two_layouts_are_one_finding(tmp_path: Path) -> None:
+    for number, clip in enumerate(CLIPS):
+        tail = ",150" if number % 2 else ""
+        (tmp_path / f"{clip}.csv").write_text("".join(f"{n},{n % 13},{9 * n - 170},{n}{tail}\n" for n in range(40)))
+    (message,) = [finding.message for finding in seldio.validate(tmp_path) if finding.code == "SUB108"]
+    assert message.startswith("4 files are in layout ")

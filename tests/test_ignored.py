@@ -146,3 +146,28 @@ def test_a_file_that_is_there_packed_and_plain_is_read_once(packed: Path) -> Non
     report = seldio.validate(packed)
     assert [found.code for found in report] == ["LAY120", "SAF104"]
     assert report.files == 5
+
+
+@pytest.mark.parametrize("command", ["convert {} --to dcase2020 -o out", "score {} --reference ref", "view {} -o a.html",
+                                     "score ref --reference {}", "diff {} ref", "convert {} --to so-bench -o q.jsonl"])  # fmt: skip
+def test_other_commands_say_why_there_are_no_labels(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder(tmp_path / "ref", ".csv")
+    folder(tmp_path / "texts", ".txt")
+    (tmp_path / "empty").mkdir()
+    reasons = {
+        "texts": "5 files called .txt, which look like labels (starss23) but are not called .csv; rename them to .csv",
+        "empty": "there is no file in it",
+    }
+    for name, reason in reasons.items():
+        result = CliRunner().invoke(app, command.format(name).split())
+        assert result.exit_code == 2
+        assert reason in result.output
+
+
+def test_a_reference_does_not_hide_that_nothing_was_checked(tmp_path: Path) -> None:
+    labels = folder(tmp_path / "ref", ".csv")
+    ((code, message),) = said(folder(tmp_path / "texts", ".txt"), reference=str(labels))
+    assert (code, "5 files called .txt, which look like labels" in message) == ("LAY118", True)

@@ -161,7 +161,10 @@ def examine(
             files = list(chain.from_iterable(part.files for some in cut for part in some))
             taken = {entry.path for file in files for entry in (file.entry, *(beside for beside, _ in file.beside))}
             left = [entry for entry in source if entry.path not in taken]
-            alone = not count and not any(finding.severity is Severity.ERROR for finding in found)
+            faults = {finding.code for finding in found if finding.severity is Severity.ERROR}
+            alone = not count and faults <= {*_OF_CLIPS}
+            if alone:  # which says why each clip is missing
+                found = [finding for finding in found if finding.code not in _OF_CLIPS]
             layouts = frozenset(one.reading.format.name for one in recognised)
             rules.run(Ignored(source.path, source.kind, left, alone, layouts), found.append)
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}

@@ -31,6 +31,7 @@ from seldio.formats.items import ItemFormat
 from seldio.formats.json_items import JsonItems
 from seldio.formats.parts import Part
 from seldio.formats.qa_json import ITEMS
+from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.tasks import DEFAULTS, mix
@@ -211,7 +212,7 @@ def make_questions(
         source, get(format) if format is not None else None, raise_errors, by_clip=True, size=PART
     )  # fmt: skip
     if not found:
-        raise UsageError(f"no labels in {printable(source.path)}")
+        raise UsageError(f"no labels in {printable(source.path)}{why_no_labels(source)}")
     with tempfile.TemporaryFile(dir=_near(place)) as spool:
         tally, batches = QuestionTally(), []
         made = each(work, found, what="making questions", size=attrgetter("size"), key=attrgetter("stamp"))

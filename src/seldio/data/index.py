@@ -34,6 +34,7 @@ from seldio.formats.items import ItemFormat
 from seldio.formats.parts import entries_by_clip, resolved
 from seldio.formats.recognise import PARQUET_SUFFIX, Content, by_content, is_table, named_like_labels
 from seldio.formats.trees import TYPES, Tree, read_tree
+from seldio.rules.ignored import why_no_labels
 from seldio.schema.clips import Clip, ClipTable
 from seldio.schema.events import Origin, origin_of, with_origin
 from seldio.text import clipped, listed, plural, printable
@@ -321,7 +322,7 @@ def _chosen(index: Index, clip: str | None) -> tuple[Clip, ClipLabelFile]:
     if clip is not None and not found:
         raise UsageError(f"{where} has no labels for a clip {clipped(clip)}; it has {listed(list(labelled)) or 'none'}")
     if not labelled:
-        raise UsageError(f"{where} holds no labels: pass the label file of the clip")
+        raise UsageError(f"{where} holds no labels{why_no_labels(index.source)}")
     raise UsageError(f"{where} holds {plural(len(found), 'clip')}: choose one with --clip, such as {listed(found, 3)}")
 
 

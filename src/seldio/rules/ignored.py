@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from seldio.errors import InvalidData
-from seldio.files import Entry
+from seldio.files import Entry, Source
 from seldio.findings import Finding
 from seldio.formats import TextFile
 from seldio.formats.recognise import files_by_layout, usable
@@ -57,21 +57,35 @@ def nothing_checked(ignored: Ignored, found: Found) -> Iterator[Finding]:
     if not ignored.entries:
         yield found(ignored.path, "nothing was checked: there is no file in it", "name the folder that holds the data")
         return
+    told, hint = _what_is_there(ignored.entries, ignored.kind)
+    yield found(ignored.path, f"nothing was checked: {told}", hint)
+
+
+def why_no_labels(source: Source) -> str:
+    """The reason to give where a source holds no labels."""
+    if not source.entries:
+        return ": there is no file in it"
+    told, hint = _what_is_there(source.entries, source.kind)
+    return f": {told}; {hint}"
+
+
+def _what_is_there(every: Sequence[Entry], kind: str) -> tuple[str, str]:
+    """The files of a source of that kind of which nothing is read, counted, and what to do."""
     told, hints = [], []
-    for (what, _), entries in grouped(ignored.entries, _kind).items():
+    for (what, _), entries in grouped(every, _kind).items():
         count = f"{plural(len(entries), 'file')} {what}"
         if layout := " or ".join(_layouts(entries)):
             looks = "which looks" if len(entries) == 1 else "which look"
             told.append(f"{count}, {looks} like labels ({layout}) but {_is(entries)} not called .csv")
             hints.append("rename them to .csv")
         elif all(_ARCHIVE.search(entry.name) for entry in entries):
-            told.append(f"{count}, {'an archive' if len(entries) == 1 else 'archives'} inside of this {ignored.kind}")
+            told.append(f"{count}, {'an archive' if len(entries) == 1 else 'archives'} inside of this {kind}")
             hints.append(f"unpack {printable(entries[0].path)} first")
         else:
             told.append(count)
     more = f"; and {plural(len(told) - _KINDS, 'more kind')} of files" if len(told) > _KINDS else ""
     hint = "; ".join(dict.fromkeys(hints)) or "labels are .csv, questions .json or .jsonl; seldio formats lists all"
-    yield found(ignored.path, f"nothing was checked: {'; '.join(told[:_KINDS])}{more}", hint)
+    return f"{'; '.join(told[:_KINDS])}{more}", hint
 
 
 #: So many kinds of files are named.

@@ -44,6 +44,13 @@ def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
     if collection.reference is not None:
         source = printable(collection.reference.path)
         missing = sorted({*collection.reference.clips} - {*collection.clips} - {*explained(collection).missing})
+        if _strange(collection):  # said of the files
+            return
+        if len(missing) > SINGLY:
+            message = f"no result file for {len(missing):,} of {plural(len(collection.expected), 'clip')}: "
+            needed = f"{source} requires a file for each of its clips; leave it empty if nothing was detected"
+            yield found(collection.path, message + listed([printable(clip) for clip in missing], 3), needed)
+            return
         for clip in missing:
             wanted = f"{printable(clip)}.csv" if len(missing) == 1 else "a file for each of its clips"
             hint = f"{source} requires {wanted}; leave it empty if nothing was detected" if clip == missing[0] else None
@@ -66,10 +73,23 @@ def surplus_clip(collection: Collection, found: Found) -> Iterator[Finding]:
     """
     if collection.reference is not None:
         known = {*collection.reference.clips, *explained(collection).surplus}
-        for clip, path in sorted(collection.clips.items()):
-            if clip not in known:
-                yield found(path, f"{printable(clip)} is not a clip of {printable(collection.reference.path)}",
-                            "name result files like the recordings, with .csv")  # fmt: skip
+        where, hint = printable(collection.reference.path), "name result files like the recordings, with .csv"
+        surplus = sorted(clip for clip in collection.clips if clip not in known)
+        if len(surplus) > SINGLY:
+            message = f"{len(surplus):,} of {plural(len(collection.clips), 'file')} are not of a clip of {where}: "
+            message += listed([printable(clip) for clip in surplus], 3)
+            if _strange(collection):
+                message += f"; its clips are {listed([printable(clip) for clip in sorted(collection.expected)], 2)}"
+            yield found(collection.path, message, hint)
+            return
+        for clip in surplus:
+            yield found(collection.clips[clip], f"{printable(clip)} is not a clip of {where}", hint)
+
+
+def _strange(collection: Collection) -> bool:
+    """Whether none of many files is of a clip of the reference, and nothing explains it."""
+    every = {*collection.clips}
+    return len(every - {*explained(collection).surplus}) > SINGLY and not every & {*collection.expected}
 
 
 @rule("SUB110", ERROR)
@@ -348,8 +368,10 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
         usual = max(layouts, key=lambda name: len(layouts[name]))
         others = plural(len(layouts.pop(usual)), "other file")
         for name, paths in layouts.items():
-            for path in paths:
-                message = f"this file is in layout {name}, {others} of the submission in {usual}"
+            few = len(paths) <= SINGLY
+            this = "this file is" if few else f"{plural(len(paths), 'file')} are"
+            for path in paths if few else paths[:1]:
+                message = f"{this} in layout {name}, {others} of the submission in {usual}"
                 yield found(path, message, "write all files in one layout")
 
 

@@ -33,6 +33,7 @@ from seldio.formats.detect import CHOSEN, Wanted, years
 from seldio.formats.parts import Part, checked_clips, entries_by_clip, parts, resolved
 from seldio.formats.trees import TYPES
 from seldio.rules.collection import Reference
+from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import clip_codes, origin_of
 from seldio.schema.streams import from_stream, to_stream
 from seldio.scores.seld import profiles
@@ -319,10 +320,12 @@ def labels_of(source: Source, layout: LabelFormat | None, wanted: Wanted | None,
     for error in errors:
         raise_errors(error)
     layouts = {part.format.name: part.format for part in found if part.format is not None}
+    if not layouts:
+        raise UsageError(f"{printable(source.path)} holds no labels{why_no_labels(source)}")
     if len(layouts) != 1:
-        held = ", ".join(layouts) or "no labels"
         raise UsageError(
-            f"{printable(source.path)} holds {held}: choose a folder with one format, or give the format of all"
+            f"{printable(source.path)} holds {', '.join(layouts)}: choose a folder with one format, or give the format "
+            "of all"
         )
     (only,) = layouts.values()
     assert isinstance(only, LabelFormat)
