@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 
 import seldio
+from seldio.answers.languages import unsure
+from seldio.answers.options import read_option
+from seldio.answers.plain_text import plainly
+from seldio.scores.harnesses import inspect_letter
 
 CASES = Path(__file__).parent / "cases"
 #: Pieces of which a file can hold any number, and that are special to some syntax.
@@ -138,3 +142,36 @@ def test_many_repeated_keys_are_told_with_an_end(tmp_path: Path) -> None:
     repeated = [finding for finding in seldio.validate(place).findings if finding.code == "SYN202"]
     assert len(repeated) == 100
     assert "the rest of the text is not read" in repeated[-1].message
+
+
+def test_columns_without_end(tmp_path: Path) -> None:
+    check(tmp_path, "fold4_room23_mix001.csv", lambda n: (b"%d" + b",7" * n + b"\n") * 40 % tuple(range(40)), 100)
+
+
+@pytest.mark.parametrize(
+    "piece", ["1.1 ", "1 degrees ", "answer ", "answer:\n", "yes ", "слева ", "a**", "<think>", "?"]
+)
+@pytest.mark.parametrize("head", ["", "answer", "ответ: ", "**"])
+def test_replies_without_end(head: str, piece: str) -> None:
+    def read(size: int) -> None:
+        text = head + piece * size
+        unsure(plainly(text), numeric=True)
+        read_option(text, ["yes", "no"])
+        read_option(text, ["violin", "flute"])
+
+    assert grows_no_faster(read, 4_000)
+
+
+def test_marks_behind_the_word_answer_without_end() -> None:
+    assert grows_no_faster(lambda size: plainly("answer" + "*" * size), 8_000)
+
+
+@pytest.mark.parametrize("line", ["a  ", "1  ,", "1\t \t", "1 , "])
+def test_notes_next_to_labels_without_end(tmp_path: Path, line: str) -> None:
+    (tmp_path / "notes.txt").write_text(line * 1_000 + "!\n")
+    (report,) = seldio.validate(tmp_path).findings
+    assert report.code == "LAY118"
+
+
+def test_blanks_behind_the_word_answer_without_end() -> None:
+    assert grows_no_faster(lambda size: inspect_letter("ANSWER:" + " " * size + "!", 4), 20_000)

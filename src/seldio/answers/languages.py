@@ -17,7 +17,7 @@ UNKNOWN = "qq"
 _LANGUAGES = ("russian",)
 _COMMA = re.compile(r"(?<![\d.,(\[])(\d+),(\d{1,2})(?![\d,])")
 _RANGE = re.compile(r"(\d(?:\s*(?:degrees|°|m|cm|s|seconds|minutes))?) (?:up to|through) (?=(?:about )?[-\d])")
-_UNKNOWN_BEHIND = re.compile(rf"\d[^.;!?]*\b{UNKNOWN}\b|\d[^;!?]*?\d\.\d[^.;!?]*\b{UNKNOWN}\b")
+_UNKNOWN_BEHIND = re.compile(rf"(?:\A|[.;!?])[^.;!?\d]*\d[^.;!?]*\b{UNKNOWN}\b")
 
 
 class Language(NamedTuple):

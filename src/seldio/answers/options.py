@@ -19,7 +19,7 @@ from seldio.answers.quantities import only
 
 #: Options that are words of grammar, and what they mean at the beginning of an answer.
 _YES_NO = {"yes": True, "no": False, "да": True, "нет": False}
-_BOTH = re.compile(r"\byes\b.*\bno\b(?! doubt)|\bno\b(?! doubt).*\byes\b")
+_BOTH = re.compile(r"\A(?=.*\byes\b).*\bno\b(?! doubt)")
 #: Behind the answer: why.
 _REASON = re.compile(
     r"\b(?:because|since|as (?:the|it|there|i)|потому|поскольку|так как)\b|;|\s\((?=\w{2})", re.IGNORECASE

@@ -52,7 +52,7 @@ def _boxed(text: str) -> str:
 
 #: What announces an answer: *Answer:*, *the correct option is*, *Ответ —*, ``"answer":``, a heading.
 _ANNOUNCED = re.compile(
-    r"(?<![^\W_])(?:answer|ответ)(?![^\W_])[\"'*_`)\]]*(?:\s+(?:is|would be|must be|should be))?[*_`]*"
+    r"(?<![^\W_])(?:answer|ответ)(?![^\W_])[\"'*_`)\]]*+(?:\s+(?:is|would be|must be|should be))?[*_`]*"
     r"(?:\s*[:：=]|\s+[-—–](?=\s)|[ \t]*\n)[\"'*_`\s]*(?=\S)"
     r"|(?<![^\W_])(?:answer|(?:correct|right|best) (?:option|choice))[*_`]* (?:is|would be|must be|should be)\s+(?=\S)",
     re.IGNORECASE,

@@ -18,8 +18,10 @@ from seldio.text import listed, plural, printable
 #: What labels are called where somebody else's program wrote them, or an editor kept a copy; none are read.
 _TEXTS = re.compile(r"(?i)(\.(txt|tsv|dat|lab|labels?|ann|out|cvs)|\.csv[._~-]\w*|(^|/)[^./]+)$")
 _ARCHIVE = re.compile(r"(?i)\.(zip|tar|tgz|tar\.\w+|gz|bz2|xz|7z|rar)$")
-#: A row of at least four numbers, or with the class as a word.
-_ROW = re.compile(rb"[ \t]*(?:[-+.\w]+[ \t]*[,;\t ][ \t]*){2,}[-+]?\.?[0-9][-+.\w]*[ \t]*[,;]?[ \t]*\r?")
+#: A row of at least three cells, words or numbers, of which the last is a number. There is one way to read a line: a
+#: pattern that may split blanks in many ways takes forever on prose.
+_GAP = rb"(?:[ \t]++(?:[,;][ \t]*+)?|[,;][ \t]*+)"
+_ROW = re.compile(rb"[ \t]*+(?:[-+.\w]++" + _GAP + rb"){2,}[-+]?\.?[0-9][-+.\w]*+[ \t]*+[,;]?[ \t]*+\r?")
 _HEAD = 4096
 #: So many files of one kind are looked at to say what they are.
 _SAMPLE = 8

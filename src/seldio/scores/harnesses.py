@@ -28,6 +28,7 @@ _ANSWERS = (
 
 def inspect_letter(text: str, options: int) -> str | None:
     """The letter that inspect_ai finds in a completion; None where it finds none or several."""
+    text = re.sub(" {2,}", " ", text)  # which changes nothing, and a run of blanks would keep the patterns busy
     for wrapped, bare in _WRAPPED:
         text = wrapped.sub(bare, text)
     found = next((every for pattern in _ANSWERS if (every := pattern.findall(text))), [""])
