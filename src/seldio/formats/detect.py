@@ -27,6 +27,8 @@ from seldio.text import plural
 
 #: Points by which a layout has to lead others.
 MARGIN = 2.0
+#: Columns of the widest layout and one more; in wider rows there is no one column too many.
+_WIDEST = max(len(dialect.columns) for dialect in DIALECTS) + 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,7 +163,7 @@ def _misplaced(lines: Sequence[SampledFile]) -> Detection | None:
     """Rows that fit a layout without one of their columns, or with two of them exchanged; which is only said."""
     few = [dataclasses.replace(file, rows=file.rows[:: max(1, len(lines) // 8)]) for file in lines]
     rows = _rows(few)
-    if len(rows) < ENOUGH or len({len(row) for row in rows}) > 1:
+    if len(rows) < ENOUGH or len({len(row) for row in rows}) > 1 or len(rows[0]) > _WIDEST:
         return None
     surplus = list(columns.surplus(rows))
     for tried in ([one for one in surplus if one.certain], columns.exchanged(rows), surplus):
