@@ -61,9 +61,9 @@ def admitted(labels: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[
         filled = {file.path for one in group.rows for file in one.files if not file.blank}
         for code in {finding.code for finding in own if finding.fixable}:
             mine = [finding for finding in own if finding.fixable and finding.code == code]
-            paths = {finding.path for finding in mine}
+            partly = _partly(mine, filled)
             for finding in mine:
-                why = _doubt(group, finding, doubts, paths, filled, mine)
+                why = _doubt(group, finding, doubts, partly)
                 if why is not None:
                     hint = "; ".join(filter(None, (finding.hint, why)))
                     kept[where[id(finding)]] = dataclasses.replace(finding, fixable=False, hint=hint)
@@ -85,11 +85,11 @@ def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str
     return found
 
 
-def _doubt(
-    group: LabelGroup, finding: Finding, doubts: Mapping[str, set[str]], paths: set[str], filled: set[str],
-    alike: Sequence[Finding],
-) -> str | None:  # fmt: skip
-    """Why the premise of a repair is in doubt, to end a hint with; None where it is not."""
+def _doubt(group: LabelGroup, finding: Finding, doubts: Mapping[str, set[str]], partly: str | None) -> str | None:
+    """Why the premise of a repair is in doubt, to end a hint with; None where it is not.
+
+    *partly* says why a repair of columns, which is one of the whole set, is in doubt in all files.
+    """
     code = finding.code
     if code not in CATALOGUE or (CATALOGUE[code].fix == "safe" and code not in _OF_LAYOUT):
         return None
@@ -99,9 +99,12 @@ def _doubt(
     against = [other for other, where in doubts.items() if other != code and (finding.path in where or not alone)]
     if against:
         return f"not repaired because of {', '.join(sorted(against))}: the format is in doubt"
-    if code in _OF_ROWS or CATALOGUE[code].fix == "safe":
-        return None
-    if missing := len(filled - paths):
+    return None if code in _OF_ROWS or CATALOGUE[code].fix == "safe" else partly
+
+
+def _partly(alike: Sequence[Finding], filled: set[str]) -> str | None:
+    """Why *alike* are not one fault of all files with rows, *filled*; None where they are."""
+    if missing := len(filled.difference(finding.path for finding in alike)):
         return f"not repaired, as {missing:,} of {len(filled):,} files do not have it: repair the others alone"
     if len({(one.excerpt or "")[: (one.column or 1) - 1].count(",") for one in alike}) > 1:
         return "not repaired, as it is another column in other files"
