@@ -42,9 +42,15 @@ def uneven_depth(collection: Collection, found: Found) -> Iterator[Finding]:
         return
     single = [part for reading, part in collection.parts if reading.format.role != "table"]
     folders = grouped(single, lambda part: posixpath.dirname(part.file.name))
+    inner: dict[str, list[FileRows]] = {folder: [] for folder in folders}
+    for name, parts in folders.items():
+        above = name
+        while above.strip("/"):
+            above = posixpath.dirname(above)
+            if above in inner:
+                inner[above] += parts
     for folder, parts in sorted(folders.items()):
-        below = [part for name, inner in folders.items() if name.startswith(folder + "/" if folder else "")
-                 and name != folder for part in inner]  # fmt: skip
+        below = inner[folder]
         names = {posixpath.basename(part.file.name).lower() for part in parts}
         if below and not any(posixpath.basename(part.file.name).lower() in names for part in below):
             inside = sorted({posixpath.dirname(part.file.name) for part in below})
