@@ -147,12 +147,12 @@ def test_the_room_is_made_large_enough() -> None:
 
 def test_clips_of_other_names_get_those_of_a_data_set(tmp_path: Path) -> None:
     (tmp_path / "labels").mkdir()
-    for name in ("kitchen", "street"):
+    for name in ("aloft", "fold1_room1_mix001", "kitchen"):
         (tmp_path / f"labels/{name}.csv").write_text(
             "0,10,0,30,0,200\n1,10,0,31,0,200\n1,10,1,-90,10,150\n12,2,0,0,0,90\n"
         )
     done = write_scenes(tmp_path / "labels", tmp_path / "out", options=OPEN)
-    assert [one.clip for one in done] == ["fold1_room1_mix001", "fold1_room1_mix002"]
+    assert [one.clip for one in done] == [f"fold1_room1_mix{number:03}" for number in (2, 1, 3)]
     assert {found.code for found in seldio.validate(tmp_path / "out")} & {"LAY101", "LAY106", "LAY109"} == set()
 
 

@@ -8,6 +8,7 @@ some seconds, so that a clip of any length takes the same memory.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import os
 import re
@@ -330,6 +331,9 @@ def write_scenes(
             hop = float(dataset.events.hop)
             raise UsageError(f"the labels have frames of {hop:g} s; convert them to frames of 0.1 s first")
         splits = {row["clip"]: row["split"] for row in dataset.clips.to_pylist()}
+        # a name that datasets have stays; of others, programs could not tell the fold
+        kept = {clip for clip in dataset.events if _NAMED.fullmatch(clip)}
+        free = (name for number in itertools.count(1) if (name := f"fold1_room1_mix{number:03}") not in kept)
         done = []
         with progress.task("rendering scenes", len(dataset.events)) as advance:
             for number, (clip, table) in enumerate(dataset.events.items()):
@@ -338,8 +342,7 @@ def write_scenes(
                 split = splits.get(clip) or "dev-train-synth"
                 media = dataset.media[clip].files.values()
                 here = dataclasses.replace(options, room=room_for(tracks, options.room))
-                # a name that datasets have stays; of others, programs could not tell the fold
-                named = clip if _NAMED.fullmatch(clip) else f"fold1_room1_mix{number + 1:03}"
+                named = clip if clip in kept else next(free)
                 _write_labels(Path(folder, "metadata_dev", split), named, table, dataset.events.source(clip))
                 for name in wanted:
                     path = Path(folder, f"{name}_dev", split, f"{named}.wav")
