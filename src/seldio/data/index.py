@@ -39,7 +39,7 @@ from seldio.schema.clips import Clip, ClipTable
 from seldio.schema.events import Origin, origin_of, with_origin
 from seldio.text import clipped, listed, plural, printable
 
-#: Bytes that tell labels from other texts, and of JSON that they do not tell, of which keys come late.
+#: Bytes of a file that tell labels from other texts, and of JSON where its first keys do not.
 _HEAD, _KEYS = 1 << 12, 1 << 16
 
 
