@@ -15,7 +15,7 @@ import yaml
 ROOT = Path(__file__).parent.parent
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 CHECK = ACTION["runs"]["steps"][-1]
-CLEAN = "".join(f"{frame},1,0,-50,30,200\n" for frame in range(40))
+CLEAN = "".join(f"{frame},1,0,-50,30,{200 + frame}\n" for frame in range(40))
 
 
 @pytest.fixture

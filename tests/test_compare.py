@@ -175,7 +175,7 @@ def test_the_lead_is_a_measure_by_name_or_title() -> None:
         2,
         1,
     )
-    with pytest.raises(UsageError, match=r"lead.* n: choose from mAP, r"):
+    with pytest.raises(UsageError, match='lead="n": choose from mAP, r'):
         lead_of(columns, "n", "mAP")
 
 

@@ -180,7 +180,7 @@ def write_labels(folder: Path) -> None:
 def write_radians(folder: Path) -> None:
     """Files of one row: none of them proves that its angles are radians, all together do."""
     for number in range(30):
-        row = f"{number},1,0,{math.sin(number):.3f},{0.4 * math.cos(number):.3f}\n"
+        row = f"{number},1,0,{3 * math.sin(number):.3f},{0.4 * math.cos(number):.3f}\n"
         (folder / f"mix{number:03}.csv").write_text(row)
 
 

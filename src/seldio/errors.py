@@ -61,10 +61,10 @@ CHOICES = {
 #: All other options that messages name.
 OTHERS = frozenset((
     "against", "allow-loss", "angle", "citation", "clip", "distance", "fail-on", "fill", "gain", "ignore",
-    "include", "judge", "judge-cache", "judge-price", "judge-url", "judgements", "margin", "metrics", "o",
-    "offline", "over", "per-task", "predictions", "predictions-format", "profile", "questions", "recordings",
-    "reference", "reference-format", "relative", "resamples", "resume", "seed", "select", "staging", "table",
-    "threshold", "total", "video", "width", "write-baseline",
+    "include", "judge", "judge-cache", "judge-max-tokens", "judge-price", "judge-url", "judgements", "lead",
+    "margin", "metrics", "o", "offline", "over", "per-task", "predictions", "predictions-format", "profile",
+    "questions", "recordings", "reference", "reference-format", "relative", "resamples", "resume", "seed", "select",
+    "staging", "table", "threshold", "total", "video", "width", "write-baseline",
 ))  # fmt: skip
 _NAMED = "|".join(sorted((*FLAGS, *CHOICES, *OTHERS), key=len, reverse=True))
 _OPTION = re.compile(

@@ -29,7 +29,7 @@ _OF_ROWS = {"SYN108", "LAB103", "LAB202", "LAB205", "LAB303"}
 #: What leaves a direction where it is, however it is counted, so that it puts nothing in doubt.
 _HARMLESS = {"LAB103", "LAB303"}
 #: What says that a file is not what it is read as, wherever it is found as well as what is found in many of its rows.
-_AGAINST = {*CODES, "SYN113", "SYN146", "SYN147", "SUB106", "LAB322"} - {"SYN124"}
+_AGAINST = {*CODES, "SYN113", "SYN146", "SYN147", "SUB106", "LAB322", "LAB325"} - {"SYN124"}
 #: Share of the rows of a file from which on what is wrong with them is a fault of the layout.
 _MANY = 0.05
 

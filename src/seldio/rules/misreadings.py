@@ -357,9 +357,9 @@ def swapped_class_and_source(files: Profile, found: Found) -> Iterator[Finding]:
 def frames_jump(files: Profile, found: Found) -> Iterator[Finding]:
     """First column without frame numbers.
 
-    Frames ascend from row to row, but for pieces of a file in another order. Here they go back
-    in a quarter of all rows: the column of frames is missing, or another one has its place. Sorting the
-    rows would lose the only order that they have.
+    Frames ascend from row to row, and only a few rows share one. Here they go back in a quarter of all
+    rows and each stands in many: the column of frames is missing, or another one has its place. Sorting
+    the rows would lose the only order that they have.
 
     Example:
         8,0,14,0
@@ -372,7 +372,8 @@ def frames_jump(files: Profile, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2023 Task 3, "[frame number (int)]" comes first.
     """
     breaks = files.number("frame.breaks")
-    many = (breaks >= ENOUGH) & (4 * breaks > files.rows) & (files.high("frame") > files.low("frame") + 2)
+    reach = files.high("frame") - files.low("frame")
+    many = (breaks >= ENOUGH) & (4 * breaks > files.rows) & (reach > 2) & (files.rows > 4 * (reach + 1))
     jumping = many & ~files.explained("frame")
     for index in files.explain(jumping, "frame"):
         row = int(np.argmax(np.diff(files.column(index, "frame")) < 0)) + 1
@@ -381,7 +382,7 @@ def frames_jump(files: Profile, found: Found) -> Iterator[Finding]:
                     "frame numbers", "write the frame number first; do not sort the rows")  # fmt: skip
 
 
-@rule("LAB325", ERROR, needs="azimuth elevation class_id", lacks="x")
+@rule("LAB325", WARNING, needs="azimuth elevation class_id", lacks="x")
 def no_angles(files: Profile, found: Found) -> Iterator[Finding]:
     """Angle columns that hold something else.
 
@@ -404,7 +405,7 @@ def no_angles(files: Profile, found: Found) -> Iterator[Finding]:
     if whole and low >= -1 and high <= 15 and (low, high) != (0, 0):
         files.explain(files.every, "azimuth", "elevation")
         yield found(0, 0, "azimuth", f"azimuths are whole numbers from {low:g} to {high:g} in all "
-                    f"{plural(files.total, 'row')}: these are sources or tracks, and the azimuths are missing",
+                    f"{plural(files.total, 'row')}: these seem to be sources or tracks, and the azimuths missing",
                     "write all columns of the layout")  # fmt: skip
     low, high = files.low("elevation").min(), files.high("elevation").max()
     if not whole or low < 0 or high > 15:
@@ -412,7 +413,7 @@ def no_angles(files: Profile, found: Found) -> Iterator[Finding]:
     if all((files.column(index, "elevation") % 1 != 0).mean() > 0.8 for index in files.every):
         files.explain(files.every, "azimuth", "elevation")
         yield found(0, 0, "elevation", f"elevations are decimals from {low:g} to {high:g}, and azimuths whole "
-                    "numbers: these are distances in meters, and an angle is missing",
+                    "numbers: these seem to be distances in metres, and an angle missing",
                     "write all columns of the layout")  # fmt: skip
 
 

@@ -231,7 +231,7 @@ def _steps(labels: Labels) -> dict[str, Values]:
 
 
 def _restarts(labels: Labels) -> dict[str, Values]:
-    """How often frames go back, and how often they start over, with sources that were there before."""
+    """How often frames go back, and how often they start over, with sources and frames that were there before."""
     if "frame" not in labels.fields or not len(labels.unsorted):
         return {}
     frames, restarts = labels.column("frame"), np.zeros(len(labels.filled), np.int64)
@@ -245,7 +245,10 @@ def _restarts(labels: Labels) -> dict[str, Values]:
         for before, after in itertools.pairwise(np.split(keys[:, rows], falls, axis=1)):
             # of one clip, written source by source, no two pieces have one in common; twice the same is LAB202
             sources = [set(zip(*piece[:marks].tolist(), strict=True)) for piece in (before, after)]
-            restarts[index] += bool(sources[0] & sources[1]) and not np.array_equal(before, after)
+            times = [np.unique(piece[marks]) for piece in (before, after)]
+            # pieces in another order, and a frame that is far off, have no frames in common
+            again = 5 * len(np.intersect1d(times[0], times[1], assume_unique=True)) >= min(map(len, times))
+            restarts[index] += bool(sources[0] & sources[1]) and again and not np.array_equal(before, after)
     owners = np.searchsorted(labels.starts, labels.unsorted, side="right") - 1
     return {"frame.restarts": restarts, "frame.breaks": np.bincount(owners, minlength=len(restarts))}
 

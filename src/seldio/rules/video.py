@@ -218,15 +218,16 @@ def video_clock(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Fin
 def rotated_video(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
     """Video that players turn by 90, 180 or 270 degrees.
 
-    A display matrix in the container says so. Players, ``seldio view`` and ``Video`` follow it; OpenCV and the
-    baselines may not, so that left and right, or above and below, depend on the program. A panorama is never meant
-    to be turned.
+    A display matrix in the container says so. Players, ``seldio view`` and ``Video`` follow it; OpenCV and
+    the baselines may not, so that left and right, or above and below, depend on the program. A panorama is
+    never meant to be turned.
 
     Example:
         a video of 1920×960 with a display matrix of 90 degrees, which is shown as 960×1920
 
     Fix:
-        Remove the matrix: ``ffmpeg -display_rotation 0 -i IN.mp4 -c copy OUT.mp4``, or re-encode the video upright.
+        Remove the matrix, as ``ffmpeg -display_rotation 0 -i IN.mp4 -c copy OUT.mp4`` does, or re-encode the
+        video upright.
 
     Reference: ISO/IEC 14496-12, the matrix of the track header.
     """
