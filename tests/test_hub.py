@@ -814,6 +814,25 @@ def test_the_token_is_not_used_where_an_upload_is_confirmed_elsewhere(
     assert stranger.authorizations == []
 
 
+@pytest.mark.parametrize(
+    ("address", "ours"),
+    [
+        ("https://hub.example/api", True),
+        ("https://hub.example:443/api", True),
+        ("http://hub.example/api", False),
+        ("https://hub.example:8443/api", False),
+        ("https://hub.example.org/api", False),
+        ("https://hub.example@other.example/api", False),
+        ("https://hub.example:99999/api", False),
+        ("https://[", False),
+    ],
+)
+def test_the_host_of_the_token_however_it_is_spelled(address: str, ours: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    for endpoint in ("https://hub.example", "https://Hub.Example:443/"):
+        monkeypatch.setenv("HF_ENDPOINT", endpoint)
+        assert client._at_hub(address) is ours
+
+
 @pytest.mark.parametrize("following", ["the same", "others"])
 def test_a_list_of_files_that_never_ends_is_given_up(
     hub: Hub, tmp_path: Path, following: str, monkeypatch: pytest.MonkeyPatch

@@ -32,7 +32,7 @@ from seldio.text import clipped
 LATER = "LATER"
 _VERSION = "seldio_result"
 _DIGEST = 32
-#: Most characters of the JSON of a result; what it becomes in memory is a few times as large.
+#: Most characters of the JSON of a result; many small lists are some twenty times as large in memory.
 _MOST = 1 << 26
 _WHOLE = 1 << 256  # whole numbers are smaller
 _NUMBERS = re.compile(r"[<>|][biufc]\d{1,2}")  # types of the numbers of an array

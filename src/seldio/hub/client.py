@@ -98,7 +98,16 @@ def _is_ours(request: Any) -> bool:
 
 def _at_hub(address: str) -> bool:
     """Whether *address* is of the host, the port and the scheme that the token is for."""
-    return urlsplit(address)[:2] == urlsplit(endpoint())[:2]
+    try:
+        return _origin(address) == _origin(endpoint())
+    except ValueError:  # it is no address
+        return False
+
+
+def _origin(address: str) -> tuple[str, str | None, int | None]:
+    """Scheme, host and port, however they are spelled."""
+    parts = urlsplit(address)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
 def _keep_token_at_home(request: Any) -> None:
