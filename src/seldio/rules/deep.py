@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import TypeVar
@@ -34,6 +34,7 @@ from seldio.rules.deep_fit import (
     Fits,
     HeardClip,
     Pair,
+    Symptom,
     Unheard,
     compared,
     pairs_of,
@@ -65,22 +66,26 @@ def directions(kind: str, fits: Fits, found: Found) -> Iterator[Finding]:
             places = [fit.labels_place if fault.agree is False else fit.place for fit in fault.fits]
             path = fits.collection.spot([place for place in places if place is not None])
             yield found(path, f"in all {counts} recordings together, {what} ({_evidence(fault.verdict)})", hint)
-    for one in fits.pooled if kind == "rotated" else ():
-        if one.azimuth is not None:
-            degrees = -round(one.azimuth.value)
-            message = (
-                f"{_all(one)}, azimuths look rotated by {degrees:+d} degrees ({_mean(one.azimuth)}, audio minus labels)"
-            )
-            hint = f"add {-degrees:+d} degrees to each azimuth, or check where the front is"
-            yield found(fits.collection.path, message, hint, severity=WARNING)
+    for mean, who, numbers in _means(fits, attrgetter("azimuth")) if kind == "rotated" else ():
+        degrees = -round(mean.value)
+        message = f"{who}, azimuths look rotated by {degrees:+d} degrees ({numbers}, audio minus labels)"
+        hint = f"add {-degrees:+d} degrees to each azimuth, or check where the front is"
+        yield found(fits.collection.path, message, hint, severity=WARNING)
 
 
-def _all(one: Pooled) -> str:
-    return f"in all {one.clips:,} {one.format.upper()} recordings together"
+def _means(fits: Fits, of: Callable[[Pooled], Spread | None]) -> Iterator[tuple[Spread, str, str]]:
+    """The mean difference that arrays show, whose it is, and its numbers; once where both agree, by the surer one."""
+    shown = [(one, mean) for one in fits.pooled if (mean := of(one)) is not None]
+    agree = max((mean.low for _, mean in shown), default=0.0) <= min((mean.high for _, mean in shown), default=0.0)
+    for same in [shown] if agree and shown else [[one] for one in shown]:
+        numbers = listed([f"{mean.value:+.1f}° [{mean.low:.1f}, {mean.high:.1f}]" for _, mean in same])
+        surest = min((mean for _, mean in same), key=lambda mean: mean.high - mean.low)
+        yield surest, _all([one for one, _ in same]), f"mean difference {numbers}"
 
 
-def _mean(mean: Spread) -> str:
-    return f"mean difference {mean.value:+.1f}° [{mean.low:.1f}, {mean.high:.1f}]"
+def _all(those: Sequence[Pooled]) -> str:
+    counts = " and ".join(f"{one.clips:,} {one.format.upper()}" for one in those)
+    return f"in all {counts} recordings together"
 
 
 def _explained(fault: BlamedCause, siblings: str) -> tuple[str, str]:
@@ -156,11 +161,16 @@ def channels_inverted(fits: Fits, found: Found) -> Iterator[Finding]:
     Reference: coherence of capsules 7 cm apart, Elko 2001; active intensity, Pulkki 2007.
     """
     yield from directions("inverted", fits, found)
+    yield from fits.told(_turned(fits), found)
+
+
+def _turned(fits: Fits) -> Iterator[Symptom]:
+    """The capsules that are inverted."""
     for fit in fits.all:
         if fit.turned and fit.taken is None:
             numbers = listed([str(channel + 1) for channel in fit.turned])
             what = f"channel {numbers} is" if len(fit.turned) == 1 else f"channels {numbers} are"
-            yield found(fit.recording, f"{fit.file}: {what} inverted relative to the rest", "use the original")
+            yield Symptom(fit, f"{what} inverted relative to the rest", "use the original")
 
 
 @rule("AUD307", ERROR)
@@ -179,13 +189,18 @@ def other_array(fits: Fits, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2023 Task 3, the array responses of both formats.
     """
     why = {
-        "mic": "its channels are equally loud, and nearly identical at low frequencies",
-        "foa": "its first channel is as loud as the others together, and the channels differ at low frequencies",
+        "mic": "they are equally loud, and nearly identical at low frequencies",
+        "foa": "the first is as loud as the others together, and they differ at low frequencies",
     }
-    for fit in fits.all:
-        if fit.taken is not None:
-            message = f"{fit.file} looks like {fit.taken.upper()}, not {fit.format.upper()}: {why[fit.taken]}"
-            yield found(fit.recording, message, f"use the {fit.format.upper()} recording")
+    symptoms = (
+        Symptom(
+            fit,
+            f"the channels look like {fit.taken.upper()}, not {fit.format.upper()}: {why[fit.taken]}",
+            f"use the {fit.format.upper()} recording",
+        )
+        for fit in fits.all if fit.taken is not None
+    )  # fmt: skip
+    yield from fits.told(symptoms, found)
 
 
 @rule("AUD308", ERROR)
@@ -222,14 +237,13 @@ def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
             hint += "" if agree is False else "; if the recording was trimmed or padded, use the original instead"
             yield found(fit.labels, f"labels look {time} {side} ({count}): {fits_now} the shift ({names})", hint)
 
-    for pool in fits.pooled:
-        if pool.shift is not None:
-            late = pool.shift.frames
-            fit = next(fit for fit in fits.all if fit.format == pool.format)
-            side, count = "late" if late > 0 else "early", plural(abs(late) * fit.step, "label frame")
-            message = f"{_all(pool)}, labels look {float(abs(late) * fit.hop):.1f} s {side} ({count})"
-            hint = f"add {-late * fit.step:+d} to each frame number, or check where recordings begin"
-            yield found(fits.collection.path, message, hint, severity=ERROR if abs(late) >= SMALLEST else WARNING)
+    shifts = grouped(fits.pooled, lambda pool: pool.shift.frames if pool.shift is not None else None)
+    for late, pools in shifts.items():
+        fit = next(fit for fit in fits.all if fit.format == pools[0].format)
+        side, count = "late" if late > 0 else "early", plural(abs(late) * fit.step, "label frame")
+        message = f"{_all(pools)}, labels look {float(abs(late) * fit.hop):.1f} s {side} ({count})"
+        hint = f"add {-late * fit.step:+d} to each frame number, or check where recordings begin"
+        yield found(fits.collection.path, message, hint, severity=ERROR if abs(late) >= SMALLEST else WARNING)
 
 
 @rule("AUD309", ERROR)
@@ -308,14 +322,11 @@ def elevations_offset(fits: Fits, found: Found) -> Iterator[Finding]:
 
     Reference: none; in right datasets of several rooms the mean difference is below 4 degrees.
     """
-    for one in fits.pooled:
-        if one.elevation is not None:
-            degrees = -round(one.elevation.value)
-            message = (
-                f"{_all(one)}, elevations look {abs(degrees)} degrees too {'high' if degrees > 0 else 'low'} "
-                f"({_mean(one.elevation)}, audio minus labels)"
-            )
-            yield found(fits.collection.path, message, f"add {-degrees:+d} degrees to each elevation")
+    for mean, who, numbers in _means(fits, attrgetter("elevation")):
+        degrees = -round(mean.value)
+        side = "high" if degrees > 0 else "low"
+        message = f"{who}, elevations look {abs(degrees)} degrees too {side} ({numbers}, audio minus labels)"
+        yield found(fits.collection.path, message, f"add {-degrees:+d} degrees to each elevation")
 
 
 #: Fewest seconds and places, and smallest share within 30 degrees, of labels that fit.

@@ -15,11 +15,11 @@ from seldio import clock, geometry
 from seldio.errors import SeldioError
 from seldio.files import Entry
 from seldio.files.sources import Lookup
-from seldio.findings import Heard
+from seldio.findings import Finding, Heard
 from seldio.formats.trees import TYPES, Tree, TreePlace
 from seldio.media.arrays import Format
 from seldio.rules.base import Labels
-from seldio.rules.collection import Collection, grouped
+from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.deep_apart import Apart, apart
 from seldio.rules.deep_causes import FITS, Cause, Verdict, in_labels, judge, rotation
 from seldio.rules.deep_evidence import Evidence, evidence_of
@@ -289,6 +289,15 @@ class BlamedCause:
         return self.agree is False or (self.agree is None and self.cause.kind in IN_LABELS)
 
 
+class Symptom(NamedTuple):
+    """What is wrong with a recording, whatever its labels."""
+
+    fit: Fit
+    what: str  # a sentence, with a place for the size if there is one
+    hint: str
+    size: float | None = None
+
+
 class Fits:
     """Recordings with four channels of a collection, each compared with the labels of its clip."""
 
@@ -317,6 +326,21 @@ class Fits:
             for fit in kept
         )
         return Fits(self.collection, found, undone=True)
+
+    def told(self, symptoms: Iterable[Symptom], found: Found) -> Iterator[Finding]:
+        """A finding for each recording; one with their number where most recordings of a format have the same."""
+        for (format, what), same in grouped(symptoms, lambda one: (one.fit.format, one.what)).items():
+            total = sum(fit.format == format for fit in self.all)
+            if len(same) < MANY or 2 * len(same) <= total:
+                for one in same:
+                    yield found(one.fit.recording, f"{one.fit.file}: {what.format(one.size)}", one.hint)
+                continue
+            sizes = sorted(one.size for one in same if one.size is not None)
+            middle = sizes[len(sizes) // 2] if sizes else None
+            span = f" (from {sizes[0]:.1f} to {sizes[-1]:.1f})" if sizes else ""
+            path = self.collection.spot([one.fit.place for one in same if one.fit.place is not None])
+            said = f"in {len(same):,} of {total:,} {format.upper()} recordings, {what.format(middle)}{span}"
+            yield found(path, said, same[0].hint)
 
     def siblings(self, fit: Fit) -> list[Fit]:
         """The other recordings of the same clip whose channels look right."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import median
 
 import numpy as np
 
 from seldio.findings import Finding
 from seldio.rules.collection import Found
 from seldio.rules.deep_apart import SMALLEST, Apart, at_fault
-from seldio.rules.deep_fit import Fit, Fits
+from seldio.rules.deep_fit import Fit, Fits, Symptom
 from seldio.rules.deep_pieces import Floats
 from seldio.rules.deep_pooled import MANY
 from seldio.rules.registry import WARNING, rule
@@ -47,20 +48,22 @@ def foa_gains(fits: Fits, found: Found) -> Iterator[Finding]:
     """
     told = [fit for fit in fits.all if fit.intact and fit.kind != "order" and fit.levels is not None]
     heard = [(fit, fit.levels.unlike) for fit in told if fit.levels is not None and fit.levels.unlike is not None]
-    for fit, unlike in heard:
-        said = _gain(unlike, _LEFT)
-        if said is not None:
-            yield found(fit.recording, f"{fit.file}: {said[0]}", said[1])
-    if len(heard) >= MANY:
-        said = _gain(np.mean([unlike for _, unlike in heard], axis=0), _LEFT_TOGETHER)
-        if said is not None:
-            yield found(fits.collection.path, f"in all {len(heard):,} FOA recordings together, {said[0]}", said[1])
+    alone = [(fit, said) for fit, unlike in heard if (said := _gain(unlike, _LEFT)) is not None]
+    every = _gain(np.mean([unlike for _, unlike in heard], axis=0), _LEFT_TOGETHER) if len(heard) >= MANY else None
+    if every is not None:
+        differ = [(fit, said) for fit, said in alone if said[0] != every[0]]
+        count = len(alone) - len(differ)
+        message = f"in all {len(heard):,} FOA recordings together, {every[0]}{every[1]}; {count:,} show it alone"
+        yield found(fits.collection.path, message, every[2])
+        alone = differ if 2 * count > len(heard) else alone
+    for fit, (what, rival, hint) in alone:
+        yield found(fit.recording, f"{fit.file}: {what}{rival}", hint)
 
 
-def _gain(unlike: Floats, limit: float) -> tuple[str, str] | None:
-    """In words, which gain explains best what is unlike a sound field, and what to do; None if none does so well.
+def _gain(unlike: Floats, limit: float) -> tuple[str, str, str] | None:
+    """In words, which gain explains best what is unlike a sound field, its rival, and what to do.
 
-    Where all sound comes from one side, two gains may do so nearly as well.
+    None if none does so well. Where all sound comes from one side, two gains may do so nearly as well.
     """
     from seldio.media.intensity import GAINS
 
@@ -74,7 +77,7 @@ def _gain(unlike: Floats, limit: float) -> tuple[str, str] | None:
         and unlike[1 + other] < min(limit * unlike[0], _NEARLY * unlike[1 + best])
     )  # fmt: skip
     rival = next(rivals, None)
-    return (said if rival is None else f"{said} (nearly as likely: {_explained(*GAINS[rival])[0]})"), hint
+    return said, "" if rival is None else f" (nearly as likely: {_explained(*GAINS[rival])[0]})", hint
 
 
 def _explained(channel: int, decibels: float) -> tuple[str, str]:
@@ -124,6 +127,11 @@ def capsules_differ(fits: Fits, found: Found) -> Iterator[Finding]:
 
     Reference: spherical arrays, Rafaely 2015; generalised cross-correlation (PHAT), Knapp and Carter 1976.
     """
+    yield from fits.told(_capsules(fits), found)
+
+
+def _capsules(fits: Fits) -> Iterator[Symptom]:
+    """The capsules that differ."""
     for fit in fits.all:
         if fit.levels is None or fit.taken is not None or fit.turned:
             continue
@@ -131,13 +139,12 @@ def capsules_differ(fits: Fits, found: Found) -> Iterator[Finding]:
         for number, level in enumerate(fit.levels.capsules, 1):
             if abs(level) >= _CAPSULE:
                 side = "louder" if level > 0 else "quieter"
-                said = f"{fit.file}: capsule M{number} is {abs(level):.1f} dB {side} than the others"
-                yield found(fit.recording, said, hint)
+                yield Symptom(fit, f"capsule M{number} is {{:.1f}} dB {side} than the others", hint, abs(level))
         for number, late in enumerate(fit.levels.delays, 1):
             if abs(late) > _LATE:
                 side = "later" if late > 0 else "earlier"
-                said = f"{fit.file}: capsule M{number} is {1000 * abs(late):.1f} ms {side} than the others"
-                yield found(fit.recording, said, hint)
+                what = f"capsule M{number} is {{:.1f}} ms {side} than the others"
+                yield Symptom(fit, what, hint, 1000 * abs(late))
 
 
 #: Smallest difference in level (dB) that is reported.
@@ -164,7 +171,21 @@ def arrays_apart(fits: Fits, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2023 Task 3, both formats are extracted from the same Eigenmike recordings.
     """
     shifted = {fit.recording for fit, _ in fits.timings}
+    shared = _shared(fits.apart)
+    if shared:
+        middle = sorted(shared, key=lambda pair: pair[2].course.later)[len(shared) // 2]
+        blamed = {wrong.format: why for foa, mic, between in shared
+                  for wrong, why in [at_fault(between, foa, mic)] if wrong is not None}  # fmt: skip
+        format, why = next(iter(blamed.items())) if len(blamed) == 1 else ("", "the labels cannot tell which")
+        there = middle[0] if format == "foa" else middle[1]
+        spot = fits.collection.spot([fit.place for pair in shared for fit in pair[:2]
+                                     if fit.format == there.format and fit.place is not None])  # fmt: skip
+        said = _in_time(middle[2], there if format else None, why)
+        yield found(spot, f"in {len(shared):,} of {len(fits.apart):,} clips, {said}", "use the originals of both")
+    named = {(foa.recording, mic.recording) for foa, mic, _ in shared}
     for foa, mic, between in fits.apart:
+        if (foa.recording, mic.recording) in named:
+            continue
         parted = between.known and not between.constant
         if parted or not {foa.recording, mic.recording} & shifted:
             wrong, why = at_fault(between, foa, mic)
@@ -180,6 +201,14 @@ def arrays_apart(fits: Fits, found: Found) -> Iterator[Finding]:
             side = "louder" if more > 0 else "quieter"
             said = f"{mic.file}: MIC is {abs(more):.1f} dB {side} relative to FOA than those of the other clips"
             yield found(mic.recording, said, "use the originals of both")
+
+
+def _shared(pairs: list[tuple[Fit, Fit, Apart]]) -> list[tuple[Fit, Fit, Apart]]:
+    """The clips whose recordings are apart by the same time, if most are."""
+    moved = [pair for pair in pairs if pair[2].constant and abs(pair[2].course.later) >= SMALLEST]
+    middle = median(pair[2].course.later for pair in moved) if moved else 0.0
+    same = [pair for pair in moved if abs(pair[2].course.later - middle) < SMALLEST]
+    return same if len(same) >= MANY and 2 * len(same) > len(pairs) else []
 
 
 def _in_time(between: Apart, wrong: Fit | None, why: str) -> str | None:
