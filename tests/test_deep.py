@@ -577,6 +577,72 @@ def test_labels_that_fit_say_what_is_left(tmp_path: Path) -> None:
     assert all("to the left remain" in str(each.why) for each in heard if each.clip), [each.why for each in heard]
 
 
+def test_elevation_that_cannot_be_heard_is_said_to_be_that(tmp_path: Path) -> None:
+    """At the horizon labels that are upside down sound alike; elsewhere they do not."""
+
+    def why(level: Callable[[int], int], folder: Path) -> list[str]:
+        rng, rows = np.random.default_rng(5), []
+        wave = 100 * DIFFUSE * rng.standard_normal((4, 250 * 2400))
+        for number in range(16):
+            place, first = (int(rng.integers(-180, 180)), level(number)), 5 + 15 * number
+            rows += [(first + k, number % 13, 0, *place, 200) for k in range(10)]
+            burst = 2000 * rng.standard_normal(24_000)
+            wave[:, first * 2400 :][:, : len(burst)] += render(burst, *place, RATE, "foa")
+        saved(folder / "foa/a.wav", np.rint(wave).astype(np.int16))
+        (folder / "labels").mkdir()
+        (folder / "labels/a.csv").write_text(text(rows))
+        heard = validate(folder, deep=True).heard
+        assert [one.outcome for one in heard] == ["fits"]
+        return [str(one.why) for one in heard]
+
+    assert why(lambda number: 0, tmp_path / "level") == ["but elevation cannot be heard"]
+    assert why(lambda number: 30 - number % 5 * 15, tmp_path / "around") == ["None"]
+
+
+@pytest.mark.parametrize(
+    ("places", "names", "kind"),
+    [
+        (2, ("W", "X", "Y", "Z"), "order"),  # FuMa: a usual mistake
+        (2, ("W", "Y", "-X", "Z"), None),
+        (9, ("W", "Y", "-X", "Z"), "order"),
+    ],
+)
+def test_two_places_conclude_no_unlikely_cause(places: int, names: tuple[str, ...], kind: str | None) -> None:
+    rng = np.random.default_rng(2)
+    where = [(20, 35), (-130, -10)] if places == 2 else rng.uniform((-180, -50), (180, 50), (places, 2)).tolist()
+    frame = np.flatnonzero(np.arange(400) % 20 < 15)
+    azimuth, elevation = np.array([where[number % places] for number in frame // 20]).T
+    said = label_frames(frame, azimuth, elevation, frame // 20, 400)
+    order, signs = foa(*names)
+    channels = np.stack((said.direction[:, 1], said.direction[:, 2], said.direction[:, 0]), axis=1)  # Y, Z, X
+    wrong = (channels[:, np.array(order[1:]) - 1] * signs[1:, 0])[:, [2, 0, 1]]
+    verdict = judge({0: pieces(said, {0: 0.8 * wrong})[0]}, "foa")
+
+    assert (verdict.cause.kind if verdict is not None else None) == kind
+
+
+def test_labels_of_other_clips_are_no_shift_of_all() -> None:
+    """Events of all clips begin at the same time, so that a shift agrees in time; directions match by chance."""
+    rng = np.random.default_rng(1)
+    loud = (np.arange(600) + 6) % 15 < 10
+    clips = {True: [], False: []}
+    for _ in range(8):
+        azimuth, strange = rng.uniform(-180, 180, (2, 41))
+        frame = np.flatnonzero(np.arange(600) % 15 < 10)
+        said = label_frames(frame, azimuth[frame // 15], 0.0 * frame, frame // 15, 600)
+        for own, where in ((True, azimuth), (False, np.where(rng.random(41) < 0.2, azimuth, strange))):
+            heard = np.stack(geometry.to_cartesian(where[(np.arange(600) + 6) // 15], np.zeros(600)), axis=1)
+            sound = AudibleFrames(heard, loud * 1.0, np.where(loud, 1.0, -1.0))
+            clips[own].append((evidence_of(said, heard), said, sound))
+    shifts = {own: pooled("foa", those, [None] * 8) for own, those in clips.items()}
+
+    assert shifts[True] is not None
+    assert shifts[True].shift is not None
+    assert shifts[True].shift.frames == 6
+    assert shifts[False] is not None
+    assert shifts[False].shift is None
+
+
 def test_labels_alone_find_their_recordings_and_archives_are_read_in_place(tmp_path: Path) -> None:
     wrong = planted(clip(20), **CASES["AUD301"][1])
     folder = tree(tmp_path / "tree", [wrong])

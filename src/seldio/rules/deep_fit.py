@@ -337,7 +337,7 @@ class Fits:
                 continue
             sizes = sorted(one.size for one in same if one.size is not None)
             middle = sizes[len(sizes) // 2] if sizes else None
-            span = f" (from {sizes[0]:.1f} to {sizes[-1]:.1f})" if sizes else ""
+            span = f" ({sizes[0]:.1f} to {sizes[-1]:.1f})" if sizes and sizes[-1] - sizes[0] >= 0.1 else ""
             path = self.collection.spot([one.fit.place for one in same if one.fit.place is not None])
             said = f"in {len(same):,} of {total:,} {format.upper()} recordings, {what.format(middle)}{span}"
             yield found(path, said, same[0].hint)

@@ -53,7 +53,7 @@ def foa_gains(fits: Fits, found: Found) -> Iterator[Finding]:
     if every is not None:
         differ = [(fit, said) for fit, said in alone if said[0] != every[0]]
         count = len(alone) - len(differ)
-        message = f"in all {len(heard):,} FOA recordings together, {every[0]}{every[1]}; {count:,} show it alone"
+        message = f"in all {len(heard):,} FOA recordings together, {every[0]}{every[1]} ({count:,} show it alone)"
         yield found(fits.collection.path, message, every[2])
         alone = differ if 2 * count > len(heard) else alone
     for fit, (what, rival, hint) in alone:

@@ -20,7 +20,7 @@ import numpy as np
 from seldio.findings import Spread
 from seldio.rules.deep_evidence import ASTRAY, MOST, Evidence, student, together
 from seldio.rules.deep_pieces import Floats, Ints, LabelFrames
-from seldio.rules.deep_timing import MARGIN, SMALLEST, AudibleFrames, evidence
+from seldio.rules.deep_timing import MARGIN, SMALLEST, AudibleFrames, evidence, matching
 
 #: Fewest clips of a format that are looked at together.
 MANY = 4
@@ -39,6 +39,8 @@ _FLOOR = 3.0
 _FLATTENED, _FLAT = 0.1, 0.07
 #: Most label frames by which labels of a dataset are shifted.
 _FURTHEST = 20
+#: Smallest share of label frames within 30 degrees after a shift: chance yields up to a quarter, right labels far more.
+_MATCH = 0.4
 _DRAWS = 400
 
 
@@ -139,7 +141,7 @@ def _shift(clips: Sequence[tuple[Evidence, LabelFrames, AudibleFrames]]) -> Drif
     """The shift that makes the labels of all clips fit best; None if there is none, or if clips disagree.
 
     Directions and timing must both say so: where sounds fade into reverberation, labels without their last label frame
-    fit directions better, without any shift.
+    fit directions better, without any shift. Labels of other clips fit none: directions match by chance at any time.
     """
     late = range(-_FURTHEST, _FURTHEST + 1)
     curves = np.array([[_likelihood(labels, sound, each) for each in late] for _, labels, sound in clips])
@@ -147,6 +149,9 @@ def _shift(clips: Sequence[tuple[Evidence, LabelFrames, AudibleFrames]]) -> Drif
     best = int(np.argmax(gains.sum(axis=0).min(axis=1)))
     gain: Floats = gains[:, best]
     if late[best] == 0 or abs(late[best]) == _FURTHEST or gain.sum(axis=0).min() < MARGIN:
+        return None
+    matched, whole = np.sum([matching(labels, sound, late[best]) for _, labels, sound in clips], axis=0)
+    if matched < _MATCH * whole:
         return None
     draws = np.random.default_rng(0).integers(0, len(gain), (_DRAWS, len(gain)))
     return Drift(late[best], len(clips)) if np.quantile(gain.sum(axis=1)[draws].sum(axis=1), 0.01) > 0 else None
