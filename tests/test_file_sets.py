@@ -126,3 +126,11 @@ def test_files_of_two_layouts_are_one_finding(tmp_path: Path) -> None:
         (tmp_path / f"{clip}.csv").write_text("".join(f"{n},{n % 13},{9 * n - 170},{n}{tail}\n" for n in range(40)))
     (message,) = [finding.message for finding in seldio.validate(tmp_path) if finding.code == "SUB108"]
     assert message.startswith("4 files are in layout ")
+
+
+def test_a_finer_grid_without_a_reference_is_one_finding(labels: Path) -> None:
+    for number, path in enumerate(sorted(labels.iterdir())):
+        path.write_text(rows(number, (300 + 40 * number) * 20))
+    found = [finding for finding in seldio.validate(labels, format="starss23") if finding.code in SETS]
+    assert [(finding.code, Path(finding.path).stem) for finding in found] == [("LAB307", CLIPS[-1])]
+    assert "5 of 8 files go past it: frames of 10 or 20 ms were counted" in found[0].message

@@ -421,7 +421,7 @@ def assert_pointed(finding: Finding) -> None:
 
 def test_every_rule_has_a_fault_here() -> None:
     tested = {place[0] for row in LAYOUT for place in row[2]} | {place[0] for row in CONTENT for place in row[3]}
-    assert {rule.code for rule in RULES} <= tested | {"SUB224"}  # test_two_systems_with_the_same_outputs
+    assert {rule.code for rule in RULES} <= tested | {"SUB224", "SUB225"}  # with tests of their own
 
 
 def test_rules_are_numbered_in_order_and_documented() -> None:
@@ -726,3 +726,17 @@ def test_two_systems_with_the_same_outputs() -> None:
     assert (finding.path, finding.severity) == (f"x.zip!/task3a/{B}/{B}", "error")
     assert f"{B} has the outputs of {A}, byte for byte: 3 files" == finding.message
     assert "SUB224" not in {one.code for one in found(same | {outputs[0]: rows.replace("1", "2")})}
+
+
+def test_outputs_for_the_development_set() -> None:
+    package = {name.replace("/mix", "/fold4_room23_mix"): text for name, text in clean().items()}
+    errors = [one for one in found(package) if one.code == "SUB225"]
+    assert [one.path for one in errors] == [f"x.zip!/task3a/{label}/{label}" for label in (A, B)]
+    assert f"3 files of {A} are for the development set" in errors[0].message
+    some = {name.replace("/mix001", "/fold4_room23_mix001"): text for name, text in clean().items()}
+    assert "SUB225" not in {one.code for one in found(some)}
+
+
+def test_outputs_that_lie_deeper_are_an_error() -> None:
+    deeper = renamed(f"{OUTPUT}/mix003", f"{OUTPUT}/sub/mix003")
+    assert [one.severity for one in found(deeper) if one.path.endswith("sub/mix003.csv")] == ["error"]

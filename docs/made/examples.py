@@ -243,6 +243,7 @@ SUBMISSIONS: dict[str, Maker] = {
         name: "".join(f"{n},1,{n},{n}\n" for n in range(20)) if name.endswith(".csv") else text
         for name, text in PACKAGE.items()
     }),
+    "SUB225": lambda: packed({n.replace("/mix", "/fold4_room23_mix"): text for n, text in PACKAGE.items()}),
     "SUB213": lambda: lacking(f"{B}/mix002"),
     "SUB214": lambda: packed({**PACKAGE, f"{BASE}/model.pt": "weights"}),
     "SUB215": lambda: moved(f"{A}.meta.yaml", f"{A}.meta.yml"),

@@ -638,9 +638,13 @@ def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
             yield found(index, behind, "frame", f"frames end at {end:,}, but the recording has {length:,}, with the "
                         f"same ratio in all files: frames of {100 / factor:g} ms were counted",
                         f"multiply by {1 / factor:g}, and write one row for every 100 ms")  # fmt: skip
-        elif not length and end >= LONGEST:
-            yield found(index, behind, "frame", f"frames reach {end:,}, but the longest recording has 5,400: frames "
-                        "of 10 or 20 ms were counted", "divide by 10 or 5: a frame lasts 100 ms")  # fmt: skip
+    late = [i for i in files.every if not lengths[i] and last[i] >= LONGEST and int(files.number("frame.step")[i]) <= 1]
+    if late:
+        worst = max(late, key=last.__getitem__)
+        many = f", and {len(late):,} of {plural(len(last), 'file')} go past it" if len(late) > 1 else ""
+        yield found(worst, int(files.rows[worst]) - 1, "frame", f"frames reach {int(last[worst]):,}, but the longest "
+                    f"recording has 5,400{many}: frames of 10 or 20 ms were counted",
+                    "divide by 10 or 5: a frame lasts 100 ms")  # fmt: skip
 
 
 def _factor(files: Profile, last: Ints, lengths: list[int]) -> float:

@@ -181,9 +181,9 @@ class Package:
         return tuple(meta for meta in self.metas if id(meta) not in owned)
 
     @staticmethod
-    def finding(rule: Rule, where: str | Mapping[str, Any], message: str, hint: str) -> Finding:
+    def finding(rule: Rule, where: str | Mapping[str, Any], message: str, hint: str, **more: Any) -> Finding:
         """A finding of *rule* at a path, or at a place of a meta file."""
-        return rule.at(message=message, hint=hint, **({"path": where} if isinstance(where, str) else where))
+        return rule.at(message=message, hint=hint, **({"path": where} if isinstance(where, str) else where), **more)
 
 
 def is_package(entries: Iterable[Entry]) -> bool:

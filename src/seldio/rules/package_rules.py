@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from seldio.errors import InvalidData
 from seldio.files import Entry
 from seldio.findings import Finding
+from seldio.rules.clip_names import CLIP_NAME
 from seldio.rules.collection import Found, grouped
 from seldio.rules.file_sets import SAME_ROWS
 from seldio.rules.package import META, YAML_NAME, Label, Meta, Package, System
@@ -450,7 +452,7 @@ def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
     """File that is not a meta file, an output or a report.
 
     Outputs have the extension .csv, in lower case, and are all in one folder. Files with another extension or in
-    another place are not read.
+    another place are not read. It is an error where they are outputs of recordings that the system lacks.
 
     Example:
         LABEL/LABEL/mix001.txt, LABEL/model.pt, task3a/mix001.csv
@@ -467,10 +469,13 @@ def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
         odd = [(entry, "second meta file" if meta else "not read (not a CSV file)") for entry, meta in kinds]
         capital = (entry for entry in system.outputs if not entry.name.endswith(".csv"))
         odd += [(entry, "suffix is not .csv in lower case") for entry in capital]
+        lost: list[tuple[Entry, str]] = []
         for entries in system.elsewhere.values():
             if not _twice(system, entries):
-                odd += [(entry, f"not read (not in {_named(system.output)})") for entry in entries]
+                kind = lost if all(map(CLIP_NAME.fullmatch, _clips(entries))) else odd
+                kind += [(entry, f"not read (not in {_named(system.output)})") for entry in entries]
         yield from _by_folder(odd, found)
+        yield from _by_folder(lost, partial(found, severity=ERROR))
     yield from _by_folder([(file.entry, "not read (not in a system's folder)") for file in package.loose], found)
 
 
@@ -531,6 +536,35 @@ def _twice(system: System, entries: Sequence[Entry]) -> list[Entry]:
     """Those of *entries* whose recording is also among the outputs."""
     taken = _clips(system.outputs)
     return [entry for entry in entries if _clips([entry]) & taken]
+
+
+@rule("SUB225", ERROR)
+def development_outputs(package: Package, found: Found) -> Iterator[Finding]:
+    """Outputs for the development set in a package.
+
+    A package holds outputs for the recordings of the evaluation set, which are called mix001, mix002 and so on.
+    All files of a system are called like recordings of the development set: another run was packed.
+
+    Example:
+        fold4_room23_mix001.csv … in Politis_TAU_task3a_1
+
+    Fix:
+        Run the system on the recordings of the evaluation set, and pack these outputs.
+
+    Reference: DCASE 2023 Task 3, Submission: outputs for the evaluation set.
+    """
+    if package.reference is not None:  # which tells better (SUB117)
+        return
+    for system in package.systems:
+        clips = sorted(_clips(system.outputs))
+        if clips and all(_DEVELOPMENT.fullmatch(clip) for clip in clips):
+            message = f"{plural(len(clips), 'file')} of {printable(system.label)} are for the development set"
+            yield found(system.below(system.output), f"{message}: {listed(clips, 2)}",
+                        "pack the outputs for the evaluation set: mix001.csv and so on")  # fmt: skip
+
+
+#: How recordings of the development set are called.
+_DEVELOPMENT = re.compile(r"fold\d+_room\d+_mix\d{3}", re.ASCII | re.IGNORECASE)
 
 
 def _by_folder(odd: Sequence[tuple[Entry, str]], found: Found) -> Iterator[Finding]:
