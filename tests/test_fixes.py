@@ -452,3 +452,16 @@ def test_labels_that_no_fix_can_rewrite_are_not_fixable(tmp_path: Path) -> None:
 
     assert "LAB202" in {finding.code for finding in found}
     assert not any(finding.fixable for finding in found)
+
+
+def test_the_report_promises_no_repair_of_a_column_that_some_files_lack(tmp_path: Path) -> None:
+    for clip in range(1, 5):
+        rows = [[n, n % 12, 0, 37 * n % 300 - 150, 17 * n % 80 - 40, 90 + 53 * n % 300] for n in range(40)]
+        more = [[] if clip == 4 else [f"0.{(613 * n + 89 * clip) % 1000:03}"] for n in range(40)]
+        text = "".join(",".join(map(str, [*row, *rest])) + "\n" for row, rest in zip(rows, more, strict=True))
+        (tmp_path / f"fold4_room23_mix00{clip}.csv").write_text(text)
+    found = [finding for finding in examine(tmp_path).report.findings if finding.code == "SYN145"]
+
+    assert len(found) == 3
+    assert not any(finding.fixable or "--unsafe-fixes" in (finding.hint or "") for finding in found)
+    assert all("only 3 of 4 files have it" in (finding.hint or "") for finding in found)

@@ -65,7 +65,8 @@ def admitted(labels: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[
             for finding in mine:
                 why = _doubt(group, finding, doubts, partly)
                 if why is not None:
-                    hint = "; ".join(filter(None, (finding.hint, why)))
+                    said = (finding.hint or "").split("; ")
+                    hint = "; ".join([*(part for part in said if part and "--unsafe-fixes" not in part), why])
                     kept[where[id(finding)]] = dataclasses.replace(finding, fixable=False, hint=hint)
     return kept
 
@@ -105,7 +106,8 @@ def _doubt(group: LabelGroup, finding: Finding, doubts: Mapping[str, set[str]], 
 def _partly(alike: Sequence[Finding], filled: set[str]) -> str | None:
     """Why *alike* are not one fault of all files with rows, *filled*; None where they are."""
     if missing := len(filled.difference(finding.path for finding in alike)):
-        return f"not repaired, as {missing:,} of {len(filled):,} files do not have it: repair the others alone"
+        have = f"{len(filled) - missing:,} of {len(filled):,} files"
+        return f"not repaired, as only {have} have it: repair those on their own"
     if len({(one.excerpt or "")[: (one.column or 1) - 1].count(",") for one in alike}) > 1:
         return "not repaired, as it is another column in other files"
     return None
