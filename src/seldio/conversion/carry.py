@@ -7,6 +7,8 @@ Each function takes a table and gives a table. What gets lost on the way is work
 from __future__ import annotations
 
 import dataclasses
+import json
+import math
 import posixpath
 from collections import Counter
 from collections.abc import Mapping
@@ -20,11 +22,13 @@ from seldio import geometry
 from seldio.conversion.frames import class_keys, has, numbered, with_column, with_times
 from seldio.errors import DataError, UsageError
 from seldio.formats import LabelFormat
+from seldio.formats.cells import LIMIT
 from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
 from seldio.formats.recognise import stem_of
 from seldio.geometry import FARTHEST
 from seldio.schema.events import COLUMNS, ClipFile, Event, Origin, origin_of, with_origin
+from seldio.text import printable
 from seldio.vocabularies import Vocabulary, spelling, vocabulary
 
 #: Columns that ``--fill`` can set: one number or flag for every row that has none.
@@ -197,6 +201,45 @@ def with_classes(table: pa.Table, source: LabelFormat, target: LabelFormat, give
     return table if found.kept.all() else table.filter(pa.array(found.kept))
 
 
+# --- numbers that no file may hold -----------------------------------------------------------------
+
+
+def held_back(table: pa.Table, target: LabelFormat) -> None:
+    """See that every number of *table* can stand in a file of *target*; null is left to the plan and the writers.
+
+    Raises:
+        DataError: one is not finite, or too large; it names the row and the column.
+    """
+    for field in table.column_names:
+        column, kind = table[field], COLUMNS[field]
+        if field == "score" and field not in target.carries:
+            continue
+        wrong = _endless(column) if field == "segmentation" else None
+        if pa.types.is_floating(kind) or (pa.types.is_integer(kind) and isinstance(target, Dialect)):
+            fine = pc.is_finite(column)
+            if target.role != "table" and field != "score":
+                metre = (getattr(target, "metre", None) or 1) if field == "distance" else 1
+                fine = pc.and_(fine, pc.less(pc.abs(column.cast(pa.float64())), (LIMIT - 0.5) / metre))
+            wrong = None if pc.all(fine, min_count=0).as_py() else pc.index(fine, False).as_py()
+        if wrong is None:
+            continue
+        value, clips = column[wrong].as_py(), table["clip"].slice(0, wrong + 1).to_pylist()
+        where = f"{field} in row {wrong + 1:,} (row {clips.count(clips[-1]):,} of clip {printable(clips[-1])})"
+        if field == "segmentation" or not math.isfinite(value):
+            what = "has a number that is not finite" if field == "segmentation" else f"is {value}, not a finite number"
+            raise DataError(f"{where} {what}; leave out the row, or the value (null) if it is unknown")
+        raise DataError(f"{where} is {value:g}: {target.name} has numbers of up to nine digits")
+
+
+def _endless(column: pa.ChunkedArray) -> int | None:
+    """The first row of a column of polygons with a number that is not finite."""
+    numbers = pc.list_flatten(pc.list_flatten(pc.list_flatten(column)))
+    if pc.all(pc.is_finite(numbers), min_count=0).as_py():
+        return None
+    rows = (json.dumps(row, allow_nan=True) for row in column.to_pylist())
+    return next(number for number, row in enumerate(rows) if "N" in row or "I" in row)
+
+
 # --- columns and files -----------------------------------------------------------------------------
 
 
@@ -215,11 +258,6 @@ def carried(table: pa.Table, source: LabelFormat, target: LabelFormat, given: in
         for field in target.needs:  # writers look for these, and write nothing where they are null
             if field not in table.column_names:
                 table = with_column(table, field, pa.nulls(table.num_rows))
-        for field in ("azimuth", "elevation", "distance"):
-            if isinstance(target, Dialect) and target.kind(field) == "whole" and has(table, field):
-                most = pc.max(pc.abs(table[field])).as_py()
-                if most * (target.metre or 1) >= 1e9:  # no angle and no distance
-                    raise DataError(f"{field} reaches {most:g}: {target.name} has whole numbers of up to nine digits")
     kept = set(table.column_names) & set(target.carries)
     return with_origin(table.select([name for name in COLUMNS if name in kept]), origin)
 

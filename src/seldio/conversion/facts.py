@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seldio.conversion.carry import COUNT, classes, filled, folds, given_class, located, nowhere
+from seldio.conversion.carry import COUNT, classes, filled, folds, given_class, held_back, located, nowhere
 from seldio.conversion.frames import are_events, frames_of, grouped, has, pieces_of, rescaled, takes_events, with_times
 from seldio.formats import LabelFormat
 from seldio.formats.dcase_json import points
@@ -101,6 +101,7 @@ def measured(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Ma
 
     Facts of tables with different clips and one layout add up to those of all their rows together.
     """
+    held_back(table, target)
     given, table = table, filled(table, target, fill)
     found = Facts(Columns.of(table))
     if target.role == "table":
@@ -113,8 +114,8 @@ def measured(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Ma
         found.counts[f"filled {field}"] = int(not own)
     unknown = [table[field].is_null().to_numpy() for field in ("class_id", "class_name") if field in table.column_names]
     found.counts["nowhere"] = int(nowhere(table, target).sum())
-    if "distance" in table.column_names:
-        found.counts["no distance"] = located(table, target)["distance"].null_count
+    left = located(table, target)
+    found.counts["no distance"] = left["distance"].null_count if "distance" in left.column_names else left.num_rows
     found.counts["unclassed"] = int(np.logical_and.reduce([np.ones(table.num_rows, dtype=bool), *unknown]).sum())
     if given_class(fill, target) is not None:
         found.counts["filled class_id"], found.counts["unclassed"] = found.counts["unclassed"], 0

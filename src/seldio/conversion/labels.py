@@ -345,10 +345,10 @@ def _converted(
     if any(layout.partly & set(CONSTANT) and isinstance(layout.format, Dialect) for layout in survey.layouts.values()):
         survey = _surveyed(verb._replace(columns=survey.columns), portions)
     layouts = list(survey.layouts.values())
-    survey.findings += survey.faults.settle(force)
     for layout in layouts:
         if layout.unplanned is not None:
             raise DataError(layout.unplanned)
+    survey.findings += survey.faults.settle(force)
     plan = merged([planned(layout.facts, layout.home, target, fill) for layout in layouts])
     refuse(plan, target, allow_loss)
     for layout in layouts:

@@ -81,6 +81,7 @@ def _missing(facts: Facts, target: LabelFormat) -> Iterator[tuple[str, str]]:
         unknown = (
             untimed(facts.table) if field in TIMES
             else facts.counts["unclassed"] if field == "class_id"
+            else facts.counts["no distance"] if field == "distance"
             else facts.table.unknown(field)
         )  # fmt: skip
         if unknown and not _does_without(facts, field, unknown, target):
@@ -90,12 +91,10 @@ def _missing(facts: Facts, target: LabelFormat) -> Iterator[tuple[str, str]]:
 
 def _does_without(facts: Facts, field: str, unknown: int, target: LabelFormat) -> bool:
     """Whether the target can be written although *field* is unknown in some rows."""
-    if field == "distance":  # that some distances are unknown is a loss, where there is no mark for it
-        return (
-            (isinstance(target, Dialect) and target.unknown_distance is not None)
-            or facts.table.has("distance")
-            or (isinstance(target, JsonFormat) and "distance" in facts.table.known)
-        )
+    if field == "distance":  # unknown ones are never written as 0: a layout has a mark for them, or needs a value
+        if isinstance(target, Dialect):
+            return target.unknown_distance is not None
+        return isinstance(target, JsonFormat) and "distance" in facts.table.known
     if field in ("azimuth", "elevation"):  # that some rows have no direction at all is a loss
         left_out = unknown == facts.counts["nowhere"] < facts.table.rows
         return left_out or "segmentation" in {*facts.table.known} & {*target.carries}
@@ -121,9 +120,6 @@ def _losses(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[
     if folds(source, target) and (behind := facts.counts["behind"]):
         rows = plural(facts.table.rows, "row")
         yield "azimuth", f"front or back: {behind:,} of {rows} lie behind and are folded to the front"
-    unmarked = isinstance(target, Dialect) and "distance" in target.carries and target.unknown_distance is None
-    if unmarked and facts.table.has("distance") and (unknown := facts.counts["no distance"]):
-        yield "distance", f"{unknown:,} of {plural(facts.table.rows, 'row')} have none; written as 0"
     keys = {**facts.names.get("keys of files", {}), **facts.names.get("keys of rows", {})}
     if further := [key for key in keys if key not in LAYOUT_KEYS]:
         yield "extra", f"additional keys: {listed(further)}"
