@@ -67,7 +67,7 @@ _ROWS = (
     Rule("SYN125", "decimal-comma", ERROR, "unsafe"),
     # csv: cells
     Rule("SYN130", "not-a-number", ERROR),
-    Rule("SYN131", "no-plain-decimal", ERROR),
+    Rule("SYN131", "no-plain-decimal", ERROR, "safe"),
     Rule("SYN132", "decimal-point", ERROR, "safe"),
     Rule("SYN133", "not-finite", ERROR),
     Rule("SYN134", "too-many-digits", ERROR),

@@ -12,6 +12,7 @@ import codecs
 import dataclasses
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -265,6 +266,9 @@ def _misfit(text: str, kind: str, field: str) -> tuple[str, str, str, str | None
         hint = "write it without a decimal point: the official loaders call int() on it"
         return "SYN132", f"is {shown}, but must be a whole number", hint, None if match[2].strip("0") else match[1]
     odd = f"is {shown}, not a plain decimal number"
+    if kind != "name" and (plain := _without_exponent(text)) and _fits(kind, plain):
+        hint = f'write {plain}; np.savetxt writes exponents by default: give it fmt="%g" and delimiter=","'
+        return "SYN131", odd, hint, plain
     if numeric(text):
         hint = f"write {expected} with the digits 0-9: Python reads this as {float(text):g}, other programs do not"
         return "SYN131", odd, hint, None
@@ -274,6 +278,15 @@ def _misfit(text: str, kind: str, field: str) -> tuple[str, str, str, str | None
     if field == "class_id":
         hint = "write the class number, counted from 0; seldio formats shows the class list"
     return "SYN130", f"is {shown}, not {expected}", hint, None
+
+
+def _without_exponent(text: str) -> str:
+    """The same number without its exponent; empty where that would be long, or there is none."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,9}(\.[0-9]{0,30})?[eE][+-]?[0-9]{1,2}", text):
+        return ""
+    plain = format(Decimal(text), "f")
+    plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
+    return "" if len(plain) > 20 else "0" if plain == "-0" else plain
 
 
 # --- numbers that people write -------------------------------------------------------------------------------------

@@ -470,6 +470,9 @@ class _Cleaner:
     def row(self, start: int, text: str, line: int, *, last: bool, known: bool) -> str | None:
         """Report each bad cell of a row; return the row repaired, or None where it has no one meaning."""
         parts = text.split(",")
+        if text.lstrip().startswith("#"):
+            self.comment(start, [name.strip(' "#') for name in parts], line)
+            return None
         if len(parts) != self.width:
             self.ragged(start, text, len(parts), line, last)
             return None
@@ -498,6 +501,19 @@ class _Cleaner:
             column += len(cell) + 1
         meaningful = all(problem is None or problem.repaired is not None for problem in problems)
         return ",".join(meant) if meaningful else None
+
+    def comment(self, start: int, names: list[str], line: int) -> None:
+        """Report a comment, which may hold the names of the columns."""
+        contradicted = len(names) > 1 and any(self.header_faults(names, ""))
+        hint = 'remove it: the official loaders call int() on it; np.savetxt(header=…) needs comments=""'
+        if self.dialect.header is None:
+            hint = "remove it: the official loaders call int() on it; call np.savetxt without header="
+        if contradicted:
+            hint += "; but first check what its names say about the columns"
+        message = f"a comment line, but {self.dialect.name} has none"
+        self.report("SYN111", message, line, hint, start=start, fixable=not contradicted)
+        if "SYN111" in self.undone and not contradicted:
+            self.meant[line - 1] = None
 
     def ragged(self, start: int, text: str, width: int, line: int, last: bool) -> None:
         """Report a row with another number of cells."""
