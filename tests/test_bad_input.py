@@ -262,4 +262,15 @@ def test_a_header_that_is_not_utf8_names_no_columns(tmp_path: Path) -> None:
     assert "Nothing was uploaded" in done.output
 
 
+@pytest.mark.parametrize("text", [b"{broken", b"[]", b"\xff", b'{"info": 3}', b'{"info": {"features": {"clip": 3}}}', b"[" * 99_999,
+                                  b'{"info": {"features": {"clip": {"_type": "Value"}}}}'])  # fmt: skip
+def test_broken_metadata_of_datasets_names_no_columns(text: bytes, tmp_path: Path) -> None:
+    table = pa.table({"clip": ["a"], "frame": [0], "class_id": [1]}).replace_schema_metadata({b"huggingface": text})
+    (tmp_path / "x.parquet").write_bytes(_parquet(table))
+    done = CliRunner().invoke(app, ["push", str(tmp_path), "--repo", "user/name", "--dry-run"], env=OFFLINE)
+    assert "a bug in seldio" not in done.output
+    assert "dtype: string" in done.output
+    assert "Nothing was uploaded" in done.output
+
+
 OFFLINE = {"HF_HUB_OFFLINE": "1"}

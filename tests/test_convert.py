@@ -841,3 +841,15 @@ def test_whatever_is_converted_can_be_read(data: st.DataObject) -> None:
     assert again.num_rows == converted.table.num_rows
     assert set(again.column_names) <= set(target.carries)
     assert [file.name for file in origin_of(again).files] == [file.name for file in origin_of(converted.table).files]
+
+
+@pytest.mark.parametrize("target", ["parquet", "starss23"])
+def test_tables_of_one_folder_are_one_source(target: str, tmp_path: Path) -> None:
+    """What is looked up again is looked up in the table that has it."""
+    (tmp_path / "tables").mkdir()
+    for number in (1, 2):
+        path = tmp_path / f"{number}/fold3_room1_mix00{number}.csv"
+        path.parent.mkdir()
+        path.write_text("0,1,0,-50,30,120\n1,1,0,-49,30,120\n")
+        convert_source(path, tmp_path / f"tables/t{number}.parquet", "parquet")
+    assert 2 == convert_source(tmp_path / "tables", tmp_path / "out.parquet", target).clips

@@ -41,9 +41,17 @@ class Faults:
     first: dict[str, Finding] = dataclasses.field(default_factory=dict)
     wrong: Counter[str] = dataclasses.field(default_factory=Counter)  # files of these labels with such errors, by code
 
-    def add(self, other: Faults, part: Part | None = None) -> None:
-        """Take in the errors of other labels; *part*: those that they are of, if they are :meth:`thin`."""
-        self.rows += [(own or part, one) for own, one in other.rows]
+    def add(self, other: Faults, *parts: Part | None) -> None:
+        """Take in the errors of other labels; *parts*: those that they are of, in order, if they are :meth:`thin`."""
+        of: dict[str, list[Part]] = {}
+        given = [part for part in parts if part is not None]
+        for part in given:
+            for file in part.files:
+                of.setdefault(file.entry.path, []).append(part)
+        for own, one in other.rows:
+            several = of.get(one.files[0].path, []) if one.files else []
+            owner = several.pop(0) if len(several) > 1 else next(iter((*several, *given)), None)  # a table by its rows
+            self.rows.append((own or owner, one))
         self.files += other.files
         self.noun = other.noun if other.files else self.noun
         self.first = other.first | self.first

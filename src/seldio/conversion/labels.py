@@ -162,7 +162,7 @@ class Survey:
             else:
                 self.layouts[key] = layout
         self.findings += other.findings
-        self.faults.add(other.faults, portion.parts[0] if portion.parts else None)
+        self.faults.add(other.faults, *portion.parts)
 
     @property
     def columns(self) -> Columns:

@@ -398,9 +398,10 @@ class _Reader:
             values["id"] = str(values["id"])
             self.numbered += [] if self.format.numbered else [number]
             return
-        values["id"] = text = record.document.locate((*record.pointer, key)).value
+        pointer = self.format.place_of("id", record.value)
+        values["id"] = text = record.document.locate((*record.pointer, *pointer)).value
         hint = f'write "{clipped(text, 30)}": where ids are read as numbers, "007" and 7 are the same'
-        self.report("SYN212", f"{key} is the number {clipped(text, 30)}, but must be text", record, (key,), hint)
+        self.report("SYN212", f"{key} is the number {clipped(text, 30)}, but must be text", record, pointer, hint)
 
     def warn(self) -> None:
         """Warnings about what many records may have in common, once for the file."""
@@ -411,11 +412,11 @@ class _Reader:
                 self.report("SYN215", message, first, (), hint)
         if self.numbered:
             first = self.records[min(self.numbered)]
-            key = self.format.key_of("id", first.value)
-            text = clipped(first.place((key,)).value, 30)
+            pointer = self.format.place_of("id", first.value)
+            text = clipped(first.place(pointer).value, 30)
             message = f"{self.format.key_of('id', {})} is the number {text}{_in(self.numbered)}"
             hint = f'it is read as the id "{text}": ids of questions are text, so write it in quotes'
-            self.report("SYN216", message, first, (key,), hint)
+            self.report("SYN216", message, first, pointer, hint)
 
     def report_absent(self, record: Record, number: int) -> None:
         """A finding for each key that must be there, a note of each that should."""

@@ -144,7 +144,7 @@ class Records:
         document, text = self.document, self.document.text
         if not self._listed:
             start, end = document.extent()
-            return Layout(head=text[:start], joint="", tail=text[end:]), [text[start:end]]
+            return Layout(head=text[:start], joint="", tail=text[end:]), [text[start:end]] * len(numbers)
         layout, cuts = self._cuts(document, text)
         return layout, [text[slice(*cuts[number])] for number in numbers]
 

@@ -215,10 +215,14 @@ def _first_schema(part: ConfigSplit) -> pa.Schema | None:
 
 
 def features_of(schema: pa.Schema) -> list[dict[str, Any]]:
-    """The columns as a card writes them; those of ``datasets`` where the file carries them."""
-    metadata = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
-    known = metadata.get("info", {}).get("features", {})
-    return [{"name": field.name, **_declared(known.get(field.name) or feature(field.type))} for field in schema]
+    """The columns as a card writes them; those of ``datasets`` where the file carries them, whoever wrote it."""
+    own = {field.name: feature(field.type) for field in schema}
+    try:
+        metadata = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
+        known = metadata.get("info", {}).get("features", {})
+        return [{"name": name, **_declared(known.get(name) or one)} for name, one in own.items()]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return [{"name": name, **_declared(one)} for name, one in own.items()]
 
 
 def _declared(column: Any) -> dict[str, Any]:
