@@ -21,15 +21,24 @@ from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
 from seldio.formats.shapes import CODES
 from seldio.rules import CATALOGUE
+from seldio.text import plural
 
 #: Safe repairs that rest on what the file is read as: a header written or removed, a last cell that is none, an order.
 _OF_LAYOUT = {"SYN111", "SYN112", "SYN124", "LAB201"}
+#: Unsafe repairs whose values depend on what the columns are.
+_OF_LAYOUT_VALUES = {"LAB205", "LAB305", "LAB308"}
 #: What may be wrong with single rows of a file, whatever is in others.
 _OF_ROWS = {"SYN108", "LAB103", "LAB202", "LAB205", "LAB303"}
 #: What leaves a direction where it is, however it is counted, so that it puts nothing in doubt.
 _HARMLESS = {"LAB103", "LAB303"}
 #: What says that a file is not what it is read as, wherever it is found as well as what is found in many of its rows.
 _AGAINST = {*CODES, "SYN113", "SYN146", "SYN147", "SUB106", "LAB322", "LAB325"} - {"SYN124"}
+#: What says that frames are none, or none of one clip, whichever files it is found in.
+_AGAINST_ORDER = {"LAB204", "LAB324"}
+#: Rows from which on the content tells a layout well enough to change values by it.
+_ENOUGH = 40
+#: Metres that the farthest of all sources is beyond.
+_NEAREST = 0.25
 #: Share of the rows of a file from which on what is wrong with them is a fault of the layout.
 _MANY = 0.05
 
@@ -57,13 +66,13 @@ def admitted(labels: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[
         own = [finding for path in group.places for finding in by_path.get(path, ())]
         if not any(finding.fixable for finding in own):
             continue
-        doubts = _doubts(group, own)
+        doubts, codes = _doubts(group, own), {finding.code for finding in own}
         filled = {file.path for one in group.rows for file in one.files if not file.blank}
         for code in {finding.code for finding in own if finding.fixable}:
             mine = [finding for finding in own if finding.fixable and finding.code == code]
             partly = _partly(mine, filled)
             for finding in mine:
-                why = _doubt(group, finding, doubts, partly)
+                why = _doubt(group, finding, doubts, codes, partly)
                 if why is not None:
                     said = (finding.hint or "").split("; ")
                     hint = "; ".join([*(part for part in said if part and "--unsafe-fixes" not in part), why])
@@ -86,7 +95,9 @@ def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str
     return found
 
 
-def _doubt(group: LabelGroup, finding: Finding, doubts: Mapping[str, set[str]], partly: str | None) -> str | None:
+def _doubt(
+    group: LabelGroup, finding: Finding, doubts: Mapping[str, set[str]], found: set[str], partly: str | None
+) -> str | None:
     """Why the premise of a repair is in doubt, to end a hint with; None where it is not.
 
     *partly* says why a repair of columns, which is one of the whole set, is in doubt in all files.
@@ -94,10 +105,12 @@ def _doubt(group: LabelGroup, finding: Finding, doubts: Mapping[str, set[str]], 
     code = finding.code
     if code not in CATALOGUE or (CATALOGUE[code].fix == "safe" and code not in _OF_LAYOUT):
         return None
-    if code == "SYN124" and not group.named and (other := _one_more(group.format)) is not None:
-        return f"or else the distances of {other} are missing: --format {group.format.name} says that there are none"
+    if not group.named and (why := _unless_named(group, code)) is not None:
+        return f"{why}: --format {group.format.name} says that it is not so"
     alone = code in _OF_ROWS or code == "LAB201"
     against = [other for other, where in doubts.items() if other != code and (finding.path in where or not alone)]
+    if code == "LAB201":
+        against += [other for other in _AGAINST_ORDER & found if other not in against]
     if against:
         return f"not repaired because of {', '.join(sorted(against))}: the format is in doubt"
     return None if code in _OF_ROWS or CATALOGUE[code].fix == "safe" else partly
@@ -113,13 +126,30 @@ def _partly(alike: Sequence[Finding], filled: set[str]) -> str | None:
     return None
 
 
-def _one_more(format: LabelFormat) -> str | None:
-    """A layout that has the columns of *format* and a distance behind them."""
+def _unless_named(group: LabelGroup, code: str) -> str | None:
+    """Why a repair is in doubt where nobody has said what the layout is; None where it is not."""
+    format = group.format
     if not isinstance(format, Dialect):
         return None
     fields = [part.field for part in format.columns]
-    longer = (other for other in DIALECTS if [part.field for part in other.columns] == [*fields, "distance"])
-    return next((other.name for other in longer), None)
+    for other in DIALECTS:
+        more = [part.field for part in other.columns]
+        if code == "SYN124" and more == [*fields, "distance"]:
+            return f"or else the distances of {other.name} are missing"
+        if (
+            code == "LAB308"
+            and other.metre != format.metre
+            and set(more) > set(fields)
+            and len(more) == len(fields) + 1
+        ):
+            return f"or else a column of {other.name} is missing"
+    most = [high for one in group.rows for high in one.numbers.columns.get("distance.most", ())]
+    if code == "LAB304" and format.metre is not None and most and max(most) < _NEAREST:
+        return "not repaired, as its distances seem to be none, and so the format is in doubt"
+    rows = sum(file.rows for one in group.rows for file in one.files)
+    if code in _OF_LAYOUT_VALUES and rows < _ENOUGH:
+        return f"not repaired, as {plural(rows, 'row')} may be of another layout"
+    return None
 
 
 def refused(before: Sequence[Seen], after: Sequence[Seen], codes: Mapping[str, Iterable[str]]) -> set[str]:

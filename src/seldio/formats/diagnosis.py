@@ -39,6 +39,7 @@ _TITLES = {
     "frame": "frame", "class": "class_id", "class_id": "class_id", "source": "source", "track": "source",
     "azimuth": "azimuth", "azi": "azimuth", "az": "azimuth", "elevation": "elevation", "ele": "elevation",
     "el": "elevation", "distance": "distance", "dist": "distance", "x": "x", "y": "y", "z": "z",
+    "onscreen": "onscreen",
 }  # fmt: skip
 _ENDS = {"\n": "LF", "\r\n": "CR LF"}
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
@@ -292,8 +293,9 @@ class _Cleaner:
         shape = shape_of([line.decode() for _, line in self.lines(start) if line.strip()], self.dialect)
         if shape is not None:
             number = self.text.count(b"\n", 0, second) + 1
-            column = 1 + sum(len(cell) + 1 for cell in row[: shape.column])
-            width = len(row[shape.column]) if shape.column else None
+            within = shape.column if shape.column < len(row) else 0  # the first line may be blank
+            column = 1 + sum(len(cell) + 1 for cell in row[:within])
+            width = len(row[within]) if within else None
             self.report(
                 shape.code, shape.message, number, shape.hint, start=second, column=column, width=width,
                 fixable=shape.fixable,

@@ -234,7 +234,8 @@ def marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
         elif seen.words > len(seen.values):
             yield OUT, f"column {number} holds words"
         elif len(seen.values):
-            yield from _kind_marks(part.kind, seen, f"column {number}")
+            radians = dialect.role == "label" and _within(_RADIANS.get(part.field, 0.0), seen)
+            yield from _kind_marks(part.kind, seen, f"column {number}", radians)
             yield from _value_marks(dialect, part.field, seen, f"column {number}")
     if dialect.columns[-1].field == "z" or "x" in dialect.carries:
         yield from _norm_marks(dialect, sample)
@@ -267,14 +268,23 @@ def _header_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
 _WORDS = {"class_id": "class", "distance": "dist"}
 
 
-def _kind_marks(kind: str, sample: SampleColumn, where: str) -> Iterator[Mark]:
+#: What angles in radians stay within.
+_RADIANS = {"azimuth": 3.15, "elevation": 1.58}
+
+
+def _within(limit: float, sample: SampleColumn) -> bool:
+    return float(np.abs(sample.values).max()) <= limit
+
+
+def _kind_marks(kind: str, sample: SampleColumn, where: str, radians: bool) -> Iterator[Mark]:
+    """What the way to write numbers says; that *radians* have decimals says little about labels in whole degrees."""
     if kind in ("int", "flag"):
         if not sample.whole:
             yield _strays(sample.values != np.rint(sample.values)), f"{where} has decimals"
         elif sample.decimals:
             yield -1, f"{where} is written with decimal points"
     elif kind == "whole" and sample.decimals and not sample.whole:
-        yield -3, f"{where} has decimals"
+        yield -1 if radians else -3, f"{where} has decimals"
     elif kind in ("real", "real3", "real3inf") and not sample.decimals:
         yield -3, f"{where} has no decimals"
 

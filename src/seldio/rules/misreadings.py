@@ -12,7 +12,9 @@ import numpy as np
 
 from seldio.findings import Finding
 from seldio.formats.base import Ints
+from seldio.formats.datasets import DATASETS, DatasetSpec
 from seldio.formats.detect import Candidate, detect, judge, means_the_same
+from seldio.formats.dialects import DIALECTS
 from seldio.rules.collection import Found
 from seldio.rules.profiles import NEAR, Profile
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
@@ -358,8 +360,8 @@ def frames_jump(files: Profile, found: Found) -> Iterator[Finding]:
     """First column without frame numbers.
 
     Frames ascend from row to row, and only a few rows share one. Here they go back in a quarter of all
-    rows and each stands in many: the column of frames is missing, or another one has its place. Sorting
-    the rows would lose the only order that they have.
+    rows and each stands in many, or classes or sources ascend in their place and are more: the column of
+    frames is missing, or another one has its place. Sorting the rows would lose the only order that they have.
 
     Example:
         8,0,14,0
@@ -374,6 +376,10 @@ def frames_jump(files: Profile, found: Found) -> Iterator[Finding]:
     breaks = files.number("frame.breaks")
     reach = files.high("frame") - files.low("frame")
     many = (breaks >= ENOUGH) & (4 * breaks > files.rows) & (reach > 2) & (files.rows > 4 * (reach + 1))
+    for index in np.flatnonzero(breaks) if len(files) > 1 and files.dialect is not None else ():
+        own = len(np.unique(files.column(index, "frame")))
+        others = [files.column(index, field) for field in ("class_id", "source") if field in files.fields]
+        many[index] |= any((np.diff(one) >= 0).all() and len(np.unique(one)) > own for one in others)
     jumping = many & ~files.explained("frame")
     for index in files.explain(jumping, "frame"):
         row = int(np.argmax(np.diff(files.column(index, "frame")) < 0)) + 1
@@ -695,7 +701,8 @@ def distance_unit(files: Profile, found: Found) -> Iterator[Finding]:
     """Metres where centimetres are expected, or the other way round.
 
     Labels and submissions hold centimetres, 2024 outputs and SpatialScaper labels hold metres. The official 2024
-    scorer converts references only: labels passed as predictions are 99 m off.
+    scorer converts references only: labels passed as predictions are 99 m off. Labels in metres whose files are
+    named after the recordings of STARSS23 are a warning, as SpatialScaper may have been told to use these names.
 
     Example:
         7,1,0,-50,30,2  (2 cm from the microphone)
@@ -709,6 +716,12 @@ def distance_unit(files: Profile, found: Found) -> Iterator[Finding]:
     if metre not in (1, 100) or files.explained("distance").any():
         return
     high = files.number("distance.most")
+    if (spec := _named_otherwise(files)) is not None and np.nanmax(high) <= 40:
+        message = f"{spec.title} has clips of these names, with distances in centimetres; these reach "
+        one = found(0, 0, "distance", f"{message}{np.nanmax(high):g}, read as metres",
+                    f"multiply by 100, or say --format {files.format.name} if they are none of it")  # fmt: skip
+        yield dataclasses.replace(one, severity=WARNING, fixable=False)
+        return
     # what comes out of the repair must not look wrong again
     unit, meant = ("centimetres", "metres") if metre == 100 else ("metres", "centimetres")
     suspects = (high >= 0.0025) & (high < 0.25) if metre == 100 else (high > 40) & (high <= 4000)
@@ -721,6 +734,21 @@ def distance_unit(files: Profile, found: Found) -> Iterator[Finding]:
             message += ", confidences, or shares of the longest distance"
         one = found(index, 0, "distance", message, f"{files.format.name} holds {unit}")
         yield dataclasses.replace(one, fixable=False) if near else one
+
+
+def _named_otherwise(files: Profile) -> DatasetSpec | None:
+    """The dataset whose recordings all files are named after, where its labels have these columns in another unit."""
+    own = files.dialect
+    if own is None or files.named or own.role != "label":
+        return None
+    fields = [part.field for part in own.columns]
+    for spec in DATASETS:
+        theirs = [one for one in DIALECTS if one.name in spec.dialects]
+        if not any([part.field for part in one.columns] == fields and one.metre == 100 * own.metre for one in theirs):
+            continue
+        if spec.counted and set(files.clips) <= set().union(*(split.clips for split in spec.splits)):
+            return spec
+    return None
 
 
 @rule("LAB311", WARNING, needs="azimuth")
