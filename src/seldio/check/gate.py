@@ -36,7 +36,7 @@ _AGAINST = {*CODES, "SYN113", "SYN146", "SYN147", "SUB106", "LAB322", "LAB325"} 
 #: What says that frames are none, or none of one clip, whichever files it is found in.
 _AGAINST_ORDER = {"LAB204", "LAB324"}
 #: Rows from which on the content tells a layout well enough to change values by it.
-_ENOUGH = 40
+_ENOUGH = 50
 #: Metres that the farthest of all sources is beyond.
 _NEAREST = 0.25
 #: Share of the rows of a file from which on what is wrong with them is a fault of the layout.
