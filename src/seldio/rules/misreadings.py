@@ -376,8 +376,8 @@ def frames_jump(files: Profile, found: Found) -> Iterator[Finding]:
     breaks = files.number("frame.breaks")
     reach = files.high("frame") - files.low("frame")
     many = (breaks >= ENOUGH) & (4 * breaks > files.rows) & (reach > 2) & (files.rows > 4 * (reach + 1))
-    for index in np.flatnonzero(breaks) if len(files) > 1 and files.dialect is not None else ():
-        own = len(np.unique(files.column(index, "frame")))
+    for index in np.flatnonzero(breaks).tolist() if len(files) > 1 and files.dialect is not None else ():
+        own = max(len(np.unique(files.column(index, "frame"))), ENOUGH)  # more than there are classes
         others = [files.column(index, field) for field in ("class_id", "source") if field in files.fields]
         many[index] |= any((np.diff(one) >= 0).all() and len(np.unique(one)) > own for one in others)
     jumping = many & ~files.explained("frame")
@@ -719,7 +719,7 @@ def distance_unit(files: Profile, found: Found) -> Iterator[Finding]:
     if (spec := _named_otherwise(files)) is not None and np.nanmax(high) <= 40:
         message = f"{spec.title} has clips of these names, with distances in centimetres; these reach "
         one = found(0, 0, "distance", f"{message}{np.nanmax(high):g}, read as metres",
-                    f"multiply by 100, or say --format {files.format.name} if they are none of it")  # fmt: skip
+                    f"multiply by 100, or use --format {files.format.name} if they are not of it")  # fmt: skip
         yield dataclasses.replace(one, severity=WARNING, fixable=False)
         return
     # what comes out of the repair must not look wrong again
@@ -739,12 +739,12 @@ def distance_unit(files: Profile, found: Found) -> Iterator[Finding]:
 def _named_otherwise(files: Profile) -> DatasetSpec | None:
     """The dataset whose recordings all files are named after, where its labels have these columns in another unit."""
     own = files.dialect
-    if own is None or files.named or own.role != "label":
+    if own is None or own.metre is None or files.named or own.role != "label":
         return None
-    fields = [part.field for part in own.columns]
+    metre, fields = own.metre, [part.field for part in own.columns]
     for spec in DATASETS:
         theirs = [one for one in DIALECTS if one.name in spec.dialects]
-        if not any([part.field for part in one.columns] == fields and one.metre == 100 * own.metre for one in theirs):
+        if not any([part.field for part in one.columns] == fields and one.metre == 100 * metre for one in theirs):
             continue
         if spec.counted and set(files.clips) <= set().union(*(split.clips for split in spec.splits)):
             return spec
