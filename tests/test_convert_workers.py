@@ -185,7 +185,7 @@ def _unforced(outcome: tuple[object, dict[str, bytes]]) -> tuple[object, dict[st
     ("layout", "texts", "fill"),
     [
         ("dcase2023-output", ["0,1,0,1.0,0.0,0.0,0\n", "5,1,0,0.0,1.0,0.0,2.5\n", "", "7,1,0,1.0,0.0,0.0,0\n"], {}),
-        ("so-dataset", ["0,1,0,10,20,-1\r\n", "0,2,0,10,20,35\r\n"], {}),
+        ("so-dataset", ["0,1,0,10,20,-1\r\n", "0,2,0,10,20,35\r\n"], {"distance": 2}),
         ("dcase2019", ["sound_event_recording,start_time,end_time,ele,azi,dist\nknock,0.0,0.5,0,10,1\n",
                        "sound_event_recording,start_time,end_time,ele,azi,dist\ncough,0.1,0.7,0,-170,2\n"], {}),
     ],

@@ -43,7 +43,7 @@ _NEAREST = 0.25
 _MANY = 0.05
 
 
-class Seen(Protocol):
+class Examined(Protocol):
     """What was found, and the labels that it was found in."""
 
     @property
@@ -152,7 +152,7 @@ def _unless_named(group: LabelGroup, code: str) -> str | None:
     return None
 
 
-def refused(before: Sequence[Seen], after: Sequence[Seen], codes: Mapping[str, Iterable[str]]) -> set[str]:
+def refused(before: Sequence[Examined], after: Sequence[Examined], codes: Mapping[str, Iterable[str]]) -> set[str]:
     """The files that must stay as they are, of those that repairs of *codes*, by path, were tried on."""
     unsafe = {path: {code for code in some if CATALOGUE[code].fix == "unsafe"} for path, some in codes.items()}
     found = _moved(before, after)
@@ -169,7 +169,7 @@ def refused(before: Sequence[Seen], after: Sequence[Seen], codes: Mapping[str, I
     return found
 
 
-def _moved(before: Sequence[Seen], after: Sequence[Seen]) -> set[str]:
+def _moved(before: Sequence[Examined], after: Sequence[Examined]) -> set[str]:
     """The files that had a layout, and do not have one that means the same by its columns any more."""
     old, new = _layouts(before), _layouts(after)
     return {
@@ -178,5 +178,5 @@ def _moved(before: Sequence[Seen], after: Sequence[Seen]) -> set[str]:
     }  # fmt: skip
 
 
-def _layouts(examined: Sequence[Seen]) -> dict[str, LabelFormat]:
+def _layouts(examined: Sequence[Examined]) -> dict[str, LabelFormat]:
     return {path: labels.format for one in examined for labels in one.labels for path in labels.places}

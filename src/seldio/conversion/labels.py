@@ -25,7 +25,7 @@ from seldio.conversion.inputs import joined, label_parts, local_files, raising_u
 from seldio.conversion.losses import NOTHING, Plan, checked_names, merged, planned, refuse
 from seldio.conversion.outputs import clip_tables, folder_place, single_place, table_place
 from seldio.conversion.report import Conversion
-from seldio.engines import each
+from seldio.engines import each, keeping
 from seldio.errors import DataError, UsageError
 from seldio.files import Source, atomic_write, many_files, write_bytes
 from seldio.files.sources import reopened
@@ -180,7 +180,7 @@ class Surveying:
         """What *portion* holds."""
         survey = Survey()
         found = portion.read(survey.findings)
-        survey.faults = vet(found).thin() if portion.parts else vet(found)
+        survey.faults = vet(found) if portion.keep else vet(found).thin()
         for key, table, format in self.verb.tables(found):
             survey.layouts[key] = self._surveyed(portion, key, table, format)
         return survey
@@ -327,7 +327,7 @@ def _tables(found: Sequence[Part]) -> tuple[Part, ...]:
 
 
 def _portions(found: Sequence[Part]) -> list[Portion]:
-    keep = sum(part.size for part in found) <= KEPT
+    keep = sum(part.size for part in found) <= KEPT and not keeping()
     tables = _tables(found)
     if len({file.entry.path for part in tables for file in part.files}) < 2:  # there is none to be one with
         tables = ()

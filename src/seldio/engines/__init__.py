@@ -120,6 +120,12 @@ def running(
         ledger.finish()
 
 
+def keeping() -> bool:
+    """Whether results are kept in a folder, so that they cannot hold what only this process has."""
+    now = _running.get()
+    return now is not None and now.ledger is not None
+
+
 def each(
     work: Callable[[Part], Result], parts: Iterable[Part], *, batch: int = 1, what: str | None = None,
     size: Callable[[Part], int] | None = None, key: Callable[[Part], object] | None = None, here: bool = False,

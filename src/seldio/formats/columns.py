@@ -25,7 +25,7 @@ _FIRST = 2
 
 
 @dataclasses.dataclass(frozen=True)
-class _Cells:
+class _ColumnCells:
     """One column of rows: its cells as text, and as numbers where all of them are."""
 
     texts: tuple[str, ...]
@@ -60,10 +60,10 @@ class _Cells:
         return f"holds {low:g} to {high:g}" if self.values else f"holds {low} to {high}"
 
 
-def columns_of(rows: Rows) -> list[_Cells]:
+def columns_of(rows: Rows) -> list[_ColumnCells]:
     """The columns of rows, of those that have as many cells as the first."""
     width = len(rows[0]) if rows else 0
-    return [_Cells(tuple(cell.strip() for cell in column))
+    return [_ColumnCells(tuple(cell.strip() for cell in column))
             for column in zip(*(row for row in rows if len(row) == width), strict=True)]  # fmt: skip
 
 

@@ -45,7 +45,7 @@ _SILENT, _AROUND = -100.0, 6.0
 _ANNOTATED = 0.08
 
 
-class Step(NamedTuple):
+class LagStep(NamedTuple):
     """Samples that were dropped or inserted."""
 
     time: float  # s
@@ -59,7 +59,7 @@ class Course(NamedTuple):
     stray: float  # mean seconds by which pieces differ from it
     later: float  # seconds at the beginning
     drift: float  # seconds per second
-    steps: tuple[Step, ...]
+    steps: tuple[LagStep, ...]
 
     def at(self, time: Floats) -> Floats:
         """The seconds at some times (s)."""
@@ -246,7 +246,9 @@ def _fitted(levels: _Levels, segments: list[list[int]], slope: int, *, line: boo
             both = [segments[number][0], segments[number + 1][1], longer[2]]
             segments = [*segments[:number], both, *segments[number + 2 :]]
             continue
-        steps = () if line else tuple(Step(one[0] * block, jump) for one, jump in zip(segments[1:], jumps, strict=True))
+        steps = (
+            () if line else tuple(LagStep(one[0] * block, jump) for one, jump in zip(segments[1:], jumps, strict=True))
+        )
         stray = lags - model @ [drift, later, *jumps]
         cost = float(np.minimum((stray * root) ** 2 / 2, _JUMP).sum()) + _JUMP * (len(steps) + drifts)
         known = abs(drift) * levels.blocks * block >= SMALLEST

@@ -377,7 +377,7 @@ def frames_jump(files: Profile, found: Found) -> Iterator[Finding]:
     reach = files.high("frame") - files.low("frame")
     many = (breaks >= ENOUGH) & (4 * breaks > files.rows) & (reach > 2) & (files.rows > 4 * (reach + 1))
     for index in np.flatnonzero(breaks).tolist() if len(files) > 1 and files.dialect is not None else ():
-        own = max(len(np.unique(files.column(index, "frame"))), ENOUGH)  # more than there are classes
+        own = max(len(np.unique(files.column(index, "frame"))), 2 * ENOUGH)  # more than there are classes
         others = [files.column(index, field) for field in ("class_id", "source") if field in files.fields]
         many[index] |= any((np.diff(one) >= 0).all() and len(np.unique(one)) > own for one in others)
     jumping = many & ~files.explained("frame")
