@@ -197,7 +197,11 @@ def test_columns_that_only_some_shards_have(
     (tmp_path / "in").mkdir()
     for number, text in enumerate(texts):
         (tmp_path / f"in/mix{number}.csv").write_bytes(text.encode())
-    options: dict[str, Any] = {"format": layout, "allow_loss": ["all"], "fill": fill if to != "parquet" else {}}
+    options: dict[str, Any] = {
+        "format": layout,
+        "allow_loss": ["all"],
+        "fill": {} if to in ("parquet", "seld-studio") else fill,
+    }
     whole = outcome(tmp_path / "in", tmp_path / "whole", to, **options)
     cut_small(monkeypatch, 1)
     assert whole == outcome(tmp_path / "in", tmp_path / "parts", to, **options)

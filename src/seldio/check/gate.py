@@ -32,7 +32,7 @@ _OF_ROWS = {"SYN108", "LAB103", "LAB202", "LAB205", "LAB303"}
 #: What leaves a direction where it is, however it is counted, so that it puts nothing in doubt.
 _HARMLESS = {"LAB103", "LAB303"}
 #: What says that a file is not what it is read as, wherever it is found as well as what is found in many of its rows.
-_AGAINST = {*CODES, "SYN113", "SYN146", "SYN147", "SUB106", "LAB322", "LAB325"} - {"SYN124"}
+_AGAINST = {*CODES, "SYN113", "SYN146", "SYN147", "SUB106", "LAB322", "LAB325", "LAB327"} - {"SYN124"}
 #: What says that frames are none, or none of one clip, whichever files it is found in.
 _AGAINST_ORDER = {"LAB204", "LAB324"}
 #: Rows from which on the content tells a layout well enough to change values by it.

@@ -423,6 +423,39 @@ def no_angles(files: Profile, found: Found) -> Iterator[Finding]:
                     "write all columns of the layout")  # fmt: skip
 
 
+@rule("LAB327", ERROR, needs="frame class_id")
+def numbered_header(files: Profile, found: Found) -> Iterator[Finding]:
+    """A first line that counts the columns.
+
+    Every file begins with 0,1,2,…: pandas writes the numbers of columns that have no names above them. Read
+    as a row it is an event of class 1 in frame 0 of each clip.
+
+    Example:
+        0,1,2,3,4
+        12,8,0,-50,30
+
+    Fix:
+        Remove the first line, or write the files with ``to_csv(path, header=False, index=False)``.
+
+    Reference: pandas, DataFrame.to_csv, *header*.
+    """
+    if files.dialect is None or len(files) < 3 or files.dialect.header is not None:
+        return
+    fields = [part.field for part in files.dialect.columns if part.field in files.fields]
+    if len(fields) < len(files.dialect.columns):
+        return
+    counts = [1 / (files.dialect.metre or 1) if field == "distance" else 1 for field in fields]
+    if all(
+        all(abs(files.column(index, field)[0] - number * unit) < 1e-6
+            for number, (field, unit) in enumerate(zip(fields, counts, strict=True)))
+        for index in files.every
+    ):  # fmt: skip
+        line = ",".join(map(str, range(len(fields))))
+        yield found(0, 0, "frame", f"the first line of each of {plural(len(files), 'file')} is {line}: these are the "
+                    "numbers of the columns, as pandas writes them, and no event",
+                    "remove it, or write the files with header=False")  # fmt: skip
+
+
 @rule("LAB326", WARNING, needs="distance azimuth class_id", lacks="class_name")
 def same_distance(files: Profile, found: Found) -> Iterator[Finding]:
     """One distance for everything.
