@@ -81,7 +81,7 @@ def _missing(facts: Facts, target: LabelFormat) -> Iterator[tuple[str, str]]:
         unknown = (
             untimed(facts.table) if field in TIMES
             else facts.counts["unclassed"] if field == "class_id"
-            else facts.counts["no distance"] if field == "distance"
+            else facts.counts["no distance"] if field == "distance" and facts.table.has("distance")
             else facts.table.unknown(field)
         )  # fmt: skip
         if unknown and not _does_without(facts, field, unknown, target):
