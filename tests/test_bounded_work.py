@@ -44,7 +44,7 @@ def grows_no_faster(work: Callable[[int], object], size: int) -> bool:
         return time.process_time() - start
 
     fixed = min(seconds(1) for _ in range(2))
-    for _ in range(6):
+    for _ in range(12):
         once, twice = seconds(size) - fixed, seconds(2 * size) - fixed
         if twice <= MOST * max(once, 0.02):
             return True
