@@ -76,7 +76,7 @@ def picture() -> str:
         report.files += 1
         shown = "".join(render(report, "text", Options(CATALOGUE, color=True, width=124)))
     console = Console(record=True, width=124, file=io.StringIO(), force_terminal=True)
-    console.print(Text.from_ansi(shown), soft_wrap=True)
+    console.print(Text.from_ansi(shown.rstrip("\n")), soft_wrap=True)  # a last empty line is a matter of rich
     drawn = console.export_svg(title="seldio validate submission/", unique_id="seldio")
     # the fonts would come from the network
     return re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL) + "\n"
