@@ -140,7 +140,7 @@ def _which(batch: Batch, values: Array, clips: Sequence[str]) -> tuple[list[tupl
     if not hasattr(batch, "keys") or not {"clip", "frames"} <= set(batch):
         raise UsageError("a pair is (batch, output), and a batch has the names clip and frames, as windows give them")
     names, frames = batch["clip"], as_numpy(batch["frames"])
-    names = as_numpy(names) if _is_array(names) and not isinstance(names, np.ndarray | np.str_) else np.asarray(names)
+    names = as_numpy(names) if hasattr(names, "detach") else np.asarray(names)  # texts in TensorFlow, too
     if names.ndim == 0:
         names, frames, values = names[None], frames[None], values[None]
     if names.dtype.kind in "iu" and names.size and not 0 <= names.min() <= names.max() < len(clips):
@@ -202,8 +202,8 @@ def as_numpy(value: Any) -> Array:
     Raises:
         UsageError: it is not an array of numbers.
     """
-    for step in ("detach", "cpu"):  # torch: out of the graph, and from the device
-        value = getattr(value, step)() if hasattr(value, step) else value
+    if hasattr(value, "detach"):  # torch: out of the graph, and from the device
+        value = value.detach().cpu()
     if "bfloat16" in str(getattr(value, "dtype", "")) and hasattr(value, "float"):
         value = value.float()  # torch's, which numpy does not know
     plain = hasattr(value, "__array__") or not hasattr(value, "__dlpack__")
