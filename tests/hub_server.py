@@ -1,8 +1,9 @@
 """A Hub on the loopback interface: repositories in memory, the protocol of the real one, and faults on request.
 
 It knows what ``huggingface_hub`` and ``datasets`` ask for: repositories, commits on top of a parent, large files by
-the LFS protocol, trees, downloads with ranges, and the check of a card's YAML. Xet is not spoken: clients need
-``HF_HUB_DISABLE_XET=1`` before they are imported.
+the LFS protocol, trees, downloads with ranges, and the check of a card's YAML. Of Xet it has the first steps alone:
+where ``xet`` is set, downloads name a route to a token for that storage, and the route gives one. There is no storage
+behind it, so that clients need ``HF_HUB_DISABLE_XET=1`` before they are imported.
 """
 
 from __future__ import annotations
@@ -107,6 +108,7 @@ class Hub:
         self.faults: list[Fault] = []
         self.requests: list[tuple[str, str]] = []
         self.authorizations: list[str] = []  # what requests said of who they are, token and all
+        self.xet: Callable[[str], dict[str, str]] | None = None  # from a route to headers that name it
         self.between: Callable[[], None] | None = None  # run once before the next commit is looked at
         self.lock = threading.RLock()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -133,7 +135,7 @@ class Hub:
         self.faults.clear()
         self.requests.clear()
         self.authorizations.clear()
-        self.between = None
+        self.xet = self.between = None
 
     def asked(self, method: str, path: str) -> int:
         """How often something like that was asked for."""
@@ -468,12 +470,20 @@ def resolve(hub: Hub, match: Any, body: bytes, query: Any, trusted: bool, header
     told = {"ETag": f'"{tag}"', "X-Repo-Commit": found.oid, "Accept-Ranges": "bytes", "Content-Type": "text/plain"}
     if blob.large:
         told |= {"X-Linked-Size": str(len(blob.data)), "X-Linked-Etag": f'"{tag}"'}
+    if blob.large and hub.xet is not None:
+        route = f"/api/datasets/{match['name']}/xet-read-token/{found.oid}"
+        told |= {"X-Xet-Hash": blob.sha256, **hub.xet(route)}
     asked = re.fullmatch(r"bytes=(\d+)-(\d*)", headers.get("Range") or "")
     if asked is None:
         return 200, told, blob.data
     start, end = int(asked[1]), min(int(asked[2] or len(blob.data)), len(blob.data) - 1)
     told["Content-Range"] = f"bytes {start}-{end}/{len(blob.data)}"
     return 206, told, blob.data[start : end + 1]
+
+
+def xet_token(hub: Hub, match: Any, body: bytes, query: Any, trusted: bool, headers: Any) -> Answer:
+    told = {"X-Xet-Cas-Url": hub.url, "X-Xet-Access-Token": "xet_short", "X-Xet-Token-Expiration": str(2**31)}
+    return (200, told, b"") if hub.repository(match["name"], trusted) else missing("RepoNotFound")
 
 
 _NAME, _REVISION = r"(?P<name>[\w.-]+/[\w.-]+?)", r"(?P<revision>[\w.-]+)"
@@ -487,6 +497,7 @@ ROUTES: tuple[tuple[str, str, Callable[..., Answer]], ...] = (
     ("POST", f"/api/datasets/{_NAME}/paths-info/{_REVISION}", paths_info),
     ("POST", f"/api/datasets/{_NAME}/preupload/{_REVISION}", preupload),
     ("POST", f"/api/datasets/{_NAME}/commit/{_REVISION}", commit),
+    ("GET", f"/api/datasets/{_NAME}/xet-read-token/{_REVISION}", xet_token),
     ("POST", f"/api/datasets/{_NAME}/branch/(?P<branch>[\\w.-]+)", branch),
     ("POST", f"/datasets/{_NAME}\\.git/info/lfs/objects/batch", lfs_batch),
     ("PUT", "/lfs/(?P<oid>[0-9a-f]{64})", lfs_put),

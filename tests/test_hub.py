@@ -814,6 +814,45 @@ def test_the_token_is_not_used_where_an_upload_is_confirmed_elsewhere(
     assert stranger.authorizations == []
 
 
+XET: dict[str, Callable[[str], dict[str, str]]] = {
+    "header": lambda route: {"X-Xet-Refresh-Route": route},
+    "link": lambda route: {"Link": f'<{route}>; rel="xet-auth"', "X-Xet-Refresh-Route": "https://huggingface.co/api"},
+}
+
+
+@pytest.mark.parametrize("told", XET)
+def test_the_token_does_not_follow_xet_to_another_host(
+    hub: Hub, stranger: Hub, tmp_path: Path, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", False)
+    hub.make(REPO, FILES, large=True)
+    hub.xet = stranger.xet = lambda route: XET[told](stranger.url + route)
+    stranger.make(REPO, FILES, large=True)
+    for arguments in (["pull", REPO, "-o", str(tmp_path / "got")], ["info", f"hf://datasets/{REPO}"]):
+        code, text = cli(*arguments)
+        assert code == 3, text
+        assert "sends the token for its storage to another host" in text
+    assert stranger.requests == []
+    assert f"Bearer {TOKEN}" in hub.authorizations
+    assert not (tmp_path / "got").exists()
+
+
+@pytest.mark.skipif(find_spec("hf_xet") is None, reason="no Xet storage")
+@pytest.mark.parametrize("told", XET)
+@pytest.mark.parametrize("where", [None, "https://huggingface.co"])
+def test_a_route_of_xet_at_the_hub_is_taken(
+    hub: Hub, told: str, where: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client puts the Hub that it knows in the place of the main one, so that mirrors work."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", False)
+    hub.make(REPO, FILES, large=True)
+    hub.xet = lambda route: XET[told]((where or hub.url) + route)
+    hub.fault("GET", "/xet-read-token/", 403, times=9)  # no further: there is no storage
+    with pytest.raises(SeldioError, match="refuses the token"):
+        pull(REPO, tmp_path / "got")
+    assert hub.asked("GET", "/xet-read-token/")
+
+
 @pytest.mark.parametrize(
     ("address", "ours"),
     [

@@ -28,7 +28,7 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
-from huggingface_hub.utils import _http, logging
+from huggingface_hub.utils import _http, logging, parse_xet_file_data_from_response
 from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars
 
 from seldio import __version__, progress
@@ -125,6 +125,10 @@ def _check_answer(response: Any) -> None:
         return
     if (following := response.links.get("next", {}).get("url")) is not None:
         _check_next_page(urljoin(str(response.request.url), following))
+    stored = parse_xet_file_data_from_response(response, endpoint())
+    if stored is not None and not _at_hub(stored.refresh_route):  # asked by a client that has no hooks
+        place = clipped(stored.refresh_route)
+        raise SeldioError(f"{endpoint()} sends the token for its storage to another host ({place}): not followed")
     commit = response.headers.get("X-Repo-Commit")
     if commit is not None:
         checked_commit(commit)
