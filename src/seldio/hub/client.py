@@ -28,7 +28,8 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
-from huggingface_hub.utils import _http, logging, parse_xet_file_data_from_response
+from huggingface_hub.utils import _http, logging
+from huggingface_hub.utils._xet import parse_xet_file_data_from_response
 from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars
 
 from seldio import __version__, progress
