@@ -50,7 +50,7 @@ _ROWS = (
     Rule("SYN105", "crlf-line-ends", INFO, "safe"),
     Rule("SYN106", "mixed-line-ends", WARNING, "safe"),
     Rule("SYN107", "bare-cr", WARNING, "safe"),
-    Rule("SYN108", "torn-row", ERROR, "unsafe"),
+    Rule("SYN108", "torn-row", ERROR),
     # csv: header and index
     Rule("SYN110", "blank-lines", ERROR, "safe"),
     Rule("SYN111", "unexpected-header", ERROR, "safe"),

@@ -28,7 +28,7 @@ _OF_LAYOUT = {"SYN111", "SYN112", "SYN124", "LAB201"}
 #: Unsafe repairs whose values depend on what the columns are.
 _OF_LAYOUT_VALUES = {"LAB205", "LAB305", "LAB308"}
 #: What may be wrong with single rows of a file, whatever is in others.
-_OF_ROWS = {"SYN108", "LAB103", "LAB202", "LAB205", "LAB303"}
+_OF_ROWS = {"LAB103", "LAB202", "LAB205", "LAB303"}
 #: What leaves a direction where it is, however it is counted, so that it puts nothing in doubt.
 _HARMLESS = {"LAB103", "LAB303"}
 #: What says that a file is not what it is read as, wherever it is found as well as what is found in many of its rows.

@@ -314,7 +314,7 @@ class _TableReader:
             self.sound(row)
         elif not row.newline and count < width:
             self.report("SYN108", f"the last row is cut off: {plural(count, 'cell')} of {width} and no line ending",
-                        self.whole(row), "the file was truncated while being written: write it again")  # fmt: skip
+                        self.whole(row), "the file seems to be cut off: write or download it again")  # fmt: skip
         else:
             hint = "put a cell that contains a comma or a line break in quotes"
             if any(cell.value.lstrip().startswith('"') and not cell.quoted for cell in row.cells):

@@ -521,10 +521,8 @@ class _Cleaner:
         """Report a row with another number of cells."""
         if last and width < self.width:
             message = f"the last row is cut off: {plural(width, 'cell')} of {self.width} and no line ending"
-            hint = "the file was truncated while being written: write it again"
+            hint = "the file seems to be cut off, and rows after this one may be missing: write or download it again"
             self.report("SYN108", message, line, hint, start=start)
-            if "SYN108" in self.undone:
-                self.meant[line - 1] = None
         elif control := cells.control_character(text):
             self.report("SAF201", control.message, line, control.hint, start=start, column=control.shift + 1, width=1)
         else:

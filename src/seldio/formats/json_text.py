@@ -291,7 +291,7 @@ _WIDE = {
 
 
 def _torn(source: JsonSource) -> JsonProblem:
-    hint = "the program that wrote it was interrupted: write the record again, or remove the line"
+    hint = "the file seems to be cut off, and records after this one may be missing: write or download it again"
     return JsonProblem("SYN108", 0, len(source.text), "the last record is cut off: the file ends inside it", hint)
 
 
