@@ -399,7 +399,7 @@ def test_names_that_lead_out_are_refused(tmp_path: Path) -> None:
     manifest = tmp_path / "out/manifest.json"
     manifest.write_bytes(manifest.read_bytes().replace(b'"origin": "a.txt"', b'"origin": "../a.txt"'))
 
-    with pytest.raises(DataError, match="points outside"):
+    with pytest.raises(DataError, match=r"contains '\.\.'"):  # as of names in archives
         read_back(tmp_path / "out", tmp_path / "back")
 
 

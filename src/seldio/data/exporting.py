@@ -11,7 +11,7 @@ import hashlib
 import io
 import json
 import os
-import tarfile
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from operator import attrgetter
@@ -19,18 +19,22 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from seldio import __version__
 from seldio.conversion.outputs import safe_name
 from seldio.conversion.report import Conversion
 from seldio.data.export_shards import ExportFiles, FilePart, copied, folder_files, parquet_files, tar_files
-from seldio.data.export_table import FILE, ExportPlan
+from seldio.data.export_table import ExportPlan
 from seldio.data.index import Index
 from seldio.engines import each
+from seldio.engines.kept import of_json
 from seldio.engines.ledger import Ledger
 from seldio.errors import DataError, InvalidData, UsageError
-from seldio.files import Limits, atomic_write, make_folder, open_source, write_bytes
+from seldio.files import Entry, Limits, atomic_write, make_folder, open_source, write_bytes
+from seldio.files.entries import plain_file
+from seldio.files.exports import DATA, restored
+from seldio.files.problems import problem
+from seldio.files.streams import CHUNK
 from seldio.files.writing import sweep
 from seldio.findings import raise_errors
 from seldio.formats import get
@@ -97,7 +101,7 @@ class Manifest:
         path = folder / MANIFEST
         if not path.is_file():
             raise UsageError(f"{printable(str(folder))} is not a finished seldio export: it has no {MANIFEST}")
-        return Manifest.parse(path.read_bytes(), str(path))
+        return Manifest.parse(plain_file(path).read(), str(path))
 
     @staticmethod
     def parse(data: bytes, path: str) -> Manifest:
@@ -112,9 +116,13 @@ class Manifest:
                 raise DataError(
                     f"{printable(path)} was written by another version of seldio: read it with that version"
                 )
-            return Manifest(**record | {"files": tuple(ExportFile(**file) for file in record["files"])})
+            manifest: Manifest = of_json(Manifest, record)
+            told = [manifest.statistics["clips"], *manifest.statistics["files"].values()]
+            if manifest.kind not in KINDS or any(type(count) is not int for count in told):
+                raise ValueError
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise DataError(f"{printable(path)} cannot be read: export again, or fetch it again") from None
+        return manifest
 
 
 def export(
@@ -336,9 +344,6 @@ class _Hashed(io.RawIOBase):
 
 # --- the way back ----------------------------------------------------------------------------------------
 
-#: A file of the source: its name and its bytes.
-Original = tuple[str, bytes]
-
 
 def read_back(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tuple[str, ...]:
     """Write the files that an export was made from, byte for byte.
@@ -359,68 +364,38 @@ def read_back(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tupl
     manifest = Manifest.load(folder)
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise UsageError(f"{printable(str(place))} exists and is not empty: choose a new folder")
-    names: set[str] = set()
-    for file in manifest.files:
-        path = folder / safe_name(file.name, str(folder / MANIFEST))
-        if not path.is_file():
-            raise DataError(f"{printable(str(path))} is missing: export again, or fetch it again")
-        with path.open("rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
-        if found != file.sha256:
+    with open_source(folder, raise_errors, LIMITS, as_it_lies=True) as lying:
+        there = {entry.name: entry for entry in lying}
+        for file in manifest.files:
+            _check_written(folder, file, there.get(file.name))
+        told = [f.name for f in manifest.files if f.origin is not None or f.name.startswith(DATA)]
+        source = restored(lying.restricted([there[name] for name in (MANIFEST, *told)]), raise_errors, LIMITS)
+        size, packed = (sum(max(one.size, 0) for one in entries) for entries in (source.entries, there.values()))
+        if size > LIMITS.unpacked(packed, LIMITS.total_bytes):
+            what = f"Unpacks to {size:,} bytes, from {packed:,}"
+            raise InvalidData(problem("SAF105", str(folder), what))
+        if len(source.entries) != (count := sum(manifest.statistics["files"].values())):
             raise DataError(
-                f"{printable(str(path))} is not the file that was written (its SHA-256 differs): fetch it again"
+                f"{printable(str(folder))} holds {len(source.entries):,} of the {count:,} files that it was made from: "
+                "export again, or fetch it again"
             )
-        for name, data in _originals(folder, file, manifest.kind):
-            target = place / safe_name(name, str(folder / file.name))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_bytes(target, data)
-            names.add(name)
-    return tuple(sorted(names))
+        for entry in source:
+            target = place / safe_name(entry.name, entry.path)
+            make_folder(target.parent)
+            with entry.open() as stream, atomic_write(target) as copy:
+                shutil.copyfileobj(stream, copy, CHUNK)
+        return tuple(entry.name for entry in source)
 
 
-def _originals(folder: Path, file: ExportFile, kind: str) -> Iterator[Original]:
-    """The files of the source that are in a file of an export."""
-    if file.origin is not None:
-        yield file.origin, (folder / file.name).read_bytes()
-        return
-    reader = _READERS.get((kind, file.name.partition("/")[0]))
-    if reader is not None:
-        yield from reader(folder / file.name)
-
-
-def _from_parquet(path: Path) -> Iterator[Original]:
-    with pq.ParquetFile(path, page_checksum_verification=True) as table:
-        columns = [field.name for field in table.schema_arrow if field.type.equals(FILE)]
-        for number in range(table.num_row_groups):
-            group = table.read_row_group(number, columns)
-            for value in (value for column in group.columns for value in column):
-                if value.is_valid and (data := value["bytes"]).is_valid:
-                    yield value["path"].as_py(), data.as_py()
-
-
-def _from_tar(path: Path) -> Iterator[Original]:
-    """The files of a shard: the record of each sample, which comes last, tells their names."""
-    sample: dict[str, bytes] = {}
-    with tarfile.open(path, mode="r|") as tar:
-        for member in tar:
-            stream = tar.extractfile(member)
-            if stream is None:
-                raise DataError(f"{printable(str(path))} holds {printable(member.name)}, which is not a file")
-            key, _, name = member.name.partition(".")
-            if name != "json":
-                sample[name] = stream.read()
-                continue
-            files = json.loads(stream.read())["files"]
-            if files.keys() != sample.keys():
-                raise DataError(f"{printable(str(path))}: the sample {printable(key)} lacks files that it names")
-            yield from ((files[inside], data) for inside, data in sample.items())
-            sample = {}
-
-
-_READERS: dict[tuple[str, str], Callable[[Path], Iterator[Original]]] = {
-    ("parquet", "data"): _from_parquet,
-    ("webdataset", "data"): _from_tar,
-}
+def _check_written(folder: Path, file: ExportFile, entry: Entry | None) -> None:
+    """See that a file of an export is the one that was written."""
+    path = printable(str(folder / file.name))
+    if entry is None:
+        raise DataError(f"{path} is missing: export again, or fetch it again")
+    with entry.open() as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    if found != file.sha256:
+        raise DataError(f"{path} is not the file that was written (its SHA-256 differs): fetch it again")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -94,6 +94,28 @@ def unpacked(data: bytes, name: str, kind: Any) -> Any:
         raise Unfit(f"does not hold such a result ({clipped(str(error))})") from None
 
 
+def of_json(kind: Any, value: Any) -> Any:
+    """A record of a type from JSON with the names of its fields, as ``dataclasses.asdict`` gives them.
+
+    Raises:
+        ValueError, TypeError, LookupError: it is no such record.
+    """
+    origin, inside = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return value
+    if dataclasses.is_dataclass(kind):
+        fields = hints(kind)
+        return kind(**{name: of_json(fields[name], one) for name, one in _exactly(dict, value, None).items()})  # type: ignore[operator]
+    if type(None) in inside and value is not None:
+        return of_json(inside[0], value)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        pairs = _exactly(dict, value, None).items()
+        return {of_json(inside[0], name): of_json(inside[1], one) for name, one in pairs}
+    if origin is tuple:
+        return tuple(of_json(inside[0], one) for one in _listed(value))
+    return codec(kind).decode(value, ())
+
+
 def results_of(work: Callable[..., Any]) -> Any:
     """The type of what *work* returns for several parts."""
     one = hints(work if isinstance(work, types.FunctionType) else type(work).__call__)["return"]

@@ -281,7 +281,8 @@ def tar_members(packed: Packed, path: str) -> Iterator[Member]:
         sparse: Any = info.sparse
         start = partial(_tar_member, packed, info.offset_data, info.size, sparse)
         at = info.offset_data if not info.issparse() and not isinstance(packed, Inflated) else None
-        yield Member(info.name, mode, info.size, info.size, info.offset, start, at=at)
+        packed_size = sum(size for _, size in sparse) if info.issparse() else info.size
+        yield Member(info.name, mode, info.size, packed_size, info.offset, start, at=at)
         archive.afford += _EXTENDED_MEMBER
     body.seek(archive.offset)  # tarfile takes a damaged header for the end
     if body.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):

@@ -21,15 +21,17 @@ from seldio.files.entries import Entry, Kind, Limits, Source, checked
 from seldio.files.problems import guard, problem
 from seldio.files.streams import OnDisk, Stretch
 from seldio.findings import Sink
+from seldio.text import printable
 
 MANIFEST = "manifest.json"
-LABELS = "labels/"
+#: The folders of tables of labels, and of shards.
+LABELS, DATA = "labels/", "data/"
 #: Folders of an export whose files came from below them: those of no clip, and recordings beside a table.
 _COPIES = re.compile(r"(?:other|media)/")
 _TAR = re.compile(r"-\d{5}-of-\d{5}\.tar$")
 _INDEX = "index.json"
 #: Bytes that tell a manifest, and the most of what tells of one sample of a shard.
-_HEAD, _RECORD = 64, 2**26
+_HEAD, _RECORD = 64, 2**24
 
 
 def restored(source: Source, sink: Sink, limits: Limits) -> Source:
@@ -39,7 +41,11 @@ def restored(source: Source, sink: Sink, limits: Limits) -> Source:
     """
     written = manifest(source, sink)
     told = frozenset() if written is None else frozenset(written)
-    shards = {entry.name: found for entry in source if (found := _shard(entry, told, sink, limits)) is not None}
+    copies = {name for name, file in (written or {}).items() if file["origin"] is not None}
+    shards = {
+        entry.name: found for entry in source
+        if entry.name not in copies and (found := _shard(entry, told, sink, limits)) is not None
+    }  # fmt: skip
     if not shards and written is None:
         return source
     entries = [entry for found in shards.values() for entry in found]
@@ -151,7 +157,9 @@ def _samples(members: Sequence[Member], stream: BinaryIO, entry: Entry) -> list[
             stream.seek(member.at)
             record = json.loads(stream.read(member.size))
             if isinstance(record, dict) and isinstance(files := record.get("files"), dict):
-                names |= {f"{key}.{inside}": str(name) for inside, name in files.items()}
+                if not all(isinstance(name, str) for name in files.values()):
+                    raise ValueError(f"{printable(member.name)} names files by something else than text")
+                names |= {f"{key}.{inside}": name for inside, name in files.items()}
                 records.add(member.name)
     if not records:
         return None

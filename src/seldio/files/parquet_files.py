@@ -20,6 +20,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -64,6 +65,12 @@ def _cells(entry: Entry, stream: BinaryIO, limits: Limits) -> list[Member] | Non
         raise InvalidData(problem("SAF105", entry.path, f"Holds more than {limits.members:,} files"))
     leaves = {file.metadata.schema.column(number).path: number for number in range(file.metadata.num_columns)}
     paths = [f"{column}.path" for column in columns]
+    for group, leaf in product(range(len(groups)), (*paths, *(f"{column}.bytes" for column in columns))):
+        chunk = file.metadata.row_group(group).column(leaves[leaf])
+        packed, size = chunk.total_compressed_size, _unpacked(stream, chunk)
+        if size > limits.unpacked(packed, size):
+            what = f"A column unpacks to {size:,} bytes, from {packed:,} compressed"
+            raise InvalidData(problem("SAF105", entry.path, what))
     file = pq.ParquetFile(stream, metadata=file.metadata, arrow_extensions_enabled=False, read_dictionary=paths)
     return [
         member for group in range(len(groups)) for column in columns
@@ -152,8 +159,8 @@ _small, _large = lru_cache(_KEPT)(_read), lru_cache(1)(_read)
 # --- where the values of a column lie --------------------------------------------------------------------
 
 
-#: Bytes that the header of a page may have.
-_HEADER = 2**13
+#: Bytes that the header of a page may have: of recordings, and of values that are short enough for statistics.
+_HEADER, _LONG_HEADER = 2**13, 2**16
 _DATA_PAGE, _PLAIN = 0, 0
 #: Fields of a page header, and of the header of a data page in it.
 _TYPE, _UNPACKED, _PACKED, _DATA = 1, 2, 3, 5
@@ -187,6 +194,22 @@ def places(stream: BinaryIO, chunk: Any, most: int) -> list[Place] | None:
     except _ASTRAY:
         return None
     return found if len(found) == chunk.num_values else None
+
+
+def _unpacked(stream: BinaryIO, chunk: Any) -> int:
+    """The bytes that a column unpacks to, as its pages say; the footer may say less."""
+    at, size = chunk.dictionary_page_offset if chunk.has_dictionary_page else chunk.data_page_offset, 0
+    end = at + chunk.total_compressed_size
+    try:
+        while at < end and chunk.compression != "UNCOMPRESSED":
+            stream.seek(at)
+            header, used = _struct(stream.read(_LONG_HEADER), 0)
+            if min(header[_PACKED], header[_UNPACKED]) < 0:
+                raise ValueError
+            at, size = at + used + header[_PACKED], size + header[_UNPACKED]
+    except _ASTRAY as error:
+        raise ValueError("damaged page") from error
+    return size
 
 
 def _page(stream: BinaryIO, start: int, end: int, count: int, most: int) -> Iterator[Place]:

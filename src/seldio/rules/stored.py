@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from seldio.errors import InvalidData
 from seldio.files import Entry
-from seldio.files.exports import LABELS, manifest
+from seldio.files.exports import DATA, LABELS, manifest
 from seldio.findings import Finding
 from seldio.formats import TextFile
 from seldio.formats.parquet import DAMAGE, PARQUET
@@ -21,8 +21,6 @@ from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.schema.events import COLUMNS
 from seldio.text import listed, plural
 
-#: The folder of the shards of an export.
-DATA = "data/"
 #: The names of columns of events inside a table of clips.
 _INSIDE = {"class_id": "class"}
 
