@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import shutil
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 import soundfile
@@ -23,6 +25,7 @@ from seldio.data.arrow_tables import Events
 from seldio.errors import DataError, InvalidData, SeldioError, UsageError
 
 OPTIONS: dict[str, Any] = {"seconds": 0.5, "hop": 0.3, "target": "accdoa"}
+KEY = b"seldio index"
 CLIP, OTHER = "fold3_room21_mix001", "fold3_room4_mix001"
 
 
@@ -334,3 +337,82 @@ def test_what_has_no_index(root: Path, file: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"mic_dev is a link to a folder"):
         seldio.open(root, index=file)
     assert not file.exists()
+
+
+# --- damage ------------------------------------------------------------------------------------------------
+
+#: What stands in the place of a value of the metadata.
+ODD: tuple[Any, ...] = (None, [], {}, "", "x" * 999, -1, 2**70, 1.5, True, ["a"], {"a": "b"}, {"": 5}, {"": None}, "\0")
+
+
+def mutants(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Damaged indices: other metadata, other columns, other rows, and other bytes."""
+    whole = pq.read_table(pa.BufferReader(data))
+    metadata = dict(whole.schema.metadata)
+    about = json.loads(metadata[KEY])
+
+    def written(table: pa.Table, told: Any = about) -> bytes:
+        out = pa.BufferOutputStream()
+        pq.write_table(table.replace_schema_metadata(metadata | {KEY: json.dumps(told).encode()}), out)
+        return bytes(out.getvalue())
+
+    for field in about:
+        yield f"no {field}", written(whole, {name: value for name, value in about.items() if name != field})
+        for odd in ODD:
+            if odd != about[field]:
+                yield f"{field}={odd!r:.20}", written(whole, about | {field: odd})
+    for odd in (*ODD, about | {"more": 1}):
+        yield f"{odd!r:.20}", written(whole, odd)
+    names = whole.column_names
+    for name in names:
+        yield f"no column {name}", written(whole.drop_columns([name]))
+        yield f"{name} twice", written(whole.append_column(name, whole[name]))
+        other = next((n for n in names if n > name and whole[n].type == whole[name].type), None)
+        if other is not None and whole[other] != whole[name]:
+            places = {name: names.index(other), other: names.index(name)}
+            order = [places.get(n, names.index(n)) for n in names]
+            yield f"{name} is {other}", written(whole.select(order).rename_columns(names))
+        if whole[name].null_count < len(whole):
+            empty = pa.nulls(len(whole), whole[name].type)
+            yield f"empty {name}", written(whole.set_column(names.index(name), whole.schema.field(name), empty))
+        if pa.types.is_int64(whole[name].type) and whole[name].null_count < len(whole):
+            more = pc.add(whole[name], 1)
+            yield f"{name} and 1", written(whole.set_column(names.index(name), whole.schema.field(name), more))
+    yield "no rows", written(whole.slice(0, 0))
+    yield "rows in another order", written(whole.take([2, 0, 1]))
+    yield "a row twice", written(whole.take([0, 0, 1, 2]))
+    for end in range(0, len(data), len(data) // 25):
+        yield f"cut at {end}", data[:end]
+    rng = np.random.default_rng(7)
+    for at in rng.integers(0, len(data), 60).tolist():
+        changed = bytearray(data)
+        changed[at] ^= int(rng.integers(1, 256))
+        yield f"byte {at}", bytes(changed)
+
+
+def test_damaged_indices_end_in_a_sentence(root: Path, file: Path, tmp_path: Path) -> None:
+    plain = seldio.windows(root, index=file, **OPTIONS)
+    count = refused = 0
+    for what, bytes_ in mutants(file.read_bytes()):
+        damaged = tmp_path / "damaged.index"
+        damaged.write_bytes(bytes_)
+        count += 1
+        try:
+            found = seldio.windows(root, index=damaged, **OPTIONS)
+        except UsageError as error:
+            refused += "\n" not in error.text
+        else:
+            assert same(plain, found), what
+    assert count > 300
+    assert refused > count * 0.9
+
+
+def test_an_index_of_any_rows_is_whole(root: Path, file: Path) -> None:
+    """The sum does not depend on how Arrow keeps the columns: as they were made, or as Parquet gives them."""
+    seldio.open(root, index=file)
+    stored = pq.read_table(file)
+    data = stored.schema.metadata[KEY]
+    again = pa.table([pa.array(c.to_pylist(), c.type) for c in stored.columns], schema=stored.schema)
+    parts = pa.concat_tables([stored.slice(0, 1), stored.slice(1)])
+
+    assert saved_index._digest(stored, data) == saved_index._digest(again, data) == saved_index._digest(parts, data)

@@ -18,6 +18,7 @@ A time of change that is younger than two seconds proves nothing, as another cha
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import os
 import time
@@ -35,6 +36,7 @@ from seldio.data.arrow_tables import ClipLabelFile, Events, Items, LabelStamp, S
 from seldio.data.index import Index
 from seldio.data.window_sources import FACT_TYPES, SoundFacts, facts_table, sound_facts
 from seldio.engines import each
+from seldio.engines.kept import of_json
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import DEFAULTS, Entry, Source, atomic_write, open_source
 from seldio.files.entries import hidden
@@ -47,8 +49,8 @@ from seldio.schema.clips import CLIP_SCHEMA, RECORDINGS, ClipTable
 from seldio.text import printable
 
 #: Of the columns and their meaning; another one is another index.
-VERSION = 1
-_KEY = b"seldio index"
+VERSION = 2
+_KEY, _SUM = b"seldio index", b"seldio sum"
 #: Nanoseconds in which a file may change twice and have the same time: two seconds on FAT.
 _TICK = 2 * 10**9
 #: Label files of a part of the work.
@@ -223,7 +225,8 @@ def saved_index(
     table, about = _made(given, root, format, item_format)
     with atomic_write(file) as stream:
         kept = json.dumps(dataclasses.asdict(about)).encode()
-        pq.write_table(table.replace_schema_metadata({_KEY: kept}), stream, compression="zstd")
+        told = {_KEY: kept, _SUM: _digest(table, kept)}
+        pq.write_table(table.replace_schema_metadata(told), stream, compression="zstd")
     return SavedIndex(given, ClipTable(table), about, format, item_format, force=force)
 
 
@@ -236,19 +239,34 @@ def _read(file: str) -> tuple[pa.Table, SavedFacts]:
                 raise UsageError(
                     f"{shown} is not an index that seldio has saved, and stays as it is: name another file"
                 )
-            about = json.loads(data)
-            if about["version"] != VERSION:
-                by = f"seldio {about['seldio']}"
+            told = json.loads(data)
+            if told["version"] != VERSION:
+                by = f"seldio {told['seldio']}"
                 raise UsageError(f"{shown} was saved by {by} in another form: delete it, and it is made anew")
-            table = stored.read()
-            if not table.schema.equals(_SCHEMA):
+            about: SavedFacts = of_json(SavedFacts, told)
+            if not stored.schema_arrow.equals(_SCHEMA):
                 raise ValueError("its columns are others")
-            return table, SavedFacts(**about)
-    except (pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
+            table = stored.read()
+            if _digest(table, data) != stored.schema_arrow.metadata.get(_SUM):
+                raise ValueError("it is damaged")
+            return table, about
+    except (pa.ArrowException, OSError, ValueError, TypeError, LookupError, RecursionError) as error:
         why = " ".join(str(error).split()).rstrip(".")
         raise UsageError(
             f"{shown} cannot be read as an index ({why}): name another file, or delete it if it was one"
         ) from error
+
+
+def _digest(table: pa.Table, about: bytes) -> bytes:
+    """A hash of all values, whatever Arrow keeps where there are none."""
+    hasher = hashlib.sha256(about)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        plain = plain.cast(pa.uint8()) if pa.types.is_boolean(plain.type) else plain
+        filled = plain.fill_null("" if pa.types.is_string(plain.type) else 0).combine_chunks()
+        there = plain.is_valid().cast(pa.uint8()).combine_chunks()
+        hasher.update(pa.record_batch([filled, there], [name, ""]).serialize())
+    return hasher.hexdigest().encode()
 
 
 def _holds(folders: Mapping[str, int], place: str) -> bool:
