@@ -393,7 +393,7 @@ def _check_written(folder: Path, file: ExportFile, entry: Entry | None) -> None:
     if entry is None:
         raise DataError(f"{path} is missing: export again, or fetch it again")
     with entry.open() as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
+        found = hashlib.file_digest(cast("io.BufferedReader", stream), "sha256").hexdigest()
     if found != file.sha256:
         raise DataError(f"{path} is not the file that was written (its SHA-256 differs): fetch it again")
 
