@@ -13,6 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
+import numpy as np
+
 from seldio.check.labels import LabelGroup
 from seldio.findings import SINGLY, Finding, Report, Severity
 from seldio.formats import LabelFormat
@@ -26,9 +28,9 @@ from seldio.text import plural
 #: Safe repairs that rest on what the file is read as: a header written or removed, a last cell that is none, an order.
 _OF_LAYOUT = {"SYN111", "SYN112", "SYN124", "LAB201"}
 #: Unsafe repairs whose values depend on what the columns are.
-_OF_LAYOUT_VALUES = {"LAB205", "LAB305", "LAB308"}
+_OF_LAYOUT_VALUES = {"LAB305", "LAB308"}
 #: What may be wrong with single rows of a file, whatever is in others.
-_OF_ROWS = {"LAB103", "LAB202", "LAB205", "LAB303"}
+_OF_ROWS = {"LAB103", "LAB202", "LAB303"}
 #: What leaves a direction where it is, however it is counted, so that it puts nothing in doubt.
 _HARMLESS = {"LAB103", "LAB303"}
 #: What says that a file is not what it is read as, wherever it is found as well as what is found in many of its rows.
@@ -70,7 +72,7 @@ def admitted(labels: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[
         filled = {file.path for one in group.rows for file in one.files if not file.blank}
         for code in {finding.code for finding in own if finding.fixable}:
             mine = [finding for finding in own if finding.fixable and finding.code == code]
-            partly = _partly(mine, filled)
+            partly = _no_degrees(group) if code in _HARMLESS else None if code in _OF_ROWS else _partly(mine, filled)
             for finding in mine:
                 why = _doubt(group, finding, doubts, codes, partly)
                 if why is not None:
@@ -100,7 +102,7 @@ def _doubt(
 ) -> str | None:
     """Why the premise of a repair is in doubt, to end a hint with; None where it is not.
 
-    *partly* says why a repair of columns, which is one of the whole set, is in doubt in all files.
+    *partly* says why a repair is in doubt in all files: of columns, which is one of the whole set, or of angles.
     """
     code = finding.code
     if code not in CATALOGUE or (CATALOGUE[code].fix == "safe" and code not in _OF_LAYOUT):
@@ -113,7 +115,7 @@ def _doubt(
         against += [other for other in _AGAINST_ORDER & found if other not in against]
     if against:
         return f"not repaired because of {', '.join(sorted(against))}: the format is in doubt"
-    return None if code in _OF_ROWS or CATALOGUE[code].fix == "safe" else partly
+    return None if CATALOGUE[code].fix == "safe" else partly
 
 
 def _partly(alike: Sequence[Finding], filled: set[str]) -> str | None:
@@ -123,6 +125,17 @@ def _partly(alike: Sequence[Finding], filled: set[str]) -> str | None:
         return f"not repaired, as only {have} have it: repair those on their own"
     if len({(one.excerpt or "")[: (one.column or 1) - 1].count(",") for one in alike}) > 1:
         return "not repaired, as it is another column in other files"
+    return None
+
+
+def _no_degrees(group: LabelGroup) -> str | None:
+    """Why the azimuths of a set may be in another unit, so that none can be wrapped; None where they are degrees."""
+    ends = [np.concatenate([one.numbers.columns.get(f"azimuth.{end}", np.zeros(0)) for one in group.rows])
+            for end in ("low", "high")]  # fmt: skip
+    low, high = float(ends[0].min(initial=0)), float(ends[1].max(initial=0))
+    gradians = -200 <= low < -180 and 180 < high <= 200
+    if gradians or max(-low, high) > 360:
+        return f"not repaired, as azimuths from {low:g} to {high:g} may not be degrees"
     return None
 
 

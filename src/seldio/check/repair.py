@@ -13,6 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
@@ -161,16 +162,11 @@ def _wrapped(azimuth: float, dialect: Dialect) -> float:
     return float(geometry.fold(azimuth) if dialect.folded else geometry.wrap(azimuth))
 
 
-def _whole(value: float, _: Dialect) -> float:
-    return float(np.rint(value))
-
-
 #: Rules about two columns in each other's place.
 SWAPPED = {"LAB304": ("azimuth", "elevation"), "LAB320": ("frame", "class_id")}
 #: What a rule says of the values of a field that it found: the value that is meant, of the one that is written.
 _VALUES: dict[str, Mapping[str, Callable[[float, Dialect], float]]] = {
     "LAB103": {"azimuth": _wrapped},
-    "LAB205": {"azimuth": _whole, "elevation": _whole, "distance": _whole},
     "LAB301": {field: lambda value, _: math.degrees(value) for field in ("azimuth", "elevation")},
     "LAB303": {"azimuth": _wrapped},
     **{code: {} for code in SWAPPED},  # two columns change places
@@ -179,10 +175,15 @@ _VALUES: dict[str, Mapping[str, Callable[[float, Dialect], float]]] = {
     "LAB314": {"elevation": lambda value, _: 90 - value},
     "LAB318": {"distance": lambda value, dialect: value * (dialect.metre or 1) / 1000},
 }
+#: Of these, those that say that it is in another unit.
+_UNITS = {"LAB301", "LAB308", "LAB318"}
 
 
 def _changed(text: str, dialect: Dialect, code: str) -> str:
-    """A row with the values that are meant, each as its column asks for it; spaces before it stay."""
+    """A row with the values that are meant; spaces before them stay.
+
+    In another unit a value is written as its column asks for it, otherwise with as many decimals as before.
+    """
     row = text.split(",")
     if len(row) != len(dialect.columns):
         return text
@@ -194,10 +195,11 @@ def _changed(text: str, dialect: Dialect, code: str) -> str:
         value = _number(row[at]) if at is not None else None
         if at is None or value is None or (new := change(value, dialect)) == value:
             continue
-        if code == "LAB205" and dialect.columns[at].kind != "whole":
-            continue
         kind, space = dialect.columns[at].kind, row[at][: len(row[at]) - len(row[at].lstrip())]
-        if kind in ("whole", "int"):  # rounded, never cut off
+        if code not in _UNITS:
+            decimals = max(0, -int(Decimal(row[at].strip()).as_tuple().exponent))
+            row[at] = f"{space}{new + 0.0:.{decimals}f}"
+        elif kind in ("whole", "int"):  # rounded, never cut off
             row[at] = f"{space}{int(np.rint(new))}"
         else:
             row[at] = space + (f"{new + 0.0:.3f}" if kind.startswith("real3") else repr(new + 0.0))

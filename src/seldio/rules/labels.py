@@ -132,7 +132,8 @@ def azimuth_range(labels: Labels) -> Marked:
         7,1,0,270,30
 
     Fix:
-        ``--unsafe-fixes`` wraps it: 270 becomes -90.
+        ``--unsafe-fixes`` wraps it: 270 becomes -90. It does not where azimuths of the set go beyond ±360,
+        or from -200 to 200, as gradians do: another unit cannot be wrapped.
 
     Reference: DCASE 2023 Task 3, "azimuth in [-180, 180]"; DCASE 2025 Task 3 (stereo).
     """
@@ -453,19 +454,20 @@ def overlaps(labels: Labels, found: Found) -> Iterator[Finding]:
                     "no recording has more than six at once")  # fmt: skip
 
 
-@rule("LAB205", WARNING, fix="unsafe")
+@rule("LAB205", WARNING)
 def decimal_angle(labels: Labels, found: Found) -> Iterator[Finding]:
     """Decimals where integers are expected.
 
     Angles are whole degrees and distances whole centimetres, rounded to the nearest. The official scorers also
-    read decimals; loaders that call int() fail, or turn a whole table into floats.
+    read decimals; loaders that call int() fail, or turn a whole table into floats. Decimals may also be what is
+    left of another unit (radians, metres), and rounding would destroy them: no repair does it.
 
     Example:
         7,1,0,-50.4,30
 
     Fix:
-        ``--unsafe-fixes`` rounds to the nearest integer. Never truncate the decimals: that moves every source
-        towards the front.
+        Check the unit. If it is right, ``seldio convert FILE --to FORMAT`` rounds to the nearest integer. Never
+        truncate the decimals: that moves every source towards the front.
 
     Reference: DCASE 2023 Task 3, "[azimuth (int)], [elevation (int)]".
     """
@@ -473,21 +475,10 @@ def decimal_angle(labels: Labels, found: Found) -> Iterator[Finding]:
         asked = labels.dialect is not None and labels.dialect.kind(field) == "whole"
         if not asked or field not in labels.fields or field in labels.reading.whole:
             continue
-        values = labels.column(field)
+        values, unit = labels.column(field), "degrees"
         if field == "distance":
-            values = np.round(values * (getattr(labels.dialect, "metre", None) or 1), 9)
+            metre = getattr(labels.dialect, "metre", None) or 1
+            values, unit = np.round(values * metre, 9), "centimetres" if metre == 100 else "metres"
         for row in labels.where(field, (values != np.rint(values)) & ~np.isnan(values)):
-            tiny = _tiny(labels, row)
-            hint = "round to the nearest integer; do not truncate"
-            if tiny:
-                hint = "all azimuths are within ±π: are these radians? Rounding would destroy them"
-            one = found(row, field, f"{field} {labels.text(row, field)} has decimals", hint)
-            yield dataclasses.replace(one, fixable=False) if tiny else one
-
-
-def _tiny(labels: Labels, row: int) -> bool:
-    """Whether the azimuths of a row's file have decimals and no value beyond π, so that rounding may lose them all."""
-    if "azimuth" not in labels.fields:
-        return False
-    azimuth = labels.column("azimuth")[labels.rows_of(int(np.searchsorted(labels.starts, row, side="right")) - 1)]
-    return bool(0.3 < np.abs(azimuth).max() <= 3.15 and np.mean(azimuth != np.rint(azimuth)) >= 0.8)
+            yield found(row, field, f"{field} {labels.text(row, field)} has decimals",
+                        f"if these are {unit}, round to the nearest integer, and do not truncate")  # fmt: skip

@@ -31,6 +31,14 @@ _STRAYS = ("source", "elevation", "distance", "x")
 LONGEST_VECTOR = 1.65
 #: Degrees that no set of elevations stays within, above and below the horizon.
 LOWEST = 10
+#: Radians that the azimuths of a set reach; whoever stands in front within three degrees does not.
+BEHIND = 2.8
+#: Metres within which no file of a set has all of its sources.
+NEAREST = 0.1
+#: Metres that the farthest source of a set is within, in every room of the datasets: another unit is outside.
+ROOM = (1.5, 10)
+#: What to say where it is not.
+UNLIKELY = "not repaired, as the distances would be none of a room, or may be in yet another unit"
 #: The longest STARSS recording lasts 9 minutes (5,400 frames); baselines pad to more, up to 6,400 in real outputs.
 LONGEST = 8000
 
@@ -198,15 +206,17 @@ def radians(files: Profile, found: Found) -> Iterator[Finding]:
         10,1,1,-0.873,0.524
 
     Fix:
-        ``--unsafe-fixes`` multiplies by 180/π and rounds as the layout requires.
+        ``--unsafe-fixes`` multiplies by 180/π and rounds as the layout requires, where the azimuths of the set go
+        nearly as far as ±π.
 
     Reference: angles are in degrees in every layout since 2019.
     """
     certain, _ = _radians(files)
     for index in files.explain(certain, "azimuth", "elevation"):
         peaks = [float(files.reach(field)[index]) for field in ("azimuth", "elevation")]
-        yield found(index, 0, "azimuth", f"azimuths stay within ±{peaks[0]:.2f} and elevations within "
+        one = found(index, 0, "azimuth", f"azimuths stay within ±{peaks[0]:.2f} and elevations within "
                     f"±{peaks[1]:.2f}: these are radians, not degrees", "multiply by 180/π")  # fmt: skip
+        yield one if files.reach("azimuth")[certain].max() > BEHIND else dataclasses.replace(one, fixable=False)
 
 
 @rule("LAB313", WARNING, needs="azimuth elevation", lacks="x")
@@ -588,7 +598,8 @@ def classes_from_one(files: Profile, found: Found) -> Iterator[Finding]:
         classes 1 to 13, where STARSS has 0 to 12
 
     Fix:
-        ``--unsafe-fixes`` subtracts 1 from every class.
+        ``--unsafe-fixes`` subtracts 1 from every class, where all of them occur: a class list that is longer, of
+        which a few classes occur, would look the same.
 
     Reference: DCASE 2023 Task 3, "class enumeration begins at 0".
     """
@@ -596,10 +607,13 @@ def classes_from_one(files: Profile, found: Found) -> Iterator[Finding]:
     classes = len(vocabulary(files.format.vocabulary))
     if low < 1 or high != classes or files.number("class_id.behind").sum() < 3:
         return
+    columns = [files.column(index, "class_id") for index in files.every]
+    every = len(set().union(*(np.unique(column).tolist() for column in columns))) == classes
     for index in files.explain(files.every, "class_id"):
         message = f"classes range from {low} to {classes}: they count from 1, not from 0"
-        row = int(np.argmax(files.column(index, "class_id")))
-        yield found(index, row, "class_id", message, "subtract 1 from every class")
+        hint = "subtract 1 from every class" + ("" if every else ", unless the class list is longer")
+        one = found(index, int(np.argmax(columns[index])), "class_id", message, hint)
+        yield one if every else dataclasses.replace(one, fixable=False)
 
 
 @rule("LAB306", INFO, needs="frame")
@@ -712,7 +726,8 @@ def millimetres(files: Profile, found: Found) -> Iterator[Finding]:
         7,1,0,-50,30,2150  (21.5 m instead of 2.15 m)
 
     Fix:
-        ``--unsafe-fixes`` writes them in the unit of the layout.
+        ``--unsafe-fixes`` writes them in the unit of the layout, where every file has such distances and all are
+        those of a room then.
 
     Reference: DCASE 2024 Task 3, distances in centimetres.
     """
@@ -723,10 +738,12 @@ def millimetres(files: Profile, found: Found) -> Iterator[Finding]:
     usual = 2 * files.number("distance.far").sum() > known > 2 * files.number("distance.beyond").sum()
     if known < ENOUGH or not usual or np.nanmax(high) > 100_000 / metre:
         return
-    for index in files.explain(files.every, "distance"):
-        unit = "centimetres" if metre == 100 else "metres"
-        yield found(index, 0, "distance", f"distances reach {np.nan_to_num(max(high[index], 0)):g} m: these are "
-                    "millimetres", f"{files.format.name} holds {unit}")  # fmt: skip
+    unit = "centimetres" if metre == 100 else "metres"
+    sure = _of_a_room(files, metre / 1000)
+    for index in files.explain(files.number("distance.far") > 0, "distance"):
+        one = found(index, 0, "distance", f"distances reach {high[index]:g} m: these are millimetres",
+                    f"{files.format.name} holds {unit}" + ("" if sure else f"; {UNLIKELY}"))  # fmt: skip
+        yield one if sure else dataclasses.replace(one, fixable=False)
 
 
 @rule("LAB308", ERROR, fix="unsafe", needs="distance")
@@ -736,12 +753,14 @@ def distance_unit(files: Profile, found: Found) -> Iterator[Finding]:
     Labels and submissions hold centimetres, 2024 outputs and SpatialScaper labels hold metres. The official 2024
     scorer converts references only: labels passed as predictions are 99 m off. Labels in metres whose files are
     named after the recordings of STARSS23 are a warning, as SpatialScaper may have been told to use these names.
+    So are a few files in another unit than the rest of the set.
 
     Example:
-        7,1,0,-50,30,2  (2 cm from the microphone)
+        7,1,0,-50,30,1.53  (1.5 cm from the microphone)
 
     Fix:
-        ``--unsafe-fixes`` multiplies or divides by 100; ``seldio convert`` changes between layouts.
+        ``--unsafe-fixes`` multiplies or divides by 100, where every file has such distances, with decimals if
+        these are metres, and all are those of a room then; ``seldio convert`` changes between layouts.
 
     Reference: DCASE 2024 Task 3 baseline, loader and writer; SpatialScaper issue 66.
     """
@@ -758,15 +777,30 @@ def distance_unit(files: Profile, found: Found) -> Iterator[Finding]:
     # what comes out of the repair must not look wrong again
     unit, meant = ("centimetres", "metres") if metre == 100 else ("metres", "centimetres")
     suspects = (high >= 0.0025) & (high < 0.25) if metre == 100 else (high > 40) & (high <= 4000)
-    if suspects.sum() * 2 < len(high) or files.rows[suspects].sum() < ENOUGH:
+    few = suspects.sum() * 2 < len(high)
+    if few and metre == 100:
+        suspects &= high < NEAREST
+    if files.rows[suspects].sum() < ENOUGH:
         return
     near = metre == 100 and np.nanmax(high) * metre <= 1
+    sure = not few and _of_a_room(files, 100 if metre == 100 else 0.01)
+    hint = f"{files.format.name} holds {unit}" + ("" if sure or few else f"; {UNLIKELY}")
     for index in files.explain(suspects, "distance"):
-        message = f"distances reach {high[index] * metre:g} {unit}: these are {meant}"
+        message = f"distances reach {high[index] * metre:g} {unit}"
+        message += f", unlike in other files: these seem to be {meant}" if few else f": these are {meant}"
         if near:
             message += ", confidences, or shares of the longest distance"
-        one = found(index, 0, "distance", message, f"{files.format.name} holds {unit}")
-        yield dataclasses.replace(one, fixable=False) if near else one
+        one = found(index, 0, "distance", message, hint)
+        yield dataclasses.replace(one, fixable=sure, severity=WARNING if few else ERROR)
+
+
+def _of_a_room(files: Profile, factor: float) -> bool:
+    """Whether distances times *factor* are those of a room; metres, of which there are 100, must have decimals."""
+    low, high = files.low("distance").min(), np.nanmax(files.number("distance.most")) * factor
+    if low < 0 or not ROOM[0] <= high <= ROOM[1]:
+        return False
+    cells = (np.round(files.column(index, "distance") * 100, 6) for index in files.every)
+    return factor != 100 or 2 * sum(int(np.count_nonzero(values % 1)) for values in cells) > files.total
 
 
 def _named_otherwise(files: Profile) -> DatasetSpec | None:

@@ -1,0 +1,119 @@
+"""No repair changes what a value means: what each may do is a list, and faults of another unit are findings alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from seldio.check.validation import validate
+from seldio.cli import app
+
+Row = tuple[int, int, int, float, float, float]
+Change = Callable[[Row, int], tuple[object, ...]]
+
+
+def scene(clip: int, rows: int = 60) -> list[Row]:
+    """Frame, class, source, azimuth, elevation and distance in cm, of sources all around within a room."""
+    return [
+        (
+            n,
+            (n * 7 + clip) % 13,
+            n % 3,
+            (n * 67 + 40 * clip) % 359 - 179,
+            (n * 29) % 80 - 40,
+            70 + (n * 53 + clip) % 480,
+        )
+        for n in range(rows)
+    ]
+
+
+def planted(folder: Path, change: Change, clips: int = 4) -> dict[str, bytes]:
+    """Files of a set in which *change* was made to every row, given the number of its clip."""
+    for clip in range(clips):
+        lines = (",".join(map(str, change(row, clip))) for row in scene(clip))
+        (folder / f"fold4_room23_mix00{clip + 1}.csv").write_text("".join(f"{line}\n" for line in lines))
+    return contents(folder)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def cells(file: tuple[str, bytes]) -> list[list[float]]:
+    return [[float(cell) for cell in line.split(",")] for line in file[1].decode().splitlines()]
+
+
+def repaired(folder: Path, *options: str) -> dict[str, bytes]:
+    result = CliRunner().invoke(app, ["validate", str(folder), "--unsafe-fixes", *options])
+    assert result.exit_code in (0, 1), result.output
+    return contents(folder)
+
+
+def angles(turn: Callable[[float], float], decimals: int | None = 3) -> Change:
+    return lambda r, _: (*r[:3], round(turn(r[3]), decimals), round(turn(r[4]), decimals), r[5])
+
+
+def distance(change: Callable[[float, int], float]) -> Change:
+    return lambda row, clip: (*row[:5], change(row[5], clip))
+
+
+#: Sets in which a value may be in another unit or none at all: the change, and the codes that must be found.
+IN_DOUBT: dict[str, tuple[Change, set[str]]] = {
+    "metres in one file of four": (distance(lambda d, clip: d / 100 if clip == 1 else d), {"LAB308"}),
+    "whole metres": (distance(lambda d, _: round(d / 100)), {"LAB308"}),
+    "decimetres": (distance(lambda d, _: d / 10), {"LAB205"}),
+    "sources near the microphone": (distance(lambda d, _: d // 30 + 3), {"LAB308"}),
+    "shares of the longest distance": (distance(lambda d, _: round(d / 600, 3)), {"LAB308"}),
+    "millimetres in half of the files": (distance(lambda d, clip: d * 10 if clip % 2 else d), set()),
+    "gradians": (angles(lambda a: a / 0.9), {"LAB103"}),
+    "whole gradians": (angles(lambda a: a / 0.9, None), {"LAB103"}),
+    "tenths of degrees": (angles(lambda a: a * 10, None), {"LAB103"}),
+    "turns": (angles(lambda a: a / 360), {"LAB313"}),
+    "azimuths in radians": (lambda r, _: (*r[:3], round(math.radians(r[3]), 4), *r[4:]), {"LAB205"}),
+    "elevations in radians": (lambda r, _: (*r[:4], round(math.radians(r[4]), 4), r[5]), {"LAB205"}),
+    "half degrees": (angles(lambda a: a + 0.5 if a < 0 else a - 0.5), {"LAB205"}),
+    "sources in front, in degrees": (angles(lambda a: a / 90 if a < 0 else a / 120), {"LAB301"}),
+}  # fmt: skip
+
+
+#: Sets whose distances are taken for confidences if nobody names the format.
+SYN145 = {"decimetres", "shares of the longest distance"}
+
+
+@pytest.mark.parametrize("what", IN_DOUBT)
+def test_what_may_be_another_unit_is_a_finding_and_stays(what: str, tmp_path: Path) -> None:
+    change, codes = IN_DOUBT[what]
+    before = planted(tmp_path, change)
+    found = validate(tmp_path, format="starss23").findings
+    assert codes <= {finding.code for finding in found}
+    assert repaired(tmp_path, "-f", "starss23") == before
+    if what not in SYN145:
+        assert repaired(tmp_path) == before
+
+
+#: Sets in which every file has one fault that can be told: the change.
+CERTAIN: dict[str, Change] = {
+    "metres": distance(lambda d, _: d / 100),
+    "millimetres": distance(lambda d, _: d * 10),
+    "radians": angles(math.radians, 5),
+    "0 to 360": lambda r, _: (*r[:3], r[3] % 360, *r[4:]),
+    "classes from 1": lambda r, _: (r[0], r[1] + 1, *r[2:]),
+}
+
+
+@pytest.mark.parametrize("what", CERTAIN)
+def test_one_named_change_of_a_whole_set_is_undone(what: str, tmp_path: Path) -> None:
+    right = planted(tmp_path, lambda row, _: row)
+    planted(tmp_path, CERTAIN[what])
+    assert list(map(cells, repaired(tmp_path, "-f", "starss23").items())) == list(map(cells, right.items()))
+
+
+def test_a_class_list_that_may_be_longer_is_not_shifted(tmp_path: Path) -> None:
+    before = planted(tmp_path, lambda r, _: (r[0], (2, 5, 9, 13)[r[1] % 4], *r[2:]))
+    found = {(one.code, one.fixable) for one in validate(tmp_path, format="starss23").findings}
+    assert found == {("LAB305", False)}
+    assert repaired(tmp_path, "-f", "starss23") == before
