@@ -725,7 +725,7 @@ def test_links_in_the_output_are_not_followed_out_of_it(labels: Path, tmp_path: 
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "out").mkdir()
     (tmp_path / "out/dev-test-tau").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UsageError, match=r"dev-test-tau points outside .*out: it is a link"):
+    with pytest.raises(UsageError, match=r"out/dev-test-tau is a link"):
         convert_source(labels, tmp_path / "out", "starss23")
     assert not list((tmp_path / "elsewhere").iterdir())
 

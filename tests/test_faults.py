@@ -203,8 +203,8 @@ def strace_fails() -> str:
     [
         ("fsync:error=ENOSPC:when=1", "No space left on device", "old"),
         ("fsync:error=EIO:when=1", "Input/output error", "old"),
-        ("rename:error=EXDEV", "Invalid cross-device link", "old"),
-        ("rename:error=EACCES", "Permission denied", "old"),
+        ("renameat:error=EXDEV", "Invalid cross-device link", "old"),
+        ("renameat:error=EACCES", "Permission denied", "old"),
         ("fsync:error=EIO:when=2", "Input/output error", "new"),  # of the folder: the new file is there
         ("fsync:error=EINVAL:when=2", "", "new"),  # a file system that knows no fsync of folders
         ("fchmod:error=EPERM", "", "new"),  # a file system that knows no modes
@@ -231,14 +231,14 @@ def test_the_data_is_on_disk_before_the_name(target: Path) -> None:
     python(
         REPORT + "print('done')",
         target,
-        before=("strace", "-qq", "-y", "-o", str(log), "-e", "trace=write,fsync,rename"),
+        before=("strace", "-qq", "-y", "-o", str(log), "-e", "trace=write,fsync,renameat"),
     )
     lines = [line for line in log.read_text().splitlines() if str(target.parent) in line or "done" in line]
     order = [re.match(r"(\w+)\(\d*<?([^>]*)", line) for line in lines]
     calls = [(match[1], Path(match[2]).name[:11]) for match in order if match]
     assert calls[0] == ("write", ".seldio-tmp")
     last = [call for call, before in zip(calls, [None, *calls], strict=False) if call != before]
-    assert [call for call, _ in last] == ["write", "fsync", "rename", "fsync", "write"]
+    assert [call for call, _ in last] == ["write", "fsync", "renameat", "fsync", "write"]
     assert last[1][1] == ".seldio-tmp"
     assert last[3][1] == target.parent.name[:11]
 
@@ -258,7 +258,7 @@ MANY = (
         ("write:error=ENOSPC:when=3", r"cannot write .*: No space left on device", ""),
         ("fsync:error=ENOSPC:when=1", r"cannot write .*/[abc]: No space left on device", ""),
         ("fsync:error=EIO:when=1", r"cannot write .*/[abc]: Input/output error", ""),
-        ("rename:error=EACCES:when=2", r"cannot write .*/b: Permission denied", "a"),
+        ("renameat:error=EACCES:when=2", r"cannot write .*/b: Permission denied", "a"),
         ("fsync:error=EIO", r"cannot write FOLDER: Input/output error", "abc"),
         ("fsync:error=EINVAL", "", "abc"),
     ],
@@ -418,7 +418,7 @@ def test_a_killed_repair_leaves_files_whole(broken: Path) -> None:
     [
         ("fsync:error=ENOSPC:when=1", r"cannot write \S+mix\d+\.csv: No space left on device"),
         ("fsync:error=EIO:when=1", r"cannot write \S+mix\d+\.csv: Input/output error"),
-        ("rename:error=ENOSPC:when=9", r"cannot write \S+mix008\.csv: No space left on device"),
+        ("renameat:error=ENOSPC:when=9", r"cannot write \S+mix008\.csv: No space left on device"),
     ],
 )
 def test_a_failing_disk_stops_a_repair(fault: str, says: str, broken: Path) -> None:

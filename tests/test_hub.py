@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib.util import find_spec
@@ -976,6 +977,35 @@ def test_into_a_folder_that_is_there(hub: Hub, tmp_path: Path) -> None:
     assert content(out)["README.md"] == FILES["README.md"]
     assert (out / "mine.txt").read_text() == "mine"
     assert pull(REPO, out).fetched == ()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows lets few users make links")
+@pytest.mark.parametrize(
+    "place", ["got/deep", "got/deep/b.wav", "got/a.csv", ".got.seldio-pull-{}", ".got.seldio-pull-{}/deep"]
+)
+def test_a_pull_follows_no_links(hub: Hub, tmp_path: Path, place: str) -> None:
+    hub.make(REPO, FILES)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/b.wav").write_text("mine")
+    link = tmp_path / place.format(str(repository.read_head(REPO, "main").commit)[:12])
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(tmp_path / ("mine/b.wav" if "." in link.name[1:] and "pull" not in link.name else "mine"))
+    with pytest.raises(UsageError, match=rf"{re.escape(str(link))} is a link"):
+        pull(REPO, tmp_path / "got")
+    assert {"b.wav": b"mine"} == content(tmp_path / "mine")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows lets few users make links")
+@pytest.mark.parametrize(("kind", "name"), [("parquet", "parquet"), ("files", "files"), ("files", "files/a.csv")])
+def test_a_staging_folder_follows_no_links(tmp_path: Path, tree: Path, kind: UploadKind, name: str) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+        file.writestr("a.csv", ROWS)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "staging" / name).parent.mkdir(parents=True)
+    (tmp_path / "staging" / name).symlink_to(tmp_path / "mine")
+    with pytest.raises(UsageError, match="is a link"):
+        pushing.prepare(str(tree if kind == "parquet" else tmp_path / "a.zip"), kind, tmp_path / "staging", [].append)
+    assert [] == list((tmp_path / "mine").iterdir())
 
 
 def test_some_files_of_an_old_commit(hub: Hub, tmp_path: Path) -> None:

@@ -161,6 +161,80 @@ def loaded_by(code: str) -> set[str]:
     return set(run.stdout.split())
 
 
+#: What writes, makes or removes without the gate: methods of paths, and functions of modules.
+_DEEDS = frozenset([
+    *("unlink", "rmdir", "rmtree", "mkdir", "makedirs", "removedirs", "rename", "renames", "symlink", "symlink_to", "link"),
+    *("hardlink_to", "touch", "truncate", "chmod", "write_text", "copy", "copy2", "copyfile", "copytree", "mkfifo", "mknod"),
+])  # fmt: skip
+#: Where that is right, and why.
+_OTHERS = {
+    ("scores/judge/judge.py", "copyfile"): "a copy of a cache in a temporary folder of its own",
+    ("cli/guard.py", "open"): "the null device, in the place of an output that nobody reads",
+}
+#: Where files are written that the user names as such, through links too; in them the folder above is not given.
+_NAMED_BY_THE_USER = {
+    "cli/options.py": "-o of reports", "cli/verbs.py": "-o of a response", "check/settings.py": "--write-baseline",
+    "check/repair.py": "the files that were read, repaired where they lie", "viewer/canvas.py": "-o of plot",
+    "viewer/film.py": "-o of plot", "data/saved_index.py": "index=", "conversion/labels.py": "-o of one table",
+    "conversion/outputs.py": "the folder of -o", "conversion/recordings.py": "-o of one file", "hub/pulling.py": "the folder above that of pull",
+    "data/exporting.py": "the folder of an export",
+}  # fmt: skip
+#: How many arguments come before the folder below which no link is followed.
+_GATE = {"atomic_write": 1, "write_bytes": 2, "make_folder": 1, "move": 2}
+
+
+def _writes(call: ast.Call) -> str | None:
+    """The name of a function or method that writes to a path by itself."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    of = owner.id if isinstance(owner, ast.Name) else ""
+    if name in _DEEDS and (owner is not None or name == "rmtree") and of not in ("pl", "np", "pc", "copy"):
+        copies = name == "copy" and of != "shutil"  # of arrays and dicts
+        return None if copies else name
+    if (
+        name == "replace"
+        and owner is not None
+        and of != "dataclasses"
+        and len(call.args) + len(call.keywords) == 1
+        and not call.keywords
+    ):
+        return name  # of a path; that of a text takes two
+    if name == "write_bytes" and owner is not None:
+        return name
+    modes = [arg.value for arg in (*call.args, *(one.value for one in call.keywords)) if isinstance(arg, ast.Constant)]
+    if name == "open" and of not in ("av", "tarfile") and any(
+        isinstance(mode, str) and len(mode) < 4 and set(mode) & set("wax+") and set(mode) <= set("rwaxbt+") for mode in modes
+    ):  # fmt: skip
+        return name
+    flags = {node.attr for arg in call.args for node in ast.walk(arg) if isinstance(node, ast.Attribute)}
+    return name if name == "open" and flags & {"O_WRONLY", "O_RDWR", "O_CREAT"} else None
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_nobody_writes_but_the_gate(path: Path) -> None:
+    name = path.relative_to(SOURCE).as_posix()
+    if name == "files/writing.py":
+        return
+    for call in (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)):
+        deed = _writes(call)
+        assert deed is None or (name, deed) in _OTHERS, f"{path}:{call.lineno}: {deed} is not that of files/writing.py"
+        function = call.func.id if isinstance(call.func, ast.Name) else ""
+        if function in _GATE and len(call.args) + len(call.keywords) <= _GATE[function]:
+            said = f"{path}:{call.lineno}: {function} of a file below a folder takes the folder too"
+            assert name in _NAMED_BY_THE_USER, said
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["os.unlink(p)", "p.unlink()", "p.replace(q)", "os.open(p, os.O_WRONLY)", "open(p, 'wb')", "p.open('a')",
+     "open(p, mode='x')", "p.write_bytes(b'')", "shutil.rmtree(p)", "p.mkdir()", "shutil.copy(p, q)", "p.write_text('')"],
+)  # fmt: skip
+def test_what_writes_is_seen(line: str) -> None:
+    (call,) = (node for node in ast.walk(ast.parse(line)) if isinstance(node, ast.Call))
+
+    assert _writes(call) is not None
+
+
 def test_importing_seldio_loads_nothing_heavy() -> None:
     assert set() == set(HEAVY) & loaded_by("import seldio; seldio.__all__; dir(seldio)")
 

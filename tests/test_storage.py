@@ -335,11 +335,11 @@ def test_a_broken_export_goes_on(
     calls: list[str] = []
     room = 2
 
-    def failing(path: Path) -> Any:
+    def failing(path: Path, below: Path) -> Any:
         calls.append(path.name)
         if len(calls) > room:
             raise SeldioError("the disk is full")
-        return atomic_write(path)
+        return atomic_write(path, below)
 
     monkeypatch.setattr("seldio.data.exporting.atomic_write", failing)
     with pytest.raises(SeldioError, match="full"):

@@ -120,10 +120,14 @@ def demo(
 
 def _run(step: Step, folder: Path, number: int) -> None:
     """Run a command, show the beginning of its output, and keep all of it."""
+    from seldio.files import in_the_way, write_bytes
+
     width = min(shutil.get_terminal_size().columns, 120)
     colours = {"FORCE_COLOR": "1"} if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else {}
     typer.echo(f"{'# ' + step.why if step.why else ''}\n$ seldio {step.line}".strip())
     sys.stdout.flush()
+    for name in re.findall(r" -o (\S+)", step.line):
+        in_the_way(folder / name, folder)
     done = subprocess.run(
         [sys.executable, "-m", "seldio", *shlex.split(step.line)], cwd=folder, check=False, text=True, encoding="utf-8",
         stdout=subprocess.PIPE, stderr=None if step.slow else subprocess.STDOUT,
@@ -134,8 +138,7 @@ def _run(step: Step, folder: Path, number: int) -> None:
             f"the demo failed: exit code {done.returncode} instead of {step.expected}\n{done.stdout[-2000:]}"
         )
     kept = Path("printed") / f"{number:02}-{step.line.split()[0]}.txt"
-    (folder / kept).parent.mkdir(exist_ok=True)
-    (folder / kept).write_text(_STYLE.sub("", done.stdout), "utf-8")
+    write_bytes(folder / kept, _STYLE.sub("", done.stdout).encode(), folder)
     lines = done.stdout.rstrip("\n").splitlines()
     last = lines[-1:] if step.tail else []
     most = _fitting(lines, last, step.lines, width)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
 from seldio.errors import SeldioError, UsageError
-from seldio.files import Entry, Source, atomic_write, make_folder, open_source
+from seldio.files import Entry, Source, atomic_write, open_source
 from seldio.files.entries import name_fault
 from seldio.files.sources import Lookup, on_disk
 from seldio.media.arrays import RATES
@@ -224,8 +224,7 @@ def _write(recording: OpenRecording, clip: ClipSpan, out: Path, rate: int, say: 
     whole = np.rint(sound * 32768.0)
     if loud := int(np.count_nonzero((whole > 32767) | (whole < -32768))):
         say(f"{clip.name}: {plural(loud, 'sample')} over full scale, clipped ({recording.path})")
-    make_folder(target.parent)
-    with atomic_write(target) as stream:
+    with atomic_write(target, out) as stream:
         write_wav(stream, np.clip(whole, -32768, 32767).astype(np.int16), rate)
 
 

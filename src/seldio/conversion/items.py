@@ -31,7 +31,7 @@ from seldio.conversion.outputs import single_file
 from seldio.conversion.report import Conversion
 from seldio.conversion.right_answers import FEW, RightAnswers, with_choices
 from seldio.errors import DataError, InvalidData, LossError, UsageError
-from seldio.files import Entry, Source, atomic_write, make_folder, open_source
+from seldio.files import Entry, Source, open_source, write_bytes
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats.base import Format
@@ -201,7 +201,7 @@ def convert_items(
         for reading in one_file(source, place, format, sink):
             work.add(reading)
         converted = work.finish(allow_loss)
-        with single_file(out, [place]) as (stream, written):
+        with single_file(out, [place], folder) as (stream, written):
             _put(spool, stream, out, target)
     if folder is not None and target.further is not None:
         written += tuple(_written_around(folder, target.further(folder.absolute().name)))
@@ -240,9 +240,7 @@ def _written_around(folder: Path, files: Mapping[str, str]) -> Iterator[str]:
     """Write the further files of a folder; their paths."""
     for name, text in files.items():
         path = folder / name
-        make_folder(path.parent)
-        with atomic_write(path) as stream:
-            stream.write(text.encode())
+        write_bytes(path, text.encode(), folder)
         yield str(path)
 
 

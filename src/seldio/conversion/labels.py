@@ -23,7 +23,7 @@ from seldio.conversion.facts import Facts, complete, measured
 from seldio.conversion.frames import with_column
 from seldio.conversion.inputs import joined, label_parts, local_files, raising_unknown, strict
 from seldio.conversion.losses import NOTHING, Plan, checked_names, merged, planned, refuse
-from seldio.conversion.outputs import clip_tables, folder_place, single_place, table_place
+from seldio.conversion.outputs import clip_tables, folder_place, is_folder, single_place, table_place
 from seldio.conversion.report import Conversion
 from seldio.engines import each, keeping
 from seldio.errors import DataError, UsageError
@@ -227,7 +227,7 @@ class WritingFiles:
         with many_files():
             for file, data in written_files(self.verb, portion):
                 paths.append(self.out if self.single else os.path.join(self.out, file.name))  # noqa: PTH118
-                write_bytes(paths[-1], data)
+                write_bytes(paths[-1], data, None if self.single else self.out)
         return tuple((path, *_state(path)) for path in paths)
 
 
@@ -383,8 +383,8 @@ def _write_files(
     single: bool,
 ) -> tuple[str, ...]:  # fmt: skip
     """Write all label files; those of an earlier run that are no longer there are written again."""
-    if single:
-        paths = [single_place(files[0], out, local, source)]
+    if single and not is_folder(out):
+        paths = [single_place(out, local)]
         work = WritingFiles(verb, str(paths[0]), single=True)
     else:
         paths = folder_place(files, out, local, source)

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from seldio.errors import InvalidData, UsageError
-from seldio.files import atomic_write, make_folder
+from seldio.files import atomic_write, in_the_way, make_folder
 from seldio.files.entries import ours
 from seldio.reader_rules import reader_rule
 from seldio.schema.events import ClipFile, clip_codes, origin_of
@@ -33,14 +33,14 @@ def table_place(out: str, sources: Iterable[str], layouts: int) -> Path:
     return path
 
 
-def single_place(file: ClipFile, out: str, sources: Iterable[str], source: str) -> Path:
-    """The place of the only *file*: *out*, or below it where that is a folder, which is made."""
-    folder = Path(out) if out.endswith(os.sep) or Path(out).is_dir() else None
-    name = safe_name(file.name, source)
-    path = _new(folder / name if folder else Path(out), _identities(sources))
-    if folder:
-        make_folder(folder)
-    return path
+def is_folder(out: str) -> bool:
+    """Whether one file goes into a folder of this name, and is not called so itself."""
+    return out.endswith(os.sep) or Path(out).is_dir()
+
+
+def single_place(out: str, sources: Iterable[str]) -> Path:
+    """The place of an only file, *out*."""
+    return _new(Path(out), _identities(sources))
 
 
 def folder_place(files: Iterable[ClipFile], out: str, sources: Iterable[str], source: str) -> list[Path]:
@@ -52,26 +52,29 @@ def folder_place(files: Iterable[ClipFile], out: str, sources: Iterable[str], so
         if file.name in paths:
             raise UsageError(f"two files would be written to {printable(str(path))}")
         paths[file.name] = path
-    folders = dict.fromkeys([top, *(path.parent for path in paths.values())])
-    for folder in folders:
-        if not folder.resolve().is_relative_to(top.resolve()):
-            raise UsageError(f"{printable(str(folder))} points outside {printable(str(top))}: it is a link")
-    for folder in folders:
-        make_folder(folder)
+    for path in paths.values():
+        in_the_way(path, top)
+    for folder in dict.fromkeys([top, *(path.parent for path in paths.values())]):
+        make_folder(folder, top)
     return list(paths.values())
 
 
 @contextmanager
 def single_file(
-    out: str | os.PathLike[str] | BinaryIO, sources: Iterable[str | os.PathLike[str]]
+    out: str | os.PathLike[str] | BinaryIO,
+    sources: Iterable[str | os.PathLike[str]],
+    below: Path | None = None,
 ) -> Iterator[tuple[BinaryIO, tuple[str, ...]]]:
-    """A stream for one file, which appears when the block ends well, with its path; *out* itself if it is a stream."""
+    """A stream for one file, which appears when the block ends well, with its path; *out* itself if it is a stream.
+
+    *below* is the folder that it belongs to, if the user named that.
+    """
     if isinstance(out, IOBase):
         yield cast("BinaryIO", out), ("-",)
         return
     path = _new(Path(cast("str | os.PathLike[str]", out)), _identities(sources))
-    make_folder(path.parent)
-    with atomic_write(path) as stream:
+    make_folder(path.parent, below)
+    with atomic_write(path, below) as stream:
         yield stream, (str(path),)
 
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from seldio.conversion.report import Conversion
 from seldio.engines import each
 from seldio.errors import DataError, SeldioError, UsageError
-from seldio.files import Entry, Source, atomic_write, make_folder, open_source, write_bytes
+from seldio.files import Entry, Source, atomic_write, in_the_way, make_folder, open_source, write_bytes
 from seldio.files.sources import Lookup
 from seldio.findings import raise_errors
 from seldio.formats.parquet import guarded
@@ -124,12 +124,12 @@ def _tree(source: Source, out: Path, work: MakingRecording, audio: bool, said: A
     named = [(repointed(path, to), entry.name) for entry in rest for path in _recordings(entry, OTHER[to])]
     _check_named(named, lookup, to, made=set(replaced.values()) if audio else set())
     written = [str(out / PurePosixPath(entry.name)) for entry in rest]
-    for folder in {Path(place).parent for place in written} | {(out / name).parent for name in replaced.values()}:
-        make_folder(folder)
+    for name in (*(entry.name for entry in rest), *replaced.values()):
+        in_the_way(out / name, out)
     for entry in rest:
         if not (audio and entry.name in replaced.values()):
-            _copy(entry, out / PurePosixPath(entry.name), to)
-    made = _made(work, [(own[name], out / PurePosixPath(sibling)) for name, sibling in replaced.items() if audio])
+            _copy(entry, out / PurePosixPath(entry.name), to, out)
+    made = _made(work, [(own[name], out / PurePosixPath(sibling)) for name, sibling in replaced.items() if audio], out)
     written += [str(out / sibling) for sibling in replaced.values() if audio]
     notes = [f"{plural(len(replaced), f'{TITLES[OTHER[to]]} recording')} {'converted' if audio else 'left out'}"]
     if not replaced and not named:
@@ -204,7 +204,7 @@ def _file(source: Source, entry: Entry, out: Path, work: MakingRecording, audio:
                 raise DataError(f"{printable(entry.path)} names the recording {printable(path)}, which does not exist")
             _check_array(found, path)
             wanted.append((found, out.parent / PurePosixPath(repointed(path, to))))
-            make_folder(wanted[-1][1].parent)
+            in_the_way(wanted[-1][1], out.parent)
         notes.append(_quality(to))
     else:
         pairs = {path: (lookup.find(path, entry.name), lookup.find(repointed(path, to), entry.name)) for path in before}
@@ -214,7 +214,7 @@ def _file(source: Source, entry: Entry, out: Path, work: MakingRecording, audio:
             _check_siblings({path: pair for path, pair in pairs.items() if pair[0] is not None or pair[1] is None}, to)
         elif before:
             notes.append("none of its recordings is here, so they are not checked")
-    made = _made(work, wanted)
+    made = _made(work, wanted, out.parent)
     make_folder(out.parent)
     _copy(entry, out, to)
     notes.insert(0, f"{plural(len(before), 'recording path')} updated" if before else _nothing_to_do(1, to))
@@ -250,19 +250,19 @@ def _is_label(entry: Entry) -> bool:
     return entry.name.lower().endswith(".csv") and entry.head(1) in (b"", *(b"%d" % digit for digit in range(10)))
 
 
-def _copy(entry: Entry, place: Path, to: Array) -> None:
-    """Write a file of the tree: metadata repointed, all else as it is."""
+def _copy(entry: Entry, place: Path, to: Array, below: Path | None = None) -> None:
+    """Write a file of the tree that is *below* a folder: metadata repointed, all else as it is."""
     name = entry.name.lower()
     if name.endswith(".parquet"):
         data = io.BytesIO()
         pq.write_table(repointed_table(_table(entry), to), data)
-        write_bytes(place, data.getvalue())
+        write_bytes(place, data.getvalue(), below)
     elif name.endswith(TEXTS) and not _is_label(entry):
-        with entry.open() as stream, atomic_write(place) as written:
+        with entry.open() as stream, atomic_write(place, below) as written:
             for line in stream:
                 written.write(repointed(_text(line), to).encode("utf-8", "surrogateescape"))
     else:
-        with entry.open() as stream, atomic_write(place) as written:
+        with entry.open() as stream, atomic_write(place, below) as written:
             shutil.copyfileobj(stream, written, 1 << 20)
 
 
@@ -301,10 +301,11 @@ def _check_named(named: list[tuple[str, str]], lookup: Lookup, to: Array, made: 
 
 
 class RecordingToMake(NamedTuple):
-    """A recording of the other array, and the file to make of it."""
+    """A recording of the other array, and the file to make of it, if that is *below* a folder."""
 
     entry: Entry
     place: str
+    below: str | None = None
 
     def portable(self) -> RecordingToMake:
         """The same as it can go to another process."""
@@ -326,7 +327,8 @@ class MakingRecording:
             if found.channels != 4:
                 there = plural(found.channels, "channel")
                 raise DataError(f"{printable(entry.path)} has {there}, but an array recording has 4")
-            with entry.open() as stream, Decoder(stream) as decoder, atomic_write(Path(wanted.place)) as written:
+            place = atomic_write(wanted.place, wanted.below)
+            with entry.open() as stream, Decoder(stream) as decoder, place as written:
                 blocks = (
                     decoder.read(start, min(_BLOCK, found.frames - start)) for start in range(0, found.frames, _BLOCK)
                 )
@@ -338,9 +340,9 @@ class MakingRecording:
             raise SeldioError(f"{printable(entry.path)}: {error.text}") from error
 
 
-def _made(work: MakingRecording, wanted: Sequence[tuple[Entry, Path]]) -> list[tuple[str, WrittenSound]]:
-    """Make recordings, wherever :func:`seldio.engines.running` says."""
-    parts = [RecordingToMake(entry, str(place)) for entry, place in wanted]
+def _made(work: MakingRecording, wanted: Sequence[tuple[Entry, Path]], below: Path) -> list[tuple[str, WrittenSound]]:
+    """Make recordings below a folder, wherever :func:`seldio.engines.running` says."""
+    parts = [RecordingToMake(entry, str(place), str(below)) for entry, place in wanted]
     return list(each(work, parts, what="converting recordings" if parts else None, size=lambda part: part.entry.size))
 
 

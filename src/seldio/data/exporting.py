@@ -11,9 +11,12 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
+import stat
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -28,17 +31,17 @@ from seldio.data.export_table import ExportPlan
 from seldio.data.index import Index
 from seldio.engines import each
 from seldio.engines.kept import of_json
-from seldio.engines.ledger import Ledger
-from seldio.errors import DataError, InvalidData, UsageError
-from seldio.files import Entry, Limits, atomic_write, make_folder, open_source, write_bytes
+from seldio.engines.ledger import NAME, Ledger
+from seldio.errors import DataError, InvalidData, SeldioError, SeldioWarning, UsageError
+from seldio.files import Entry, Limits, atomic_write, in_the_way, make_folder, open_source, write_bytes
 from seldio.files.entries import plain_file
 from seldio.files.exports import DATA, restored
 from seldio.files.problems import problem
 from seldio.files.streams import CHUNK
-from seldio.files.writing import sweep
+from seldio.files.writing import remove, sweep
 from seldio.findings import raise_errors
 from seldio.formats import get
-from seldio.text import plural, printable
+from seldio.text import listed, plural, printable
 
 #: Recordings are longer than what other verbs hold in memory.
 LIMITS = Limits(file_bytes=2**30, total_bytes=2**40, members=2_000_000)
@@ -53,6 +56,11 @@ MANIFEST = "manifest.json"
 VERSION = 1
 #: The folder of the ledger; hidden, so that it is no part of what is shared.
 LEDGER = ".seldio-export"
+#: The names under which exports put files that are made of the source, by which an earlier one knows its own again.
+_PLACES = re.compile(
+    r"(?:data|labels)/[^/]+-\d{5}-of-\d{5}\.(?:parquet|tar)|index\.json|[^/]+/metadata\.(?:jsonl|parquet)"
+    r"|(?:media|other|labels)/.+|(?:[^/]+/)?(?:foa|mic|stereo|audio|video)/.+"
+)
 #: Files, and bytes, that travel to a worker together.
 _LOT_FILES, _LOT_BYTES = 64, 16 << 20
 
@@ -148,9 +156,10 @@ def export(
         force: export labels in which there are errors too, such as angles in radians or classes that do not exist.
 
     Raises:
-        UsageError: there is nothing to export, the labels are of several class lists, or *out* cannot be used for it.
+        UsageError: there is nothing to export, the labels are of several class lists, or *out* cannot be used for it,
+            such as for a link in it.
         InvalidData: labels or questions are wrong.
-        SeldioError: the disk fails.
+        SeldioError: the disk fails, or another export is writing there.
         KeyboardInterrupt: with a message that says how to go on.
     """
     if kind not in KINDS:
@@ -167,19 +176,19 @@ def export(
         plan = ExportPlan(Index(opened, get(format) if format is not None else None, force=force), array)
         writer, options = _KINDS[kind], {"embed": embed, "shard_bytes": shard_bytes}
         if writer is None:
-            folder = ExportFolder(place, kind, options)
-            folder.write([copied(entry.name, entry) for entry in opened])
-            return folder.finish({}, plan.statistics())
+            with _written(place, kind, options) as folder:
+                folder.write([copied(entry.name, entry) for entry in opened])
+                return folder.finish({}, plan.statistics())
         if not plan.rows:
             raise UsageError(f"{printable(opened.path)} holds no clips: kind 'files' copies it as it is")
         if kind == "parquet" and embed:
             _check_sizes(plan)
-        folder = ExportFolder(place, kind, options | plan.dependencies())
-        content = writer(plan, kind, **options)
-        folder.write([*(copied(OTHER + entry.name, entry) for entry in plan.others), *content.parts])
-        if content.shards:
-            folder.add_shard_index(content.shards)
-        return folder.finish(content.features, plan.statistics())
+        with _written(place, kind, options | plan.dependencies()) as folder:
+            content = writer(plan, kind, **options)
+            folder.write([*(copied(OTHER + entry.name, entry) for entry in plan.others), *content.parts])
+            if content.shards:
+                folder.add_shard_index(content.shards)
+            return folder.finish(content.features, plan.statistics())
 
 
 def _check_sizes(plan: ExportPlan) -> None:
@@ -199,6 +208,27 @@ def _check_sizes(plan: ExportPlan) -> None:
 RESULTS = list[tuple[str, ExportFile]]
 
 
+@contextmanager
+def _written(out: Path, kind: str, settings: Mapping[str, Any]) -> Iterator[ExportFolder]:
+    """The folder of an export, in which nobody else exports meanwhile."""
+    shown = printable(str(out))
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{shown} is a file, but an export is a folder")
+    if out.is_dir() and any(out.iterdir()):
+        in_the_way(out / LEDGER / NAME, out)
+        in_the_way(out / MANIFEST, out)
+        if not Ledger.is_one(out / LEDGER) and any(item.name != LEDGER for item in out.iterdir()):
+            raise UsageError(f"{shown} is not empty: choose a new folder for the export")
+        if (out / MANIFEST).exists():
+            try:
+                Manifest.load(out)
+            except SeldioError:
+                raise UsageError(f"{shown} holds a {MANIFEST} that is of no export: choose a new folder") from None
+    make_folder(out)
+    with Ledger.alone(out.absolute() / LEDGER, out.absolute(), f"another export to {shown} is running"):
+        yield ExportFolder(out, kind, settings)
+
+
 class ExportFolder:
     """A folder that is being written: each file whole or not at all, those of an earlier run kept where they fit.
 
@@ -209,26 +239,18 @@ class ExportFolder:
         self.out, self.kind, self._shown = out.absolute(), kind, printable(str(out))
         self._settings = json.dumps([VERSION, __version__, pa.__version__, kind, settings], sort_keys=True)
         self.files: dict[str, ExportFile] = {}
-        if out.exists() and not out.is_dir():
-            raise UsageError(f"{self._shown} is a file, but an export is a folder")
-        if not (out / LEDGER).is_dir() and out.is_dir() and any(out.iterdir()):
-            raise UsageError(f"{self._shown} is not empty: choose a new folder for the export")
-        make_folder(out)
-        self._ledger = Ledger(self.out / LEDGER)
+        self._ledger = Ledger(self.out / LEDGER, self.out)
         self._known = self._earlier()
-        (self.out / MANIFEST).unlink(missing_ok=True)  # written last: until then this is no finished export
+        remove(self.out / MANIFEST, self.out)  # written last: until then this is no finished export
 
     def _earlier(self) -> dict[str, tuple[str, ExportFile]]:
         """What has been written and is still there, with what it depends on; names that lead outside do not count."""
         known: dict[str, tuple[str, ExportFile]] = {}
         for key, file in (one for results in self._ledger.results(RESULTS) for one in results):
-            with suppress(InvalidData):
-                path = self.out / safe_name(file.name, self._shown)
-                if not path.resolve().is_relative_to(self.out.resolve()):
-                    continue
-                whole = path.is_file() and path.stat().st_size == file.bytes
-                if path.is_file() and not known.get(file.name, ("",))[0]:
-                    known[file.name] = (key if whole else "", file)
+            with suppress(InvalidData, UsageError):
+                state = in_the_way(self.out / safe_name(file.name, self._shown), self.out)
+                if state is not None and stat.S_ISREG(state.st_mode) and not known.get(file.name, ("",))[0]:
+                    known[file.name] = (key if state.st_size == file.bytes else "", file)
         return known
 
     def write(self, wanted: Sequence[FilePart]) -> None:
@@ -241,6 +263,7 @@ class ExportFolder:
         """
         todo = []
         for part in wanted:
+            in_the_way(self.out / part.name, self.out)
             stamps = [part.name, *(entry.stamp for entry in part.inputs)]  # two shards may be of the same files
             part = dataclasses.replace(part, key=hashlib.sha256(f"{self._settings}{stamps}".encode()).hexdigest())
             key, file = self._known.get(part.name, ("", None))
@@ -251,8 +274,6 @@ class ExportFolder:
         earlier = ((key if name in self.files else "", file) for name, (key, file) in self._known.items())
         self._ledger.put("earlier", RESULTS, list(earlier))
         self._ledger.finish()
-        for folder in sorted({self.out.joinpath(part.name).parent for part in todo}):
-            make_folder(folder)
         try:
             for _, file in self._written(todo):
                 self.files[file.name] = file
@@ -282,19 +303,35 @@ class ExportFolder:
         ]
         index = {"__kind__": "wids-shard-index-v1", "wids_version": 1, "shardlist": shards}
         data = (json.dumps(index, indent=1) + "\n").encode()
-        write_bytes(self.out / "index.json", data)
+        write_bytes(self.out / "index.json", data, self.out)
         self.files["index.json"] = ExportFile("index.json", len(data), hashlib.sha256(data).hexdigest())
 
     def finish(self, features: Mapping[str, Mapping[str, Any]], statistics: Mapping[str, Any]) -> Manifest:
         """Take away what an earlier run has left, and write the manifest."""
-        for name in self._known.keys() - self.files.keys():
-            (self.out / name).unlink(missing_ok=True)
+        rest = [self._known[name][1] for name in sorted(self._known.keys() - self.files.keys())]
+        if stay := [file.name for file in rest if not self._taken_away(file)]:
+            what = plural(len(stay), "file stays", "files stay")
+            warnings.warn(
+                f"{what} in {self._shown} that an earlier export may have written, as the name is not one that exports "
+                f"give or the content has changed: {listed(stay, 20)}", SeldioWarning, stacklevel=2,
+            )  # fmt: skip
         for folder in {self.out, *((self.out / name).parent for name in self.files)}:
-            sweep(folder)
+            sweep(folder, self.out)
         files = tuple(self.files[name] for name in sorted(self.files))
         manifest = Manifest(self.kind, files, features, statistics)
-        write_bytes(self.out / MANIFEST, manifest.to_json())
+        write_bytes(self.out / MANIFEST, manifest.to_json(), self.out)
         return manifest
+
+    def _taken_away(self, file: ExportFile) -> bool:
+        """Remove a file if an export gives such names and wrote it as it is; anybody can have written the ledger."""
+        path = self.out / file.name
+        if _PLACES.fullmatch(file.name) is None or path.stat().st_size != file.bytes:
+            return False
+        with path.open("rb") as stream:
+            if hashlib.file_digest(stream, "sha256").hexdigest() != file.sha256:
+                return False
+        remove(path, self.out)
+        return True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -305,7 +342,7 @@ class WriteFile:
 
     def __call__(self, part: FilePart) -> tuple[str, ExportFile]:
         """Write a file; return what its content depends on, and what was written."""
-        with atomic_write(Path(self.out, part.name)) as stream:
+        with atomic_write(Path(self.out, part.name), self.out) as stream:
             hashed = _Hashed(stream)
             rows = part.content(cast("BinaryIO", hashed))
             hashed.flush()
@@ -381,8 +418,7 @@ def read_back(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tupl
             )
         for entry in source:
             target = place / safe_name(entry.name, entry.path)
-            make_folder(target.parent)
-            with entry.open() as stream, atomic_write(target) as copy:
+            with entry.open() as stream, atomic_write(target, place) as copy:
                 shutil.copyfileobj(stream, copy, CHUNK)
         return tuple(entry.name for entry in source)
 

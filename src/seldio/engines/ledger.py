@@ -12,16 +12,19 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from seldio.errors import SeldioWarning, UsageError
 from seldio.files import make_folder, write_bytes
+from seldio.files.writing import alone, remove
 from seldio.text import plural, printable
 
 NAME = "seldio-parts.json"
 VERSION = 2
 _SUFFIX = ".part"
+_LOCK = "seldio.lock"
 #: The names of files of ours; what else ends in ``.part`` may be a download of somebody.
 _OWN = re.compile(r"([0-9a-f]{64}|earlier)\.part")
 #: A file that is larger holds no result.
@@ -29,17 +32,34 @@ _MOST = 1 << 31
 
 
 class Ledger:
-    """Results by what they were made from."""
+    """Results by what they were made from, in a folder, which the user names or which is *below* the one he names."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, below: Path | None = None) -> None:
+        self.folder, self._below = folder, below or folder
         self._used: dict[str, int] = {}
         self._unfit: dict[str, str] = {}
-        items = [item for item in folder.iterdir() if not item.name.startswith(".")] if folder.is_dir() else []
-        if any(_OWN.fullmatch(item.name) is None and item.name != NAME for item in items):
-            raise UsageError(f"{printable(str(folder))} holds something else: choose a new folder for finished parts")
-        make_folder(folder)
+        make_folder(folder, below)
+        for item in folder.iterdir():
+            if item.is_symlink():
+                raise UsageError(f"{printable(str(item))} is a link, which is not followed: remove it")
+            if _OWN.fullmatch(item.name) is None and item.name not in (NAME, _LOCK) and item.name[0] != ".":
+                shown = printable(str(folder))
+                raise UsageError(f"{shown} holds something else: choose a new folder for finished parts")
         self._note(done=False)
+
+    @staticmethod
+    def is_one(folder: Path) -> bool:
+        """Whether a folder is one of finished parts, as its manifest says."""
+        try:
+            note = folder / NAME
+            return note.is_file() and bool(json.loads(note.read_bytes())["seldio_parts"] == VERSION)
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
+            return False
+
+    @staticmethod
+    def alone(folder: Path, below: Path, what: str) -> AbstractContextManager[None]:
+        """Keep others out of a folder of finished parts, which is made if needed: SeldioError if *what* others do."""
+        return alone(folder / _LOCK, below, what)
 
     def __contains__(self, name: str) -> bool:
         return self._path(name).is_file()
@@ -81,7 +101,7 @@ class Ledger:
         from seldio.engines.kept import packed
 
         if (data := packed(name, kind, results)) is not None:
-            write_bytes(self._path(name), data)
+            write_bytes(self._path(name), data, self._below)
             self._used[name] = len(data)
 
     @property
@@ -94,7 +114,7 @@ class Ledger:
         """Take away what this run had no use for, write the manifest, and say what could not be used."""
         for path in self._files():
             if path.stem not in self._used:
-                path.unlink(missing_ok=True)
+                remove(path, self._below)
         self._note(done=True)
         if self._unfit:
             name, why = next(iter(self._unfit.items()))
@@ -108,7 +128,7 @@ class Ledger:
     def _note(self, done: bool) -> None:
         parts = [{"name": name + _SUFFIX, "bytes": size} for name, size in sorted(self._used.items())]
         text = json.dumps({"seldio_parts": VERSION, "finished": done, "parts": parts}, indent=1)
-        write_bytes(self.folder / NAME, text.encode() + b"\n")
+        write_bytes(self.folder / NAME, text.encode() + b"\n", self._below)
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}{_SUFFIX}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from seldio.files.entries import DEFAULTS, Entry, Limits, Source, name_fault
 from seldio.files.sources import open_source, read_entries
-from seldio.files.writing import atomic_write, make_folder, many_files, write_bytes
+from seldio.files.writing import atomic_write, in_the_way, make_folder, many_files, write_bytes
 
 __all__ = [
     "DEFAULTS",
@@ -16,6 +16,7 @@ __all__ = [
     "Limits",
     "Source",
     "atomic_write",
+    "in_the_way",
     "make_folder",
     "many_files",
     "name_fault",

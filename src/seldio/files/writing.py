@@ -1,19 +1,29 @@
-"""Writing: files appear whole or not at all, and what killed processes left is swept away."""
+"""Writing: files appear whole or not at all, and what killed processes left is swept away.
+
+The file or folder that a user names may be a link. Below such a folder, which is then given as *below*, nothing is
+written, made or removed through one: each folder is opened from the one above it, and each file from its folder. Who
+has made the folder does not matter then.
+"""
 
 # Plain strings and descriptors, not Path: a file is opened once, and what was opened is what is checked.
-# ruff: noqa: PTH103, PTH105, PTH108, PTH112, PTH113, PTH116, PTH118, PTH120, PTH123
+# ruff: noqa: PTH100, PTH103, PTH112, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
+import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from seldio.errors import SeldioError, UsageError
@@ -21,36 +31,112 @@ from seldio.files.problems import failure
 from seldio.files.streams import SAFE
 from seldio.text import printable
 
+Place = str | os.PathLike[str]
+
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | SAFE
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+#: Whether the system opens files relative to folders that are open; a browser has one user, and a system of its own.
+_RELATIVE = sys.platform != "emscripten" and {os.open, os.mkdir, os.stat, os.unlink, os.rename} <= os.supports_dir_fd
 _TEMPORARY = ".seldio-tmp-"
 _AT_ONCE = 8
 
 
+class _Folder(NamedTuple):
+    """An open folder."""
+
+    path: str
+    handle: int | None  # what lies in it is reached from here; None where the system cannot do that
+
+    def at(self, name: str) -> str:
+        """How the system is told of a file in it, together with the handle."""
+        return os.path.join(self.path, name) if self.handle is None else name
+
+    def state(self, name: str) -> os.stat_result | None:
+        """What has a name in it, itself and not what it links to."""
+        try:
+            return os.stat(self.at(name or "."), dir_fd=self.handle, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def inside(self, name: str, *, make: bool) -> _Folder:
+        """A folder in it."""
+        if make:
+            with suppress(FileExistsError):
+                os.mkdir(self.at(name), dir_fd=self.handle)
+        path, state = os.path.join(self.path, name), self.unlinked(name)
+        if state is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        if not stat.S_ISDIR(state.st_mode):
+            raise UsageError(f"{printable(path)} is not a folder, but is in the place of one")
+        return _Folder(path, None if self.handle is None else os.open(name, _FOLDER | SAFE, dir_fd=self.handle))
+
+    def unlinked(self, name: str) -> os.stat_result | None:
+        """What has a name in it, which must not be a link."""
+        state = self.state(name)
+        # Windows has two kinds of links
+        joined = getattr(state, "st_reparse_tag", 0) == getattr(stat, "IO_REPARSE_TAG_MOUNT_POINT", -1)
+        if state is not None and (stat.S_ISLNK(state.st_mode) or joined):
+            shown = printable(os.path.join(self.path, name))
+            raise UsageError(f"{shown} is a link, and outputs are not written through links in their folder: remove it")
+        return state
+
+    def close(self) -> None:
+        """Let go of it."""
+        if self.handle is not None:
+            os.close(self.handle)
+
+
 @contextmanager
-def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def _opened(path: str, below: Place | None = None, *, make: bool = False) -> Iterator[_Folder]:
+    """The folder at *path*, to which no link may lead from the folder *below*; made as needed if *make*."""
+    top = path if below is None else os.fspath(below) or "."
+    if make and below is not None:
+        make_folder(top)
+    names = () if below is None else Path(os.path.relpath(path or ".", top)).parts
+    if ".." in names:
+        raise UsageError(f"{printable(path)} points outside {printable(top)}")
+    folder = _Folder(top, os.open(top, _FOLDER) if _RELATIVE else None)
+    try:
+        for name in names:
+            inner = folder.inside(name, make=make)
+            folder.close()
+            folder = inner
+        yield folder
+    finally:
+        folder.close()
+
+
+@contextmanager
+def atomic_write(path: Place, below: Place | None = None) -> Iterator[BinaryIO]:
     """A binary stream whose bytes replace the file at *path* once the block ends well.
 
     At any time, through kills and full disks, the file is the old one or the whole new one. It keeps its mode
-    (a new file gets the umask's), a link is written through, and an error leaves nothing behind.
-    A character device, such as ``/dev/null``, is not replaced but written to.
+    (a new file gets the umask's), and an error leaves nothing behind. Without *below*, a link is written through, and
+    a character device, such as ``/dev/null``, is not replaced but written to. With *below*, a folder above the file,
+    folders are made as needed, and a link there is refused.
+
+    Raises:
+        UsageError: there is no such folder, or a link or something else is in the way.
+        SeldioError: the disk fails.
     """
     shown = os.fspath(path)
-    target = os.path.realpath(shown)
-    folder = os.path.dirname(target)
-    if not os.path.isdir(folder):
+    target = os.path.realpath(shown) if below is None else shown
+    parent, name = os.path.split(target)
+    if below is None and not os.path.isdir(parent):
         raise UsageError(f"cannot write {printable(shown)}: its folder does not exist")
-    if os.path.lexists(target) and stat.S_ISCHR(os.lstat(target).st_mode):
-        with _named(shown), open(target, "wb") as stream:
-            yield stream
-        return
-    if os.path.lexists(target) and not os.path.isfile(target):
-        raise UsageError(f"cannot write {printable(shown)}: it is not a regular file")
-    _sweep(folder)
-    temp = os.path.join(folder, f"{_prefix()}{os.getpid()}-{os.urandom(4).hex()}.tmp")
     waiting = _waiting.get()
-    try:
-        with _named(shown):
-            handle = _create(temp, target)
+    with _named(shown), _opened(parent, below, make=True) as folder:
+        old = folder.state(name) if below is None else folder.unlinked(name)
+        if below is None and old is not None and stat.S_ISCHR(old.st_mode):
+            with open(target, "wb") as stream:
+                yield stream
+            return
+        if old is not None and not stat.S_ISREG(old.st_mode):
+            raise UsageError(f"cannot write {printable(shown)}: it is not a regular file")
+        _sweep(folder)
+        temp = f"{_prefix()}{os.getpid()}-{os.urandom(4).hex()}.tmp"
+        try:
+            handle = _create(folder, temp, old)
             try:
                 with open(handle, "wb", closefd=False) as stream:
                     yield stream
@@ -59,31 +145,38 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             finally:
                 os.close(handle)
             if waiting is None:
-                os.replace(temp, target)
+                _rename(folder, temp, name)
                 _sync(folder)
             else:
-                waiting.append(_Written(temp, target, shown))
-    except BaseException:
-        _discard(temp)
-        raise
+                waiting.append(_Written(parent, below, temp, name, shown))
+        except BaseException:
+            _unlink(folder, temp)
+            raise
 
 
 class _Written(NamedTuple):
     """A file that waits for its name."""
 
+    parent: str
+    below: Place | None
     temp: str
-    target: str
+    name: str
     shown: str
+
+    def sync(self) -> None:
+        """Let the disk keep what is in it."""
+        with _named(self.shown), _opened(self.parent, self.below) as folder:
+            _sync(folder, self.temp)
 
 
 #: Files that get their names together.
 _waiting: ContextVar[list[_Written] | None] = ContextVar("waiting", default=None)
 
 
-def _started(pool: ThreadPoolExecutor, path: str) -> Future[None] | None:
-    """The sync of a file, under way; None where no thread can be started, as in a browser."""
+def _started(pool: ThreadPoolExecutor, work: Callable[[], None]) -> Future[None] | None:
+    """Some work, under way; None where no thread can be started, as in a browser."""
     try:
-        return pool.submit(_sync, path)
+        return pool.submit(work)
     except RuntimeError:
         return None
 
@@ -103,70 +196,167 @@ def many_files() -> Iterator[None]:
         finally:
             _waiting.reset(token)
         with ThreadPoolExecutor(_AT_ONCE) as pool:  # disks sync several files as fast as one
-            syncing = [_started(pool, file.temp) for file in files]
+            syncing = [_started(pool, file.sync) for file in files]
         for file, done in zip(files, syncing, strict=True):
-            with _named(file.shown):
-                _sync(file.temp) if done is None else done.result()
-        for file in files:
-            with _named(file.shown):
-                os.replace(file.temp, file.target)
-        for folder in dict.fromkeys(os.path.dirname(file.target) for file in files):
-            with _named(folder):
+            file.sync() if done is None else done.result()
+        for parent, those in groupby(sorted(files, key=attrgetter("parent")), attrgetter("parent")):
+            together = list(those)
+            with _named(parent), _opened(parent, together[0].below) as folder:
+                for file in together:
+                    with _named(file.shown):
+                        _rename(folder, file.temp, file.name)
                 _sync(folder)
     except BaseException:
         for file in files:
-            _discard(file.temp)
+            with suppress(OSError, SeldioError), _opened(file.parent, file.below) as folder:
+                _unlink(folder, file.temp)
         raise
 
 
 @contextmanager
-def _named(shown: str) -> Iterator[None]:
+def _named(shown: str, deed: str = "write") -> Iterator[None]:
     """Say of which file the system has refused something."""
     try:
         yield
     except OSError as error:
-        raise failure(shown, error, "write") from error
+        raise failure(shown, error, deed) from error
 
 
-def _discard(temp: str) -> None:
-    with suppress(OSError):
-        os.unlink(temp)
-
-
-def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+def write_bytes(path: Place, data: bytes, below: Place | None = None) -> None:
     """Write *data* by :func:`atomic_write`, raising what that raises."""
-    with atomic_write(path) as stream:
+    with atomic_write(path, below) as stream:
         stream.write(data)
 
 
-def make_folder(path: str | os.PathLike[str]) -> None:
-    """Make a folder, and those above it, if they do not exist yet."""
+def make_folder(path: Place, below: Place | None = None) -> None:
+    """Make a folder, and those above it, if they do not exist yet; below the folder *below* no link is followed."""
     shown = printable(os.fspath(path))
     try:
-        os.makedirs(path, exist_ok=True)
+        if below is None:
+            os.makedirs(path, exist_ok=True)
+        else:
+            with _opened(os.fspath(path), below, make=True):
+                pass
     except FileExistsError:
         raise UsageError(f"{shown} is a file, but the output is a folder") from None
     except OSError as error:
         raise SeldioError(f"cannot make {shown}: {error.strerror or error}") from error
 
 
-def sweep(folder: str | os.PathLike[str]) -> None:
-    """Remove the temporary files of a folder in which nobody writes any more, whichever machine they are of."""
-    with suppress(OSError), os.scandir(folder) as items:
-        for item in items:
-            if item.name.startswith(_TEMPORARY):
-                with suppress(OSError):
-                    os.unlink(item.path)
+def in_the_way(path: Place, below: Place) -> os.stat_result | None:
+    """What is at *path* already, as no link leads there from the folder *below*; None if there is nothing.
 
-
-def _create(temp: str, target: str) -> int:
-    """A new file with the owner and mode of *target*, if there is one."""
+    Raises:
+        UsageError: there is a link on the way, or the file is one.
+    """
+    parent, name = os.path.split(os.fspath(path))
     try:
-        old = os.stat(target)
-    except FileNotFoundError:
-        return os.open(temp, _WRITE, 0o666)
-    handle = os.open(temp, _WRITE, 0o600)
-    if hasattr(os, "fchmod"):
+        with _opened(parent, below) as folder:
+            return folder.unlinked(name)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise failure(os.fspath(path), error) from error
+
+
+def check_tree(path: Place) -> None:
+    """See that a folder, if it is there, holds no links and is none.
+
+    Raises:
+        UsageError: there is a link.
+    """
+    top = os.fspath(path)
+    in_the_way(top, os.path.dirname(top))
+    for folder, folders, files in os.walk(top):
+        for name in (*folders, *files):
+            in_the_way(os.path.join(folder, name), folder)
+
+
+def remove(path: Place, below: Place) -> None:
+    """Remove a file below a folder, if it is there, as :func:`atomic_write` writes it."""
+    parent, name = os.path.split(os.fspath(path))
+    with _named(os.fspath(path), "remove"), _opened(parent, below) as folder, suppress(FileNotFoundError):
+        folder.unlinked(name)
+        os.unlink(folder.at(name), dir_fd=folder.handle)
+
+
+def remove_tree(path: Place) -> None:
+    """Remove a folder with all that is in it, as far as the system lets it; what links lead to stays."""
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def move(path: Place, target: Place, below: Place | None = None) -> None:
+    """Give a file or folder another name, on the same disk; that is a new one, or below a folder."""
+    parent, name = os.path.split(os.path.abspath(target) if below is None else os.fspath(target))
+    with _named(os.fspath(target)), _opened(parent, below, make=True) as folder:
+        folder.unlinked(name)
+        os.replace(path, folder.at(name), dst_dir_fd=folder.handle)
+
+
+@contextmanager
+def alone(path: Place, below: Place, what: str) -> Iterator[None]:
+    """Hold the lock that is the file at *path*; the system lets go of it when the process ends, however it does.
+
+    Raises:
+        SeldioError: *what* another process does holds it.
+    """
+    parent, name = os.path.split(os.fspath(path))
+    with _named(os.fspath(path)), _opened(parent, below, make=True) as folder:
+        state = folder.unlinked(name)
+        if state is not None and not stat.S_ISREG(state.st_mode):
+            raise UsageError(f"cannot write {printable(os.fspath(path))}: it is not a regular file")
+        handle = os.open(folder.at(name), os.O_RDWR | os.O_CREAT | SAFE, 0o666, dir_fd=folder.handle)
+    try:
+        if not _locked(handle):
+            raise SeldioError(f"{what}: wait until it has ended")
+        yield
+    finally:
+        os.close(handle)
+
+
+def _locked(handle: int) -> bool:
+    """Lock a file, unless another process has; a disk that knows no locks is used without."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:  # in a browser
+        return True
+    except OSError as error:
+        return error.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+    return True
+
+
+def sweep(path: Place, below: Place) -> None:
+    """Remove the temporary files of a folder in which nobody writes any more, whichever machine they are of."""
+    with suppress(OSError), _opened(os.fspath(path), below) as folder:
+        _clear(folder, lambda name: name.startswith(_TEMPORARY))
+
+
+def _clear(folder: _Folder, which: Callable[[str], bool]) -> None:
+    with os.scandir(folder.path if folder.handle is None else folder.handle) as items:
+        for name in [item.name for item in items if which(item.name)]:
+            _unlink(folder, name)
+
+
+def _unlink(folder: _Folder, name: str) -> None:
+    with suppress(OSError):
+        os.unlink(folder.at(name), dir_fd=folder.handle)
+
+
+def _rename(folder: _Folder, old: str, new: str) -> None:
+    os.replace(folder.at(old), folder.at(new), src_dir_fd=folder.handle, dst_dir_fd=folder.handle)
+
+
+def _create(folder: _Folder, temp: str, old: os.stat_result | None) -> int:
+    """A new file with the owner and mode of an *old* one, if there is one."""
+    handle = os.open(folder.at(temp), _WRITE, 0o666 if old is None else 0o600, dir_fd=folder.handle)
+    if old is not None and hasattr(os, "fchmod"):
         with suppress(OSError):
             os.fchown(handle, old.st_uid, old.st_gid)
         with suppress(OSError):
@@ -174,15 +364,15 @@ def _create(temp: str, target: str) -> int:
     return handle
 
 
-def _sync(path: str) -> None:
+def _sync(folder: _Folder, name: str = ".") -> None:
     """Let the disk keep what is in a file, or the names in a folder."""
-    if os.name == "nt" and os.path.isdir(path):
+    if os.name == "nt" and name == ".":
         return
-    handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    handle = os.open(folder.at(name), os.O_RDWR if os.name == "nt" else os.O_RDONLY, dir_fd=folder.handle)
     try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP) or not os.path.isdir(path):
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP) or name != ".":
             raise
         # else a file system that does not know how to sync a folder
     finally:
@@ -196,15 +386,21 @@ def _prefix() -> str:
     return f"{_TEMPORARY}{zlib.crc32(host.encode()):08x}-"
 
 
-@lru_cache(maxsize=4096)
-def _sweep(folder: str) -> None:
+#: Folders that were swept.
+_swept: set[str] = set()
+
+
+def _sweep(folder: _Folder) -> None:
     """Remove what killed processes left; once per folder and process, since it lists the whole folder."""
-    with suppress(OSError), os.scandir(folder) as items:
-        for item in items:
-            owner = item.name.removeprefix(_prefix()).partition("-")[0]
-            if item.name.startswith(_prefix()) and _is_dead(owner):
-                with suppress(OSError):
-                    os.unlink(item.path)
+    if folder.path not in _swept:
+        _swept.add(folder.path)
+        with suppress(OSError):
+            _clear(folder, _is_left)
+
+
+def _is_left(name: str) -> bool:
+    """Whether a file is a temporary one of a process of this machine that has died."""
+    return name.startswith(_prefix()) and _is_dead(name.removeprefix(_prefix()).partition("-")[0])
 
 
 def _is_dead(pid: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import os
-import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -16,7 +15,8 @@ from huggingface_hub import try_to_load_from_cache
 
 from seldio import progress
 from seldio.errors import SeldioError, UsageError
-from seldio.files import Limits
+from seldio.files import Limits, in_the_way, make_folder
+from seldio.files.writing import check_tree, move, remove_tree
 from seldio.hub.repository import (
     Head,
     RemoteFile,
@@ -74,7 +74,7 @@ def pull(
         tell: takes the name of each file that has arrived.
 
     Raises:
-        UsageError: there is no such dataset or file.
+        UsageError: there is no such dataset or file, or a link in the folder is in the way.
         SeldioError: the Hub cannot be reached, or sends other bytes than it announced.
         KeyboardInterrupt: with a message that says how to go on.
     """
@@ -88,8 +88,11 @@ def pull(
     hash_ahead(file.hash_of(entry_at(path)) for file, path in there)
     missing = [file for file in files if not file.is_at(folder / file.name)]
     parts = folder.absolute().parent / f".{folder.absolute().name}.seldio-pull-{str(head.commit)[:12]}"
+    for file in missing:
+        in_the_way(folder / file.name, folder)
+    check_tree(parts)
     _fetch_all(head, missing, parts, tell or (lambda _: None))
-    shutil.rmtree(parts / ".cache", ignore_errors=True)
+    remove_tree(parts / ".cache")
     _put_in_place(missing, parts, folder)
     names = tuple(file.name for file in missing)
     return Pulled(repo, str(head.commit), str(folder), names, len(files) - len(missing), sum(f.size for f in files))
@@ -138,14 +141,12 @@ def _put_in_place(files: Sequence[RemoteFile], parts: Path, folder: Path) -> Non
     if not files:
         return
     if not folder.exists():
-        folder.absolute().parent.mkdir(parents=True, exist_ok=True)
-        parts.replace(folder)
+        make_folder(folder.absolute().parent)
+        move(parts, folder)
         return
     for file in files:
-        target = folder / file.name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        (parts / file.name).replace(target)
-    shutil.rmtree(parts)
+        move(parts / file.name, folder / file.name, folder)
+    remove_tree(parts)
 
 
 # --- hf:// as a source -----------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ import fnmatch
 import hashlib
 import io
 import os
-import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -30,8 +29,9 @@ from seldio.check.validation import examine
 from seldio.data.exporting import LIMITS, MANIFEST, ExportFile, Manifest, export
 from seldio.engines import cut
 from seldio.errors import SeldioError, UsageError
-from seldio.files import Entry, atomic_write, open_source
+from seldio.files import Entry, in_the_way, make_folder, open_source, write_bytes
 from seldio.files.entries import hidden
+from seldio.files.writing import remove_tree
 from seldio.findings import Finding, Report, Severity, Sink
 from seldio.hub.card import About, Card, croissant, made_card, read_card
 from seldio.hub.client import Unreachable, checked_commit, endpoint, hub, patiently
@@ -228,7 +228,7 @@ def _staged(staging: str | os.PathLike[str] | None, *, anew: bool) -> Iterator[P
         raise KeyboardInterrupt(text + advice) from None
     finally:
         if staging is None:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder)
 
 
 def _old_card(upload: Upload, head: Head, found: list[Finding]) -> Card | None:
@@ -262,7 +262,7 @@ def prepare(
     if kind == "files":
         return _as_they_are(source, folder, sink, include)
     out = folder / kind
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(out, folder)
     # a staging folder may hold more than was written for this source
     written = {file.name for file in export(source, out, kind, force=force).files} | {MANIFEST}
     with open_source(out, sink, LIMITS, as_it_lies=True) as made:
@@ -287,19 +287,18 @@ def _as_they_are(source: str, folder: Path, sink: Sink, include: Sequence[str]) 
             )
         if opened.kind == "folder":
             staying += [i.name + "/" * i.is_dir() for i in Path(opened.path).iterdir() if hidden(i.name)]
-        return Upload(source, "files", tuple(_on_disk(going, folder / "files")), tuple(sorted(staying)))
+        return Upload(source, "files", tuple(_on_disk(going, folder)), tuple(sorted(staying)))
 
 
-def _on_disk(entries: Sequence[Entry], folder: Path) -> list[Entry]:
-    """The entries as files on disk: what is in an archive is unpacked into *folder*, names as they were checked."""
+def _on_disk(entries: Sequence[Entry], below: Path) -> list[Entry]:
+    """The entries as files on disk: what is in an archive is unpacked into a folder, names as they were checked."""
     if all(entry.local is not None for entry in entries):
         return list(entries)
+    folder = below / "files"
     for entry in progress.tracked(entries, "unpacking files", size=attrgetter("size")):
-        target = folder / entry.name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not (target.is_file() and target.stat().st_size == entry.size):
-            with atomic_write(target) as stream:
-                stream.write(entry.read())
+        there = in_the_way(folder / entry.name, below)
+        if there is None or there.st_size != entry.size:
+            write_bytes(folder / entry.name, entry.read(), below)
     made = {entry.name for entry in entries}
     # what is wrong with names was reported when the archive was opened
     with open_source(folder, lambda _: None, LIMITS, as_it_lies=True) as unpacked:

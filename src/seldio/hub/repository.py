@@ -22,6 +22,7 @@ from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, name_fault
 from seldio.files.entries import ours, plain_file
 from seldio.files.streams import CHUNK
+from seldio.files.writing import remove
 from seldio.hub.client import checked_commit, hub, one_list, patiently
 from seldio.text import clipped, printable
 
@@ -222,7 +223,8 @@ def download(head: Head, file: RemoteFile, **options: Any) -> str:
         path = str(patiently(call, f"fetch {printable(file.name)}"))
         if file.is_at(path):
             return path
-        Path(os.path.realpath(path)).unlink(missing_ok=True)
+        wrong = Path(os.path.realpath(path))  # in the Hub's cache, the path is a link to the file
+        remove(wrong, wrong.parent)
     raise SeldioError(
         f"the Hub twice sent bytes for {printable(file.name)} that do not match its hash; nothing was kept"
     )

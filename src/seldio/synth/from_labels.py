@@ -27,7 +27,7 @@ from seldio.data.arrow_tables import ClipLabelFile
 from seldio.data.dataset import Dataset, open_dataset
 from seldio.data.window_sources import sound_facts
 from seldio.errors import DataError, UsageError
-from seldio.files import atomic_write, make_folder, write_bytes
+from seldio.files import atomic_write, write_bytes
 from seldio.formats import get
 from seldio.media.arrays import Format
 from seldio.media.audio import write_blocks
@@ -343,13 +343,12 @@ def write_scenes(
                 media = dataset.media[clip].files.values()
                 here = dataclasses.replace(options, room=room_for(tracks, options.room))
                 named = clip if clip in kept else next(free)
-                _write_labels(Path(folder, "metadata_dev", split), named, table, dataset.events.source(clip))
+                _write_labels(folder, f"metadata_dev/{split}", named, table, dataset.events.source(clip))
                 for name in wanted:
                     path = Path(folder, f"{name}_dev", split, f"{named}.wav")
                     if path.exists() and any(path.samefile(one.local) for one in media if one.local is not None):
                         raise UsageError(f"{printable(str(path))} is their own recording: choose another folder")
-                    make_folder(path.parent)
-                    with atomic_write(path) as stream:
+                    with atomic_write(path, folder) as stream:
                         write_blocks(stream, scene_blocks(tracks, length, seed + number, name, here), here.rate)
                 done.append(WrittenScene(named, split, length, len(tracks), here.room))
                 advance(1, 0)
@@ -369,11 +368,13 @@ def _length(dataset: Dataset, clip: str, tracks: Sequence[Track]) -> float:
 _NAMED = re.compile(r"fold[0-9]+_room[0-9]+_mix[0-9]+\w*")
 
 
-def _write_labels(folder: Path, name: str, table: pa.Table, file: ClipLabelFile) -> None:
-    make_folder(folder)
+def _write_labels(
+    folder: str | os.PathLike[str], inside: str, name: str, table: pa.Table, file: ClipLabelFile
+) -> None:  # fmt: skip
     if file.table is None:
-        write_bytes(folder / f"{name}.{file.entry.name.rpartition('.')[2]}", file.entry.read())
+        suffix = file.entry.name.rpartition(".")[2]
+        write_bytes(Path(folder, inside, f"{name}.{suffix}"), file.entry.read(), folder)
     else:  # one clip of a table of many
         layout = get("starss23" if "distance" in table.column_names else "starss22")
         one = ClipFile(file.clip, f"{name}.csv")
-        write_bytes(folder / one.name, layout.write(table, one))
+        write_bytes(Path(folder, inside, one.name), layout.write(table, one), folder)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from seldio import geometry
-from seldio.files import make_folder, write_bytes
+from seldio.files import write_bytes
 from seldio.formats import get
 from seldio.schema.events import COLUMNS, origin_of, with_origin
 from seldio.schema.spans import spans
@@ -65,7 +65,7 @@ def write_outputs(folder: Path, tables: Iterable[pa.Table], seed: int, errors: f
         seed: for the errors.
         errors: 1 for a system of ordinary quality, 0 for a perfect one.
     """
-    make_folder(folder)
     for number, table in enumerate(tables):
         file = origin_of(table).files[0]
-        write_bytes(folder / file.name, get("dcase2023-submission").write(imagine(table, seed + number, errors), file))
+        data = get("dcase2023-submission").write(imagine(table, seed + number, errors), file)
+        write_bytes(folder / file.name, data, folder)

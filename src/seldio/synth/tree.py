@@ -59,14 +59,14 @@ def write_clip(
             raise UsageError(f"a track of the frames {track.first} to {track.end - 1} is not inside of {seconds:g} s")
     table = labels(clip, list(tracks))
     file = origin_of(table).files[0]
-    write_bytes(_place(folder, "metadata_dev", split, file.name), get("starss23").write(table, file))
+    write_bytes(Path(folder, "metadata_dev", split, file.name), get("starss23").write(table, file), folder)
     if "audio" in wanted:
         sounds = record(tracks, seconds, seed, options)
         for name in FORMATS:
-            _write_sound(_place(folder, f"{name}_dev", split, f"{clip}.wav"), sounds[name], options.rate)
+            _write_sound(folder, f"{name}_dev/{split}/{clip}.wav", sounds[name], options.rate)
     if "video" in wanted:
         painter = Painter(tracks, size, options.room)
-        write_video(_place(folder, "video_dev", split, f"{clip}.mp4"), painter, seconds)
+        write_video(folder, f"video_dev/{split}/{clip}.mp4", painter, seconds)
     return table
 
 
@@ -108,13 +108,13 @@ def write_tree(
         return [job.result() for job in jobs]
 
 
-def write_video(path: Path, painter: Painter, seconds: float) -> None:
+def write_video(folder: Path, name: str, painter: Painter, seconds: float) -> None:
     """A video of 30000/1001 frames per second, each painted for its own time; the last ends with the clip or later."""
     from seldio.media.video_writing import VideoWriter
 
     total = math.ceil(seconds * 30000 / 1001)
     with (
-        atomic_write(path) as stream,
+        atomic_write(Path(folder, name), folder) as stream,
         VideoWriter(stream, painter.size) as video,
         progress.task("painting videos", total) as advance,
     ):
@@ -123,18 +123,11 @@ def write_video(path: Path, painter: Painter, seconds: float) -> None:
             advance(1, 0)
 
 
-def _write_sound(path: Path, sound: Samples, rate: int) -> None:
+def _write_sound(folder: Path, name: str, sound: Samples, rate: int) -> None:
     from seldio.media.audio import write_wav
 
-    with atomic_write(path) as stream:
+    with atomic_write(Path(folder, name), folder) as stream:  # a text is a folder too
         write_wav(stream, sound, rate)
-
-
-def _place(folder: Path, *names: str) -> Path:
-    """The path of a file, in a folder that is made as needed."""
-    path = Path(folder, *names)  # a text is a folder too
-    make_folder(path.parent)
-    return path
 
 
 # --- planted faults ----------------------------------------------------------------------------------------
@@ -180,10 +173,10 @@ def plant(tree: Path, out: Path, clip: str, other: str) -> None:
     """
     for fault in FAULTS:
         rows, sound, rate = _read(tree, clip)
-        _write(out / fault.name, clip, fault.rows(rows), fault.sound(sound), rate)
+        _write(out, fault.name, clip, fault.rows(rows), fault.sound(sound), rate)
     clips = {name: _read(tree, name) for name in (clip, other)}
     for name, wrong in ((clip, other), (other, clip)):
-        _write(out / EXCHANGED, name, clips[wrong][0], *clips[name][1:])
+        _write(out, EXCHANGED, name, clips[wrong][0], *clips[name][1:])
 
 
 def _read(tree: Path, clip: str) -> tuple[Rows, Samples, int]:
@@ -198,10 +191,10 @@ def _read(tree: Path, clip: str) -> tuple[Rows, Samples, int]:
     return rows, np.rint(sound * 32768).astype(np.int16), found.rate
 
 
-def _write(folder: Path, clip: str, rows: Rows, sound: Samples, rate: int) -> None:
+def _write(out: Path, fault: str, clip: str, rows: Rows, sound: Samples, rate: int) -> None:
     text = "".join(",".join(map(str, row)) + "\n" for row in rows.tolist())
-    write_bytes(_place(folder, "metadata_dev", f"{clip}.csv"), text.encode())
-    _write_sound(_place(folder, "foa_dev", f"{clip}.wav"), sound, rate)
+    write_bytes(out / fault / "metadata_dev" / f"{clip}.csv", text.encode(), out)
+    _write_sound(out, f"{fault}/foa_dev/{clip}.wav", sound, rate)
 
 
 # --- the demo's files --------------------------------------------------------------------------------------
@@ -220,11 +213,13 @@ def write_demo(folder: Path, seed: int = 7, *, media: bool = False) -> None:
         media: also record and film the scenes, into ``starss23/foa_dev``, ``mic_dev`` and ``video_dev``, and plant
             a fault of each kind between labels and sound into copies, below ``planted``.
     """
+    for name in ("starss23", "output", *(("planted",) if media else ())):
+        make_folder(folder / name, folder)
     tables = write_tree(folder / "starss23", seed, media=("audio", "video") if media else ())
     write_outputs(folder / "output", tables, seed)
     for number, table in enumerate(tables, 1):
         submitted = get("dcase2023-submission").write(table, origin_of(table).files[0]).decode()
-        write_bytes(_place(folder, "submission", f"mix{number:03d}.csv"), _spoiled(submitted, number).encode())
+        write_bytes(folder / "submission" / f"mix{number:03d}.csv", _spoiled(submitted, number).encode(), folder)
     if media:
         plant(folder / "starss23", folder / "planted", *PLANTED)
 

@@ -147,7 +147,7 @@ def view(
     named = (source, audio, video, predictions, questions)
     if os.path.realpath(where) in {os.path.realpath(path) for path in named if path is not None}:
         raise UsageError(f"{where} would be overwritten by the page: choose another file with -o")
-    write_bytes(where, page.html)
+    write_bytes(where, page.html, None if place is not None else ".")
     return page
 
 
