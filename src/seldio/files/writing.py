@@ -60,7 +60,7 @@ class _Folder(NamedTuple):
 
     def inside(self, name: str, *, make: bool) -> _Folder:
         """A folder in it."""
-        if make:
+        if make and self.state(name) is None:
             with suppress(FileExistsError):
                 os.mkdir(self.at(name), dir_fd=self.handle)
         path, state = os.path.join(self.path, name), self.unlinked(name)
