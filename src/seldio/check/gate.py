@@ -34,9 +34,7 @@ _OF_ROWS = {"LAB103", "LAB202", "LAB303"}
 #: What leaves a direction where it is, however it is counted, so that it puts nothing in doubt.
 _HARMLESS = {"LAB103", "LAB303"}
 #: What says that a file is not what it is read as, wherever it is found as well as what is found in many of its rows.
-_AGAINST = {*CODES, "SYN113", "SYN146", "SYN147", "SUB106", "LAB322", "LAB325", "LAB327"} - {"SYN124"}
-#: What says that frames are none, or none of one clip, whichever files it is found in.
-_AGAINST_ORDER = {"LAB204", "LAB324"}
+_AGAINST = {*CODES, "SYN113", "SYN146", "SYN147", "SUB106", "LAB325", "LAB327"} - {"SYN124"}
 #: Rows from which on the content tells a layout well enough to change values by it.
 _ENOUGH = 50
 #: Metres that the farthest of all sources is beyond.
@@ -68,13 +66,13 @@ def admitted(labels: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[
         own = [finding for path in group.places for finding in by_path.get(path, ())]
         if not any(finding.fixable for finding in own):
             continue
-        doubts, codes = _doubts(group, own), {finding.code for finding in own}
+        doubts = _doubts(group, own)
         filled = {file.path for one in group.rows for file in one.files if not file.blank}
         for code in {finding.code for finding in own if finding.fixable}:
             mine = [finding for finding in own if finding.fixable and finding.code == code]
             partly = _no_degrees(group) if code in _HARMLESS else None if code in _OF_ROWS else _partly(mine, filled)
             for finding in mine:
-                why = _doubt(group, finding, doubts, codes, partly)
+                why = _doubt(group, finding, doubts, partly)
                 if why is not None:
                     said = (finding.hint or "").split("; ")
                     hint = "; ".join([*(part for part in said if part and "--unsafe-fixes" not in part), why])
@@ -97,9 +95,7 @@ def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str
     return found
 
 
-def _doubt(
-    group: LabelGroup, finding: Finding, doubts: Mapping[str, set[str]], found: set[str], partly: str | None
-) -> str | None:
+def _doubt(group: LabelGroup, finding: Finding, doubts: Mapping[str, set[str]], partly: str | None) -> str | None:
     """Why the premise of a repair is in doubt, to end a hint with; None where it is not.
 
     *partly* says why a repair is in doubt in all files: of columns, which is one of the whole set, or of angles.
@@ -111,8 +107,6 @@ def _doubt(
         return f"{why}: --format {group.format.name} says that it is not so"
     alone = code in _OF_ROWS or code == "LAB201"
     against = [other for other, where in doubts.items() if other != code and (finding.path in where or not alone)]
-    if code == "LAB201":
-        against += [other for other in _AGAINST_ORDER & found if other not in against]
     if against:
         return f"not repaired because of {', '.join(sorted(against))}: the format is in doubt"
     return None if CATALOGUE[code].fix == "safe" else partly

@@ -129,16 +129,17 @@ def _fixed(text: str, dialect: Dialect, todo: list[str]) -> str:
 
 
 def _sorted(lines: list[Line], dialect: Dialect) -> list[Line]:
-    """Rows by frame, in file order inside a frame; one without a number stays behind the row before it."""
-    if any(line.text.count('"') % 2 for line in lines):  # a cell over several lines
-        return lines
-    at, frame = dialect.index("frame") or 0, -math.inf
-    keys = []
+    """Rows by frame, in file order inside a frame; a blank line stays behind the row before it.
+
+    As they are if a line has no frame number: nobody knows where it belongs.
+    """
+    at, keys = dialect.index("frame") or 0, [-math.inf]
     for line in lines:
-        number = _number(line.text.split(",")[at]) if len(line.text.split(",")) > at else None
-        frame = frame if number is None else number
-        keys.append(frame)
-    return [lines[number] for number in sorted(range(len(lines)), key=keys.__getitem__)]
+        number = _number("".join(line.text.split(",")[at : at + 1]))
+        if number is None and line.text.strip():
+            return lines
+        keys.append(keys[-1] if number is None else number)
+    return [lines[number] for number in sorted(range(len(lines)), key=keys[1:].__getitem__)]
 
 
 def _without_duplicates(lines: list[Line], dialect: Dialect) -> list[Line]:

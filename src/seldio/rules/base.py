@@ -86,6 +86,10 @@ class Labels:
         part = self.parts[self.filled[index]]
         return slice(part.first, part.first + part.rows)
 
+    def owners(self, rows: Ints) -> Ints:
+        """The files of *rows*, by their numbers among those that have rows."""
+        return np.searchsorted(self.starts, rows, side="right") - 1
+
     # --- rows of one frame -------------------------------------------------------------------------
 
     @cached_property
@@ -93,6 +97,13 @@ class Labels:
         """Rows whose frame number is smaller than that of the previous row in the same file."""
         falls = np.flatnonzero(np.diff(self.column("frame")) < 0) + 1
         return np.setdiff1d(falls, self.starts, assume_unique=True)
+
+    @cached_property
+    def pieces(self) -> Ints:
+        """For each row, in which run of rows whose frames do not fall it is; runs count through all files."""
+        falls = np.zeros(len(self), np.int64)
+        falls[self.unsorted] = 1
+        return np.cumsum(falls)
 
     @cached_property
     def order(self) -> Ints | None:
@@ -143,6 +154,14 @@ class Labels:
             pairs.append((first[same], second[same]))
             second, shift = second[follows[first]], shift + 1
         return np.concatenate([pair[0] for pair in pairs]), np.concatenate([pair[1] for pair in pairs])
+
+    @cached_property
+    def twins_apart(self) -> tuple[Ints, Ints]:
+        """The pairs of :attr:`twins` that are in two places."""
+        first, second = self.twins
+        values = [self.ordered(field) for field in POSITION if field in self.fields]
+        apart = np.logical_or.reduce([np.zeros(len(first), bool), *(one[first] != one[second] for one in values)])
+        return first[apart], second[apart]
 
     # --- findings ----------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import numpy as np
 from seldio.findings import Finding
 from seldio.formats.base import Ints
 from seldio.formats.dcase_json import PANORAMA, points
+from seldio.formats.diagnosis import headed_by
 from seldio.formats.label_tools import ToolFormat
 from seldio.geometry import FARTHEST
 from seldio.rules.base import POSITION, Labels
@@ -336,27 +337,50 @@ def frame_order(labels: Labels, found: Found) -> Iterator[Finding]:
     """Frames that are not in ascending order.
 
     The official files are sorted by frame. The scorers accept any order, but soundata splits an event in two
-    where the order breaks, and the file is hard to read.
+    where the order breaks, and the file is hard to read. If the file holds several clips, two runs of a system or
+    both sides of a merge conflict, sorting mixes them for good.
 
     Example:
         5,1,0,0,0
         1,1,0,0,0
 
     Fix:
-        ``--fix`` sorts the rows by frame and keeps their order within a frame.
+        ``--fix`` sorts the rows by frame where all rows of each frame stand together, so that only whole frames
+        move: no frame can then get rows of two clips. Otherwise it is for you to know whether all rows are of one
+        clip; if so, sort them by frame. Rows that cannot be read have to be put right first.
 
     Reference: DCASE 2023 Task 3, the example sequence.
     """
-    if not len(labels.unsorted):
-        return
-    rows, counts = labels.unsorted, np.zeros(len(labels.filled), dtype=int)
-    owners = np.searchsorted(labels.starts, rows, side="right") - 1
-    np.add.at(counts, owners, 1)
-    for owner in np.unique(owners).tolist():
-        row = int(rows[np.searchsorted(owners, owner)])
-        yield found(row, "frame", f"frame {labels.text(row, 'frame')} comes after frame "
-                    f"{labels.text(row - 1, 'frame')}: the order breaks {plural(int(counts[owner]), 'time')}",
-                    "sort the rows by frame")  # fmt: skip
+    owners, firsts, counts = np.unique(labels.owners(labels.unsorted), return_index=True, return_counts=True)
+    for owner, row, count in zip(owners.tolist(), labels.unsorted[firsts].tolist(), counts.tolist(), strict=True):
+        apart = _frame_apart(labels, owner)
+        whole = apart is None and _every_line_read(labels, owner)
+        hint = "sort the rows by frame"
+        if apart is not None:
+            hint += f" if all are of one clip: those of frame {apart} do not stand together, as in a file of two clips"
+        elif not whole:
+            hint = "put the lines right that cannot be read, then sort the rows by frame"
+        one = found(row, "frame", f"frame {labels.text(row, 'frame')} comes after frame "
+                    f"{labels.text(row - 1, 'frame')}: the order breaks {plural(count, 'time')}",
+                    hint)  # fmt: skip
+        yield dataclasses.replace(one, fixable=whole)
+
+
+def _frame_apart(labels: Labels, owner: int) -> int | None:
+    """The first frame of a file that has rows on both sides of a fall of the frame number, if any."""
+    own = labels.rows_of(owner)  # the same rows in frame order
+    frames, pieces = labels.ordered("frame")[own], labels.pieces[labels.rows(np.arange(own.start, own.stop))]
+    apart = np.flatnonzero((np.diff(frames) == 0) & (np.diff(pieces) != 0))
+    return int(frames[apart[0]]) if len(apart) else None
+
+
+def _every_line_read(labels: Labels, owner: int) -> bool:
+    """Whether each line of a file of text, but blank ones and the header, is a row that was read."""
+    part = labels.parts[labels.filled[owner]]
+    if labels.dialect is None:
+        return False
+    lines = [line for line in part.file.data.splitlines() if line.strip()]
+    return bool(len(lines) - headed_by(lines[0].decode(), labels.dialect.header) == part.rows)
 
 
 @rule("LAB202", WARNING, fix="unsafe", needs="frame")
@@ -418,12 +442,7 @@ def source_in_two_places(labels: Labels, found: Found) -> Iterator[Finding]:
     """
     if labels.dialect and "source" in labels.dialect.fills:
         return
-    first, second = labels.twins
-    apart = np.zeros(len(first), dtype=bool)
-    for field in POSITION:
-        if field in labels.fields:
-            apart |= labels.ordered(field)[first] != labels.ordered(field)[second]
-    for row, line in _repeated(labels, first[apart], second[apart]):
+    for row, line in _repeated(labels, *labels.twins_apart):
         yield found(row, "azimuth", f"source {labels.text(row, 'source')} is at a different position in line {line}, "
                     "in the same frame", "give each source its own number")  # fmt: skip
 

@@ -306,10 +306,11 @@ def directions_cut_off(files: Profile, found: Found) -> Iterator[Finding]:
 def frames_start_over(files: Profile, found: Found) -> Iterator[Finding]:
     """Rows of several clips in one file.
 
-    Frames run to the end of the file's time and start over from the beginning, with sources that were there
-    before. Nothing tells which clip a row belongs to, and sorted by frame the clips would be mixed for
-    good. Where most files of a set look like this, they may as well be single clips that were written in
-    pieces.
+    Frames run to the end of the file's time and start over from the beginning, and then the sources of the same
+    class, number and frame are somewhere else. Nothing tells which clip a row belongs to, and sorted by frame
+    the clips would be mixed for good. The order of rows alone means nothing: where it is another one, or where
+    sources have no numbers, LAB201 says it. Where most files of a set look like this, they may as well be single
+    clips that were written in pieces.
 
     Example:
         0,… 1,… 599,… 0,… 1,…  in mix001.csv

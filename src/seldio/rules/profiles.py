@@ -8,7 +8,6 @@ so that the rows of a large dataset need not be in memory at once.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -177,7 +176,7 @@ def _angles(labels: Labels) -> dict[str, Values]:
         found["azimuth.beyond"] = _sums(labels, azimuth > 180)
     if (np.maximum(high, -low) < 180).any():
         near = np.flatnonzero((np.abs(azimuth) <= NEAR) & whole)
-        owners = np.searchsorted(labels.starts, near, side="right") - 1
+        owners = labels.owners(near)
         bins = owners * (2 * NEAR + 1) + azimuth[near].astype(np.int64) + NEAR
         found["azimuth.near"] = np.bincount(bins, minlength=files * (2 * NEAR + 1)).reshape(files, -1)
     if "elevation" not in labels.fields:
@@ -231,26 +230,24 @@ def _steps(labels: Labels) -> dict[str, Values]:
 
 
 def _restarts(labels: Labels) -> dict[str, Values]:
-    """How often frames go back, and how often they start over, with sources and frames that were there before."""
+    """How often frames go back; and if they start over each time, with many sources in two places, how often that.
+
+    Rows of one clip in any order go back often, by little; in runs by class, by source or by track they start over,
+    but only a clip whose sources have no numbers of their own then has one source in two places at once.
+    """
     if "frame" not in labels.fields or not len(labels.unsorted):
         return {}
-    frames, restarts = labels.column("frame"), np.zeros(len(labels.filled), np.int64)
-    fields = [field for field in ("class_id", "source", "frame", "azimuth", "elevation") if field in labels.fields]
-    keys = np.stack([labels.column(field) for field in fields])
-    marks = sum(field in ("class_id", "source") for field in fields)
-    for index in range(len(restarts)):
-        rows = labels.rows_of(index)
-        own, length = frames[rows], int(labels.high("frame")[index]) - int(labels.low("frame")[index])
-        falls = np.flatnonzero(-np.diff(own) > max(_FRAMES, length / 2)) + 1
-        for before, after in itertools.pairwise(np.split(keys[:, rows], falls, axis=1)):
-            # of one clip, written source by source, no two pieces have one in common; twice the same is LAB202
-            sources = [set(zip(*piece[:marks].tolist(), strict=True)) for piece in (before, after)]
-            times = [np.unique(piece[marks]) for piece in (before, after)]
-            # pieces in another order, and a frame that is far off, have no frames in common
-            again = 5 * len(np.intersect1d(times[0], times[1], assume_unique=True)) >= min(map(len, times))
-            restarts[index] += bool(sources[0] & sources[1]) and again and not np.array_equal(before, after)
-    owners = np.searchsorted(labels.starts, labels.unsorted, side="right") - 1
-    return {"frame.restarts": restarts, "frame.breaks": np.bincount(owners, minlength=len(restarts))}
+    owners = labels.owners(labels.unsorted)
+    breaks = np.bincount(owners, minlength=len(labels.filled))
+    if not labels.has("class_id", "source") or (labels.dialect is not None and "source" in labels.dialect.fills):
+        return {"frame.breaks": breaks}
+    falls = labels.column("frame")[labels.unsorted - 1] - labels.column("frame")[labels.unsorted]
+    far = falls > np.maximum(_FRAMES, (labels.high("frame") - labels.low("frame")) / 2)[owners]
+    first, second = map(labels.rows, labels.twins_apart)
+    twins = np.bincount(labels.owners(second[labels.pieces[first] != labels.pieces[second]]), minlength=len(breaks))
+    numbered = labels.high("source") > labels.low("source")
+    restarts = (np.bincount(owners, far, len(breaks)) == breaks) & (twins >= _FRAMES) & numbered
+    return {"frame.breaks": breaks, "frame.restarts": breaks * restarts}
 
 
 def _distances(labels: Labels) -> dict[str, Values]:

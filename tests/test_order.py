@@ -1,0 +1,237 @@
+"""The order of rows says nothing about a clip, and a repair of the order never mixes what may be two of them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from imaging_sets import Document, imaging_set
+
+import seldio
+from seldio.check import repair
+from seldio.check.validation import Examined, examine
+from seldio.findings import Severity
+
+Lines = list[str]
+Order = Callable[[Lines], Lines]
+
+
+def by(at: int) -> Order:
+    """Rows by the number in a column; those where it is the same as they were."""
+    return lambda lines: sorted(lines, key=lambda line: float(line.split(",")[at]))
+
+
+def shuffled(seed: int) -> Order:
+    return lambda lines: random.Random(seed).sample(lines, len(lines))
+
+
+ORDERS: dict[str, Order] = {
+    "shuffled": shuffled(1),
+    "shuffled again": shuffled(2),
+    "by class": by(1),
+    "by class and third column": lambda lines: by(1)(by(2)(lines)),
+    "by third column": by(2),
+    "by fourth column": by(3),
+    "reversed": lambda lines: lines[::-1],
+}
+REAL = (
+    "starss22-labels/metadata_dev", "starss23-predictions/system-a-polar", "starss23-predictions/system-a-cartesian",
+    "dcase2020-predictions", "dcase2020-baseline-predictions", "tau-nigens2020-labels", "spatialscaper-labels",
+)  # fmt: skip
+#: Folders of which pairs of clips are put into one file.
+PAIRED = (*REAL[:4], "tau-nigens2020-labels")
+
+
+def files(folder: Path, most: int = 12) -> list[Path]:
+    """Some files with rows, from all of a folder."""
+    found = [path for path in sorted(folder.rglob("*.csv")) if path.stat().st_size]
+    return found[:: max(1, len(found) // most)][:most]
+
+
+def rows(path: Path) -> Lines:
+    return [line for line in path.read_text().splitlines() if line[:1].isdigit()]
+
+
+def repaired(path: Path, lines: Sequence[str], unsafe: bool = False) -> tuple[Lines, Examined]:
+    """What a repair makes of a file of *lines*, and what is found in it before."""
+    path.write_text("".join(f"{line}\n" for line in lines))
+
+    def check(changed: Mapping[str, bytes]) -> list[Examined]:
+        return [examine(path, changed=changed)]
+
+    before = check({})
+    changes = repair.repairs(before, unsafe, check)
+    return (changes[0].after.decode().splitlines() if changes else list(lines)), before[0]
+
+
+def frames(lines: Sequence[str]) -> list[float]:
+    return [float(line.split(",")[0]) for line in lines]
+
+
+# --- what is never sorted ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PAIRED)
+def test_two_clips_in_a_file_are_not_mixed(shared: Path, tmp_path: Path, name: str) -> None:
+    paths, tried = files(shared / "data" / name), 0
+    for first in paths:
+        for second in random.Random(first.name).sample(paths, 2):
+            one, other = rows(first), rows(second)
+            if one == other or not set(frames(one)) & set(frames(other)):
+                continue
+            after, found = repaired(tmp_path / second.name, [*one, *other])
+            assert after == [*one, *other], (first.name, second.name)
+            tried += "LAB201" in found.report.by_rule()
+    assert tried >= 4
+
+
+def test_a_run_that_was_resumed_is_not_sorted(shared: Path, tmp_path: Path) -> None:
+    """Its first half was written to the end of the output buffer, and again from an earlier frame on."""
+    for path in files(shared / "data" / REAL[1]):
+        lines = rows(path)
+        middle, early = len(lines) // 2, len(lines) // 3
+        again = [re.sub(r"(-?\d+),(-?\d+)$", lambda m: f"{int(m[1]) // 2},{m[2]}", line) for line in lines[early:]]
+        assert repaired(tmp_path / path.name, [*lines[:middle], *again])[0] == [*lines[:middle], *again]
+
+
+@pytest.mark.parametrize("marks", [False, True])
+def test_sides_of_a_merge_conflict_are_not_sorted(shared: Path, tmp_path: Path, marks: bool) -> None:
+    for path in files(shared / "data" / REAL[0], 6):
+        lines = rows(path)
+        third = len(lines) // 3
+        theirs = [line.rsplit(",", 1)[0] + ",7" for line in lines[third : 2 * third]]
+        parts = [lines[:third], lines[third : 2 * third], theirs, lines[2 * third :]]
+        if marks:
+            parts = [parts[0], ["<<<<<<< HEAD"], parts[1], ["======="], parts[2], [">>>>>>> theirs"], parts[3]]
+        merged = [line for part in parts for line in part]
+        after, found = repaired(tmp_path / path.name, merged)
+        assert after == merged
+        assert not any(one.fixable for one in found.report.findings if one.code == "LAB201")
+
+
+def test_lines_that_cannot_be_read_keep_all_in_place(tmp_path: Path) -> None:
+    lines = ["5,1,0,-50,30", "8,1,0,-50,30", "3,x,0,-50,30", "1,1,0,-50,30"]
+    after, found = repaired(tmp_path / "mix001.csv", lines)
+    assert after == lines
+    hints = [one.hint for one in found.report.findings if one.code == "LAB201"]
+    assert hints == ["put the lines right that cannot be read, then sort the rows by frame"]
+
+
+def test_a_frame_on_both_sides_of_a_fall_is_named(tmp_path: Path) -> None:
+    lines = ["5,1,0,-50,30", "8,1,0,-50,30", "5,2,0,-50,30", "8,2,0,-50,30"]
+    after, found = repaired(tmp_path / "mix001.csv", lines, unsafe=True)
+    assert after == lines
+    (one,) = (one for one in found.report.findings if one.code == "LAB201")
+    assert not one.fixable
+    assert one.hint == (
+        "sort the rows by frame if all are of one clip: those of frame 5 do not stand together, as in a file of two clips"
+    )
+
+
+# --- what is ------------------------------------------------------------------------------------------------
+
+
+def test_whole_frames_are_sorted(shared: Path, tmp_path: Path) -> None:
+    """Frames in any order, each with its rows together: nothing but their order changes, and nothing within one."""
+    for path in files(shared / "data" / REAL[0], 6):
+        lines = rows(path)
+        order = random.Random(path.name).sample(sorted(set(frames(lines))), len(set(frames(lines))))
+        mixed = sorted(lines, key=lambda line: order.index(float(line.split(",")[0])))
+        assert mixed != lines
+        assert repaired(tmp_path / path.name, mixed)[0] == sorted(lines, key=lambda line: float(line.split(",")[0]))
+
+
+# --- order is no fault --------------------------------------------------------------------------------------
+
+
+def reordered(folder: Path, paths: Sequence[Path], order: Order) -> None:
+    folder.mkdir()
+    for path in paths:
+        lines = path.read_text().splitlines()
+        head = lines[: not lines[0][:1].isdigit()]
+        (folder / path.name).write_text("".join(f"{line}\n" for line in [*head, *order(rows(path))]))
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_no_order_is_an_error(shared: Path, tmp_path: Path, name: str) -> None:
+    paths = files(shared / "data" / name, 24)
+    for number, order in enumerate(ORDERS.values()):
+        reordered(tmp_path / str(number), paths, order)
+        found = examine(tmp_path / str(number)).report.findings
+        assert not [one for one in found if one.severity is Severity.ERROR and one.code[:3] == "LAB"]
+
+
+@pytest.mark.parametrize("name", [REAL[0], REAL[3]])
+def test_no_order_changes_a_score(shared: Path, tmp_path: Path, name: str) -> None:
+    paths = files(shared / "data" / name, 6)
+    reordered(tmp_path / "reference", paths, lambda lines: lines)
+    turned = {which: ORDERS[which] for which in ("shuffled", "by class", "reversed")}
+    scores = {}
+    for which, order in {"as it is": lambda lines: lines, **turned}.items():
+        reordered(tmp_path / which, paths, lambda lines, order=order: order(noisy(lines)))
+        report = seldio.score(tmp_path / which, tmp_path / "reference", profile="dcase2022")
+        scores[which] = figures(report)
+    for one in scores.values():
+        assert one == pytest.approx(scores["as it is"], rel=1e-9, nan_ok=True)
+
+
+def figures(report: Any) -> dict[str, float]:
+    """All numbers of the first row of scores."""
+    return {name: value for name, value in report.overall.items() if isinstance(value, (int, float))}
+
+
+def noisy(lines: Lines) -> Lines:
+    """Rows of which each tenth is missing."""
+    return [line for number, line in enumerate(lines) if number % 10]
+
+
+def energy_maps(folder: Path, clips: Sequence[tuple[Document, Document]], seed: int | None = None) -> dict[str, float]:
+    """The scores of energy maps of 2026, their annotations shuffled with *seed*."""
+    sides = folder / "labels", folder / "predictions"
+    for number, clip in enumerate(clips):
+        for side, document in zip(sides, clip, strict=True):
+            every = document["annotations"]
+            if seed is not None:
+                every = random.Random(seed).sample(every, len(every))
+            side.mkdir(parents=True, exist_ok=True)
+            (side / f"fold4_room1_mix{number:03}.json").write_text(json.dumps({"annotations": every}))
+    return figures(seldio.score(sides[1], sides[0], profile="dcase2026"))
+
+
+def test_annotations_of_2026_stand_in_any_order(shared: Path, tmp_path: Path) -> None:
+    lines = (shared / "data/goldens/seld-2026.jsonl").read_text("utf-8").splitlines()
+    for number, row in enumerate(map(json.loads, lines[:6])):
+        clips = [(one["truth"], one["prediction"]) for one in row["sequences"]]
+        scores = [energy_maps(tmp_path / f"{number}-{seed}", clips, seed) for seed in (None, 1, 2, 3)]
+        for one in scores[1:]:
+            assert one == pytest.approx(scores[0], rel=1e-9, nan_ok=True)
+
+
+def test_random_sets_of_2026_are_not_refused_in_any_order(tmp_path: Path) -> None:
+    for seed in range(0, 60, 5):
+        clips = [clip for clip in imaging_set(seed) if all(one["annotations"] for one in clip)]
+        if clips:
+            energy_maps(tmp_path / str(seed), clips, seed)
+
+
+# --- what speaks of several clips ---------------------------------------------------------------------------
+
+
+def test_clips_with_numbered_sources_in_a_file_are_told(shared: Path, tmp_path: Path) -> None:
+    """Where the second has sources of the first at the same time, somewhere else, and begins in its first half."""
+    paths = files(shared / "data" / REAL[0], 40)
+    told = 0
+    for first, second in itertools.pairwise(paths):
+        one, other = rows(first), rows(second)
+        shared_keys = {tuple(line.split(",")[:3]) for line in one} & {tuple(line.split(",")[:3]) for line in other}
+        _, found = repaired(tmp_path / second.name, [*one, *other])
+        several = "LAB322" in found.report.by_rule()
+        assert not several or len(shared_keys) >= 20
+        told += several
+    assert told >= 3
