@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,19 @@ from seldio.reports import render
 from seldio.reports.json_report import reports
 from seldio.reports.tables import Column, Interval, ScoreReport, UnreliableInterval, WeakInterval
 from seldio.scores import resampling
+from seldio.scores.comparison import labels
 from seldio.scores.comparison.pairs import Contest, lead_of, system_names
 from seldio.scores.resampling import Resampling, holm, interval, most_unseen, p_value, ranks, swaps, units_of, weights
+from seldio.scores.seld.report import SeldCase
+from seldio.scores.seld.rows import SideFacts
 from seldio.synth.outputs import write_outputs
 from seldio.synth.tree import write_tree
+
+_SPEC = spec_from_file_location("coverage_of_intervals", Path(__file__).parents[1] / "benchmarks/coverage.py")
+assert _SPEC is not None
+assert _SPEC.loader is not None
+simulated = module_from_spec(_SPEC)
+_SPEC.loader.exec_module(simulated)
 
 # --- resamples and tests ------------------------------------------------------------------------------------------
 
@@ -195,6 +205,43 @@ def test_under_the_null_a_better_system_is_named_once_in_twenty_times() -> None:
     assert any_of_five > 2 * alarms
 
 
+def test_under_the_null_no_rank_and_no_class_is_told_apart_more_often_than_the_lead() -> None:
+    """Systems of the same quality in clips of uneven difficulty, thirteen classes, some of them in one clip of 25."""
+    claims = {"lead": 0, "rank": 0, "class": 0}
+    for seed in range(2, 202):
+        world = simulated.World(seed, 20)
+        names, scores = ("a", "b", "c")[: 2 + seed % 2], [world.system() for _ in range(2 + seed % 2)]
+        found, p = labels.contested(names, scores, Resampling(300, seed), np.arange(20), "all", 4)
+        case = SeldCase(
+            simulated.PROFILE, simulated.PROFILE.limits, scores[0], SideFacts(), [f"class {n}" for n in range(13)], ""
+        )
+        ends = np.array([[cell[1:] for cell in row[1:-1]] for row in found.ranking()])  # type: ignore[index]
+        claims["lead"] += any(found.better(pair, 4) != "undecided" for pair in found.pairs)
+        claims["rank"] += bool((ends[:, :, 1].min(axis=0) < ends[:, :, 0].max(axis=0)).any())
+        table = labels._classes(found, case, scores, p)
+        claims["class"] += any(cell in names for row in table for cell in row)
+    assert claims["rank"] <= claims["lead"], claims
+    assert claims["class"] <= claims["lead"], claims
+    assert 0.01 <= claims["lead"] / 200 <= 0.085, claims  # 5 %, give or take twice its deviation
+
+
+def test_ranks_are_all_those_that_the_tests_leave_open() -> None:
+    first, second, third = contest("all").ranking().rows  # b is ahead of a by F, and nothing else is decided
+    assert [(row[0], row[1]) for row in (first, second, third)] == [
+        ("b", (1, 1, 2)),
+        ("c", (2, 1, 3)),
+        ("a", (3, 2, 3)),
+    ]
+    assert {type(cell) for row in (first, second, third) for cell in row[1:-1]} == {Interval}
+    titled = [
+        Column(name, name, better="higher" if name in ("F", "LR") else "lower") for name in ("ER", "F", "LE", "LR")
+    ]
+    values = np.array([[0.3, 0.5, 9, 0.5], [0.2, 0.6, 8, 0.6]])
+    for p, ends in (([0.01, 0.01, 0.01, 0.9], (1, 1)), ([0.01, 0.01, 0.9, 0.9], (1, 2))):
+        own = Contest(("x", "y"), tuple(titled), values, values[None], np.array([p]), 30, "clips", "a test", 1)
+        assert own.ranking().rows[0][:2] == ("y", (1, *ends)), "the sum of ranks is decided where no open rank turns it"
+
+
 def test_pairs_with_all_the_first_and_the_best() -> None:
     assert contest("all").pairs == [(0, 1), (0, 2), (1, 2)]
     assert contest("first").pairs == [(0, 1), (0, 2)]
@@ -262,7 +309,7 @@ def test_a_system_and_itself(folder: Path) -> None:
     assert all(row[1:] == (1.0, 1.0, "undecided") for row in report.table("tests"))
     (same,) = (notice for notice in report.notices if notice.name == "same-system")
     assert same.text == "fair and fair (2) are the same files, byte for byte. There is nothing to compare"
-    assert all(cell == (1, 1, 1) for row in report.table("ranks") for cell in row[1:-1])
+    assert all(cell == (1, 1, 2) for row in report.table("ranks") for cell in row[1:-1]), "no test tells them apart"
 
 
 def test_equal_rows_in_other_files_are_said(folder: Path, tmp_path: Path) -> None:
@@ -452,13 +499,19 @@ def test_a_class_that_is_never_found_has_a_bound_and_one_always_found_too(lost: 
     assert {type(cell) for cell in jackknife[3:7]} == {UnreliableInterval}
 
 
-def test_two_systems_that_never_find_a_class_may_still_differ(lost: tuple[Path, Path, Path]) -> None:
-    report = seldio.compare([lost[1], lost[2]], lost[0], resamples=200, reference_format="starss23")
+def test_classes_are_tested_together_and_have_no_interval_of_their_own(folder: Path, lost: tuple[Path, ...]) -> None:
+    same = seldio.compare([lost[1], lost[2]], lost[0], resamples=200, reference_format="starss23").table("classes")
+    assert [row[3:] for row in same.rows[:2]] == [(0.0, 1.0, "undecided")] * 2
+    assert all(np.isnan(row[4]) for row in same.rows[2:]), "a class without references is no test"  # type: ignore[arg-type]
+    report = compared(folder, "fair", "good", "poor", resamples=2000)
     table = report.table("classes")
-    place = [column.name for column in table.columns].index("F_1")
-    q = 1 - 0.025 ** (1 / 6)
-    assert tuple(table.rows[1][place]) == pytest.approx((0, -2 * q / (1 + q), 2 * q / (1 + q)))  # type: ignore[arg-type]
-    assert tuple(table.rows[0][place]) == pytest.approx((0, -q, q))  # type: ignore[arg-type]
+    assert [column.name for column in table.columns[3:6]] == ["F_1", "p_holm_1", "better_1"]
+    leads = {row[0]: row[-1] for row in report.table("tests")}
+    for row in table:
+        for number, pair in enumerate(("good − fair", "poor − fair", "poor − good")):
+            gain, p, better = row[3 + 3 * number : 6 + 3 * number]
+            assert better == "undecided" or (p < 0.05 and leads[f"{pair}: SELD"] != "undecided")  # type: ignore[operator]
+            assert better in ("undecided", pair.split(" − ")[gain < 0])  # type: ignore[operator]
 
 
 def test_overall_intervals_that_rest_on_few_clips_are_marked(lost: tuple[Path, Path, Path]) -> None:

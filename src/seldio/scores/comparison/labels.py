@@ -6,18 +6,16 @@ import dataclasses
 import os
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.scores.comparison.pairs import LEVEL, Against, Contest, lead_of, naming, said_of, same_systems, system_names
-from seldio.scores.resampling import FEWEST, Resampling, interval, interval_cells, p_value, units_of, weights
-from seldio.scores.seld.boundaries import slack
+from seldio.scores.resampling import FEWEST, Resampling, p_value, units_of, weights
 from seldio.scores.seld.clip_sums import ClipSums, exchanged_sums, together
 from seldio.scores.seld.metrics import Counts
-from seldio.scores.seld.report import HELD, REFERENCES, RELIABLE, SeldCase, doubt, few_clips, notices
+from seldio.scores.seld.report import HELD, REFERENCES, SeldCase, notices, weak_scores
 from seldio.scores.seld.rows import Floats, Ints
 from seldio.scores.seld.score_labels import Path, SeldOptions, report_of, scored_case
 from seldio.scores.seld.scoring import SeldScore
@@ -55,12 +53,12 @@ def compare_labels(
         return _alone(os.fspath(systems[0]), cases[0], draw)
     scores, left_out = _common(names, [case.score for case in cases])
     unit_of = units_of(scores[0].clips, scores[0].rooms, draw.over)
-    contest, by_class = _contest(names, scores, draw, unit_of, against, deciding)
+    contest, of_classes = contested(names, scores, draw, unit_of, against, deciding)
     case = dataclasses.replace(cases[0], score=scores[0], bootstrap=draw, intervals=False)
     found = [contest.overall(f"overall, 95 % confidence intervals by bootstrap over {draw.over}")]
     found += [contest.differences(), contest.tests(), contest.ranking()]
-    if by_class is not None:
-        found.append(_classes(contest, case, scores, by_class, unit_of))
+    if of_classes.size:
+        found.append(_classes(contest, case, scores, of_classes))
     beside = _beside(contest, cases, scores, draw, unit_of)
     found += _beside_tables(beside)
     if most:
@@ -82,7 +80,7 @@ def compare_labels(
         *_about_swaps(contest, draw),
     ]
     if contest.units >= FEWEST:
-        told += said_of(names, [[*few_clips(dataclasses.replace(case, score=score))] for score in scores])
+        told += said_of(names, [[*weak_scores(score, draw.over, case.labels)] for score in scores])
     told += said_of(names, [[each for each in notices(one) if each.grave or each.first] for one in cases])
     return ScoreReport(
         f"comparison of {plural(len(names), 'system')}", profile.name, profile.title, over, tuple(found),
@@ -121,44 +119,47 @@ def _common(names: Sequence[str], scores: Sequence[SeldScore]) -> tuple[list[Sel
 # --- numbers ----------------------------------------------------------------------------------------------
 
 
-def _contest(
+def contested(
     names: tuple[str, ...], scores: Sequence[SeldScore], draw: Resampling, unit_of: Ints, against: Against, lead: int
-) -> tuple[Contest, Floats | None]:
-    """The contest, and the resampled scores by class, shape [resamples, systems, scores, classes]."""
-    drawn: list[list[Any]] = [[] for _ in scores]
-    for batch in weights(draw, unit_of):
-        for values, score in zip(drawn, scores, strict=True):
-            values.append(score.resampled(batch))
-    overall = np.stack([np.concatenate([each.overall for each in values]) for values in drawn], axis=1)
-    by_class = None
-    if drawn[0][0].by_class is not None:
-        by_class = np.stack([np.concatenate([each.by_class for each in values]) for values in drawn], axis=1)
-    pairs = combinations(scores, 2)
-    p = np.array([p_value(apart(one, other), exchanged(one, other), draw, unit_of) for one, other in pairs])
+) -> tuple[Contest, Floats]:
+    """The contest, and the p-values of each class, shape [pairs, classes], in F."""
+    drawn = [np.concatenate([score.resampled(batch).overall for batch in weights(draw, unit_of)]) for score in scores]
+    p = np.array([
+        p_value(apart(one, other), exchanged(one, other), draw, unit_of) for one, other in combinations(scores, 2)
+    ])  # fmt: skip
+    columns = scores[0].profile.columns
     contest = Contest(
-        names, scores[0].profile.columns, np.array([score.values().overall[0] for score in scores]), overall, p,
-        int(unit_of.max()) + 1, draw.over, f"paired permutation test over {draw.over}", lead, against,
-        weak=np.any([score.weak(draw.over) for score in scores], axis=0),
+        names, columns, np.array([score.values().overall[0] for score in scores]), np.stack(drawn, axis=1),
+        p[:, : len(columns)], int(unit_of.max()) + 1, draw.over, f"paired permutation test over {draw.over}", lead,
+        against, weak=np.any([score.weak(draw.over) for score in scores], axis=0),
     )  # fmt: skip
-    return contest, by_class
+    return contest, p[:, len(columns) :]
 
 
 def apart(one: SeldScore, other: SeldScore) -> Floats:
-    """What two systems differ by over all clips."""
-    return np.asarray(other.values().overall[0] - one.values().overall[0])
+    """What two systems differ by over all clips: in all scores, then in F of each class."""
+    return np.asarray(_measured(other, other.counts.total())[0] - _measured(one, one.counts.total())[0])
+
+
+def _measured(score: SeldScore, counts: Counts) -> Floats:
+    """All scores of some *counts* and F of the classes, shape [batch, scores and classes]."""
+    values = score.profile.score(counts, score.average)
+    return values.overall if values.by_class is None else np.hstack((values.overall, values.by_class[:, _f(score)]))
+
+
+def _f(score: SeldScore) -> int:
+    return score.profile.names.index("F")
 
 
 def exchanged(one: SeldScore, other: SeldScore) -> Callable[[Floats], Floats]:
-    """The differences where some clips change sides between two systems."""
+    """The differences, as :func:`apart` has them, where some clips change sides between two systems."""
     change = Counts(*(b - a for a, b in zip(one.counts.arrays(), other.counts.arrays(), strict=True)))
     first, second = one.counts.total(), other.counts.total()
 
     def differences(sides: Floats) -> Floats:
         moved = [sides @ array for array in change.arrays()]
         a, b = (
-            one.profile.score(
-                Counts(*(whole + sign * part for whole, part in zip(total.arrays(), moved, strict=True))), one.average
-            ).overall
+            _measured(one, Counts(*(whole + sign * part for whole, part in zip(total.arrays(), moved, strict=True))))
             for total, sign in ((first, 1), (second, -1))
         )
         return np.asarray(b - a)
@@ -169,7 +170,7 @@ def exchanged(one: SeldScore, other: SeldScore) -> Callable[[Floats], Floats]:
 def _beside(
     contest: Contest, cases: Sequence[SeldCase], scores: Sequence[SeldScore], draw: Resampling, unit_of: Ints
 ) -> Contest | None:
-    """The systems with their scores of events and tracks, if these were asked for; as :func:`_contest`."""
+    """The systems with their scores of events and tracks, if these were asked for; as :func:`contested`."""
     found: list[list[ClipSums]] = [[] for _ in cases]
     for outcomes in zip(*(case.beside for case in cases), strict=True):
         if outcomes[0].levels:
@@ -205,36 +206,34 @@ def _beside_tables(own: Contest | None) -> Iterator[Table]:
 # --- where they differ ------------------------------------------------------------------------------------
 
 
-def _classes(contest: Contest, case: SeldCase, scores: Sequence[SeldScore], drawn: Floats, unit_of: Ints) -> Table:
-    """What the systems differ by in each class, in F where the profile has it."""
-    names = [column.name for column in contest.columns]
-    place = names.index("F") if "F" in names else contest.lead
-    column, held = contest.columns[place], scores[0].held(contest.over).tolist()  # type: ignore[arg-type]
+def _classes(contest: Contest, case: SeldCase, scores: Sequence[SeldScore], p: Floats) -> Table:
+    """What the systems differ by in each class, with tests that are corrected over all classes."""
+    place = _f(scores[0])
+    column, held = contest.columns[place], scores[0].held(contest.over)  # type: ignore[arg-type]
     counts = scores[0].counts.references.sum(axis=0).astype(int).tolist()
     own = [each.by_class[0, place] for each in (score.values() for score in scores) if each.by_class is not None]
-    support = np.min([each.support(contest.over) for each in scores], axis=0)  # type: ignore[arg-type]
+    classes = dataclasses.replace(  # with the lead, which decides here too
+        contest, columns=(contest.columns[contest.lead], *[column] * len(case.labels)), lead=0,
+        values=np.column_stack((contest.values[:, contest.lead], np.array(own))),
+        p=np.column_stack((contest.p[:, contest.lead], np.where(held > 0, p, np.nan))),
+    )  # fmt: skip
     cells: list[list[Cell]] = [[] for _ in case.labels]
-    heads = [
-        dataclasses.replace(
-            column, name=f"{column.name}_{number}", title=contest.headed(f"{column.title} difference", pair)
-        )
-        for number, pair in enumerate(contest.pairs, 1)
-    ]
-    for one, other in contest.pairs:
-        low, high = interval(drawn[:, other, place] - drawn[:, one, place], contest.units)
-        apart = own[other] - own[one]
-        if column.name == "F":  # where all clips agree for both, no resample tells how far they may be apart
-            same = low == high
-            (down, up), (less, more) = (slack(own[each], scores[0].counts.references, unit_of) for each in (one, other))
-            low, high = np.where(same, apart - up - less, low), np.where(same, apart + down + more, high)
-        for number, cell in enumerate(interval_cells(apart, low, high, support[place] >= FEWEST)):
-            cells[number].append(cell)
-    rows = tuple(
-        (label, counts[number], held[number], *cells[number], doubt(cells[number], heads))
-        for number, label in enumerate(case.labels)
-    )
-    title = f"differences of {column.title} by class"
-    return Table("classes", title, (Column("class", "class"), REFERENCES, HELD, *heads, RELIABLE), rows, aside=True)
+    heads = []
+    for number, pair in enumerate(contest.pairs, 1):
+        gain, raised = own[pair[1]] - own[pair[0]], classes.raised[contest.numbered(pair), 1:]
+        for row, each in enumerate(cells):
+            each += [float(gain[row]), float(raised[row]), classes.better(pair, row + 1)]
+        heads += [
+            dataclasses.replace(column, name=f"{column.name}_{number}",
+                                title=contest.headed(f"{column.title} difference", pair)),
+            Column(f"p_holm_{number}", contest.headed("p (Holm)", pair), "", 4, None,
+                   "p-value with Holm's correction over all classes and pairs of this table"),
+            Column(f"better_{number}", contest.headed("better", pair), meaning=
+                   f"the better system where p (Holm) is below {LEVEL:g} here, and that of the lead too"),
+        ]  # fmt: skip
+    rows = tuple((label, counts[number], int(held[number]), *cells[number]) for number, label in enumerate(case.labels))
+    title = f"differences of {column.title} by class, {contest.test}"
+    return Table("classes", title, (Column("class", "class"), REFERENCES, HELD, *heads), rows, aside=True)
 
 
 def _clips(contest: Contest, scores: Sequence[SeldScore], most: int) -> Table:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from seldio.errors import DataError, UsageError
 from seldio.files import open_source, read_entries
 from seldio.findings import raise_errors
-from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval, WeakInterval
+from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval
 from seldio.scores.ranking import COMPARED, RANKED
 from seldio.scores.resampling import FEWEST, Resampling, holm, interval, interval_cells, ranks
 from seldio.scores.seld.rows import Floats
@@ -183,20 +183,34 @@ class Contest:
         """The title of a column about a pair, which is named where there are several."""
         return title if len(self.pairs) == 1 else f"{title}, {self.named(pair)}"
 
-    def raised(self) -> tuple[Floats, Floats]:
-        """The p-values of the pairs shown, and those with Holm's correction: of the lead, and of all others together.
+    @cached_property
+    def raised(self) -> Floats:
+        """The p-values with Holm's correction, of the lead and of all others together; NaN where nothing is tested.
 
         The best system was chosen by the scores, so that its pairs are corrected as if all were tested.
         """
-        every = list(combinations(range(len(self.systems)), 2))
-        shown = [every.index((min(pair), max(pair))) for pair in self.pairs]
-        tested = shown if self.against == "first" else list(range(len(every)))
-        adjusted = np.full(self.p.shape, np.nan)
+        tested = list(range(len(self.systems) - 1 if self.against == "first" else len(self.p)))
+        found = np.full(self.p.shape, np.nan)
         rest = [n for n, column in enumerate(self.columns) if n != self.lead and column.better is not None]
         for family in ([self.lead], rest):
             place = np.ix_(tested, family)
-            adjusted[place] = holm(self.p[place].ravel()).reshape(self.p[place].shape)
-        return self.p[shown], adjusted[shown]
+            found[place] = holm(self.p[place].ravel()).reshape(self.p[place].shape)
+        return found
+
+    @cached_property
+    def ahead(self) -> NDArray[np.bool_]:
+        """Which system the tests call better than which, shape [better, worse, scores]: nothing without the lead."""
+        found = np.zeros((len(self.systems), *self.values.shape), dtype=bool)
+        signs = np.where(self.lower, -1, 1)
+        for number, (one, other) in enumerate(combinations(range(len(self.systems)), 2)):
+            sure = (self.raised[number] < LEVEL) & (self.raised[number, self.lead] < LEVEL)
+            gain = (self.values[other] - self.values[one]) * signs
+            found[one, other], found[other, one] = sure & (gain < 0), sure & (gain > 0)
+        return found
+
+    def numbered(self, pair: tuple[int, int]) -> int:
+        """Which of all pairs this is."""
+        return list(combinations(range(len(self.systems)), 2)).index((min(pair), max(pair)))
 
     # --- tables ---
 
@@ -221,13 +235,12 @@ class Contest:
     def differences(self, how: str = "paired bootstrap") -> Table:
         """What each score differs by; *how* the intervals are made."""
         rows = []
-        every = list(combinations(range(len(self.systems)), 2))
         for one, other in self.pairs:
             apart = self.values[other] - self.values[one]
             if self.apart is None:
                 low, high = interval(self.drawn[:, other] - self.drawn[:, one], self.units)
             else:
-                number, turned = every.index((min(one, other), max(one, other))), one > other
+                number, turned = self.numbered((one, other)), one > other
                 low, high = -self.apart[::-1, number] if turned else self.apart[:, number]
             rows.append((self.named((one, other)), *self.cells(apart, low, high)))
         title = f"differences, 95 % confidence intervals by {how} over {self.over}"
@@ -236,18 +249,14 @@ class Contest:
     def tests(self) -> Table:
         """The p-value of each difference, that of the lead first, and which system is better."""
         rows: list[tuple[Cell, ...]] = []
-        plain, corrected = self.raised()
         order = sorted(range(len(self.columns)), key=lambda place: place != self.lead)
-        for number, (one, other) in enumerate(self.pairs):
+        for one, other in self.pairs:
+            number = self.numbered((one, other))
             for place in order:
-                if self.columns[place].better is None:
-                    continue
-                p, last = float(plain[number, place]), float(corrected[number, place])
-                gain = self.values[other, place] - self.values[one, place]
-                winner = other if (gain < 0) == (self.columns[place].better == "lower") else one
-                sure = last < LEVEL and corrected[number, self.lead] < LEVEL and gain
-                label = f"{self.named((one, other))}: {self.columns[place].title}"
-                rows.append((label, p, last, self.systems[winner] if sure else "undecided"))
+                if self.columns[place].better is not None:
+                    label = f"{self.named((one, other))}: {self.columns[place].title}"
+                    better = self.better((one, other), place)
+                    rows.append((label, float(self.p[number, place]), float(self.raised[number, place]), better))
         lead = self.columns[self.lead].title
         holm_of = f"p-value with Holm's correction over all measures but {lead}, the lead, which needs none"
         if len(self.systems) > 2:
@@ -266,51 +275,47 @@ class Contest:
         )
         return Table("tests", f"{self.test}; {lead} decides", heads, tuple(rows))
 
+    def better(self, pair: tuple[int, int], place: int) -> str:
+        """The system of a pair that the tests call better in a score."""
+        found = (one for one, other in (pair, pair[::-1]) if self.ahead[one, other, place])
+        return next((self.systems[one] for one in found), "undecided")
+
     def ranking(self) -> Table:
-        """The rank of each system in each score, with the interval of what it is in resamples."""
-        own, drawn = ranks(self.values, self.lower), ranks(self.drawn, self.lower)
+        """The rank of each system in each score, with all ranks that the tests leave open."""
         kept = [number for number, column in enumerate(self.columns) if column.better is not None]
+        own, drawn = ranks(self.values, self.lower), ranks(self.drawn, self.lower)
+        least, most = _open(self.ahead)
+        heads, cells = [], []
         names = [column.name for column in self.columns]
-        summed = next((some for some in RANKED.values() if set(some) <= set(names)), ())
-        heads, values, all_drawn = [], [], []
-        flags = np.zeros(len(names), dtype=bool) if self.weak is None else self.weak
-        if summed:
+        if summed := next((some for some in RANKED.values() if set(some) <= set(names)), ()):
             chosen = [names.index(name) for name in summed]
-            lowest = np.array([True])
-            values.append(ranks(own[:, chosen].sum(axis=1, keepdims=True), lowest))
-            all_drawn.append(ranks(drawn[:, :, chosen].sum(axis=2, keepdims=True), lowest))
+            low, high = least[:, chosen].sum(axis=1), most[:, chosen].sum(axis=1)
+            ends = _open(high[:, None] < low)
+            cells.append((ranks(own[:, chosen].sum(axis=1, keepdims=True), np.array([True]))[:, 0], *ends))
             titles = ", ".join(self.columns[place].title for place in chosen)
             heads.append(Column("rank", "rank", "", 0, "lower", f"rank by the sum of the ranks in {titles}"))
-        values.append(own[:, kept])
-        all_drawn.append(drawn[:, :, kept])
+        cells += [(own[:, place], least[:, place], most[:, place]) for place in kept]
         heads += [
             Column(f"{self.columns[place].name}_rank", f"{self.columns[place].title} rank", "", 0, "lower",
                    f"rank by {self.columns[place].title} alone")
             for place in kept
         ]  # fmt: skip
-        found, resampled = np.concatenate(values, axis=1), np.concatenate(all_drawn, axis=2)
-        low, high = np.quantile(resampled, [0.025, 0.975], axis=0, method="inverted_cdf")
         best = (drawn[:, :, self.lead] == 1) / (drawn[:, :, self.lead] == 1).sum(axis=1, keepdims=True)
         first = Column("first", "first", "%", 1, "higher",
                        f"share of resamples in which it is the best by {self.columns[self.lead].title}")  # fmt: skip
-        weak = [bool(flags[[names.index(name) for name in summed]].any())] * bool(summed) + flags[kept].tolist()
-        kinds = [UnreliableInterval if self.units < FEWEST else WeakInterval if flag else Interval for flag in weak]
         rows = tuple(
-            (name, *(kind(*map(float, ends)) for kind, *ends in zip(kinds, found[n], low[n], high[n], strict=True)),
-             float(best[:, n].mean()))
+            (name, *(Interval(*(float(part[n]) for part in cell)) for cell in cells), float(best[:, n].mean()))
             for n, name in enumerate(self.systems)
-        )  # fmt: skip
-        order = np.argsort(found[:, 0], kind="stable")
-        title = f"ranks, with their 95 % intervals over resampled {self.over}"
+        )
+        order = np.argsort(cells[0][0], kind="stable")
+        title = "ranks, with the lowest and the highest that the tests leave open"
         return Table("ranks", title, (Column("system", "system"), *heads, first), tuple(rows[n] for n in order))
 
     def disagreeing(self) -> Iterator[Notice]:
         """Differences whose interval is on one side of 0 while the test leaves them open."""
-        adjusted = self.raised()[1]
-        rows = self.differences().rows
         yield from disagreeing(
-            (f"{self.columns[place].title} ({row[0]})", cell, float(adjusted[number, place]))
-            for number, row in enumerate(rows) for place, cell in enumerate(row[1:])
+            (f"{self.columns[place].title} ({row[0]})", cell, float(self.raised[self.numbered(pair), place]))
+            for pair, row in zip(self.pairs, self.differences(), strict=True) for place, cell in enumerate(row[1:])
             if self.columns[place].better is not None
         )  # fmt: skip
 
@@ -337,3 +342,8 @@ class Contest:
 
 #: Below so many units intervals hold the truth less often than they should, by simulation.
 _SHORT = 20
+
+
+def _open(ahead: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The lowest and the highest rank that each system may have, where some are *ahead* of others, shape [n, n, …]."""
+    return 1 + ahead.sum(axis=0), len(ahead) - ahead.sum(axis=1)

@@ -51,20 +51,6 @@ def bounded(
     return low, high
 
 
-def slack(f: Floats, references: Floats, unit_of: Ints) -> tuple[Floats, Floats]:
-    """How much lower and higher F of each class may be than it is, where it is 0 or 1; 0 elsewhere.
-
-    Each with half the tail of an interval of its own, so that two systems share one.
-
-    Args:
-        f: shape [classes].
-        references: of each clip, shape [clips, classes].
-        unit_of: the clip or room of each clip that was drawn.
-    """
-    q = most_unseen(_by_unit(references, unit_of), 0.025)
-    return np.where(f >= 1 - _NEAR, q, 0.0), np.where(f <= _NEAR, 2 * q / (1 + q), 0.0)
-
-
 def _by_unit(counts: Floats, unit_of: Ints) -> Floats:
     """Sums over the clips of each unit."""
     sums = np.zeros((int(unit_of.max(initial=-1)) + 1, counts.shape[1]))
