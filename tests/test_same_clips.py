@@ -11,8 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import seldio
+from seldio.cli import app
 from seldio.data import export, read_back
 from seldio.errors import DataError, UsageError
 from seldio.files import open_source
@@ -21,6 +23,8 @@ from seldio.formats.tool_json import LABEL_STUDIO
 from seldio.hub.pushing import prepare
 from seldio.reports.tables import ScoreReport
 from seldio.scores.seld.join import labels_of
+from seldio.synth.outputs import write_outputs
+from seldio.synth.tree import write_tree
 
 CASES = Path(__file__).parent / "cases" / "formats"
 NAMES = sorted(path.name for path in CASES.iterdir())
@@ -182,3 +186,63 @@ def same_labels(path: Path, rows: Counter[str], folder: Path) -> None:
     original = read_back(folder / "out", folder / "back")
     assert all((folder / "back" / name).read_bytes() == (path if path.is_file() else path / name).read_bytes()
                for name in original)  # fmt: skip
+
+
+# --- one split of the reference ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def development(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Labels of both splits of a development set, in their tree and flat, and outputs for dev-test alone."""
+    folder = tmp_path_factory.mktemp("splits")
+    clips = [(f"fold4_room{room}_mix001", f"dev-test-{who}") for room, who in ((2, "tau"), (8, "tau"), (23, "sony"))]
+    clips += [(f"fold3_room21_mix{mix:03d}", "dev-train-sony") for mix in (1, 2)]
+    labels = write_tree(folder / "starss23", seed=1, clips=clips, media=())
+    write_outputs(folder / "mine", labels, seed=0)
+    (folder / "flat").mkdir()
+    for file in (folder / "starss23").rglob("*.csv"):
+        shutil.copy(file, folder / "flat")
+    for file in (folder / "mine").glob("fold3*"):
+        file.unlink()
+    return folder
+
+
+def test_another_split_of_the_reference_is_never_missed_in_silence(development: Path) -> None:
+    mine, whole = development / "mine", development / "starss23/metadata_dev"
+    with pytest.raises(
+        DataError, match='All predicted clips are of dev-test: split="dev-test" leaves out the clips of'
+    ):
+        seldio.score(mine, whole)
+    for profile in ("dcase2023", "corrected"):
+        report = seldio.score(mine, whole, profile=profile, allow_missing=True)
+        assert report.notices[0].name == "other-splits"
+        assert report.notices[0].first
+
+
+@pytest.mark.parametrize("labels", ["starss23/metadata_dev", "flat"])
+def test_a_split_is_chosen_by_its_folder_or_by_the_rooms_of_the_dataset(development: Path, labels: str) -> None:
+    mine, whole = development / "mine", development / labels
+    report = seldio.score(mine, whole, split="dev-test", profile="corrected")
+    assert report.over.startswith("3 clips")
+    assert "other-splits" not in {notice.name for notice in report.notices}
+    assert f_scores(report)[0] > f_scores(seldio.score(mine, whole, profile="corrected", allow_missing=True))[0]
+    assert f_scores(seldio.score(mine, whole, split="test", profile="corrected")) == f_scores(report)
+    assert seldio.compare([mine, mine], whole, split="dev-test", resamples=100).over.startswith("3 clips")
+    with pytest.raises(
+        UsageError, match="is of the split dev-valid; it has dev-test-sony, dev-test-tau, dev-train-sony"
+    ):
+        seldio.score(mine, whole, split="dev-valid")
+
+
+def test_a_dataset_and_its_split_name_the_folder_with_its_labels(
+    development: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(development)
+    assert seldio.score("mine", "starss23:dev-test").over.startswith("3 clips")
+    assert seldio.compare(["mine"], "starss23:dev-test", resamples=100).over.startswith("3 clips")
+    done = CliRunner().invoke(app, ["score", "mine", "-r", "flat", "--split", "dev-test", "--json"])
+    assert done.exit_code == 0, done.output
+    with pytest.raises(UsageError, match="starss22:dev-test names clips, and scoring requires their labels"):
+        seldio.score("mine", "starss22:dev-test")
+    with pytest.raises(UsageError, match="split"):
+        seldio.score(development / "questions.jsonl", split="test", profile="mmau")

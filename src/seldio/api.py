@@ -368,6 +368,7 @@ def score(
     profile: str | None = None,
     format: str | None = None,
     reference_format: str | None = None,
+    split: str | None = None,
     allow_missing: bool = False,
     force: bool = False,
     average: Literal["macro", "micro"] | None = None,
@@ -413,6 +414,8 @@ def score(
         profile: the scoring profile, such as ``dcase2024`` or ``so-bench-paper``; chosen by the data by default.
         format: the format of the predictions; detected from their content by default.
         reference_format: the format of the reference; detected from its content by default.
+        split: labels: only the clips of this split of the reference, by the name of their folder or their own, such as
+            ``dev-test``; ``reference="starss23:dev-test"`` says the same of the folder ``starss23``.
         allow_missing: score the clips or questions that both sides have, and list the missing ones.
         force: score labels and predictions even if they have errors.
         average: labels: ``macro`` or ``micro``; by default the profile's first.
@@ -473,11 +476,12 @@ def score(
         again=judge_again, timeout=judge_timeout, retries=judge_retries, max_tokens=judge_max_tokens,
         temperature=judge_temperature, json_mode=judge_json, dry_run=dry_run,
     )  # fmt: skip
+    reference, split = _of_split(reference, split)
     named = {
         "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
         "classes": classes, "jackknife": jackknife, "bootstrap": bootstrap, "official_points": official_points,
         "by_clip": by_clip, "errors": errors, "events": events, "collar": collar, "offset_share": offset_share,
-        "tracks": tracks, "recordings": recordings, "force": force, "join": join, "offline": offline,
+        "tracks": tracks, "recordings": recordings, "split": split, "force": force, "join": join, "offline": offline,
         "thresholds": dict(threshold), "judge": server, "judgements": judgements,
     }  # fmt: skip
     chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}
@@ -497,6 +501,26 @@ def score(
     return score_labels(predictions, reference, options, **formats)
 
 
+def _of_split(reference: Path | None, split: str | None) -> tuple[Path | None, str | None]:
+    """The reference without the split that it may end with (``starss23:dev-test``), and the split.
+
+    Raises:
+        UsageError: there is no such folder.
+    """
+    from seldio.formats.datasets import COUNTED
+
+    path, _, name = ("" if reference is None else os.fspath(reference)).rpartition(":")
+    there = os.path.exists(path)  # noqa: PTH110 - a plain string
+    if split is not None or not re.fullmatch(r"[\w-]+", name) or not (there or path in COUNTED):
+        return reference, split
+    if not there:
+        raise UsageError(
+            f"{path}:{name} names clips, and scoring requires their labels: there is no folder {path} here. Give the "
+            f"one that has them, with --split {name}"
+        )
+    return path, name
+
+
 def _chosen(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that are not as usual."""
     usual: dict[str, Any] = {"join": "strict", "offline": "extract", "thresholds": {}}
@@ -511,6 +535,7 @@ def compare(
     profile: str | None = None,
     format: str | None = None,
     reference_format: str | None = None,
+    split: str | None = None,
     allow_missing: bool = False,
     force: bool = False,
     against: Literal["all", "first", "best"] = "all",
@@ -549,6 +574,8 @@ def compare(
         profile: the scoring profile; chosen by the data by default.
         format: the format of the predictions; detected from their content by default.
         reference_format: the format of the reference; detected from its content by default.
+        split: labels: only the clips of this split of the reference, by the name of their folder or their own, such as
+            ``dev-test``; ``reference="starss23:dev-test"`` says the same of the folder ``starss23``.
         allow_missing: compare the clips or questions that all have, and list the missing ones.
         force: score labels and predictions even if they have errors.
         against: which pairs are compared: ``all``, or each system with the ``first`` or the ``best``.
@@ -603,10 +630,11 @@ def compare(
         return compare_judgements(paths, reference, draw, allow_missing=allow_missing, most=most)
     answered = _are_answers(paths[0], profile, format)
     draw = Resampling(resamples, seed, over or ("questions" if answered else "clips"))
+    reference, split = _of_split(reference, split)
     named = {
         "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
         "classes": classes, "events": events, "collar": collar, "offset_share": offset_share, "tracks": tracks,
-        "recordings": recordings, "force": force, "join": join, "offline": offline,
+        "recordings": recordings, "split": split, "force": force, "join": join, "offline": offline,
         "thresholds": dict(threshold),
     }  # fmt: skip
     chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}

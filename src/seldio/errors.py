@@ -57,6 +57,7 @@ CHOICES = {
     "kind": ("directions", "map", "scores", "statistics", "timeline", "video"),
     "to": ("files", "foa", "mic", "parquet", "webdataset"),
     "as": ("audiofolder", "files", "parquet"),
+    "split": ("eval", "test", "train", "validation"),
 }  # fmt: skip
 #: All other options that messages name.
 OTHERS = frozenset((

@@ -28,6 +28,7 @@ from seldio.cli.options import (
     SCORE_ONSCREEN,
     SCORE_RECORDINGS,
     SCORE_RELATIVE,
+    SCORE_SPLIT,
     SCORE_THRESHOLD,
     SCORE_TRACKS,
     SCORING_ANSWERS,
@@ -66,6 +67,7 @@ def compare(
     ),
     format: str | None = format_option("Format of the predictions; detected by default.", "--format", "-f"),
     reference_format: str | None = format_option("Format of the reference; detected by default."),
+    split: str | None = SCORE_SPLIT,
     allow_missing: bool = typer.Option(
         False, "--allow-missing", help="Compare the common clips or questions; list the missing ones."
     ),
@@ -151,7 +153,7 @@ def compare(
     }  # what they may be is checked there
     with engines.running(workers, engine, resume):
         report = api.compare(
-            systems, reference, profile=profile, format=format, reference_format=reference_format,
+            systems, reference, profile=profile, format=format, reference_format=reference_format, split=split,
             allow_missing=allow_missing, force=force, lead=lead, resamples=resamples, seed=seed, most=most, angle=angle,
             distance=distance, relative=relative, onscreen=onscreen, classes=classes, events=events, collar=collar,
             offset_share=offset_share, tracks=tracks, recordings=recordings, judgements=judgements,

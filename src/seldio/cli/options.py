@@ -270,6 +270,9 @@ SCORE_OFFSET_SHARE: Any = typer.Option(
 SCORE_TRACKS: Any = typer.Option(
     False, "--tracks", help="Add HOTA, IDF1 and identity switches of source numbers.", rich_help_panel=SCORING_BESIDE
 )
+SCORE_SPLIT: Any = typer.Option(
+    None, "--split", metavar="NAME", help="Score the clips of this split of the reference alone, such as dev-test."
+)
 SCORE_RECORDINGS: Any = typer.Option(
     None, metavar="FOLDER", help="Labelled recordings, to determine where clips end.", rich_help_panel=SCORING_LABELS
 )

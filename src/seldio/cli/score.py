@@ -28,6 +28,7 @@ from seldio.cli.options import (
     SCORE_ONSCREEN,
     SCORE_RECORDINGS,
     SCORE_RELATIVE,
+    SCORE_SPLIT,
     SCORE_THRESHOLD,
     SCORE_TRACKS,
     SCORING_BESIDE,
@@ -73,6 +74,7 @@ def command(
     ),
     format: str | None = format_option("Format of the predictions; detected by default.", "--format", "-f"),
     reference_format: str | None = format_option("Format of the reference; detected by default."),
+    split: str | None = SCORE_SPLIT,
     allow_missing: bool = typer.Option(
         False, "--allow-missing", help="Score the common clips or questions; list the missing ones."
     ),
@@ -181,7 +183,7 @@ def command(
     with engines.running(workers, engine, resume):
         reports = [
             api.score(
-                one, reference, profile=profile, format=format, reference_format=reference_format,
+                one, reference, profile=profile, format=format, reference_format=reference_format, split=split,
                 allow_missing=allow_missing, force=force, angle=angle, distance=distance,
                 relative=relative, onscreen=onscreen, classes=classes, jackknife=jackknife, bootstrap=bootstrap,
                 official_points=official_points, by_clip=by_clip, errors=errors, events=events, collar=collar,

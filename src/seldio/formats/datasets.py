@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 from seldio import plugins
 from seldio.clock import NTSC
 from seldio.errors import UsageError
-from seldio.schema.splits import TEST, TRAIN, VALIDATION, WORDS
+from seldio.schema.splits import TEST, TRAIN, VALIDATION, WORDS, is_name
 from seldio.text import clipped
 
 Field = Literal["foa", "mic", "stereo", "audio", "metadata", "video"]
@@ -407,6 +407,29 @@ def dataset(name: str) -> DatasetSpec:
 def of_dialect(name: str) -> list[DatasetSpec]:
     """The datasets whose labels are laid out in the dialect *name*."""
     return [row for row in DATASETS if name in row.dialects]
+
+
+def named_split(path: str, dialect: str = "") -> str:
+    """The split of a clip as its folder is called, or else as its dataset calls that of its room; empty if neither.
+
+    Args:
+        path: of one of its files.
+        dialect: of its labels; recordings of any dataset without.
+
+    >>> [named_split(path) for path in ("metadata_dev/dev-test-tau/a.csv", "fold3_room21_mix001.csv", "a.csv")]
+    ['dev-test-tau', 'dev-train-sony', '']
+    """
+    *folders, last = path.replace("\\", "/").split("/")
+    for folder in reversed(folders):
+        words = folder.split("-")
+        if is_name("-".join(words[:2])) and len(words) <= 3:  # dev-test-sony
+            return folder
+    stem = last.partition(".")[0]
+    for row in (of_dialect(dialect) if dialect else ()) or DATASETS:
+        named = row.named("dev", stem)
+        if named is not None and (split := row.split_of(named.fold, named.room)):
+            return split
+    return ""
 
 
 # --- names for lists of clips ----------------------------------------------------------------------

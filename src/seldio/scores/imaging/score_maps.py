@@ -40,6 +40,7 @@ class ImagingOptions:
     average: Average | None = None  # macro or micro; the profile's first by default
     by_clip: bool = False  # with the scores of each clip
     bootstrap: bool = False  # with 95 % confidence intervals by resampling clips
+    split: str | None = None  # score the clips of this split of the reference alone
     allow_missing: bool = False  # score the clips that have a prediction and a reference where others lack one
     force: bool = False  # score labels and predictions in which there are errors too
 
@@ -120,7 +121,7 @@ def scored_maps(
         raise UsageError(f"{profile.name} has no {average} average, only {', '.join(profile.averages)}")
     layout, reference_layout = (None if name is None else get_format(name) for name in (format, reference_format))
     with open_source(reference, raise_errors) as labels, open_source(predictions, raise_errors) as outputs:
-        truth = reference_labels(labels, reference_layout, profile)
+        truth = reference_labels(labels, reference_layout, profile, options.split)
         compared = join(truth, outputs, layout, profile, named=True, allow_missing=options.allow_missing)
         for side, path in ((compared.reference, reference), (compared.prediction, predictions)):
             if "segmentation" not in side.fields:

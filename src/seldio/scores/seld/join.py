@@ -28,13 +28,14 @@ from seldio.files import Entry, Source
 from seldio.files.sources import LEVELS, on_disk
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import LabelFormat
-from seldio.formats.datasets import AUDIO_TOPS, of_dialect
+from seldio.formats.datasets import AUDIO_TOPS, named_split, of_dialect
 from seldio.formats.detect import CHOSEN, Wanted, years
 from seldio.formats.parts import Part, checked_clips, entries_by_clip, parts, resolved
 from seldio.formats.trees import TYPES
 from seldio.rules.collection import Reference
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import clip_codes, origin_of
+from seldio.schema.splits import meaning
 from seldio.schema.streams import from_stream, to_stream
 from seldio.scores.seld import profiles
 from seldio.scores.seld.profiles import SeldProfile
@@ -166,16 +167,58 @@ class JoinedBy(Protocol):
 Labels: TypeAlias = LabelFiles | LabelTable
 
 
-def reference_labels(source: Source, layout: LabelFormat | None, profile: JoinedBy | None) -> Labels:
+def reference_labels(
+    source: Source, layout: LabelFormat | None, profile: JoinedBy | None, split: str | None = None
+) -> Labels:
     """The labels that predictions are compared with; *source* stays open, *profile* is the one that the user named.
 
+    Args:
+        source: where they are.
+        layout: as the user named it.
+        profile: as the user named it.
+        split: of these labels, the clips of this split alone.
+
     Raises:
-        InvalidData, UnknownFormat, UsageError: it holds no labels of one layout.
+        InvalidData, UnknownFormat, UsageError: it holds no labels of one layout, or none of the split.
     """
     try:
-        return labels_of(source, layout, Wanted(("label",), (profile or profiles.get(USUAL)).years))
+        labels = labels_of(source, layout, Wanted(("label",), (profile or profiles.get(USUAL)).years))
     except UnknownFormat as error:
         raise UnknownFormat(_reference_option(error.text)) from None
+    if split is None:
+        return labels
+    splits = splits_of(labels)
+    chosen = {clip for clip, name in splits.items() if _within(name, split)}
+    if not chosen:
+        there = listed(sorted({name or "clips of which nothing tells the split" for name in splits.values()}), 10)
+        raise UsageError(f"no clip of {printable(source.path)} is of the split {printable(split)}; it has {there}")
+    if isinstance(labels, LabelTable):
+        return dataclasses.replace(labels, first={clip: labels.first[clip] for clip in labels.first if clip in chosen})
+    return dataclasses.replace(labels, part=labels.part.chosen([labels.numbers[clip] for clip in sorted(chosen)]))
+
+
+def splits_of(labels: Labels) -> dict[str, str]:
+    """The split of each clip, as its folder is called or its dataset calls it; empty where nothing tells it."""
+    if isinstance(labels, LabelTable):
+        paths = {clip: labels.entries[clip].path if clip in labels.entries else clip for clip in labels.first}
+    else:
+        paths = {file.clip: file.entry.path for file in labels.part.files}
+    return {clip: named_split(path, labels.layout.name) for clip, path in paths.items()}
+
+
+def _within(name: str, split: str) -> bool:
+    """Whether a split called *name* is, or is a part of, what *split* says (``dev-test``, ``test``)."""
+    return name == split or name.startswith(f"{split}-") or (bool(name) and split == meaning(name))
+
+
+def _only_split(labels: Labels, found: set[str]) -> str:
+    """The split of *labels* that all predictions are of, where it has others too; empty if there is none such."""
+    splits = splits_of(labels)
+    mine = {name for clip, name in splits.items() if clip in found}
+    words = min(mine, default="").split("-")
+    longer = ("-".join(words[:count]) for count in range(len(words), 0, -1))
+    name = next((name for name in longer if all(_within(own, name) for own in mine)), "")
+    return name if name and any(not _within(other, name) for other in splits.values()) else ""
 
 
 def usual_profile(labels: Labels) -> SeldProfile:
@@ -207,6 +250,7 @@ class Compared(NamedTuple):
     clips: list[str]  # in alphabetic order
     lacking: list[str]  # clips of the reference without prediction, in alphabetic order, scored or not
     surplus: int  # predicted clips that lack a reference
+    split: str = ""  # of the reference, which has others too, that all predictions are of
 
     @property
     def left_out(self) -> tuple[int, int]:
@@ -242,7 +286,14 @@ def join(
     of_labels = years(labels.layout)
     likely = of_labels if not named and of_labels and not set(of_labels) & set(profile.years) else profile.years
     found = labels_of(outputs, layout, Wanted(("output", "submission"), likely))
-    return Compared(labels, found, *_clips(set(labels.sizes), set(found.sizes), allow_missing, profile))
+    expected, there = set(labels.sizes), set(found.sizes)
+    split = _only_split(labels, there) if expected - there else ""
+    return Compared(labels, found, *_clips(expected, there, allow_missing, profile, split), split)
+
+
+def all_of_split(split: str) -> str:
+    """What to do where all predictions are of one *split* of the reference; empty where they are not."""
+    return f"All predicted clips are of {split}: --split {split} leaves out the clips of other splits" if split else ""
 
 
 def _reference_option(text: str) -> str:
@@ -251,7 +302,7 @@ def _reference_option(text: str) -> str:
 
 
 def _clips(
-    expected: set[str], found: set[str], allow_missing: bool, profile: JoinedBy
+    expected: set[str], found: set[str], allow_missing: bool, profile: JoinedBy, split: str = ""
 ) -> tuple[list[str], list[str], int]:
     """The clips to score and those that lack a prediction, in alphabetic order, and how many lack a reference.
 
@@ -273,7 +324,8 @@ def _clips(
     if missing and not allow_missing:
         raise DataError(
             f"{plural(len(missing), 'clip')} of the reference without prediction: {listed(missing)}. "
-            "The official program would leave them out of the score silently. An empty file says that "
+            + (f"{all_of_split(split)}. " if split else "")
+            + "The official program would leave them out of the score silently. An empty file says that "
             "nothing was found; --allow-missing scores the other clips alone"
         )
     counted = expected if profile.missing else expected & found

@@ -15,6 +15,7 @@ from seldio.scores.resampling import FEWEST, Over, Resampling, interval_cells, u
 from seldio.scores.seld import metrics
 from seldio.scores.seld.analyses import Beside
 from seldio.scores.seld.causes import ProbableCause
+from seldio.scores.seld.join import all_of_split
 from seldio.scores.seld.metrics import Thresholds, Values
 from seldio.scores.seld.pairing import CARTESIAN, FOLDED
 from seldio.scores.seld.profiles import SeldProfile
@@ -37,6 +38,7 @@ class SeldCase:
     chosen: tuple[str, ...] = ()  # sentences about layouts that the content did not decide
     left_out: tuple[int, int] = (0, 0)  # clips not counted, for want of a prediction and for want of a reference
     missed: int = 0  # clips counted without a prediction
+    split: str = ""  # that all predictions are of, where the reference has others too
     intervals: bool = False  # whether the intervals of the official jackknife are shown
     bootstrap: Resampling | None = None  # how resamples are drawn, where bootstrap intervals are shown
     official_points: bool = False  # whether the point values of the official jackknife are shown
@@ -272,6 +274,8 @@ def _clips(case: SeldCase) -> Iterator[Notice]:
     elif case.intervals or case.bootstrap:
         yield from few_clips(case)
     missing, surplus = case.left_out
+    if case.split:
+        yield Notice("other-splits", f"{all_of_split(case.split)}, which count as missing here", grave=True, first=True)
     if surplus:
         yield Notice("surplus-clips", f"{plural(surplus, 'predicted clip')} without reference left out", grave=True)
     if missing:

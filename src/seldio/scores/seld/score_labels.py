@@ -63,6 +63,7 @@ class SeldOptions:
     #: the recordings that were labelled, which tell where a clip ends; where they are beside the labels in a data set
     #: tree they are found
     recordings: str | None = None
+    split: str | None = None  # score the clips of this split of the reference alone
     allow_missing: bool = False  # score the clips that have a prediction and a reference where others lack one
     force: bool = False  # score labels and predictions in which there are errors too
 
@@ -162,7 +163,7 @@ def scored_case(
     named = None if options.profile is None else profiles.get(options.profile)  # before anything is read
     layout, reference_layout = (None if name is None else get(name) for name in (format, reference_format))
     with open_source(reference, raise_errors) as labels, open_source(predictions, raise_errors) as outputs:
-        truth = reference_labels(labels, reference_layout, named)
+        truth = reference_labels(labels, reference_layout, named, options.split)
         profile = named or usual_profile(truth)
         limits = options.limits(profile)
         compared = join(truth, outputs, layout, profile, named=named is not None, allow_missing=options.allow_missing)
@@ -196,7 +197,7 @@ def scored_case(
         profile, limits, score,
         dataclasses.replace(counted.facts, recorded=counted.facts.recorded + missed.facts.recorded), names,
         compared.prediction.layout.name, truth.layout.name, compared.remarks, compared.left_out,
-        len(compared.lacking) - compared.left_out[0],
+        len(compared.lacking) - compared.left_out[0], compared.split,
         intervals=options.jackknife, bootstrap=Resampling() if options.bootstrap else None,
         official_points=options.official_points, by_clip=options.by_clip, named=named is not None,
         published=others[0] if others else None, forced=forced, cause=cause,
