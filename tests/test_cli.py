@@ -14,6 +14,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import typer.main
 from typer.testing import CliRunner
 
 from seldio.cli import app
@@ -269,6 +270,44 @@ def test_awkward_file_names_are_printed_escaped(tmp_path: Path) -> None:
         done = process("validate", tmp_path, "--output", output, "-f", "starss23")
         assert not set(done.stdout) & {0x1B, 0x07}
         assert "\u202e" not in done.stdout.decode()
+
+
+_COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+_SINGLE = [
+    (name, option)
+    for name, command in _COMMANDS.items() for parameter in command.params
+    if parameter.param_type_name == "option" and not (parameter.multiple or parameter.is_flag)
+    for option in parameter.opts
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _COMMANDS)
+def test_an_option_that_takes_one_value_is_given_once(name: str) -> None:
+    for option in (option for command, option in _SINGLE if command == name):
+        for arguments in ((option, "1", option, "2"), (option, "1", "x", option, "2", option, "2")):
+            done = seldio(name, *arguments)
+
+            values = "twice (1, 2)" if len(arguments) == 4 else "3 times (1, 2, 2)"
+            assert done.returncode == 2
+            assert f"was given {values}; it takes one value" in " ".join(done.stderr.decode().split()), option
+
+
+def test_options_that_are_given_twice_are_counted_in_all_their_spellings(labels: Path) -> None:
+    done = seldio("score", labels, "--reference", "old", "-r", "new", "-rthird")
+
+    assert done.returncode == 2
+    assert "--reference was given 3 times (old, new, third); it takes one value" in " ".join(
+        done.stderr.decode().split()
+    )
+    assert seldio("validate", labels, "--deep", "--deep", "-f", "starss23").returncode == 1  # a flag says the same
+
+
+def test_a_name_takes_one_value(labels: Path) -> None:
+    done = seldio("score", labels, "-r", labels, "--threshold", "distance=1", "--threshold", "distance=2")
+
+    assert (2, b"seldio: --threshold distance was given twice (1, 2); it takes one value\n") == (
+        done.returncode, done.stderr,
+    )  # fmt: skip
 
 
 def test_reports_are_utf8_in_any_locale(labels: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import typer
 from typer.core import TyperCommand
 
 from seldio.errors import UsageError
+from seldio.text import printable
 
 if TYPE_CHECKING:
     from seldio.reports import Options as ReportOptions
@@ -32,6 +34,24 @@ class Command(TyperCommand):
         """The arguments as people write them: ``PATH...``, not ``{PATH}...``."""
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse an option that takes one value and is given several times; click would take the last one."""
+        if not ctx.resilient_parsing:
+            parser = self.make_parser(ctx)
+            single: list[Any] = [
+                one for one in self.get_params(ctx)
+                if one.param_type_name == "option" and not (one.multiple or getattr(one, "is_flag", False))
+            ]  # fmt: skip
+            for option in single:
+                gathering = copy.copy(option)
+                gathering.multiple = True
+                gathering.add_to_parser(parser, ctx)
+            given = parser.parse_args(args=list(args))[0]
+            for option in single:
+                if len(values := given.get(option.name) or ()) > 1:
+                    ctx.fail(f"{max(option.opts, key=len)} was given {_often(values)}; it takes one value")
+        return super().parse_args(ctx, args)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, the options that belong to no section, then each section."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
@@ -46,6 +66,11 @@ class Command(TyperCommand):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+
+
+def _often(values: Sequence[str]) -> str:
+    many = "twice" if len(values) == 2 else f"{len(values)} times"
+    return f"{many} ({', '.join(map(printable, values))})"
 
 
 _PANEL = "Large datasets"
@@ -114,20 +139,23 @@ def named_texts(values: list[str], option: str, example: str, kind: str = "VALUE
     """The values of an option that is repeated as NAME=VALUE.
 
     Raises:
-        UsageError: one has another form.
+        UsageError: one has another form, or a name is given several values.
     """
-    parts = {item: item.partition("=") for item in values}
-    for item, (name, equals, _) in parts.items():
+    found: dict[str, str] = {}
+    for item in values:
+        name, equals, value = item.partition("=")
         if not name.strip() or not equals:
             raise UsageError(f"{option} {item}: expected NAME={kind}, such as {example}")
-    return {name.strip(): value for name, _, value in parts.values()}
+        if (before := found.setdefault(name.strip(), value)) != value:
+            raise UsageError(f"{option} {name.strip()} was given {_often([before, value])}; it takes one value")
+    return found
 
 
 def named_numbers(values: list[str], option: str, example: str) -> dict[str, float]:
     """The values of an option that is repeated as NAME=NUMBER.
 
     Raises:
-        UsageError: one has another form.
+        UsageError: one has another form, or a name is given several values.
     """
     found: dict[str, float] = {}
     for name, value in named_texts(values, option, example, "NUMBER").items():
