@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -195,22 +196,30 @@ def test_it_stands_above_the_tables(truth: Path, tmp_path: Path) -> None:
 
 
 def test_the_work_is_bounded(truth: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An honest system is counted once; a suspicious one is tried on a few clips, and counted once more."""
+    """An honest system is counted once, a suspicious one once more; what is tried is a sample of a few clips."""
     calls: list[str] = []
-    whole = counting.Counting.__call__
+    tried: set[int] = set()
+    whole, trial = counting.Counting.__call__, counting.Trial.__init__
 
     def counted(self: counting.Counting, part: counting.SeldPart) -> Any:
-        calls.extend(["tried" if self.early else "counted"] * len(part.clips))
+        calls.extend(part.clips)
         return whole(self, part)
 
+    def sampled(self: counting.Trial, reference: Any, prediction: Any, clips: int, *rest: Any) -> None:
+        tried.update(reference.clip, prediction.clip)
+        assert not ({*reference.frame, *prediction.frame} & {0, 1, 3, 4, 5})
+        trial(self, reference, prediction, clips, *rest)
+
     monkeypatch.setattr(counting.Counting, "__call__", counted)
+    monkeypatch.setattr(counting.Trial, "__init__", sampled)
     good = write(tmp_path / "good", changed(lambda row: row), as_axes)
     seldio.score(good, truth, format="dcase2024-output")
-    assert calls == ["counted"] * CLIPS
+    assert len(calls) == CLIPS
     calls.clear()
+    tried.clear()
     monkeypatch.setattr("seldio.scores.seld.score_labels.TRIED", 4)
     seldio.score(write(tmp_path / "out", changed(MISTAKES[0][0]), as_axes), truth, format="dcase2024-output")
-    assert (calls.count("counted"), calls.count("tried")) == (2 * CLIPS, 4)
+    assert (len(calls), tried) == (2 * CLIPS, {0, 1, 2, 3})
 
 
 def test_radians(truth: Path, tmp_path: Path) -> None:
@@ -222,13 +231,160 @@ def test_radians(truth: Path, tmp_path: Path) -> None:
     assert text.startswith("with the predicted angles read as radians F would be")
 
 
-def test_real_systems_have_no_such_mistakes(shared: Path, tmp_path: Path) -> None:
+Planted = Callable[[int, list[Found]], list[Found]]
+ORDER = [3, 9, 1, 5, 0, 2, 11, 4, 8, 12, 6, 10, 7]
+
+
+def mirrored(chosen: Callable[[int], bool]) -> Planted:
+    return lambda clip, rows: [(*row[:2], -row[2], *row[3:]) for row in rows] if chosen(clip) else rows
+
+
+def as_other_axes(order: str) -> Planted:
+    """x, y, z in another order, with other signs: ``-zxy``."""
+    axes = [("xyz".index(axis), -1 if "-" + axis in order else 1) for axis in order.replace("-", "")]
+
+    def moved(row: Found) -> Found:
+        az, el = math.radians(row[2]), math.radians(row[3])
+        vector = (math.cos(az) * math.cos(el), math.sin(az) * math.cos(el), math.sin(el))
+        x, y, z = (sign * vector[axis] for axis, sign in axes)
+        return (*row[:2], math.degrees(math.atan2(y, x)), math.degrees(math.asin(max(-1, min(1, z)))), row[4])
+
+    return lambda _, rows: list(map(moved, rows))
+
+
+PLANTED: dict[str, tuple[Planted, str]] = {
+    "a room": (mirrored(lambda clip: clip % 3 == 1), r"with the azimuth mirrored F would be \S+ % in room 2, not"),
+    "some clips": (
+        mirrored(lambda clip: clip in (0, 4, 8, 9, 14, 19)),
+        r"mirrored F would be \S+ % in at least [456] clips \(fold4_room1_mix000, .*\), not",
+    ),
+    "classes": (
+        lambda _, rows: [(row[0], ORDER[row[1]], *row[2:]) for row in rows],
+        r"with predicted classes read as others \(0 as 4, 1 as 2.*\) F would be \S+ %, not .* in another order",
+    ),
+    "-z, x, y": (as_other_axes("-zxy"), r"with y, z, -x in the place of x, y, z F would be \S+ %, not"),
+    "x, -y, -z": (as_other_axes("x-y-z"), r"with x, -y, -z in the place of x, y, z F would be \S+ %, not"),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_what_is_wrong_with_a_set_or_a_part_of_it_is_named(name: str, tmp_path: Path) -> None:
+    plant, text = PLANTED[name]
+    truth = write(tmp_path / "ref", [scene(number) for number in range(24)], as_label)
+    wrong = write(tmp_path / "out", [plant(number, system(number)) for number in range(24)], as_axes)
+    (told,) = said(seldio.score(wrong, truth, format="dcase2024-output"))
+    assert re.search(text, told), told
+
+
+def test_validation_says_the_same(truth: Path, tmp_path: Path) -> None:
+    wrong = write(tmp_path / "out", changed(MISTAKES[0][0]), as_axes)
+    right = write(tmp_path / "right", changed(lambda row: row), as_axes)
+    good, bad = (seldio.validate(folder, reference=truth, format="dcase2024-output") for folder in (right, wrong))
+    assert "SUB120" not in [finding.code for finding in good]
+    (found,) = (finding for finding in bad if finding.code == "SUB120")
+    assert found.path == str(wrong)
+    assert found.message.startswith("with the azimuth mirrored F would be ")
+    options = {"format": "dcase2024-output", "profile": "dcase2023"}
+    assert said(seldio.score(wrong, truth, **options)) == [found.message]
+
+
+@pytest.mark.parametrize("step", [1, 5])
+def test_files_with_the_names_of_others(truth: Path, tmp_path: Path, step: int) -> None:
+    order = [3, 5, 1, 0, 2, 4] if step == 5 else [3, 4, 5, 1, 2, 0]  # names are in the order 0, 3, 1, 4, 2, 5
+    wrong = write(tmp_path / "out", [system(number) for number in order], as_axes)
+    right = write(tmp_path / "right", [system(number) for number in range(CLIPS)], as_axes)
+    good, bad = (seldio.score(folder, truth, format="dcase2024-output") for folder in (right, wrong))
+    (told,) = said(bad)
+    assert told.startswith("with 6 of 6 files taken for another clip (fold4_room1_mix000 for ")
+    assert f"F would be {100 * float(str(good.overall['F'])):.1f} %, not " in told
+    assert ("shifted by 1" in told) == (step == 1)
+
+
+@pytest.fixture(scope="module")
+def real(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The clips of STARSS that real systems and labels share."""
+    root = tmp_path_factory.mktemp("real")
     labels = {path.name: path for path in (shared / "data/starss22-labels").rglob("*.csv")}
     for folder in ("system-a-cartesian", "system-b-cartesian"):
         for path in (shared / "data/starss23-predictions" / folder).glob("*.csv"):
             if path.name in labels:
                 for place, source in ((folder, path), ("ref", labels[path.name])):
-                    (tmp_path / place).mkdir(exist_ok=True)
-                    (tmp_path / place / path.name).write_bytes(source.read_bytes())
+                    (root / place).mkdir(exist_ok=True)
+                    (root / place / path.name).write_bytes(source.read_bytes())
+    return root
+
+
+Rows = list[list[str]]
+
+
+def copied(source: Path, target: Path, change: Callable[[int, Rows], Rows | None]) -> Path:
+    """The files of a folder, their cells changed; those that become None are left out."""
+    target.mkdir(parents=True)
+    for number, path in enumerate(sorted(source.iterdir())):
+        rows = change(number, [line.split(",") for line in path.read_text().splitlines()])
+        if rows is not None:
+            (target / path.name).write_text("".join(",".join(row) + "\n" for row in rows))
+    return target
+
+
+def turned(rows: Rows, by: Callable[[float], float]) -> Rows:
+    """Vectors turned about the vertical: *by* gives the angles of azimuths."""
+    found = []
+    for row in rows:
+        x, y = float(row[3]), float(row[4])
+        azimuth, flat = math.radians(by(math.degrees(math.atan2(y, x)))), math.hypot(x, y)
+        found.append([*row[:3], repr(flat * math.cos(azimuth)), repr(flat * math.sin(azimuth)), *row[5:]])
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["system-a-cartesian", "system-b-cartesian"])
+def test_faults_of_real_systems(real: Path, tmp_path: Path, folder: str) -> None:
+    names = sorted(path.stem for path in (real / "ref").iterdir())
+    here = [number for number, name in enumerate(names) if "room10_" in name]
+    files = [[line.split(",") for line in path.read_text().splitlines()] for path in sorted((real / folder).iterdir())]
+    mixed = np.random.default_rng(4).permutation(len(files)).tolist()
+    faults: dict[str, tuple[Callable[[int, Rows], Rows], str]] = {
+        "room": (lambda n, rows: turned(rows, lambda a: a + 180) if n in here else rows, "180° F would be .* in room 10"),
+        "classes": (lambda _, rows: [[row[0], str(ORDER[int(row[1])]), *row[2:]] for row in rows], "read as others"),
+        "files": (lambda n, _: files[mixed[n]], "files taken for another clip"),
+        "names": (lambda n, _: files[n - 1], "shifted by 1"),
+        "axes": (lambda _, rows: [[*row[:3], row[4], row[5], row[3], *row[6:]] for row in rows], "with z, x, y in"),
+    }  # fmt: skip
+    for name, (fault, text) in faults.items():
+        told = said(seldio.score(copied(real / folder, tmp_path / name, fault), real / "ref", profile="dcase2023"))
+        assert [bool(re.search(text, one)) for one in told] == [True], (name, told)
+
+
+def test_real_labels_mirrored_in_ten_clips(real: Path, tmp_path: Path) -> None:
+    def fault(number: int, rows: Rows) -> Rows:
+        return [[*row[:3], str(-int(row[3])), *row[4:]] for row in rows] if number % 6 == 1 or number == 20 else rows
+
+    (told,) = said(seldio.score(real / "system-a-cartesian", copied(real / "ref", tmp_path / "ref", fault)))
+    assert re.search(r"with the azimuth mirrored F would be \S+ % in at least \d clips", told), told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["system-a-cartesian", "system-b-cartesian"])
+def test_nothing_is_said_of_parts_of_real_systems_and_weak_ones(real: Path, tmp_path: Path, folder: str) -> None:
+    luck = np.random.default_rng(11)
+    kept = luck.random(54) < 0.5
+    weak: dict[str, Callable[[int, Rows], Rows | None]] = {
+        "half": lambda n, rows: rows if kept[n] else None,
+        "few": lambda n, rows: rows if n % 9 == 0 else None,
+        "rows": lambda _, rows: [row for row in rows if luck.random() < 0.05],
+        "noise": lambda _, rows: turned(rows, lambda azimuth: azimuth + luck.normal(0, 50)),
+        "chance": lambda _, rows: turned(rows, lambda _: luck.uniform(-180, 180)),
+        "front": lambda _, rows: turned(rows, lambda _: luck.normal(0, 5)),
+        "empty": lambda n, rows: rows if n % 2 else [],
+        "speech": lambda _, rows: [[row[0], "1", *row[2:]] for row in rows],
+    }
+    for name, change in weak.items():
+        given = copied(real / folder, tmp_path / name, change)
+        assert not said(seldio.score(given, real / "ref", profile="dcase2023", allow_missing=True)), name
+
+
+def test_real_systems_have_no_such_mistakes(real: Path) -> None:
+    for folder in ("system-a-cartesian", "system-b-cartesian"):
         for profile in ("dcase2023", "dcase2024-angles"):
-            assert not said(seldio.score(tmp_path / folder, tmp_path / "ref", profile=profile))
+            assert not said(seldio.score(real / folder, real / "ref", profile=profile))

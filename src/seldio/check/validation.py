@@ -25,7 +25,7 @@ from seldio.engines import each
 from seldio.files import Entry, Source
 from seldio.files.sources import Lookup, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, Sink, gathered
-from seldio.formats import ItemFormat
+from seldio.formats import ItemFormat, LabelFormat
 from seldio.formats.items import ItemReading
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.formats.parts import Part, parts
@@ -37,6 +37,7 @@ from seldio.rules.deep import check_fit
 from seldio.rules.ignored import Ignored
 from seldio.rules.package import Package, is_package, systems
 from seldio.rules.predictions import ItemReference
+from seldio.rules.submissions import Misfit
 from seldio.rules.tree_media import is_sound, is_video
 from seldio.rules.video import check_videos
 
@@ -154,6 +155,11 @@ def examine(
         if package is None:
             collection = Collection.of(source, [one.reading for one in recognised], clips)
             count += _check_tree(source, collection, found.append, bool(questions), look if deep else None, heard)
+            if clips is not None and clips.labelled and collection.submitted and not changed and not source.streamed:
+                from seldio.scores.seld.score_labels import misfits  # which checks labels with what is here
+
+                layout = formats.named(format, LabelFormat) if format is not None else None
+                rules.run(Misfit(source.path, misfits(source, clips.path, layout)), found.append)
         else:
             count += len(package.metas)
             found += rules.findings(package)

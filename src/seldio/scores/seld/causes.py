@@ -1,22 +1,31 @@
-"""Why a score may be so low: changes that undo the usual mistakes of conventions, of predictions or labels."""
+"""Why a score may be so low: changes that undo the usual mistakes, of predictions or labels, each tried and counted.
+
+A sample of both sides is enough to try all changes: the whole set first, then each room, then each clip. What fits
+much better there is scored again, as it is, by whoever says it.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
-from seldio.scores.seld.metrics import Counts
+from seldio.scores.seld.metrics import Thresholds
 from seldio.scores.seld.pairing import FOLDED
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.rows import EventFrames, Floats, Ints
+from seldio.scores.seld.rows import NOTHING, EventFrames, Floats, Ints
+from seldio.text import listed, printable
 
-#: Label frames by which onsets may be apart to be compared, and those of a clip that count.
-REACH, FRAMES = 200, 6000
+#: Label frames by which onsets may be apart to be compared, those of a clip that count, and of how many one is tried.
+REACH, FRAMES, STEP = 200, 6000, 5
 #: No onset of one side near one of the other; see :func:`lags`.
 NO_LAGS = np.zeros(2 * REACH + 1, dtype=np.int64)
+Bools = NDArray[np.bool_]
 
 
 class Change(NamedTuple):
@@ -25,16 +34,32 @@ class Change(NamedTuple):
     name: str
     text: str  # what is changed, after "with"
     why: str  # what the mistake would be
-    apply: Callable[[EventFrames], EventFrames]
-    kind: str = "place"  # what has to be bad for it to be tried: places of matched sources, or matches
-    needs: str = "azimuth"  # a field that the predictions and the profile must have
+    apply: Callable[[EventFrames], EventFrames] = lambda side: side
+    kind: str = "place"  # what it makes better: the places of matched sources, or how many match
+    needs: str = "azimuth"  # a field that the profile must look at
+    moved: tuple[int, ...] = ()  # of each clip, the one that has its predictions
+
+
+class Suspect(NamedTuple):
+    """A change that fits much better in the sample, and the clips that it is about."""
+
+    change: Change
+    clips: tuple[int, ...] = ()  # numbers, if it is not about the whole set
+    where: str = ""  # the rooms or clips, if it is not about the whole set
 
 
 class ProbableCause(NamedTuple):
-    """A change of the predictions that makes a score much better, and the F-score with it."""
+    """A change that makes a score much better, with the F-score before and after, over the clips it is about."""
 
     change: Change
-    f: float
+    where: str
+    before: float
+    after: float
+
+    def __str__(self) -> str:
+        about = f" in {self.where}" if self.where else ""
+        f = f"F would be {100 * self.after:.1f} %{about}, not {100 * self.before:.1f} %"
+        return f"with {self.change.text} {f}: {self.change.why}"
 
 
 def _turned(by: Callable[[Floats], Floats]) -> Callable[[EventFrames], EventFrames]:
@@ -49,12 +74,31 @@ def _farther(times: float) -> Callable[[EventFrames], EventFrames]:
     return lambda side: dataclasses.replace(side, distance=None if side.distance is None else side.distance * times)
 
 
-def _classed(by: int) -> Callable[[EventFrames], EventFrames]:
-    return lambda side: dataclasses.replace(side, class_id=side.class_id + by)
+def _classed(by: Callable[[Ints], Ints]) -> Callable[[EventFrames], EventFrames]:
+    return lambda side: dataclasses.replace(side, class_id=by(side.class_id))
 
 
 def _exchanged(side: EventFrames) -> EventFrames:
     return side if side.elevation is None else dataclasses.replace(side, azimuth=side.elevation, elevation=side.azimuth)
+
+
+def _vectors(side: EventFrames) -> Floats:
+    azimuth, elevation = np.radians(side.azimuth), np.radians(0 if side.elevation is None else side.elevation)
+    return np.stack(
+        [np.cos(azimuth) * np.cos(elevation), np.sin(azimuth) * np.cos(elevation), 0 * azimuth + np.sin(elevation)]
+    )
+
+
+def _axes(order: Sequence[int], signs: Sequence[int]) -> Change:
+    def apply(side: EventFrames) -> EventFrames:
+        x, y, z = _vectors(side)[list(order)] * np.array(signs)[:, None]
+        return dataclasses.replace(
+            side, azimuth=np.degrees(np.arctan2(y, x)), elevation=np.degrees(np.arcsin(np.clip(z, -1, 1)))
+        )
+
+    axes = ", ".join("-" * (sign < 0) + "xyz"[axis] for axis, sign in zip(order, signs, strict=True))
+    return Change(f"axes:{axes}", f"{axes} in the place of x, y, z", "axes seem to be exchanged or turned", apply,
+                  needs="elevation")  # fmt: skip
 
 
 _EITHER = "predictions or labels seem to"
@@ -83,67 +127,308 @@ CHANGES: tuple[Change, ...] = (
            needs="distance"),
     Change("nearer", "the predicted distances divided by 100", "they seem to be in another unit", _farther(0.01),
            needs="distance"),
-    Change("class+1", "the predicted classes 1 higher", f"{_EITHER} count classes from 1", _classed(1), "match"),
-    Change("class-1", "the predicted classes 1 lower", f"{_EITHER} count classes from 1", _classed(-1), "match"),
+    Change("class+1", "the predicted classes 1 higher", f"{_EITHER} count classes from 1",
+           _classed(lambda classes: classes + 1), "match"),
+    Change("class-1", "the predicted classes 1 lower", f"{_EITHER} count classes from 1",
+           _classed(lambda classes: classes - 1), "match"),
+    *(_axes(order, signs) for order in itertools.permutations(range(3))
+      for signs in itertools.product((1, -1), repeat=3)),
 )  # fmt: skip
 
 
-def suspected(profile: SeldProfile, counts: Counts) -> tuple[str, ...]:
-    """The names of the changes that are worth trying, as the *counts* of all clips together are unlike a system's.
+# --- the sample ----------------------------------------------------------------------------------------------
 
-    Fair systems find a third of all sources, and place a third of those that they find.
+
+def sample(side: EventFrames, chosen: Sequence[int]) -> EventFrames:
+    """Every fifth frame of the beginnings of the *chosen* clips."""
+    clip = np.zeros(max(int(side.clip.max(initial=0)), *chosen, 0) + 1, dtype=bool)
+    clip[list(chosen)] = True
+    kept = clip[side.clip] & (side.frame >= 0) & (side.frame < FRAMES) & (side.frame % STEP == STEP // 2)
+    return side.take(kept & (side.class_id >= 0))
+
+
+def joined(parts: Sequence[tuple[EventFrames, int]]) -> EventFrames:
+    """The rows of several parts, each with its number of clips."""
+    first, moved = 0, []
+    for side, clips in parts:
+        moved.append(dataclasses.replace(side, clip=side.clip + first))
+        first += clips
+    fields = [field.name for field in dataclasses.fields(EventFrames)[:6]]
+    lists = {name: [getattr(side, name) for side in moved if len(side)] for name in fields}
+    whole = {
+        name: np.concatenate(some) for name, some in lists.items() if some and all(one is not None for one in some)
+    }
+    return EventFrames(**whole) if "clip" in whole else NOTHING
+
+
+class Tally(NamedTuple):
+    """What a change makes of the sample, shape [clips, classes] each: rows well placed, and rows matched."""
+
+    true: Ints
+    matched: Ints
+
+
+class Trial:
+    """A sample of both sides, with all pairs of rows of one clip and frame.
+
+    Args:
+        reference: its rows.
+        prediction: those of the predictions.
+        clips: how many there are.
+        classes: how many the vocabulary has.
+        profile: says how angles are measured, and which fields count.
+        limits: how far apart pairs may be.
     """
-    found, here, there = (float(each.sum()) for each in (counts.matched, counts.true, counts.references))
-    bad = {"place": here < found * _PLACED, "match": found < there * _FOUND} if there >= _EVIDENCE else {}
-    fields = {"azimuth", "distance"} & {"azimuth", *profile.needs}
-    fields |= set() if profile.measure is FOLDED else {"elevation"}
-    return tuple(change.name for change in CHANGES if bad.get(change.kind) and change.needs in fields)
+
+    def __init__(
+        self, reference: EventFrames, prediction: EventFrames, clips: int, classes: int, profile: SeldProfile,
+        limits: Thresholds,
+    ) -> None:  # fmt: skip
+        self.a = reference.take(np.argsort(reference.clip * FRAMES + reference.frame, kind="stable"))
+        self.b, self.clips, self.classes = prediction, clips, classes
+        self.profile, self.limits = profile, limits
+        self.folded = profile.measure is FOLDED
+        fields = {"azimuth", *profile.needs} | (set() if self.folded else {"elevation"})
+        self.changes = [change for change in CHANGES if change.needs in fields]
+        self.relative = np.isfinite(limits.relative) and "distance" in fields
+        key = self.a.clip * FRAMES + self.a.frame
+        self.i, self.j = near_pairs(key, self.b.clip * FRAMES + self.b.frame, 0)
+        self.places = self._places(self.a)
+        self.references = self._sums(self.a, np.ones(len(self.a), dtype=bool))
+        self.predictions = self._sums(self.b, np.ones(len(self.b), dtype=bool)).sum(axis=1)
+        self.before = self.tally(self.b)
+
+    def of(self, *clips: Ints | Sequence[int]) -> Trial:
+        """The same with the rows of some clips alone."""
+        wanted = np.zeros(self.clips, dtype=bool)
+        wanted[np.concatenate(clips).astype(np.int64)] = True
+        a, b = (side.take(wanted[side.clip]) for side in (self.a, self.b))
+        return self if wanted.all() else Trial(a, b, self.clips, self.classes, self.profile, self.limits)
+
+    def _places(self, side: EventFrames) -> Floats:
+        vectors = _vectors(side)
+        if self.folded:
+            vectors[0] = np.abs(vectors[0])
+        return vectors
+
+    def _sums(self, side: EventFrames, rows: Bools) -> Ints:
+        known = rows & (side.class_id >= 0) & (side.class_id < self.classes)
+        cells = side.clip[known] * self.classes + side.class_id[known]
+        return np.bincount(cells, minlength=self.clips * self.classes).reshape(self.clips, self.classes)
+
+    def near(self, b: EventFrames, i: Ints, j: Ints) -> Bools:
+        """Which pairs of rows are within the thresholds."""
+        cosine = np.einsum("ij,ij->j", self.places[:, i], self._places(b)[:, j])
+        near = cosine >= np.cos(np.radians(self.limits.angle))
+        if self.relative and self.a.distance is not None and b.distance is not None:
+            near &= np.abs(self.a.distance[i] - b.distance[j]) <= self.limits.relative * self.a.distance[i]
+        return np.asarray(near)
+
+    def tally(self, b: EventFrames) -> Tally:
+        """What there is with predictions changed to *b*."""
+        same = self.a.class_id[self.i] == b.class_id[self.j]
+        i, j = self.i[same], self.j[same]
+        near = self.near(b, i, j)
+        return Tally(*(self._pairs(b, i[some], j[some]) for some in (near, slice(None))))
+
+    def _pairs(self, b: EventFrames, i: Ints, j: Ints) -> Ints:
+        """The smaller number of rows of both sides that are in some pair."""
+        mine, theirs = np.zeros(len(self.a), dtype=bool), np.zeros(len(b), dtype=bool)
+        mine[i], theirs[j] = True, True
+        return np.minimum(self._sums(self.a, mine), self._sums(b, theirs))
 
 
-#: Shares of matches that are well placed and of references that are matched, below which something may be wrong;
-#: and how many more of them a change has to bring.
-_PLACED, _FOUND, _EVIDENCE = 1 / 3, 1 / 3, 10
+def near_pairs(a: Ints, b: Ints, reach: int) -> tuple[Ints, Ints]:
+    """The pairs of elements of *a*, which is sorted, and of *b* that are at most *reach* apart."""
+    first, last = np.searchsorted(a, b - reach), np.searchsorted(a, b + reach, side="right")
+    many = last - first
+    within = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
+    return np.repeat(first, many) + within, np.repeat(np.arange(len(b)), many)
 
 
-def clear(change: str, before: Counts, after: Counts) -> bool:
-    """Whether a change makes what a system gets right better by more than chance or a weak system explains.
+# --- what fits much better -------------------------------------------------------------------------------------
 
-    *before* and *after* are the counts of some clips without it and with it.
+#: Shares of matches that are well placed and of references that are matched, below which something may be wrong; how
+#: many more of them a change has to bring; those of a clip and class that are more than chance; and the share that
+#: leaves no doubt even in a single clip.
+_PLACED, _FOUND, _EVIDENCE, _CELL, _ALL = 1 / 3, 1 / 3, 20, 6, 0.9
+#: The shares of the matches of a room and of a clip that a change has to place. How many clips have to agree on it, how
+#: many of them in several classes, and how many times as many as agree on any other change.
+_OF_ROOM, _OF_CLIP, _CLIPS, _SURE, _CLEARER = 0.4, 0.5, 4, 2, 2
+#: How near the best change another one has to come to be named in its place, as it stands before it in the table.
+_AS_GOOD = 0.97
+
+
+def suspects(trial: Trial, names: Sequence[str], rooms: Mapping[str, Sequence[int]]) -> list[Suspect]:
+    """The changes that fit much better: of the whole set, or else of rooms, or of clips that are in no such room.
+
+    *names* are those of the clips, *rooms* the clips of each room.
     """
-    placed = named(change).kind == "place"
-    old, new = ((each.true if placed else each.matched) for each in (before, after))
-    most = after.matched if placed else after.references
-    least = (_PLACED if placed else _MATCHED) * most.sum()
-    if new.sum() < max(old.sum() + _EVIDENCE, 2 * old.sum(), least):
+    every = np.arange(trial.clips)
+    whole, *units = [
+        any(_bad(trial, clips).values()) for clips in (every, *map(np.array, rooms.values()), *every[:, None])
+    ]
+    poor = [room for room, bad in zip(rooms, units, strict=False) if bad and 1 < len(rooms[room]) < trial.clips]
+    trial = trial.of(every[units[len(rooms) :]] if not whole else every, *(rooms[room] for room in poor))
+    tried = {change: trial.tally(change.apply(trial.b)) for change in (*trial.changes, *_permuted(trial))}
+    if whole and (change := _best(trial, tried, every, _PLACED)) is not None:
+        return [Suspect(change)]
+    if whole and (moved := _moved(trial, names)) is not None:
+        return [Suspect(moved, tuple(every.tolist()))]
+    found: dict[Change, list[str]] = {}
+    for room in poor:
+        if (change := _best(trial, tried, np.array(rooms[room]), _OF_ROOM)) is not None:
+            found.setdefault(change, []).append(room)
+    told = {clip for some in found.values() for room in some for clip in rooms[room]}
+    single: dict[Change, list[int]] = {}
+    for clip in set(every.tolist()) - told:
+        if (change := _best(trial, tried, np.array([clip]), _OF_CLIP)) is not None:
+            single.setdefault(change, []).append(clip)
+    suspected = [
+        Suspect(change, tuple(clip for room in some for clip in rooms[room]), listed(some, 3))
+        for change, some in found.items()
+    ]
+    for change, clips in _agreed(trial, tried, single):
+        some = listed([printable(names[clip]) for clip in clips], 3)
+        suspected.append(Suspect(change, tuple(clips), f"at least {len(clips)} clips ({some})"))
+    return suspected
+
+
+def _agreed(
+    trial: Trial, tried: Mapping[Change, Tally], single: Mapping[Change, list[int]]
+) -> Iterator[tuple[Change, list[int]]]:  # fmt: skip
+    """The change that single clips agree on, if they do: each alone may be one with a source that is far off."""
+    for change, clips in single.items():
+        sure = (_better(tried[change].true[clips], trial.before.true[clips]).sum(axis=1) > 1).sum()
+        others = max((len(some) for other, some in single.items() if other != change), default=0)
+        if len(clips) >= max(_CLIPS, _CLEARER * others) and sure >= _SURE:
+            yield change, clips
+
+
+def _bad(trial: Trial, clips: Ints) -> dict[str, bool]:
+    """What is worse than fair systems make it, who find a third of all sources, and place a third of those."""
+    true, matched = (each[clips].sum() for each in trial.before)
+    return {"place": bool(true < _PLACED * matched), "match": bool(matched < _FOUND * trial.references[clips].sum())}
+
+
+def _best(trial: Trial, tried: Mapping[Change, Tally], clips: Ints, least: float) -> Change | None:
+    """The change that fits some clips much better than none, if one does."""
+    bad = _bad(trial, clips)
+    sums = {change: each.true[clips].sum() for change, each in tried.items()}
+    most = max(sums.values(), default=0)
+    for change, each in tried.items():
+        if sums[change] >= _AS_GOOD * most:
+            return change if bad[change.kind] and _clear(trial, change, each, clips, least) else None
+    return None
+
+
+def _clear(trial: Trial, change: Change, after: Tally, clips: Ints, least: float) -> bool:
+    """Whether a change makes what a system gets right better by more than chance or a weak system explains."""
+    placed = change.kind == "place"
+    old, new = ((each.true if placed else each.matched)[clips] for each in (trial.before, after))
+    most = (after.matched if placed else trial.references)[clips]
+    if new.sum() < max(old.sum() + _EVIDENCE, 2 * old.sum(), least * most.sum()):
         return False
     # sources stay where they are, and a system may be wrong about one throughout: others have to agree, and those of
     # another clip, or nearly all
-    better, worse = ((a >= 2 * b) & (a >= b + _CELL) for a, b in ((new, old), (old, new)))
-    cells, clips = better.sum(), better.any(axis=1).sum()
-    wide = clips >= 2 and cells >= max(3, 4 * worse.sum())
-    return bool(wide or (cells >= 2 and new.sum() >= _ALL * most.sum()))
+    better, worse = _better(new, old), _better(old, new)
+    cells, wide = int(better.sum()), int(better.any(axis=1).sum())
+    if len(clips) == 1 < trial.clips:
+        return not worse.any()
+    many = 2 if len(clips) == trial.clips else np.count_nonzero(most.sum(axis=1) >= _CELL) / 2
+    agree = wide >= max(2, many) and cells >= max(3, 4 * worse.sum())
+    return bool(agree or (cells >= 2 and new.sum() >= _ALL * most.sum()))
 
 
-#: The share of references that a change has to match; matches of a clip and class that are more than chance; and the
-#: share that leaves no doubt even in a single clip.
-_MATCHED, _CELL, _ALL = 0.3, 3, 0.9
+def _better(new: NDArray[Any], old: NDArray[Any]) -> Bools:
+    return (new >= 2 * old) & (new >= old + _CELL)
+
+
+def _permuted(trial: Trial) -> Iterator[Change]:
+    """The exchange of classes that makes most pairs of near rows agree, where that are several classes."""
+    i, j = trial.i, trial.j
+    known = (trial.b.class_id[j] >= 0) & (trial.b.class_id[j] < trial.classes) & (trial.a.class_id[i] < trial.classes)
+    i, j = i[known], j[known]
+    near = trial.near(trial.b, i, j)
+    pairs = trial.b.class_id[j[near]] * trial.classes + trial.a.class_id[i[near]]
+    shape = trial.classes, trial.classes
+    agreeing = np.bincount(pairs, minlength=trial.classes**2).reshape(shape)
+    _, new = linear_sum_assignment(agreeing + 0.5 * np.eye(trial.classes), maximize=True)
+    moved = np.flatnonzero((new != np.arange(trial.classes)) & (agreeing[np.arange(trial.classes), new] >= _EVIDENCE))
+    if len(moved) >= 3:
+        yield _numbered(np.where(np.isin(np.arange(trial.classes), moved), new, np.arange(trial.classes)))
+
+
+def _numbered(new: Ints) -> Change:
+    """The classes as a table has them."""
+    moved = [f"{old} as {number}" for old, number in enumerate(new.tolist()) if old != number]
+
+    def apply(side: EventFrames) -> EventFrames:
+        known = (side.class_id >= 0) & (side.class_id < len(new))
+        return dataclasses.replace(side, class_id=np.where(known, new[side.class_id % len(new)], side.class_id))
+
+    name, text = f"classes:{','.join(map(str, new.tolist()))}", f"predicted classes read as others ({listed(moved, 4)})"
+    return Change(name, text, f"{_EITHER} have them in another order", apply, "match")
+
+
+#: Of files compared with each other, the share that another clip fits better, that of predictions that are well placed
+#: then, and how many times as many match in class.
+_MOST, _FITTING, _OTHER = 0.6, 0.2, 1.5
+
+
+def _moved(trial: Trial, names: Sequence[str]) -> Change | None:
+    """The files as they fit other clips much better than their own, if that is so for most of them."""
+    clips = trial.clips
+    placed = trial.before.true.sum()
+    if clips < 3 or placed >= _PLACED * trial.references.sum():
+        return None
+    true, matched = np.zeros((clips, clips)), np.zeros((clips, clips))
+    order = np.argsort(trial.a.frame * trial.classes + trial.a.class_id, kind="stable")
+    key = (trial.a.frame * trial.classes + trial.a.class_id)[order]
+    for clip in range(clips):  # its predictions, against the labels of all
+        rows = np.flatnonzero(trial.b.clip == clip)
+        i, j = near_pairs(key, trial.b.frame[rows] * trial.classes + trial.b.class_id[rows], 0)
+        i, j = order[i], rows[j]
+        near = trial.near(trial.b, i, j)
+        for into, some in ((true, near), (matched, slice(None))):
+            mine = np.unique(trial.a.clip[i[some]] * len(trial.b) + j[some]) // len(trial.b)
+            both = mine, trial.a.clip[np.unique(i[some])]
+            into[clip] = np.minimum(*(np.bincount(each, minlength=clips) for each in both))
+    total = trial.predictions[:, None] + trial.references.sum(axis=1)[None]
+    _, new = linear_sum_assignment(true / np.maximum(total, 1), maximize=True)
+    every = np.arange(clips)
+    own, other = true[every, every], true[every, new]
+    better = _better(other, own)
+    enough = other.sum() >= max(_EVIDENCE, 2 * own.sum(), _FITTING * trial.predictions.sum())
+    # sources of another clip are at other times, too
+    enough = enough and matched[every, new].sum() >= _OTHER * matched.trace()
+    if not enough or better.sum() < max(3, _MOST * (trial.predictions >= _CELL).sum()):
+        return None
+    steps, counts = np.unique((new - every) % clips, return_counts=True)
+    renamed = [f"{printable(names[n])} for {printable(names[new[n]])}" for n in np.flatnonzero(better)[:3].tolist()]
+    many = f"{int(better.sum())} of {clips} files taken for another clip ({listed(renamed, 3)})"
+    why = "predictions or labels seem to have each other's names"
+    if counts.max() > _MOST * clips:
+        step = int(steps[counts.argmax()])
+        why = f"names seem to be shifted by {min(step, clips - step)}"
+    return Change("files", many, why, moved=tuple(np.argsort(new).tolist()))
+
+
+# --- shifts in time ----------------------------------------------------------------------------------------------
 
 
 def named(name: str) -> Change:
-    """The change called *name*; ``shift:N`` moves predictions by N label frames."""
-    if not name.startswith("shift:"):
+    """The change called *name*; ``shift:N`` moves predictions by N label frames, ``classes:N,…`` numbers classes."""
+    kind, _, rest = name.partition(":")
+    if kind == "classes":
+        return _numbered(np.array(rest.split(","), dtype=np.int64))
+    if kind != "shift":
         return next(change for change in CHANGES if change.name == name)
-    frames = int(name.removeprefix("shift:"))
+    frames = int(rest)
     text = f"the predictions {abs(frames) / 10:g} s {'later' if frames > 0 else 'earlier'}"
     return Change(
         name, text, "they seem to be shifted in time", lambda side: dataclasses.replace(side, frame=side.frame + frames)
     )
-
-
-def early(side: EventFrames) -> EventFrames:
-    """The rows of the first ``FRAMES`` frames of each clip."""
-    kept = (side.frame >= 0) & (side.frame < FRAMES)
-    return side if kept.all() else side.take(kept)
 
 
 def lags(reference: EventFrames, prediction: EventFrames, chosen: Sequence[int] = ()) -> Ints:
@@ -154,10 +439,8 @@ def lags(reference: EventFrames, prediction: EventFrames, chosen: Sequence[int] 
     """
     classes = max(int(side.class_id.max(initial=0)) for side in (reference, prediction)) + 1
     a, b = (_onsets(side, chosen, classes) for side in (reference, prediction))
-    first, last = np.searchsorted(b, a - REACH), np.searchsorted(b, a + REACH, side="right")
-    many = last - first
-    within = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
-    moved = np.repeat(a, many) - b[np.repeat(first, many) + within]
+    i, j = near_pairs(b, a, REACH)
+    moved = a[j] - b[i]
     return np.asarray(np.bincount(moved + REACH, minlength=2 * REACH + 1), dtype=np.int64)
 
 

@@ -46,7 +46,7 @@ class SeldCase:
     named: bool = False  # whether the user named the profile
     published: SeldScore | None = None  # the score by the published definition, to show the difference to
     forced: tuple[str, ...] = ()  # errors in the data, which is scored all the same
-    cause: ProbableCause | None = None  # the change that the predictions seem to need
+    causes: tuple[ProbableCause, ...] = ()  # the changes that the predictions seem to need
     beside: tuple[Beside, ...] = ()  # what was measured beside the score
 
     @property
@@ -227,10 +227,8 @@ def _mistakes(case: SeldCase) -> Iterator[Notice]:
                 "layout of labels: the two are probably swapped. Give the reference with --reference"
             )
         yield Notice("reference-is-output", text, grave=True, first=True)
-    if case.cause is not None:
-        change, f = case.cause
-        text = f"with {change.text} F would be {100 * f:.1f} %, not {100 * case.score.overall['F']:.1f} %: {change.why}"
-        yield Notice("probable-cause", text, grave=True, first=True)
+    for cause in case.causes:
+        yield Notice("probable-cause", str(cause), grave=True, first=True)
     for text in case.forced:
         yield Notice("forced", f"scored with errors in the data: {text}", grave=True)
     for text in case.chosen:

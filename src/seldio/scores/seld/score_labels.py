@@ -1,6 +1,6 @@
 """From paths to a report: what is compared, how, by which clips, and what is counted in each part of them.
 
-Where a score is suspicious, a sample is counted again with the predictions changed: that names the probable cause.
+Where a sample fits much better with the predictions changed, they are scored again: that is a probable cause.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -17,15 +17,15 @@ import numpy as np
 
 from seldio.check.vetting import Faults, joined
 from seldio.engines import cut, each
-from seldio.errors import UsageError
-from seldio.files import open_source
+from seldio.errors import SeldioError, UsageError
+from seldio.files import Source, open_source
 from seldio.findings import Finding, raise_errors
-from seldio.formats import get
+from seldio.formats import LabelFormat, get
 from seldio.reports.tables import ScoreReport
-from seldio.scores.resampling import Resampling
+from seldio.scores.resampling import Resampling, rooms_of
 from seldio.scores.seld import causes, metrics, pairing, profiles
 from seldio.scores.seld.analyses import ANALYSES, NO_ANALYSIS, Asked, Shown, Sides, finished, wanted
-from seldio.scores.seld.causes import ProbableCause
+from seldio.scores.seld.causes import ProbableCause, Suspect, Trial
 from seldio.scores.seld.event_scores import EventCounts
 from seldio.scores.seld.join import ClipRows, Compared, LabelFiles, join, lengths, reference_labels, usual_profile
 from seldio.scores.seld.metrics import Average, Counts, Thresholds
@@ -189,7 +189,7 @@ def scored_case(
             missed = count(plain, parts(compared._replace(clips=compared.lacking), frames))
             others = [other.joined(compared.lacking, missed.counts[1]) for other in others]
         forced = _forced(compared, (counted, missed), options.force)
-        cause = None if dropped else probable_cause(score, counted.lags, plain, some, compared, frames)
+        found = () if dropped else tuple(probable_causes(score, counted, plain, compared, frames))
     if any(0 < rows.elevations < rows.all for rows in (counted.facts.reference, counted.facts.prediction)):
         raise UsageError("scoring requires a direction in every row")
     names = [classes.label(n) for n in range(len(classes))]
@@ -200,7 +200,7 @@ def scored_case(
         len(compared.lacking) - compared.left_out[0], compared.split,
         intervals=options.jackknife, bootstrap=Resampling() if options.bootstrap else None,
         official_points=options.official_points, by_clip=options.by_clip, named=named is not None,
-        published=others[0] if others else None, forced=forced, cause=cause,
+        published=others[0] if others else None, forced=forced, causes=found,
         beside=finished(counted.beside, Shown(score, limits, names, work.asked)),
     )  # fmt: skip
 
@@ -256,8 +256,8 @@ def _forced(compared: Compared, counted: Sequence[Counted], force: bool) -> tupl
 
 # --- counting, a part after the other ---------------------------------------------------------------
 
-#: Clips whose onsets are compared.
-_ONSETS = 12
+#: Clips that changes are tried on.
+TRIED = 128
 #: Bytes of both sides that are counted together, as if they were text.
 PART = 1 << 22
 
@@ -269,13 +269,14 @@ class SeldPart(NamedTuple):
     reference: ClipRows
     prediction: ClipRows
     frames: tuple[int, ...]  # label frames of the recordings, 0 where they are not known
-    onsets: tuple[int, ...]  # numbers of the clips whose onsets are compared
+    tried: tuple[int, ...]  # numbers of the clips that changes are tried on
     size: int  # bytes of both sides
+    files: tuple[str, ...]  # names of the predicted clips
 
     @property
     def stamp(self) -> tuple[object, ...]:
         """What changes when one of its files does."""
-        return self.clips, self.reference.stamp, self.prediction.stamp, self.frames, self.onsets
+        return self.clips, self.reference.stamp, self.prediction.stamp, self.frames, self.tried, self.files
 
     def portable(self) -> SeldPart:
         """The part as it can go to another process."""
@@ -287,25 +288,29 @@ def sampled(clips: Iterable[str], most: int) -> list[str]:
     return sorted(sorted(clips, key=lambda clip: (crc32(clip.encode("utf-8", "surrogatepass")), clip))[:most])
 
 
-def parts(compared: Compared, frames: Mapping[str, int]) -> list[SeldPart]:
+def parts(
+    compared: Compared, frames: Mapping[str, int], moved: Mapping[str, str] | None = None
+) -> list[SeldPart]:  # fmt: skip
     """The clips of both sides, ``PART`` bytes at a time; they depend on nothing but the files.
 
-    *frames* are the label frames of recordings, where they are known.
+    *frames* are the label frames of recordings, where they are known; *moved* names the predictions of another clip
+    that are taken for those of a clip.
     """
     reference, prediction, clips, *_ = compared
     sizes = reference.sizes, prediction.sizes
-    onsets = set(sampled(clips, _ONSETS))
+    tried = set(sampled(clips, TRIED))
 
     def size(clip: str) -> int:
         return sum(side.get(clip, 0) for side in sizes)
 
-    return [
-        SeldPart(
-            tuple(some), reference.some(some), prediction.some(some), tuple(frames.get(clip, 0) for clip in some),
-            tuple(number for number, clip in enumerate(some) if clip in onsets), sum(map(size, some)),
-        )
-        for some in cut(clips, PART, size)
-    ]  # fmt: skip
+    def part(some: list[str]) -> SeldPart:
+        files = tuple((moved or {}).get(clip, clip) for clip in some)
+        return SeldPart(
+            tuple(some), reference.some(some), prediction.some(files), tuple(frames.get(clip, 0) for clip in some),
+            tuple(number for number, clip in enumerate(some) if clip in tried), sum(map(size, some)), files,
+        )  # fmt: skip
+
+    return list(map(part, cut(clips, PART, size)))
 
 
 class Way(NamedTuple):
@@ -326,13 +331,14 @@ class Counted:
     prediction: Faults = dataclasses.field(default_factory=Faults)  # errors
     lags: Ints = dataclasses.field(default_factory=causes.NO_LAGS.copy)  # how far onsets are apart, over a few clips
     beside: tuple[Mistakes | EventCounts | TrackCounts, ...] = ()  # sums of each analysis that was asked for
+    samples: tuple[tuple[EventFrames, EventFrames], ...] = ()  # of each part, some rows of both sides
 
     def __add__(self, other: Counted) -> Counted:
         sums: Iterable[tuple[Any, Any]] = zip(self.beside, other.beside, strict=True)
         return Counted(
             self.pieces + other.pieces, self.facts + other.facts, joined([self.reference, other.reference]),
             joined([self.prediction, other.prediction]), self.lags + other.lags,
-            tuple(one + another for one, another in sums),
+            tuple(one + another for one, another in sums), self.samples + other.samples,
         )  # fmt: skip
 
     @property
@@ -347,7 +353,6 @@ class Counting:
 
     ways: tuple[Way, ...]  # those with one change measure angles alike; the first is that of the score
     classes: int  # how many the vocabulary has
-    early: bool = False  # whether only the beginnings of clips count
     dropped: bool = False  # whether the program reads no row of the prediction
     asked: Asked = NO_ANALYSIS  # what is measured beside the score
 
@@ -356,7 +361,7 @@ class Counting:
         """What there is in no part at all."""
         none = Sides(NOTHING, NOTHING, (), np.empty(0, np.int64), *self._first, self.classes, self.asked)
         beside = tuple(analysis.count(none) for analysis in wanted(self.asked))
-        return Counted(((Counts.zeros(0, self.classes),) * len(self.ways),), beside=beside)
+        return Counted(((Counts.zeros(0, self.classes),) * len(self.ways),), beside=beside, samples=((NOTHING,) * 2,))
 
     @property
     def _first(self) -> tuple[SeldProfile, Thresholds]:
@@ -369,12 +374,10 @@ class Counting:
             InvalidData: something in a file is wrong.
             UsageError: a side lacks a field that a profile needs.
         """
-        (a, wrong), (b, amiss) = _side(part.reference, part.clips), _side(part.prediction, part.clips)
+        (a, wrong), (b, amiss) = _side(part.reference, part.clips), _side(part.prediction, part.files)
         unread = len(b) if self.dropped else 0
         if self.dropped:
             b = NOTHING
-        if self.early:
-            a, b = causes.early(a), causes.early(b)
         profile, limits = self._first
         if limits.onscreen and any(len(side) and side.onscreen is None for side in (a, b)):
             raise UsageError("--onscreen requires labels and predictions with on-screen flags")
@@ -387,10 +390,10 @@ class Counting:
             counts |= zip(ways, count_sides(a, changed, thresholds, self.classes, frames), strict=True)
         ends = -(-horizons(profile, a, b, frames) // profile.unit) * profile.unit
         notable = dataclasses.replace(facts_of(a, b, ends, frames, self.classes, profile.ordered), dropped=unread)
-        lags = causes.lags(a, b, part.onsets)
+        lags, samples = causes.lags(a, b, part.tried), (causes.sample(a, part.tried), causes.sample(b, part.tried))
         sides = Sides(a, b, part.clips, frames, profile, limits, self.classes, self.asked)
         beside = tuple(analysis.count(sides) for analysis in wanted(self.asked))
-        return Counted((tuple(counts[way] for way in self.ways),), notable, wrong, amiss, lags, beside)
+        return Counted((tuple(counts[way] for way in self.ways),), notable, wrong, amiss, lags, beside, (samples,))
 
 
 def _side(some: ClipRows, clips: Sequence[str]) -> tuple[EventFrames, Faults]:
@@ -409,39 +412,60 @@ def count(work: Counting, parts: Sequence[SeldPart], what: str = "scoring") -> C
     return sum(counted, start=work.nothing)
 
 
-#: Clips that changes are tried on.
-TRIED = 24
 #: How many times as good a score has to become by a shift in time, which onsets tell, and by any other change.
 _SHIFTED, _CHANGED = 1.05, 1.5
 
 
-def probable_cause(
-    score: SeldScore, lags: Ints, work: Counting, whole: Sequence[SeldPart], compared: Compared,
-    frames: Mapping[str, int],
-) -> ProbableCause | None:  # fmt: skip
-    """The change that makes the score clearly better, with the F-score that it gives over all clips; None if none does.
+def probable_causes(
+    score: SeldScore, counted: Counted, work: Counting, compared: Compared, frames: Mapping[str, int]
+) -> Iterator[ProbableCause]:  # fmt: skip
+    """The changes that make the score clearly better, with the F-score that they give over the clips they are about.
 
-    Nothing is tried where the score is not suspicious; else the beginnings of a few clips are scored with every
-    change, and all clips with the best one. *work* is how the *whole* was counted, *lags* how far onsets are apart.
+    All changes are tried on a sample of the rows, and the clips that one is about are scored with the best one. *work*
+    is how they were *counted*.
     """
-    name, least = _best(score, work, compared, frames), _CHANGED
-    if name is None and (shift := causes.shift(lags)):
-        name, least = f"shift:{shift}", _SHIFTED
-    if name is None:
-        return None
-    changed = dataclasses.replace(work, ways=(work.ways[0]._replace(change=name),))
-    counts = count(changed, whole, "scoring again").counts[0]
-    new = dataclasses.replace(score, counts=counts).overall["F"]
-    return ProbableCause(causes.named(name), new) if new > least * score.overall["F"] else None
+    names = sampled(score.clips, TRIED)
+    chosen = np.flatnonzero(np.isin(score.clips, names))
+    sizes = [len(piece[0]) for piece in counted.pieces]
+    sides = [causes.joined(list(zip(side, sizes, strict=True))) for side in zip(*counted.samples, strict=True)]
+    a, b = (dataclasses.replace(side, clip=np.searchsorted(chosen, side.clip)) for side in sides)
+    trial = Trial(a, b, len(names), work.classes, score.profile, work.ways[0].limits)
+    suspects = [(suspect, _CHANGED) for suspect in causes.suspects(trial, names, rooms_of(names))]
+    if not suspects and (shift := causes.shift(counted.lags)):
+        suspects.append((Suspect(causes.named(f"shift:{shift}")), _SHIFTED))
+    for (change, clips, where), least in suspects:
+        about = [names[clip] for clip in clips] if where or change.moved else list(score.clips)
+        moved = {name: names[clip] for name, clip in zip(names, change.moved, strict=False)}
+        way = work.ways[0] if moved else work.ways[0]._replace(change=change.name)
+        again = count(
+            dataclasses.replace(work, ways=(way,)),
+            parts(compared._replace(clips=about), frames, moved),
+            "scoring again",
+        )
+        before = score.counts.take(np.isin(score.clips, about))
+        old, new = (_f(score, counts, bool(where)) for counts in (before, again.counts[0]))
+        if new > least * old:
+            yield ProbableCause(change, where, old, new)
 
 
-def _best(score: SeldScore, work: Counting, compared: Compared, frames: Mapping[str, int]) -> str | None:
-    """The change that is best on a sample, if it is clearly better than none."""
-    names = causes.suspected(score.profile, score.counts.total())
-    if not names:
-        return None
-    trying = Counting(tuple(work.ways[0]._replace(change=name) for name in ("", *names)), work.classes, early=True)
-    sample = parts(compared._replace(clips=sampled(score.clips, TRIED)), frames)
-    before, *after = count(trying, sample, "looking for a cause").counts
-    best = int(np.argmax([counts.true.sum() for counts in after]))
-    return names[best] if causes.clear(names[best], before, after[best]) else None
+def misfits(predictions: Source, reference: str, layout: LabelFormat | None) -> tuple[str, ...]:
+    """The :func:`probable_causes` of up to ``TRIED`` clips, by the usual profile; none where nothing can be scored."""
+    try:
+        with open_source(reference, raise_errors) as labels:
+            truth = reference_labels(labels, None, None)
+            profile = usual_profile(truth)
+            compared = join(truth, predictions, layout, profile, named=False, allow_missing=True)
+            compared = compared._replace(clips=sampled(compared.clips, TRIED))
+            work = Counting((Way(profile.name, profile.limits),), len(vocabulary(profile.vocabulary)))
+            counted = count(work, parts(compared, {}), "comparing with the labels")
+            score = SeldScore(profile, profile.averages[0], tuple(compared.clips), counted.counts[0])
+            return tuple(map(str, probable_causes(score, counted, work, compared, {})))
+    except SeldioError:  # what is wrong with the files is said of them
+        return ()
+
+
+def _f(score: SeldScore, counts: Counts, some: bool) -> float:
+    """The F-score of *counts*, over the classes that they have where these are of *some* clips only."""
+    total = counts.total()
+    values = score.present(total) if some else score.profile.score(total, score.average).overall
+    return float(values[0, score.profile.names.index("F")])
