@@ -516,17 +516,17 @@ class Misfit:
 def probable_cause(misfit: Misfit, found: Found) -> Iterator[Finding]:
     """Predictions that fit the reference much better with a change.
 
-    The usual mistakes are undone on a sample, and what is well placed is counted again: azimuths mirrored or turned,
-    elevations negated or measured from the zenith, x, y, z in another order or with other signs, classes off by one
-    or in another order, files with the names of other clips, a shift in time. The whole set is tried, then each room
-    and each clip. What helps much for several sources in several clips is named, with the F-score before and after,
-    as ``seldio score`` does; predictions and labels may either be wrong.
+    The usual mistakes are undone on a sample, and what is well placed is counted again: azimuths mirrored or
+    turned, elevations negated or measured from the zenith, x, y, z in another order or with other signs, classes
+    off by one or in another order, files with the names of other clips, a shift in time. The whole set is tried,
+    then each room and each clip. What helps much for several sources in several clips is named, with the F-score
+    before and after, as ``seldio score`` does; predictions and labels may either be wrong.
 
     Example:
         with the azimuth mirrored F would be 29.7 % in room 10, not 9.8 %
 
     Fix:
-        Undo the mistake where it is made; ``seldio convert`` has ``--mirror`` and ``--rotate``.
+        Undo the mistake where it is made, in the predictions or in the labels.
 
     Reference: silent on two real systems and their halves, with noise up to chance, and with files emptied.
     """
