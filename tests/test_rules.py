@@ -482,7 +482,7 @@ def test_rules_with_a_check_say_what_they_look_at() -> None:
         ("Labels",), ("Profile",), ("ItemTable",), ("ItemFile",), ("Answered",), ("Answers",), ("MeraPackage",), ("Audio",), ("Blind",), ("Collection",),
         ("Collection", "Tree"), ("Package",), ("System",), ("Meta",), ("HubFolder",), ("TreeAudio",), ("SurveyedSound",), ("SurveyedSounds",), ("Ignored",),
         ("RecordingFile",), ("RecordingFile", "Probe"), ("TreeVideo",), ("VideoFile",), ("VideoFile", "VideoFacts"),
-        ("WatchedVideo",), ("UncheckedVideos",), ("Fits",),
+        ("WatchedVideo",), ("UncheckedVideos",), ("Fits",), ("Misfit",),
     }  # fmt: skip
     assert all(rule.subject == () for rule in READER_RULES.values())
 
