@@ -120,6 +120,14 @@ def validate(
     diff: bool = typer.Option(
         False, "--diff", help="Show what --fix would change, without changing it.", rich_help_panel=_REPAIR
     ),
+    drop_column: int | None = typer.Option(
+        None,
+        "--drop-column",
+        metavar="N",
+        min=1,
+        help="With a repair: take column N, counted from 1, out of all label files.",
+        rich_help_panel=_REPAIR,
+    ),
     workers: int | None = WORKERS,
     engine: Engine = ENGINE,
     resume: str | None = RESUME,
@@ -138,8 +146,8 @@ def validate(
     with running(workers, engine, resume):
         report = api.validate(
             paths, format=format, reference=reference, select=select, ignore=ignore, fail_on=fail_on, deep=deep,
-            fix=fix, unsafe_fixes=unsafe_fixes, diff=diff, baseline=baseline, write_baseline=write_baseline,
-            config=chosen,
+            fix=fix, unsafe_fixes=unsafe_fixes, diff=diff, drop_column=drop_column, baseline=baseline,
+            write_baseline=write_baseline, config=chosen,
         )  # fmt: skip
     if diff:
         typer.echo("\n".join(line for change in report.changes for line in change.diff()) or report.remark)

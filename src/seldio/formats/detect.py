@@ -19,7 +19,7 @@ from seldio.findings import Sink
 from seldio.formats import columns, shapes
 from seldio.formats.base import LabelFormat, Role, TextFile
 from seldio.formats.dialects import DIALECTS
-from seldio.formats.evidence import ENOUGH, FEW, OUT, SAMPLE, Sample, SampledFile, marks, sample_of, sampled
+from seldio.formats.evidence import ENOUGH, FEW, OUT, SAMPLE, Sample, SampledFile, marks, misfits, sample_of, sampled
 from seldio.formats.label_csv import Dialect
 from seldio.formats.shapes import Shape
 from seldio.reader_rules import READER_RULES
@@ -70,14 +70,16 @@ def detect(files: Sequence[TextFile]) -> Detection:
     sample = sample_of(lines)
     if not sample.rows and not sample.header:
         return Detection(sample, empty=True)
+    made = [*columns.named(sample.header)]
     if _may_be_shaped(sample) or any('"' in row for file in lines for row in file.rows):
-        for shape in shapes.possible([file.cells for file in lines]):
-            if (found := _ranked(sample_of(lines, shape))).possible:
-                return found
+        made += shapes.possible([file.cells for file in lines])
+    for shape in made:
+        if (found := _ranked(sample_of(lines, shape))).possible:
+            return found
     found = _ranked(sample)
     if not sample.rows:
         return found
-    return (_no_distance(found, lines) if found.possible else _behind(lines) or _misplaced(lines)) or found
+    return found if found.possible else _behind(lines) or _misplaced(lines, sample) or found
 
 
 def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
@@ -92,19 +94,18 @@ def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
     quotes = any('"' in line for line in lines)
     file = SampledFile("", (), tuple(",".join(row) for row in rows[:: max(1, len(rows) // SAMPLE)]), False)
     found = list(shapes.between(first if titled else [], rows, dialect, quotes))
-    # another layout may have as many columns
-    other = bool(found or len(rows) > 1) and len(rows[0]) > len(dialect.columns) and _ranked(sample_of([file])).possible
     if not found and rows and len(rows[0]) == len(dialect.columns) + 1:
-        found = list(columns.confidences(rows, certain=bool(other)))
-    if not found or found[0].code not in ("SYN125", "SYN145") or quotes:
+        found = list(columns.named(first))
+    code = found[0].code if found else None
+    if code != "SYN145" and (code != "SYN125" or quotes):
         return found[0] if found else None
-    if other and found[0].code == "SYN125":
+    if code == "SYN125" and _ranked(sample_of([file])).possible:  # another layout may have as many columns
         return None
     ranked = sorted(
         ((judge(dialect, sample_of([file], shape)).points, n) for n, shape in enumerate(found)), reverse=True
     )
     certain = len(rows) >= FEW and (len(found) == 1 or ranked[0][0] >= ranked[1][0] + MARGIN)
-    return dataclasses.replace(found[ranked[0][1]], fixable=certain)
+    return dataclasses.replace(found[ranked[0][1]], fixable=certain and ranked[0][0] > OUT / 2)
 
 
 def _may_be_shaped(sample: Sample) -> bool:
@@ -118,8 +119,7 @@ def _may_be_shaped(sample: Sample) -> bool:
 
 def _behind(lines: Sequence[SampledFile]) -> Detection | None:
     """The layout behind rows in another shape; with no format where there are several."""
-    files = [file.cells for file in lines]
-    tried = [*shapes.doubtful(files, DIALECTS), *((one, DIALECTS) for one in columns.confidences(_rows(lines)))]
+    tried = shapes.doubtful([file.cells for file in lines], DIALECTS)
     found = [one for shape, those in tried if (one := _ranked(sample_of(lines, shape), those)).possible]
     if not found:
         return None
@@ -133,46 +133,31 @@ def _behind(lines: Sequence[SampledFile]) -> Detection | None:
     return dataclasses.replace(best, format=None, candidates=tuple(reversed(candidates.values())))
 
 
-def _rows(lines: Sequence[SampledFile]) -> list[shapes.Row]:
-    return [row for file in lines for row in file.cells[1]]
+def _misplaced(lines: Sequence[SampledFile], sample: Sample) -> Detection | None:
+    """Rows that fit a layout without one of their columns, or with two of them exchanged; which is only said.
 
-
-def _no_distance(found: Detection, lines: Sequence[SampledFile]) -> Detection | None:
-    """The layout without a column that would be taken for distances: one that was added, where another layout fits."""
-    at = found.possible[0].format.index("distance")
-    if at is None or found.sample.rows < columns.SOME or len(found.sample.columns[at].values) < found.sample.rows:
-        return None
-    seen, dialect, rows = found.sample.columns[at], found.possible[0].format, _rows(lines)
-    most = 1 if dialect.metre == 1 else 100
-    tried: list[Shape] = []
-    if seen.decimals and not seen.whole and seen.values.min() >= 0 and seen.values.max() <= most:
-        tried = [one for one in columns.confidences(rows) if one.column == at and columns.jumps(rows, at)]
-    elif len(np.unique(seen.values)) >= shapes.ENOUGH and (
-        any(np.array_equal(seen.values, c.values) for n, c in enumerate(found.sample.columns) if n != at)
-        or all(shapes.counts_rows(file.cells[1][: columns.SOME], at) for file in lines if file.rows)
-    ):
-        tried = [one for one in columns.surplus(rows) if one.column == at]
-    for shape in tried:
-        other = _ranked(sample_of(lines, shape))
-        if other.format is not None:
-            return other if shape.fixable else dataclasses.replace(other, format=None, candidates=other.possible)
-    return None
-
-
-def _misplaced(lines: Sequence[SampledFile]) -> Detection | None:
-    """Rows that fit a layout without one of their columns, or with two of them exchanged; which is only said."""
+    What is in a column may be wrong as well, and the column in its place: then neither is.
+    """
     few = [dataclasses.replace(file, rows=file.rows[:: max(1, len(lines) // 8)]) for file in lines]
-    rows = _rows(few)
-    if len(rows) < ENOUGH or len({len(row) for row in rows}) > 1 or len(rows[0]) > _WIDEST:
+    files = [file.cells[1] for file in lines if file.rows]
+    if sum(map(len, files)) < ENOUGH or {len(row) for rows in files for row in rows} != {sample.width}:
         return None
-    surplus = list(columns.surplus(rows))
-    for tried in ([one for one in surplus if one.certain], columns.exchanged(rows), surplus):
-        ranked = [one for shape in tried if (one := _ranked(sample_of(few, shape))).format is not None]
-        ranked.sort(key=lambda one: -one.possible[0].points)
-        near = [one for one in ranked if one.possible[0].points > ranked[0].possible[0].points - MARGIN]
-        values = [[column.values.tolist() for column in one.sample.columns] for one in near]
-        if near and values.count(values[0]) == len(values):  # there is one way to make a layout of them
-            return dataclasses.replace(near[0], format=None, candidates=near[0].possible[:1])
+    if sample.width > _WIDEST:
+        return None
+    wrong = [misfits(dialect, sample) for dialect in DIALECTS if len(dialect.columns) == sample.width]
+    nothing: set[int] = set()
+    surplus = [(one, nothing) for one in columns.surplus(files) if one.certain or {one.column} not in wrong]
+    certain = [pair for pair in surplus if pair[0].certain]
+    for tried in (certain, columns.exchanged(sample.width), surplus):
+        ranked = [
+            one for shape, places in tried
+            if (one := _ranked(sample_of(few, shape))).format is not None
+            and not misfits(one.format, one.sample)
+            and (not places or places <= misfits(one.format, sample))
+        ]  # fmt: skip
+        values = [[column.values.tolist() for column in one.sample.columns] for one in ranked]
+        if ranked and values.count(values[0]) == len(values):  # there is one way to make a layout of them
+            return dataclasses.replace(ranked[0], format=None, candidates=ranked[0].possible[:1])
     return None
 
 

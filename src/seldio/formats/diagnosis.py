@@ -20,6 +20,7 @@ from seldio.findings import SINGLY, Finding, Sink
 from seldio.formats import cells
 from seldio.formats.bad_rows import BadRows
 from seldio.formats.base import TextFile
+from seldio.formats.columns import is_confidence
 from seldio.formats.shapes import counted, titled
 from seldio.reader_rules import reader_rule
 from seldio.text import clipped, plural
@@ -358,7 +359,7 @@ class _Cleaner:
                 yield index, f"the header lists {clipped(name)} twice", hint
                 break
             field = _TITLES.get(name.lower(), fields[index] if index < len(fields) else "")
-            if index < len(fields) and field != fields[index]:
+            if index < len(fields) and (field != fields[index] or is_confidence(name)):
                 message = f"column {index + 1} is headed {name}, but in {self.dialect.name} it is {fields[index]}"
                 yield index, message, "columns in another order are misread: loaders ignore the header"
                 break

@@ -35,6 +35,8 @@ _FEW_STRAYS = 0.005
 LONGEST = 3.0
 #: Points at which a layout is out of the question.
 OUT = -100.0
+#: Points at which a column does not hold what a layout has there.
+_MISFIT = -6
 _HEAD = 1 << 16
 #: Bytes that hardly any row has.
 _ROW = 64
@@ -228,15 +230,8 @@ def marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
         yield OUT, f"column {at + 1} holds one number only: not frames"
     if dialect.header is not None and sorted(sample.header) == sorted(dialect.header.lower().split(",")):
         return  # columns that are named are not told by what stands in them
-    for number, (part, seen) in enumerate(zip(dialect.columns, sample.columns, strict=False), 1):
-        if part.kind == "name":
-            yield ((OUT, f"column {number} holds numbers") if len(seen.values) > seen.words else (3, "class names"))
-        elif seen.words > len(seen.values):
-            yield OUT, f"column {number} holds words"
-        elif len(seen.values):
-            radians = dialect.role == "label" and _within(_RADIANS.get(part.field, 0.0), seen)
-            yield from _kind_marks(part.kind, seen, f"column {number}", radians)
-            yield from _value_marks(dialect, part.field, seen, f"column {number}")
+    for number in range(min(len(dialect.columns), len(sample.columns))):
+        yield from _column_marks(dialect, number, sample)
     if dialect.columns[-1].field == "z" or "x" in dialect.carries:
         yield from _norm_marks(dialect, sample)
     if dialect.hop == clock.HOP_2019:
@@ -246,6 +241,26 @@ def marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
     for pattern, dialects, points, sentence in _SIGNS:
         if re.fullmatch(dialects, dialect.name) and all(re.search(pattern, name) for name in sample.names):
             yield points, sentence
+
+
+def _column_marks(dialect: Dialect, number: int, sample: Sample) -> Iterator[Mark]:
+    part, seen, where = dialect.columns[number], sample.columns[number], f"column {number + 1}"
+    if part.kind == "name":
+        yield ((OUT, f"{where} holds numbers") if len(seen.values) > seen.words else (3, "class names"))
+    elif seen.words > len(seen.values):
+        yield OUT, f"{where} holds words"
+    elif len(seen.values):
+        radians = dialect.role == "label" and _within(_RADIANS.get(part.field, 0.0), seen)
+        yield from _kind_marks(part.kind, seen, where, radians)
+        yield from _value_marks(dialect, part.field, seen, where)
+
+
+def misfits(dialect: Dialect, sample: Sample) -> set[int]:
+    """The columns that hold what *dialect*, which has as many, does not have there."""
+    places = range(len(dialect.columns))
+    return {
+        number for number in places if any(points <= _MISFIT for points, _ in _column_marks(dialect, number, sample))
+    }
 
 
 def _header_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
