@@ -134,3 +134,48 @@ def test_a_finer_grid_without_a_reference_is_one_finding(labels: Path) -> None:
     found = [finding for finding in seldio.validate(labels, format="starss23") if finding.code in SETS]
     assert [(finding.code, Path(finding.path).stem) for finding in found] == [("LAB307", CLIPS[-1])]
     assert "5 of 8 files go past it: frames of 10 or 20 ms were counted" in found[0].message
+
+
+def planted(labels: Path, frame: Callable[[int, int], range]) -> Path:
+    """Outputs of clips whose frames are those that *frame* gives for the number and the length of a clip."""
+    out = labels.parent / "planted"
+    out.mkdir()
+    for number, clip in enumerate(CLIPS):
+        frames = frame(number, 300 + 40 * number)
+        (out / f"{clip}.csv").write_text("".join(f"{n},{n % 13},0,{n % 90},{number},150\n" for n in frames))
+    return out
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        lambda number, length: range(length + 400),
+        lambda number, length: range(400, length + 400),
+        lambda number, length: range(
+            sum(300 + 40 * n for n in range(number)), sum(300 + 40 * n for n in range(number + 1))
+        ),
+    ],
+    ids=["padded", "late", "counted on"],
+)
+def test_frames_past_the_end_are_no_finer_grid_unless_all_fit(labels: Path, frame: Callable[[int, int], range]) -> None:
+    assert "SUB119" not in told(planted(labels, frame), labels)
+
+
+def test_files_that_are_there_and_not_read_are_not_called_missing(labels: Path) -> None:
+    strange = labels.parent / "strange"
+    strange.mkdir()
+    for clip in CLIPS:
+        lines = [line.split(",") for line in (labels / f"{clip}.csv").read_text().splitlines()]
+        rows = [[*row, "5.5", str(int(row[0]) % 7), "7"] for row in lines]
+        (strange / f"{clip}.csv").write_text("".join(",".join(row) + "\n" for row in rows))
+    (found,) = (one.message for one in seldio.validate(strange, reference=labels) if one.code == "SUB101")
+    assert found.startswith("8 files are there, but are not read as labels: no known layout: rows of 9 columns")
+
+
+@pytest.mark.parametrize("cell", ["'37", "“78”", "12deg"])
+def test_a_cell_with_something_around_its_number_is_no_silence(tmp_path: Path, cell: str) -> None:
+    path = tmp_path / "mix001.csv"
+    path.write_text(f"0,1,0,{cell},10,150\n1,1,0,37,10,150\n")
+    (found,) = (one for one in seldio.validate(path, format="starss23") if one.code == "SYN130")
+    assert cell in found.message
+    assert found.hint == "expected a whole number, written with the digits 0-9 and nothing around it"

@@ -148,7 +148,7 @@ def examine(
             found += submission_findings(goal, found)
         if goal is None or clips is not None:
             check_kind(source.path, reference, [one for _, one in questions], any(labels))
-        recognised = _check_labels(source, systems_labels, clips, package is not None, found.append)
+        recognised = _check_labels(source, systems_labels, clips, package is not None, found)
         count = len({file.entry.path for some in labels for part in some for file in part.files})
         count += len({part.files[one.file].entry.path for part, one in questions}) or int(goal is not None)
         heard: list[Heard] = []
@@ -210,18 +210,19 @@ def _checked(
 
 
 def _check_labels(
-    source: Source, found: Sequence[Sequence[LabelGroup]], reference: Reference | None, packed: bool, sink: Sink
-) -> list[Recognised]:
-    """Check the labels of each system as a whole; return all that were recognised.
+    source: Source, labels: Sequence[Sequence[LabelGroup]], reference: Reference | None, packed: bool,
+    found: list[Finding],
+) -> list[Recognised]:  # fmt: skip
+    """Check the labels of each system as a whole; add to what was *found*, and return all that were recognised.
 
     A file that holds many clips in one is of none by its name, and each of them lacks a file of its own; its frames
     do not go together.
     """
     lengths = {clip: n for clip, n in reference.clips.items() if n is not None} if reference is not None else {}
     every: list[Recognised] = []
-    for sets in found:
+    for sets in labels:
         recognised = [one.recognised() for one in sets]
-        collection = Collection.of(source, [one.reading for one in recognised], reference)
+        collection = Collection.of(source, [one.reading for one in recognised], reference, found)
         rows = [row for one in sets for row in one.findings(lengths)]
         void = {(_EXPLAINED.get(row.finding.code), row.finding.path) for row in rows}
         about = list(rules.findings(collection, skip=_OF_CLIPS if packed else ()))
@@ -229,9 +230,7 @@ def _check_labels(
         mixed = {finding.path for finding in about if finding.code == "SUB106"}
         dense = any(finding.code == "SUB119" for finding in about)  # which says more than each file can
         started = {row.finding.path for row in rows if row.finding.code == "LAB322"}
-        for finding in about:
-            if not (mixed and finding.code in ("SUB101", "SUB102")):
-                sink(finding)
+        found += [finding for finding in about if not (mixed and finding.code in ("SUB101", "SUB102"))]
         for row in rows:
             told = (
                 (row.finding.path in mixed | started and row.finding.code.startswith("LAB2"))
@@ -239,7 +238,7 @@ def _check_labels(
                 or (dense and row.finding.code == "LAB307")
             )
             if not told:
-                sink(row.finding)
+                found.append(row.finding)
         every += recognised
     return every
 

@@ -102,6 +102,8 @@ _CONTROL = re.compile(
 _FORMULA = re.compile(r"[=@].*|[+-](?!(?:nan|inf\w*)\Z)[A-Za-z(@=].*", re.IGNORECASE)
 _ANGLES = ("azimuth", "elevation")
 _NOWHERE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+#: What programs write where there is no number.
+_NOTHING = {"na", "n/a", "none", "null", "nil", "-", "--", "?", "missing", "unknown", "<na>", "nat", "#n/a"}
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 #: How files begin that are no text at all, and what they are.
 _BINARY = {
@@ -274,8 +276,10 @@ def _misfit(text: str, kind: str, field: str) -> tuple[str, str, str, str | None
         return "SYN131", odd, hint, None
     if kind != "name" and re.fullmatch(r"0[xXoObB][0-9A-Fa-f]+", text):
         return "SYN131", odd, f"write {expected}", None
-    hint = "leave out rows where nothing was detected"
-    if field == "class_id":
+    hint = f"expected {expected}, written with the digits 0-9 and nothing around it"
+    if text.lower() in _NOTHING:
+        hint = "leave out rows where nothing was detected"
+    elif field == "class_id" and text[0].isalpha():
         hint = "write the class number, counted from 0; seldio formats shows the class list"
     return "SYN130", f"is {shown}, not {expected}", hint, None
 

@@ -73,22 +73,21 @@ def surplus(files: Sequence[Rows]) -> Iterator[Shape]:
                for column in zip(*itertools.chain.from_iterable(files), strict=True)]  # fmt: skip
     for at, column in reversed(list(enumerate(columns))[_FIRST:]):
         different = len(set(column.texts))
-        twin = next(
-            (n for n, other in enumerate(columns[:at]) if different >= ENOUGH and other.texts == column.texts), None
-        )
-        if twin is not None:
-            says = f"repeats column {twin + 1}"
+        twin = next((n for n, other in enumerate(columns[:at]) if other.texts == column.texts), None)
+        certain, says = True, str(column)
+        if twin is not None and different > 1:
+            certain, says = different >= ENOUGH, f"repeats column {twin + 1}"
         elif all(counts_rows(rows[:ENOUGH], at) for rows in files):
             says = "counts the rows"
         elif different == 1 or column.confidence:
-            says = str(column)
+            certain = False
         else:
             continue
         code, like = ("SYN145", ", as confidences do") if says == str(column) and different > 1 else ("SYN146", "")
         yield Shape(
             code, f"one column too many: without column {at + 1}, which {says}{like}, the rows fit a layout",
             f"check what wrote the column; --fix --drop-column {at + 1} removes it",
-            _Without(at), fixable=False, column=at, certain=says != str(column),
+            _Without(at), fixable=False, column=at, certain=certain,
         )  # fmt: skip
 
 

@@ -41,12 +41,15 @@ class Collection:
     reference: Reference | None = None  # what is expected, if the user passed it
     #: of an export, the stored files; *entries* are the files that it was made from
     stored: Sequence[Entry] = ()
+    wrong: Sequence[Finding] = ()  # what was found when its files were read
 
     @staticmethod
-    def of(source: Source, readings: Sequence[LabelReading], reference: object) -> Collection:
+    def of(
+        source: Source, readings: Sequence[LabelReading], reference: object, wrong: Sequence[Finding] = ()
+    ) -> Collection:
         """The files of *source*, with the labels among them and the clips that are expected."""
         clips = reference if isinstance(reference, Reference) else None
-        return Collection(source.path, source.kind, source.entries, readings, clips, source.stored)
+        return Collection(source.path, source.kind, source.entries, readings, clips, source.stored, wrong)
 
     @property
     def parts(self) -> list[tuple[LabelReading, FileRows]]:

@@ -108,9 +108,10 @@ def _alike(single: Sequence[FileRows], key: Callable[[FileRows], tuple[str, byte
 #: By how much finer than label frames the grids are that are counted by mistake: those of 50, 20 and 10 ms.
 FINER = (2, 5, 10)
 #: How near the end of its clip the last row of a file is, with the right grid: as a share.
-_NEAR = 0.8, 1.25
-#: So many clips have to agree, and the share of rows past the end that is more than padding or false alarms.
-_CLIPS, _BEHIND = 3, 0.25
+_NEAR = 0.8, 1.1
+#: So many clips, and which share of all, have to agree; and the share of rows past the end that is more than padding or
+#: false alarms.
+_CLIPS, _AGREE, _BEHIND = 3, 0.8, 0.25
 
 
 def near_ends(last: Ints, length: Ints) -> Ints:
@@ -130,7 +131,7 @@ def finer_grid(ends: Ints, behind: int, rows: int) -> int | None:
     """The factor by which frames are counted too finely, if clips agree on one; *behind*: rows after the ends."""
     *fits, known = ends.tolist()
     best = max(range(len(FINER)), key=fits.__getitem__)
-    return FINER[best] if known >= _CLIPS and 2 * fits[best] > known and behind > _BEHIND * rows else None
+    return FINER[best] if known >= _CLIPS and fits[best] >= _AGREE * known and behind > _BEHIND * rows else None
 
 
 class Dense(NamedTuple):
@@ -161,7 +162,10 @@ def dense(collection: Collection) -> Dense | None:
         rows += part.rows
     if len(last) > _CLIPS and len(set(last)) == 1 and len(set(length)) > 1:
         return None  # padded to one length
-    factor = finer_grid(near_ends(np.array(last), np.array(length)), behind, rows)
+    ends, lengths = np.array(last), np.array(length)
+    factor = finer_grid(near_ends(ends, lengths), behind, rows)
+    if factor is not None and np.ptp(ends - lengths) < np.ptp(ends - factor * lengths):
+        return None  # each has as many frames more
     return None if factor is None else Dense(factor, behind, rows, float(hop * 1000))
 
 
@@ -169,9 +173,9 @@ def dense(collection: Collection) -> Dense | None:
 def finer_frames(collection: Collection, found: Found) -> Iterator[Finding]:
     """Frames counted on too fine a grid.
 
-    Networks work with frames of 10 or 20 ms, labels with frames of 100 ms. Where most files end 2, 5 or 10 times
-    as late as their recordings, or as the labels of the reference, their frames were counted on the grid of the
-    network: all but the first rows are at the wrong time, and most of them past the end, where they are not
+    Networks work with frames of 10 or 20 ms, labels with frames of 100 ms. Where nearly all files end 2, 5 or 10
+    times as late as their recordings, or as the labels of the reference, their frames were counted on the grid of
+    the network: all but the first rows are at the wrong time, and most of them past the end, where they are not
     scored.
 
     Example:

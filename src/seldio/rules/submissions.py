@@ -16,6 +16,7 @@ from seldio.clock import HOP
 from seldio.files import Entry
 from seldio.findings import SINGLY, Finding
 from seldio.formats.base import FileRows, Ints, LabelReading
+from seldio.formats.recognise import stem_of
 from seldio.rules.clip_names import CLIP_NAME, RECORDING, explained, misspelt
 from seldio.rules.collection import Collection, Found
 from seldio.rules.file_sets import dense
@@ -23,6 +24,7 @@ from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import listed, plural, printable
 
 #: The clips of STARSS without the zeros of their numbers.
+_MEDIA = re.compile(r"(?i)\.(wav|flac|ogg|mp3|mp4|aac)$")
 _PADLESS = re.compile(r"^(?P<start>(?:fold[0-9]+_room[0-9]+_)?mix)(?P<number>[0-9]{1,2})$")
 
 
@@ -47,6 +49,15 @@ def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
         missing = sorted({*collection.reference.clips} - {*collection.clips} - {*explained(collection).missing})
         if _strange(collection):  # said of the files
             return
+        if unread := _unread(collection, missing):
+            count = "1 file is" if len(unread) == 1 else f"{len(unread):,} files are"
+            paths = set(unread.values())
+            why = (one for one in collection.wrong if one.path in paths and one.severity is ERROR)
+            first = next(why, None)
+            message = f"{count} there, but {'is' if len(unread) == 1 else 'are'} not read as labels: "
+            message += printable(min(paths)) if first is None else first.message
+            yield found(collection.path, message, "put that right first: each clip needs a file that can be read")
+            missing = [clip for clip in missing if clip not in unread]
         if len(missing) > SINGLY:
             message = f"no result file for {len(missing):,} of {plural(len(collection.expected), 'clip')}: "
             needed = f"{source} requires a file for each of its clips; leave it empty if nothing was detected"
@@ -85,6 +96,15 @@ def surplus_clip(collection: Collection, found: Found) -> Iterator[Finding]:
             return
         for clip in surplus:
             yield found(collection.clips[clip], f"{printable(clip)} is not a clip of {where}", hint)
+
+
+def _unread(collection: Collection, missing: Iterable[str]) -> dict[str, str]:
+    """Clips whose files are there, and were not read: their paths."""
+    read = {part.file.path for _, part in collection.parts}
+    left = {stem_of(posixpath.basename(entry.name)): entry.path for entry in collection.entries
+            if entry.path not in read and not _MEDIA.search(entry.name)}  # fmt: skip
+    stems = {clip: posixpath.basename(clip) for clip in missing}
+    return {clip: left[stem] for clip, stem in stems.items() if stem in left}
 
 
 def _strange(collection: Collection) -> bool:
