@@ -460,7 +460,8 @@ def test_the_report_promises_no_repair_of_a_column_that_some_files_lack(tmp_path
         rows = [[n, n % 12, 0, 37 * n % 300 - 150, 17 * n % 80 - 40, 90 + 53 * n % 300] for n in range(40)]
         more = [[] if clip == 4 else [f"0.{(613 * n + 89 * clip) % 1000:03}"] for n in range(40)]
         text = "".join(",".join(map(str, [*row, *rest])) + "\n" for row, rest in zip(rows, more, strict=True))
-        (tmp_path / f"fold4_room23_mix00{clip}.csv").write_text(text)
+        head = "" if clip == 4 else "frame,class,source,azimuth,elevation,distance,confidence\n"
+        (tmp_path / f"fold4_room23_mix00{clip}.csv").write_text(head + text)
     found = [finding for finding in examine(tmp_path).report.findings if finding.code == "SYN145"]
 
     assert len(found) == 3
