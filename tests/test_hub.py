@@ -136,6 +136,33 @@ def test_a_dry_run_shows_everything_and_changes_nothing(hub: Hub, tree: Path) ->
     assert not hub.asked("POST", "commit|create|preupload")
 
 
+@pytest.mark.parametrize("dry", [["--dry-run"], []])
+def test_errors_in_the_data_stop_a_push(hub: Hub, tree: Path, dry: list[str]) -> None:
+    label = tree / "metadata_dev/dev-train-sony/fold3_room21_mix002.csv"
+    label.write_text("3,0,0,400,0\n", "utf-8")
+    code, text = cli("push", str(tree), "--repo", REPO, *dry)
+    assert code == 1
+    assert re.search(r"error  \S*fold3_room21_mix002.csv:1:7: LAB\d+ ", text)
+    assert "Nothing was uploaded" in text
+    assert not hub.repositories
+    assert cli("push", str(tree), "--repo", REPO, "--force", *dry)[0] == 0
+
+
+def test_classes_of_two_lists_are_not_published(hub: Hub, tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / "own").mkdir(exist_ok=True)
+        (tmp_path / f"own/k{number}.csv").write_text(ROWS, "utf-8")
+    for kind in ("files", "parquet"):
+        code, text = cli("push", str(tmp_path / "own"), "--repo", REPO, "--as", kind)
+        assert code == 2
+        assert "starss (--format starss22) or tau-nigens-2020 (--format dcase2020)" in text
+    assert not any(hub.files(name) for name in hub.repositories)
+    for name in ("dcase2020", "starss22"):
+        code, text = cli("push", str(tmp_path / "own"), "--repo", REPO, "--format", name, "--dry-run")
+        assert code == 0, text
+        assert name in text
+
+
 def test_what_is_pushed_comes_back_byte_for_byte(hub: Hub, tree: Path, tmp_path: Path) -> None:
     done = push(tree, REPO, private=True, license="mit")
     assert len(done.commits) == 1

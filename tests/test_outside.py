@@ -278,3 +278,36 @@ def test_a_broken_module_is_a_usage_error(tmp_path: Path, text: str, expected: s
     (tmp_path / "broken/datasets.py").write_text(text)
     expected = f"seldio: SELDIO_PLUGINS: broken.datasets: {expected}\n"
     assert fresh("info", EXAMPLES, plugins=tmp_path / "broken") == (2, "", expected)
+
+
+OWN = """from seldio.formats.label_csv import Dialect, column
+
+names = ("frame", "class_id", "source", "azimuth", "elevation", "distance")
+DIALECTS = (
+    Dialect(
+        name="own2027", title="our labels", role="label", metre=100, vocabulary="own2027",
+        columns=tuple(column(name, "int" if name in names[:3] else "whole") for name in names),
+    ),
+)
+"""
+
+
+def test_own_classes_are_not_published_as_those_of_starss(tmp_path: Path) -> None:
+    """Labels with the columns and the folders of STARSS, and classes of our own."""
+    (tmp_path / "own2027/vocabularies").mkdir(parents=True)
+    (tmp_path / "own2027/dialects.py").write_text(OWN, "utf-8")
+    classes = '{"title": "ours", "source": "x", "classes": [["dog bark"], ["meow"]]}'
+    (tmp_path / "own2027/vocabularies/own2027.json").write_text(classes, "utf-8")
+    folder = tmp_path / "set/metadata_dev/dev-train-sony"
+    folder.mkdir(parents=True)
+    rows = "".join(f"{frame},0,0,{frame - 30},10,150\n" for frame in range(60))
+    (folder / "fold3_room21_mix001.csv").write_text(rows, "utf-8")
+    command = ("push", "set", "--repo", "anna/own", "--dry-run")
+    refused = fresh(*command, plugins="own2027", folder=tmp_path)
+    named = fresh(*command, "--format", "own2027", plugins="own2027", folder=tmp_path)
+
+    assert refused[0] == 2
+    assert "may be those of starss (--format starss23) or own2027 (--format own2027)" in refused[2]
+    assert named[0] == 0, named[2]
+    assert "dog bark" in named[1]
+    assert "Female speech" not in named[1]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from seldio.cli.guard import guarded
-from seldio.cli.options import ENGINE, JSON, WORKERS, Engine, print_json
+from seldio.cli.options import ENGINE, JSON, WORKERS, Engine, format_option, print_json
 from seldio.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def push(
         metavar="[files|parquet|audiofolder]",
         help="Storage: files as they are, Parquet, or an AudioFolder with metadata.jsonl.",
     ),
+    format: str | None = format_option("Format of the labels, and with it their classes.", "--format"),
     staging: str | None = typer.Option(
         None,
         "--staging",
@@ -59,9 +60,7 @@ def push(
     include: list[str] = typer.Option(
         [], metavar="PATTERN", help="Also upload other files that match; by default only data is. May be repeated."
     ),
-    force: bool = typer.Option(
-        False, "--force", help="With --as parquet or audiofolder: convert labels even if they have errors."
-    ),
+    force: bool = typer.Option(False, "--force", help="Upload data even if seldio validate finds errors in it."),
     license: str | None = typer.Option(None, metavar="NAME", help="License: cc-by-4.0, mit, …", rich_help_panel=_CARD),
     language: list[str] = typer.Option(
         [], metavar="CODE", help="Language: en, ru, …; detected for questions. May be repeated.", rich_help_panel=_CARD
@@ -81,9 +80,9 @@ def push(
         quiet()
     with running(workers, engine, resumable=False):
         pushed = hub.push(
-            source, repo, kind=kind.value, private=private, dry_run=dry_run, staging=staging, revision=revision,
-            message=message, include=include, force=force, license=license, language=language, title=title,
-            citation=citation,
+            source, repo, kind=kind.value, format=format, private=private, dry_run=dry_run, staging=staging,
+            revision=revision, message=message, include=include, force=force, license=license, language=language,
+            title=title, citation=citation,
         )  # fmt: skip
     if json:
         print_json(_record(pushed))
@@ -109,11 +108,14 @@ def _record(pushed: Pushed) -> dict[str, object]:
 
 def _push_lines(pushed: Pushed, dry_run: bool) -> Iterator[str]:
     """What was done, for people."""
+    from seldio.findings import capped
     from seldio.text import plural, printable
 
-    for finding in pushed.report.findings:
+    shown, more = capped(pushed.report, 10)
+    for finding in shown:
         hint = f" ({finding.hint})" if finding.hint else ""
         yield printable(f"{finding.severity.value}  {finding}{hint}")
+    yield from (f"and {count:,} more of {code}" for code, count in more.items())
     if pushed.refused or pushed.plan is None:
         yield "Nothing was uploaded. seldio rule CODE explains each finding."
         return

@@ -19,10 +19,10 @@ from seldio.conversion.inputs import raising_unknown
 from seldio.conversion.items import read_items
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source
-from seldio.findings import raise_errors
+from seldio.findings import Finding, raise_errors
 from seldio.formats import LABEL_FORMATS, LabelFormat, TextFile
 from seldio.formats.items import ItemFormat
-from seldio.formats.recognise import Recognised, files_by_layout, usable
+from seldio.formats.recognise import Recognised, check_classes, files_by_layout, usable
 from seldio.schema.clips import ClipTable
 from seldio.schema.events import COLUMNS
 from seldio.schema.qa import ITEM_SCHEMA, Item, to_table
@@ -294,7 +294,11 @@ class Events(ArrowTable):
 
 def _layout(files: Sequence[TextFile]) -> LabelFormat:
     """The layout of most of *files*."""
-    found = files_by_layout(usable(files, raising_unknown(raise_errors)), raising_unknown(raise_errors))
+    remarks: list[Finding] = []
+    found = files_by_layout(usable(files, raising_unknown(raise_errors)), raising_unknown(remarks.append))
+    for finding in remarks:
+        raise_errors(finding)
+    check_classes(remarks, told=True)
     if not found:
         raise UsageError(f"{printable(files[0].path)} holds no labels of a known layout")
     return max(found, key=lambda group: len(group[1]))[0]

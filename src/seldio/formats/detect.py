@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from seldio import plugins
 from seldio.findings import Sink
 from seldio.formats import columns, shapes
 from seldio.formats.base import LabelFormat, Role, TextFile
@@ -25,6 +26,8 @@ from seldio.formats.shapes import Shape
 from seldio.reader_rules import READER_RULES
 from seldio.text import plural
 
+#: Layouts of the user, of which names of folders and files tell nothing.
+OUTSIDE = plugins.rows("dialects", Dialect)
 #: Points by which a layout has to lead others.
 MARGIN = 2.0
 #: Columns of the widest layout and one more; in wider rows there is no one column too many.
@@ -174,8 +177,9 @@ def _ranked(sample: Sample, dialects: Sequence[Dialect] = DIALECTS) -> Detection
     # angles in radians have decimals where whole degrees are due: that does not speak for another layout
     reach = 4 * MARGIN if _like_radians(best.format, sample) else MARGIN
     alike = tuple(
-        c.format for c in possible[1:] if means_the_same(c.format, best.format) and c.points > best.points - reach
-    )
+        c.format for c in possible[1:] if means_the_same(c.format, best.format)
+        and (c.points > best.points - reach or c.format in OUTSIDE)
+    )  # fmt: skip
     lead = best.points - others[0].points + 1e-9 if others else 2 * MARGIN
     close = tuple(c for c in possible if c.points > best.points - MARGIN)
     if lead < MARGIN:

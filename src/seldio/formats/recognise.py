@@ -16,12 +16,12 @@ from typing import BinaryIO, Literal, Protocol, cast
 import pyarrow.parquet as pq
 
 from seldio import formats
-from seldio.errors import InvalidData
+from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Sink
 from seldio.formats import BY_CONTENT, LABEL_FORMATS, LIKELY, LabelFormat, LabelReading, TextFile, cells
 from seldio.formats.companions import alone
 from seldio.formats.dcase_json import DCASE2026
-from seldio.formats.detect import Detection, Wanted, choose_layout, closest, detect, means_the_same, offered
+from seldio.formats.detect import OUTSIDE, Detection, Wanted, choose_layout, closest, detect, means_the_same, offered
 from seldio.formats.diagnosis import plain_lines
 from seldio.formats.evidence import signature
 from seldio.formats.foreign_tables import foreign_table
@@ -305,6 +305,26 @@ def _report_alike(group: Sequence[TextFile], detection: Detection | None, format
         message = f"read as {format.name} (classes of {format.vocabulary}); it could also be {names}"
         hint = f"if so, use --format {others[0].name}. Evidence for {format.name}: {detection.evidence or 'weak'}"
         sink(READER_RULES["SYN902"].at(group[0].path, message, hint, 1))
+
+
+_CLASSES = re.compile(r"([\w.-]+) \(classes of ([\w.-]+)\)")
+
+
+def check_classes(findings: Iterable[Finding], told: bool) -> None:
+    """See that class numbers can be those of one list alone, before their names go to others.
+
+    *told*: names of folders and files tell the dataset, so that only layouts of the user may have other classes.
+
+    Raises:
+        UsageError: they can be those of several.
+    """
+    own = {dialect.vocabulary for dialect in OUTSIDE}
+    for finding in findings:
+        first, *others = _CLASSES.findall(finding.message) if finding.code == "SYN902" else [("", "")]
+        lists = dict([first, *(one for one in others if one[1] != first[1] and (not told or one[1] in own))])
+        if len(lists) > 1:
+            names = " or ".join(f"{classes} (--format {name})" for name, classes in lists.items())
+            raise UsageError(f"{finding.path}: the class numbers may be those of {names}: name the format")
 
 
 def _years_alike(format: Dialect, detection: Detection) -> list[LabelFormat]:

@@ -33,6 +33,9 @@ from seldio.files import Entry, in_the_way, make_folder, open_source, write_byte
 from seldio.files.entries import hidden
 from seldio.files.writing import remove_tree
 from seldio.findings import Finding, Report, Severity, Sink
+from seldio.formats.datasets import LOOSE
+from seldio.formats.recognise import check_classes
+from seldio.formats.trees import read_tree
 from seldio.hub.card import About, Card, croissant, made_card, read_card
 from seldio.hub.client import Unreachable, checked_commit, endpoint, hub, patiently
 from seldio.hub.layout import Upload, UploadKind, config_splits
@@ -98,7 +101,7 @@ class Pushed:
         repo: ``user/name``.
         url: its page.
         plan: each file, and whether it is new; None where findings stopped the push before it looked.
-        report: what the rules ``HUB`` and ``SAF`` found; an error in it stops the push.
+        report: what the rules ``HUB`` and ``SAF`` found, and errors in the data; an error in it stops the push.
         data: how often each rule found something in the data itself, as ``seldio validate`` does.
         card: the text of the card.
         commits: what was made, oldest first; none for a dry run, and where nothing was to be sent.
@@ -123,6 +126,7 @@ def push(
     repo: str,
     *,
     kind: UploadKind = "files",
+    format: str | None = None,
     private: bool = False,
     dry_run: bool = False,
     staging: str | os.PathLike[str] | None = None,
@@ -144,6 +148,7 @@ def push(
         source: a file, folder or archive.
         repo: ``user/name``.
         kind: how the data is stored: the files as they are, Parquet, or recordings with ``metadata.jsonl``.
+        format: the layout of the labels, and with it their classes; found from their content if not given.
         private: whether a new dataset is private; an existing one must be private already.
         dry_run: make the plan, and change nothing; where the Hub cannot be reached, without comparing it with
             the files on it.
@@ -152,7 +157,7 @@ def push(
         revision: the branch.
         message: of the commit.
         include: patterns of files that go although datasets are not made of such files.
-        force: write labels anew in which there are errors too, such as angles in radians; *files* go as they are.
+        force: send data in which ``seldio validate`` finds errors too, such as angles in radians.
         license: for the card: ``cc-by-4.0``, ``mit``, …
         language: for the card: ``en``, ``ru``, …; of questions it is found.
         title: for the card: what the dataset is called.
@@ -160,7 +165,8 @@ def push(
 
     Raises:
         InvalidData: labels that are to be written anew have errors.
-        UsageError: there is nothing to send, or the Hub does not know the name or token.
+        UsageError: there is nothing to send, the classes may be those of several lists and *format* is not given, or
+            the Hub does not know the name or token.
         SeldioError: the Hub cannot be reached, or somebody else changed the dataset meanwhile.
         KeyboardInterrupt: with a message that says how to go on.
     """
@@ -169,7 +175,7 @@ def push(
     path = os.fspath(source)
     with _staged(None if dry_run else staging, anew=kind != "files") as folder:
         found: list[Finding] = []
-        upload = prepare(path, kind, folder, found.append, include, force=force)
+        upload = prepare(path, kind, folder, found.append, include, format=format, force=force)
         try:
             head = read_head(repo, revision, may_lack=True, quick=dry_run)
         except Unreachable as error:
@@ -179,8 +185,10 @@ def push(
         if private and head.private is False:
             raise UsageError(f"{printable(repo)} already exists and is public; --private does not change that")
         stale = stale_files(upload, head)
-        examined = examine(path, facts=True)
-        facts = description(examined, path)
+        examined = examine(path, format=format, facts=True)
+        names = [file.path for labels in examined.labels for one in labels.rows for file in one.files]
+        check_classes(examined.report, told=read_tree(names, path).row is not LOOSE)
+        facts = description(examined, path, named=format is not None)
         others = head.files.keys() - stale - {entry.name for entry in upload.files}
         splits = config_splits(upload, examined if kind == "files" else None, others)
         card = made_card(repo, upload, splits, facts, said, _old_card(upload, head, found))
@@ -190,7 +198,10 @@ def push(
                 described = croissant(repo, endpoint(), upload, splits, card.values, said.citation)
                 upload = upload.with_files(_made("croissant.json", described))
         report = Report(files=len(upload.files))
-        report.add([*found, *rules.findings(HubFolder(upload.source, upload.files, card.values))])
+        errors = [one for one in examined.report if one.severity is Severity.ERROR and not force]
+        report.add(
+            dict.fromkeys([*found, *errors, *rules.findings(HubFolder(upload.source, upload.files, card.values))])
+        )
         outcome = Pushed(repo, f"{endpoint()}/datasets/{repo}", None, report, examined.report.by_rule(), card.text)
         if outcome.refused:
             return outcome
@@ -252,8 +263,9 @@ def _made(name: str, text: str) -> Entry:
 
 
 def prepare(
-    source: str, kind: UploadKind, folder: Path, sink: Sink, include: Sequence[str] = (), *, force: bool = False
-) -> Upload:
+    source: str, kind: UploadKind, folder: Path, sink: Sink, include: Sequence[str] = (), *,
+    format: str | None = None, force: bool = False,
+) -> Upload:  # fmt: skip
     """The files to upload: as they are, or of another *kind* than *files* written anew into *folder*.
 
     Files left from an earlier run are used again. *include*: patterns of further files to upload, which datasets do not
@@ -264,7 +276,7 @@ def prepare(
     out = folder / kind
     make_folder(out, folder)
     # a staging folder may hold more than was written for this source
-    written = {file.name for file in export(source, out, kind, force=force).files} | {MANIFEST}
+    written = {file.name for file in export(source, out, kind, format=format, force=force).files} | {MANIFEST}
     with open_source(out, sink, LIMITS, as_it_lies=True) as made:
         return Upload(source, kind, tuple(entry for entry in made if entry.name in written))
 
