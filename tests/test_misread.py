@@ -113,7 +113,7 @@ MISREAD: dict[str, tuple[Callable[[Rows, str], str | bytes], str, str | None]] =
     "UTF-16": (lambda rows, _: text(rows).encode("utf-16"), "SYN102", "--fix"),
     "UTF-16 without its mark": (lambda rows, _: text(rows).encode("utf-16-be"), "SYN102", "--fix"),
     "a workbook": (lambda rows, _: b"PK\x03\x04" + bytes(range(256)), "SYN115", None),
-    "inclinations": (at("elevation", lambda e: int(90 - e)), "LAB314", "--unsafe-fixes"),
+    "inclinations": (at("elevation", lambda e: int(90 - e)), "LAB314", None),
     "frame and class swapped": (lambda rows, _: text([(row[1], row[0], *row[2:]) for row in rows]), "LAB320", "--unsafe-fixes"),
     "zeros": (lambda rows, _: text([(0,) * len(row) for row in rows]), "LAB315", None),
     "radians": (both_radians, "LAB301", "--unsafe-fixes"),

@@ -151,7 +151,7 @@ VERBS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     ),
     "score": (scored, ("radians", "angles", "misnamed", "table")),
     "diff": (differing, ("radians", "angles", "misnamed")),
-    "validate --diff": (repaired, ("labels", "angles", "mixed")),
+    "validate --diff": (repaired, ("labels", "mixed")),
     "convert labels": (as_files, ("labels", "radians", "angles", "misnamed", "mixed", "sound", "table")),
     "convert --to parquet": (as_table, ("angles", "misnamed", "sound", "table")),
     "convert to questions": (as_questions, ("labels", "sound", "table")),
@@ -324,7 +324,7 @@ def test_the_data_sets_have_something_to_find(usual: dict[tuple[str, str], objec
     assert {"LAB102", "LAB103", "SYN130"} <= codes("validate", "labels")
     assert "LAB301" in codes("validate", "radians")
     assert "LAB314" in codes("validate", "angles")
-    assert usual["validate --diff", "angles"]
+    assert usual["validate --diff", "labels"]
     assert "LAB312" in codes("validate --format", "misnamed")
     assert {"QAI101", "QAI108", "QAI309"} <= codes("validate", "questions")
     assert {"SYN901", "SYN101"} <= codes("validate", "mixed")

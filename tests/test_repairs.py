@@ -76,6 +76,8 @@ IN_DOUBT: dict[str, tuple[Change, set[str]]] = {
     "azimuths in radians": (lambda r, _: (*r[:3], round(math.radians(r[3]), 4), *r[4:]), {"LAB205"}),
     "elevations in radians": (lambda r, _: (*r[:4], round(math.radians(r[4]), 4), r[5]), {"LAB205"}),
     "half degrees": (angles(lambda a: a + 0.5 if a < 0 else a - 0.5), {"LAB205"}),
+    "angles from the zenith": (lambda r, _: (*r[:4], 90 - r[4], r[5]), {"LAB314"}),
+    "angles from straight below": (lambda r, _: (*r[:4], 90 + r[4], r[5]), {"LAB314"}),
     "sources in front, in degrees": (angles(lambda a: a / 90 if a < 0 else a / 120), {"LAB301"}),
 }  # fmt: skip
 
@@ -117,3 +119,21 @@ def test_a_class_list_that_may_be_longer_is_not_shifted(tmp_path: Path) -> None:
     found = {(one.code, one.fixable) for one in validate(tmp_path, format="starss23").findings}
     assert found == {("LAB305", False)}
     assert repaired(tmp_path, "-f", "starss23") == before
+
+
+#: Distances behind `0;1;0;-50;30;`: which of them tell that a comma stands before decimals.
+COMMAS = {
+    "1,234": False, "1,234;2,345": False, "12,345;7": False, "1,234,567": False,
+    "1,234;50,5": True, "0,234": True, "1234,567": True, "1,23": True, "1,2345": True,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("distances", COMMAS)
+def test_a_comma_that_may_stand_before_thousands_is_no_decimal_point(distances: str, tmp_path: Path) -> None:
+    path = tmp_path / "fold4_room23_mix001.csv"
+    path.write_text("".join(f"{n};1;0;-50;30;{cell}\n" for n, cell in enumerate(distances.split(";"))))
+    before = path.read_bytes()
+    found = [one for one in validate(tmp_path, format="spatialscaper").findings if one.code == "SYN120"]
+    assert [one.fixable for one in found] == [COMMAS[distances]]
+    after = repaired(tmp_path, "-f", "spatialscaper")[path.name]
+    assert after == (before.replace(b",", b".").replace(b";", b",") if COMMAS[distances] else before)

@@ -174,7 +174,6 @@ _VALUES: dict[str, Mapping[str, Callable[[float, Dialect], float]]] = {
     **{code: {} for code in SWAPPED},  # two columns change places
     "LAB305": {"class_id": lambda value, _: value - 1},
     "LAB308": {"distance": lambda value, dialect: value * 100 if dialect.metre == 100 else value / 100},
-    "LAB314": {"elevation": lambda value, _: 90 - value},
     "LAB318": {"distance": lambda value, dialect: value * (dialect.metre or 1) / 1000},
 }
 #: Of these, those that say that it is in another unit.

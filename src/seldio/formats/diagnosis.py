@@ -45,6 +45,9 @@ _TITLES = {
 _ENDS = {"\n": "LF", "\r\n": "CR LF"}
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
 _LONE_SPACE = re.compile(rb"(?<=[^ \n]) (?=[^ \n])")
+#: A number with a comma in it, and one whose comma may stand before thousands: `1,234`, but not `0,234` or `1,23`.
+_COMMAS = re.compile(rb"[0-9]*(?:,[0-9]+)+")
+_THOUSANDS = re.compile(rb"[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -82,6 +85,14 @@ def with_commas(text: bytes, delimiter: str) -> bytes:
         return text
     text = text.replace(b",", b".")
     return _LONE_SPACE.sub(b",", text) if delimiter == " " else text.replace(delimiter.encode(), b",")
+
+
+def _thousands(text: bytes) -> str:
+    """A number whose comma may stand before thousands; empty where there is none, or another shows decimals."""
+    first = _COMMAS.search(text)
+    if first is None or not all(_THOUSANDS.fullmatch(number[0]) for number in _COMMAS.finditer(text)):
+        return ""
+    return first[0].decode()
 
 
 def headed_by(line: str, header: str | None) -> bool:
@@ -167,9 +178,9 @@ class _Cleaner:
         self.meant = [*self.shown.decode().split("\n")[:-1]] if self.undone else []
         start = self.blanks(0, 1)
         delimiter = self.delimiter(start)
+        self.told = delimiter == "," or ("SYN120" in self.undone and not _thousands(self.shown))
         self.text = with_commas(self.shown, delimiter)
-        self.comma = delimiter == ","
-        if not self.comma and "SYN120" in self.undone:  # rows that have commas stay
+        if delimiter != "," and self.told:  # rows that have commas stay
             pairs = zip(self.shown.decode().split("\n"), self.text.decode().split("\n")[:-1], strict=False)
             self.meant = [new if new.count(",") + 1 == self.width or "," not in old else old for old, new in pairs]
         begin = self.header(start) if not self.reshaped(start) else None
@@ -272,7 +283,9 @@ class _Cleaner:
             number = self.shown.count(b"\n", 0, start) + 1
             column = len(line) - len(line.lstrip(" ")) + line.strip(" ").index(sign) + 1
             hint = "write 1,2.5,3: commas between cells, points in numbers"
-            self.report("SYN120", message, number, hint, start=start, column=column, width=1)
+            if thousands := _thousands(self.shown):
+                hint += f"; not repaired, as {thousands} may be {thousands.replace(',', '')} as well"
+            self.report("SYN120", message, number, hint, start=start, column=column, width=1, fixable=not thousands)
         return sign
 
     def reshaped(self, start: int) -> bool:
@@ -484,7 +497,7 @@ class _Cleaner:
             for index, (part, cell) in enumerate(zip(self.dialect.columns, parts, strict=True))
         ]
         if self.undone:
-            if self.comma or "SYN120" in self.undone:
+            if self.told:
                 pairs = zip(parts, problems, strict=True)
                 self.meant[line - 1] = ",".join(
                     (problem is not None and problem.code in self.undone and problem.repaired) or cell

@@ -562,7 +562,7 @@ def _swapped(files: Profile, some: list[int]) -> bool:
     return _deviation(files, "elevation", some) > 1.5 * _deviation(files, "azimuth", some)
 
 
-@rule("LAB314", ERROR, fix="unsafe", needs="elevation", lacks="x")
+@rule("LAB314", ERROR, needs="elevation", lacks="x")
 def inclination(files: Profile, found: Found) -> Iterator[Finding]:
     """Inclinations instead of elevations.
 
@@ -574,7 +574,9 @@ def inclination(files: Profile, found: Found) -> Iterator[Finding]:
         10,1,1,-50,95  (for an elevation of -5)
 
     Fix:
-        ``--unsafe-fixes`` writes 90 minus the angle.
+        Find out from where the angles count: look at a source that is above or below the microphone. Write 90
+        minus an angle from the zenith, or the angle minus 90 where it counts up from straight below. The labels
+        alone look the same, and the wrong one turns every scene upside down.
 
     Reference: DCASE 2023 Task 3, "elevation in [-90, 90]"; ISO 80000-2, spherical coordinates.
     """
@@ -585,7 +587,8 @@ def inclination(files: Profile, found: Found) -> Iterator[Finding]:
     for index in files.explain(fits if proof.any() and many else proof, "elevation"):
         row = int(np.argmax(files.column(index, "elevation")))
         yield found(index, row, "elevation", f"elevations range from {low[index]:g} to {high[index]:g}: these are "
-                    "angles from the zenith (inclination)", "elevation is 90 minus that")  # fmt: skip
+                    "angles from the zenith (inclination), or from straight below", "elevation is 90 minus an angle "
+                    "from the zenith, or an angle from below minus 90: the labels do not tell which")  # fmt: skip
 
 
 @rule("LAB305", ERROR, fix="unsafe", needs="class_id", lacks="class_name")
