@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
 import seldio
 from seldio.answers.languages import unsure
+from seldio.answers.matching import passing
 from seldio.answers.options import read_option
 from seldio.answers.plain_text import plainly
+from seldio.errors import InvalidData
 from seldio.scores.harnesses import inspect_letter
+from seldio.scores.ranking import read_scores
 
 CASES = Path(__file__).parent / "cases"
 #: Pieces of which a file can hold any number, and that are special to some syntax.
@@ -95,6 +103,18 @@ def depending(number: int, on: int | str) -> str:
     )
 
 
+def tasks(count: int) -> bytes:
+    """Recordings of Label Studio, each with one region."""
+    document = json.loads((CASES / "formats/label-studio/kitchen_4.json").read_bytes())
+    return json.dumps(document + [numbered(document[0], number) for number in range(count)]).encode()
+
+
+def options(count: int, *, alike: bool = False) -> bytes:
+    """A question with that many options."""
+    texts = [f"option {number * (not alike)}" for number in range(count)]
+    return json.dumps({"id": "a", "question": "b", "options": texts, "answer": texts[-1]}).encode() + b"\n"
+
+
 #: What one format alone can hold any number of.
 OWN: dict[str, tuple[str, Callable[[int], bytes], int]] = {
     "annotations in a chain": ("k.eaf", lambda n: elan("".join(depending(i, i - 1) for i in range(n, 0, -1))), 5_000),
@@ -109,10 +129,89 @@ OWN: dict[str, tuple[str, Callable[[int], bytes], int]] = {
         "q.jsonl", lambda n: ('{"question": "a", "answer": "b"' + "".join(f', "k{i}": 1' for i in range(n)) + "}\n").encode(),
         20_000,
     ),
+    "tasks of Label Studio": ("tasks.json", tasks, 300),
+    "options of a question": ("q.jsonl", lambda n: options(n + 2), 4_000),
+    "equal options of a question": ("q.jsonl", lambda n: options(n + 2, alike=True), 4_000),
     "shapes of records": (
         "q.jsonl", lambda n: "".join(f'{{"question": "a", "answer": "b", "k{i}": 1}}\n' for i in range(n)).encode(), 1_000,
     ),
 }  # fmt: skip
+
+
+# --- what repeats inside a record --------------------------------------------------------------------------
+
+Step = str | int
+Trail = tuple[Step, ...]
+
+
+def numbered(value: object, number: int) -> object:
+    """A value with the number in each of its texts, as another one of the same kind: before a suffix, if it has one."""
+    if isinstance(value, str):
+        return re.sub(r"(?=\.\w+\Z)|(?<!\Z)\Z", str(number), value, count=1)
+    if isinstance(value, list):
+        return [numbered(each, number) for each in value]
+    return {key: numbered(each, number) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+def containers(value: object, trail: Trail = ()) -> Iterator[Trail]:
+    """The ways to all lists and objects that hold something, one of each kind."""
+    if isinstance(value, (list, dict)) and value:
+        yield trail
+        pairs = value.items() if isinstance(value, dict) else [(0, value[0])]
+        for step, each in pairs:
+            yield from containers(each, (*trail, step))
+
+
+def with_more(document: object, trail: Trail, size: int, *, alike: bool) -> object:
+    """*document* with *size* more of what its container at *trail* holds: all *alike*, or numbered."""
+    document = copy.deepcopy(document)
+    value: Any = document
+    for step in trail:
+        value = value[step]
+    for number in range(size):
+        if isinstance(value, list):
+            value.append(value[0] if alike else numbered(value[0], number))
+        else:
+            value[f"k{number}"] = 1 if alike else numbered(next(iter(value.values())), number)
+    return document
+
+
+def insides() -> Iterator[Any]:
+    """Each place inside a record, or a document, of JSON or XML at which anything may repeat."""
+    for path in samples():
+        data = path.read_text("utf-8")
+        if path.suffix == ".eaf":
+            root = ET.fromstring(data)
+            for tag in dict.fromkeys(each.tag for each in root.iter() if each is not root):
+                yield pytest.param(path, tag, id=f"{path.parent.name}-{tag}")
+        elif path.suffix in (".json", ".jsonl", ".jams"):
+            document = json.loads(data.splitlines()[0] if path.suffix == ".jsonl" else data)
+            for trail in containers(document):
+                yield pytest.param(path, trail, id=f"{path.parent.name}-{'.'.join(map(str, trail))}")
+
+
+def repeated(path: Path, inside: str | Trail, size: int, *, alike: bool) -> bytes:
+    """The file at *path* with *size* more of what stands *inside*."""
+    data = path.read_text("utf-8")
+    if isinstance(inside, str):
+        root = ET.fromstring(data)
+        parent = next(each for each in root.iter() if any(child.tag == inside for child in each))
+        text = ET.tostring(next(child for child in parent if child.tag == inside), "unicode")
+        more = (text if alike else re.sub(r'(_ID="\w+)"', rf'\1-{n}"', text) for n in range(size))
+        head, tail = ET.tostring(root, "unicode").split(text, 1)
+        return f"{head}{text}{''.join(more)}{tail}".encode()
+    if path.suffix != ".jsonl":
+        return json.dumps(with_more(json.loads(data), inside, size, alike=alike)).encode()
+    first, *rest = data.splitlines(keepends=True)
+    line = json.dumps(with_more(json.loads(first), inside, size, alike=alike))
+    return "".join([line, "\n", *rest]).encode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("alike", [True, False], ids=["alike", "different"])
+@pytest.mark.parametrize(("path", "inside"), [*insides()])
+def test_what_repeats_inside_a_record(tmp_path: Path, path: Path, inside: str | Trail, alike: bool) -> None:
+    check(tmp_path, path.name, lambda size: repeated(path, inside, size, alike=alike), 4_000)
 
 
 @pytest.mark.parametrize("kind", OWN)
@@ -173,6 +272,23 @@ def test_notes_next_to_labels_without_end(tmp_path: Path, line: str) -> None:
     (tmp_path / "notes.txt").write_text(line * 1_000 + "!\n")
     (report,) = seldio.validate(tmp_path).findings
     assert report.code == "LAY118"
+
+
+def test_options_of_a_scored_question_without_end() -> None:
+    def score(size: int) -> None:
+        texts = [f"option {number}" for number in range(size)]
+        passing(texts[-1], texts)
+        read_option("The answer is option 3.", texts)
+        read_option("option 3", texts)
+
+    assert grows_no_faster(score, 2_000)
+
+
+def test_files_of_scores_have_an_end(tmp_path: Path) -> None:
+    place = tmp_path / "scores.json"
+    place.write_bytes(b"[" + b"{}," * 6_000_000 + b"{}]")
+    with pytest.raises(InvalidData, match="16,777,216 bytes"):
+        read_scores(place)
 
 
 def test_blanks_behind_the_word_answer_without_end() -> None:

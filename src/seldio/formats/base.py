@@ -27,7 +27,7 @@ Role = Literal["label", "output", "submission", "table"]
 UNITS = {1: ("m", "metres"), 100: ("cm", "centimetres"), 1000: ("mm", "millimetres")}
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True)
 class TextFile:
     """A file's content with its names."""
 
@@ -38,6 +38,11 @@ class TextFile:
     #: its bytes on disk, where those are text in another encoding and *data* is the same in UTF-8
     stored: bytes | None = None
     beside: tuple[TextFile, ...] = ()  # the files that its format reads with it
+
+    @cached_property
+    def content(self) -> bytes:
+        """What is the same of files with the same bytes, and of no others."""
+        return hashlib.blake2b(self.data, digest_size=16).digest()
 
 
 class Needed(NamedTuple):
@@ -122,8 +127,8 @@ class FileRows(ABC):
 
     @cached_property
     def content(self) -> bytes:
-        """What is the same of files with the same bytes, and of no others."""
-        return hashlib.blake2b(self.file.data, digest_size=16).digest()
+        """See :attr:`TextFile.content`; a file may hold the rows of many clips."""
+        return self.file.content
 
     @abstractmethod
     def place(self, row: int, field: str | None) -> Place:

@@ -50,6 +50,7 @@ class Records:
         self.readable = not data.strip()
         self.pointer: Pointer = ()  # of the list in a document
         self._listed = False
+        self._last: tuple[int, Record] | None = None
 
     def runs(self) -> Iterator[Run]:
         """The records, some thousand at a time."""
@@ -88,9 +89,12 @@ class Records:
         """A record that could be read."""
         if not self.lines:
             return Record(value_at(self.document.value, self._at(number)), self.document, self._at(number))
-        start, end = (int(place) for place in self._starts[number : number + 2])
-        text = self.data[start : end - 1].decode()
-        return Record(LENIENT.decode(text), JsonDocument(None, JsonSource(text, self.path, number + 1)), ())
+        if self._last is None or self._last[0] != number:  # many findings may be about one record, and ask for their places
+            start, end = (int(place) for place in self._starts[number : number + 2])
+            text = self.data[start : end - 1].decode()
+            document = JsonDocument(None, JsonSource(text, self.path, number + 1))
+            self._last = number, Record(LENIENT.decode(text), document, ())
+        return self._last[1]
 
     @cached_property
     def _starts(self) -> np.ndarray[Any, Any]:

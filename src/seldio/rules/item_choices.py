@@ -115,14 +115,16 @@ def repeated_option(table: ItemTable, found: Found) -> Iterator[Finding]:
     Reference: MMAU issues 7 and 31.
     """
     for row, _, options in _choices(table):
-        for place, option in enumerate(options):
-            if option in options[:place]:
+        looks = [option if option.isascii() else option.translate(_LOOKS) for option in options]
+        first: dict[str, int] = {}
+        seen: set[str] = set()
+        for place, (option, look) in enumerate(zip(options, looks, strict=True)):
+            if option in seen:
                 yield found(row, "options", f'option "{clipped(option)}" appears twice',
                             "replace one of them", number=place)  # fmt: skip
-        looks = [option if option.isascii() else option.translate(_LOOKS) for option in options]
-        for place, look in enumerate(looks if len({*looks}) < len({*options}) else ()):
-            other = looks.index(look)
-            if options[other] != options[place]:
+            seen.add(option)
+            other = first.setdefault(look, place)
+            if options[other] != option:
                 one, two = next(pair for pair in zip(options[other], options[place], strict=True) if len({*pair}) > 1)
                 message = f'option "{clipped(options[place])}" looks like option {LETTERS[other % 26]}, but has '
                 message += f"{_named(two)} for {_named(one)}"

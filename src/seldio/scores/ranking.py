@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seldio.errors import DataError, UsageError
-from seldio.files import open_source, read_entries
+from seldio.files import Limits, open_source, read_entries
 from seldio.findings import raise_errors
 from seldio.formats import json_text
 from seldio.formats.csv_text import read_table, rows
@@ -30,6 +30,8 @@ from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, T
 from seldio.scores.seld import profiles
 from seldio.text import listed, plural, printable
 
+#: A report with a row for each of 80,000 clips has as many bytes; parsed, they take many times that in memory.
+_LIMITS = Limits(file_bytes=16 * 2**20, lines_bytes=16 * 2**20)
 _BOM = b"\xef\xbb\xbf"
 _NAMES = ("system", "submission")
 _HEAD = (*_NAMES, "track", "rank", "profile")
@@ -128,9 +130,9 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
 
     Raises:
         UsageError: nothing has that name.
-        DataError: a file holds no scores, or they cannot be compared.
+        DataError: a file holds no scores, they cannot be compared, or it is larger than 16 MiB.
     """
-    with open_source(path, raise_errors) as source:
+    with open_source(path, raise_errors, _LIMITS) as source:
         alone = source.single
         wanted = [entry for entry in source.entries if alone or entry.name.lower().endswith((".json", ".csv"))]
         parts = [read_bytes(data, entry.path) for entry, data in read_entries(wanted, raise_errors)]
