@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import string
+import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -65,12 +66,32 @@ def string_match(prediction: str, answer: str, options: Sequence[str]) -> bool:
     return bool(said) and right <= said and not said & wrong
 
 
+#: Signs that are written in several ways.
+_SIGNS = str.maketrans({"−": "-", "–": "-", "♯": "#", "♭": "b"})
+#: Words and numbers, with the signs that make them others: C#, C++, B-, -2, 2.5, 3/4, 5%, 30°.
+_TOKEN = re.compile(
+    r"(?:(?<![^\s(\[\"'«=:*`])[-+](?=\d))?(?:\d+(?:[.,:/]\d+)+|[^\W_]+)[#+]*|[%°]|(?<=\b[^\W\d_])-(?![\w-])"
+)
+
+
+def one_spelling(text: str) -> str:
+    """A text with its signs in one spelling, and as long as before."""
+    return text.translate(_SIGNS)
+
+
+def tokens(text: str) -> list[re.Match[str]]:
+    """The words and numbers of a text, in :func:`one_spelling`."""
+    return list(_TOKEN.finditer(one_spelling(text)))
+
+
 def folded(text: str) -> str:
     """A text without what does not matter: case, punctuation (Unicode's too) and the width of whitespace.
 
-    Where nothing is left of it (``+``), the text itself, stripped.
+    Signs that make another word or number (``C#``, ``-2``, ``2.5``) matter. Where nothing is left of it (``+``), the
+    text itself, stripped.
     """
-    return " ".join(_WORD.findall(text.casefold())) or text.strip()
+    found = tokens(unicodedata.normalize("NFC", text))
+    return " ".join(each.group().casefold() for each in found) or text.strip()
 
 
 def same_text(prediction: str, answer: str) -> bool:
@@ -89,7 +110,8 @@ def chosen(prediction: str, options: Sequence[str]) -> tuple[Letter | None, str 
 
 def passing(answer: str, options: Sequence[str]) -> list[str]:
     """The wrong options that :func:`string_match` takes for the answer: those with the same words in another order."""
-    return [option for option in options if option != answer and string_match(option, answer, options)]
+    right = word_set(answer)
+    return [option for option in options if right and option != answer and word_set(option) == right]
 
 
 # --- word error rates of transcripts, as SO-Bench's program has them -------------------------------

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import islice
+from functools import lru_cache
+from itertools import islice, pairwise
 
 from seldio.answers import bearings
 from seldio.answers.extract import beside_another
-from seldio.answers.matching import chosen, folded, same_text
+from seldio.answers.letters import unlabelled
+from seldio.answers.matching import chosen, folded, one_spelling, tokens
 from seldio.answers.names import Mention
 from seldio.answers.plain_text import announced, final_words, plainly
 from seldio.answers.quantities import only
@@ -30,7 +32,8 @@ _DOUBT = re.compile(
     r"|cannot|can't|don't know|do not know|guess|none of)\b"
 )
 _QUESTION = re.compile(r"(?:\A|(?<=[.!?;]))[^.!?;]*\?")
-_ARTICLE = re.compile(r"\A(?:an?|the)\s+(?=\w)", re.IGNORECASE)
+#: Between words of an option that only a blank stands between, and between others.
+_BLANK, _MARKS = r"[\s*_`\"'-]{1,8}", r"[\W_]{1,8}"
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
 #: More of them mark no answer.
 _MOST_BOLD = 20
@@ -63,13 +66,28 @@ def _whole(text: str, options: Sequence[str]) -> str | None:
     """The option that *text* is, or whose letter it is."""
     if _asks(text, options):
         return None
-    same = {option for option in options if same_text(text, option)}
+    same = _same(text, options)
     letter, lettered = chosen(text, options)
-    if letter is not None and letter.rule in ("alone", "first"):
-        if not same:
-            return lettered if letter.rule == "alone" else None
-        return lettered if lettered in same else None if letter.rule == "first" else only(same)
-    return only(same)
+    if letter is None or letter.rule not in ("alone", "first"):
+        return only(same)
+    if letter.rule == "alone":  # a letter may be the text of another option
+        return lettered if same <= {lettered} else only(same) if lettered is None else None
+    return lettered if lettered in same else text if text in same else None
+
+
+def _same(text: str, options: Sequence[str]) -> set[str]:
+    """The options whose text this is, the label aside: of those that differ little, the nearest."""
+    for part in unlabelled(text):
+        for spelled in (str.strip, _bare, folded):
+            meant = spelled(part)
+            if found := {option for option in options if spelled(option) == meant}:
+                return found
+    return set()
+
+
+def _bare(text: str) -> str:
+    """A text without case and what may stand around it."""
+    return text.casefold().strip(" \t\r\n*_`\"'“”«».!") if any(map(str.isalnum, text)) else text
 
 
 def _asks(text: str, options: Sequence[str]) -> bool:
@@ -91,6 +109,8 @@ def _named(text: str, options: Sequence[str]) -> str | None:
     if (whole := _whole(text, options)) is not None:
         return whole
     lettered = None if _asks(text, options) else chosen(text, options)[1]
+    if lettered is not None and (same := _same(text, options)) and lettered not in same:
+        return None
     if _YES_NO.keys() >= {folded(option) for option in options}:
         return _yes_or_no(text, options) or lettered
     plain, mentions = _mentions(text, options)
@@ -103,7 +123,7 @@ def _named(text: str, options: Sequence[str]) -> str | None:
     if any(bearings.inaudible(plain, each.start, each.end) or beside_another(plain, each) for each in meant):
         return None
     named = options[ord(named[-1]) - ord("a")]
-    return named if lettered in (None, named) else None
+    return named if lettered in (None, named) and named not in _doubles(tuple(options)) else None
 
 
 def _yes_or_no(text: str, options: Sequence[str]) -> str | None:
@@ -114,11 +134,50 @@ def _yes_or_no(text: str, options: Sequence[str]) -> str | None:
 
 def _mentions(text: str, options: Sequence[str]) -> tuple[str, list[Mention]]:
     """The text in plain spelling, with a name of one kind in place of each option, and where those are."""
-    masked = text
-    for option in sorted(options, key=len, reverse=True):
-        words = re.findall(r"\w+", _ARTICLE.sub("", option))
-        if words and len(options) <= 26:
-            pattern = r"(?<![\w.,]{1})" + r"\W+".join(map(re.escape, words)) + r"(?!\w|[.,]\d)"
-            masked = re.sub(pattern, f" qz{chr(ord('a') + list(options).index(option))} ", masked, flags=re.IGNORECASE)
-    plain = _QUESTION.sub(" ", plainly(masked))
+    if len(options) <= 26:
+        text = _named_in(tuple(options)).sub(lambda found: f" {found.lastgroup} ", one_spelling(text))
+    plain = _QUESTION.sub(" ", plainly(text))
     return plain, [Mention(match.group(), *match.span()) for match in re.finditer(r"\bqz[a-z]\b", plain)]
+
+
+@lru_cache(256)
+def _named_in(options: tuple[str, ...]) -> re.Pattern[str]:
+    """What finds options in a text in one spelling, the longest first: the group tells which."""
+    patterns = {f"qz{chr(ord('a') + options.index(option))}": _pattern(option, options) for option in options}
+    longest = sorted(patterns, key=lambda name: len(patterns[name]), reverse=True)
+    return re.compile("|".join(f"(?P<{name}>{patterns[name]})" for name in longest if patterns[name]) or r"(?!)")
+
+
+@lru_cache(256)
+def _doubles(options: tuple[str, ...]) -> frozenset[str]:
+    """The options that another one may be taken for inside a sentence, where case and marks tell little."""
+    named = {option: re.compile(_pattern(option, options) or r"(?!)") for option in options}
+    pairs = [(one, two) for one in named for two in named if one != two and named[one].fullmatch(one_spelling(two))]
+    return frozenset(option for pair in pairs for option in pair)
+
+
+def _article(words: Sequence[re.Match[str]]) -> bool:
+    return len(words) > 1 and words[0].group().lower() in ("a", "an", "the")
+
+
+def _inside(words: Sequence[re.Match[str]], option: str) -> bool:
+    """Whether an option has these words one after the other."""
+    return f" {' '.join(word.group().casefold() for word in words)} " in f" {folded(option)} "
+
+
+def _pattern(option: str, options: Sequence[str]) -> str:
+    """An option in a text: all its words and signs, with none that make another one of it."""
+    text, found, before = one_spelling(option), tokens(option), ""
+    if found and found[0].group()[0].isdigit():
+        before = r"(?<![-+])"
+    elif _article(found) and not any(_inside(found[1:], other) for other in options if other != option):
+        found, before = found[1:], r"(?<!\b[B-HJ-Z]\s)(?<!#\s)"  # an article may be left out; the A of A major may not
+    words = [re.escape(each.group()) for each in found]
+    if not words:
+        return ""
+    for number, (one, two) in enumerate(pairwise(found), 1):
+        between = text[one.end() : two.start()]
+        words[number] = (_BLANK if between.isspace() else _MARKS if between else r"\s?") + words[number]
+    case = "i" if len(words[0]) > 1 or len(words) > 1 else ""  # I and a are words of sentences
+    words.append(r"\??" if option.endswith("?") else "")
+    return rf"(?<![^\W_])(?<!\d[.,:/]){before}(?{case}:{''.join(words)})(?![^\W_]|[#+]|[.,:/]\d|\s?[%°]|-(?!\w))"
