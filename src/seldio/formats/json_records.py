@@ -89,7 +89,7 @@ class Records:
         """A record that could be read."""
         if not self.lines:
             return Record(value_at(self.document.value, self._at(number)), self.document, self._at(number))
-        if self._last is None or self._last[0] != number:  # many findings may be about one record, and ask for their places
+        if self._last is None or self._last[0] != number:  # many findings may be about one record
             start, end = (int(place) for place in self._starts[number : number + 2])
             text = self.data[start : end - 1].decode()
             document = JsonDocument(None, JsonSource(text, self.path, number + 1))
