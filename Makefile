@@ -5,7 +5,7 @@ RUN := .venv/bin/python
 # Where the environment forbids it, every process of every run would compile all tests and all of seldio again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test test-slow test-lowest test-browser test-frameworks test-docker lint demo docs pictures schemas bench clean
+.PHONY: test test-slow test-lowest test-browser test-frameworks test-docker lint demo docs pictures schemas index bench clean
 .DELETE_ON_ERROR:
 
 # A file of tests is run by one process, which makes what they share once.
@@ -57,6 +57,10 @@ pictures: .venv/browser.stamp
 
 schemas: .venv/demo.stamp
 	$(RUN) docs/generate.py --schemas
+
+# The index of rules, which `seldio rule` and the run of rules read; after a rule was added, renamed or moved.
+index: .venv/demo.stamp
+	$(RUN) docs/generate.py --index
 
 bench: .venv/bench.stamp .venv-frameworks/peers.stamp
 	$(RUN) benchmarks/run.py

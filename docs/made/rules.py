@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from seldio.check.reference import load
 from seldio.check.validation import validate
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
-from seldio.rules import CATALOGUE, findings
+from seldio.rules import CATALOGUE, findings, registry
+from seldio.rules.registry import Listed
 from seldio.text import printable
 
 from . import ROOT, code, empty_folder, examples, excerpt, facts, page, run, table
@@ -248,3 +250,14 @@ def _record(data: bytes, line: int | None) -> str:
     except (ValueError, IndexError):
         return ""
     return json.dumps(record[:1] if isinstance(record, list) else record, indent=2, ensure_ascii=False)
+
+
+def index_file() -> dict[str, str]:
+    """What is known of rules without loading them, by file name; the order is that in which they run."""
+    order = {f"seldio.rules.{name}": number for number, name in enumerate(registry.FAMILIES)}
+    for module in order:
+        import_module(module)
+    own = [Listed.of(rule) for code, rule in registry._LOADED.items() if code in registry.READER_RULES or rule.url]
+    own.sort(key=lambda one: order.get(one.module, -1))
+    rows = (json.dumps(one, ensure_ascii=False) for one in own)
+    return {"src/seldio/rules/index.json": "[\n" + ",\n".join(rows) + "\n]\n"}

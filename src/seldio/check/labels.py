@@ -74,9 +74,9 @@ class CheckedLabels(NamedTuple):
 
 def checked(
     one: Recognised, columns: Collection[str] | None, *, keep: bool = False,
-    chosen: Sequence[Rule] = rules.rules_for(Labels), format: LabelFormat | None = None,
+    chosen: Sequence[Rule] | None = None, format: LabelFormat | None = None,
 ) -> CheckedLabels:  # fmt: skip
-    """Run the *chosen* rules for rows over labels that were read, judged by *format* if not by their own layout.
+    """Run the *chosen* rules for rows (all if None) over labels, judged by *format* if not by their own layout.
 
     Kept are the *columns* (all if None), or with *keep* the reading itself, whatever memory it takes.
     """

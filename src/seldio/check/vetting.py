@@ -10,21 +10,27 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 
 import pyarrow as pa
 
 from seldio import rules
 from seldio.check.labels import CheckedLabels, LabelGroup, checked
 from seldio.errors import InvalidData
-from seldio.findings import Finding, Severity
+from seldio.findings import Finding, Rule, Severity
 from seldio.formats.parquet import reading_of
 from seldio.formats.parts import Part, resolved
 from seldio.formats.recognise import Recognised
 from seldio.rules.base import Labels
 from seldio.text import plural
 
-#: Rules for rows that stop; those for all files together account for values out of range even where they only warn.
-_RULES = tuple(rule for rule in rules.rules_for(Labels) if rule.severity is Severity.ERROR)
+
+@cache
+def _errors() -> tuple[Rule, ...]:
+    """Rules for rows that stop; those for whole files account for values out of range even where they only warn."""
+    return tuple(rule for rule in rules.rules_for(Labels) if rule.severity is Severity.ERROR)
+
+
 #: Warnings that stop like errors: whoever rounds or writes what may be radians destroys them.
 _DOUBTFUL = frozenset({"LAB313"})
 
@@ -101,7 +107,7 @@ def vet(found: Iterable[Recognised]) -> Faults:
     faults = Faults()
     for one in found:
         layout = resolved(one.reading.format, one.reading.table)
-        rows = checked(one, (), keep=True, chosen=_RULES, format=layout)
+        rows = checked(one, (), keep=True, chosen=_errors(), format=layout)
         noun = "file" if layout is one.reading.format else "clip"
         faults.add(Faults(len(rows.files), noun, [(None, rows)]))
     return faults

@@ -4,15 +4,21 @@ A rule is a generator function with ``@rule``. Its name and docstring are the ru
 its first parameters say what it checks (label tables, questions, a tree, a package, recordings), and its last
 parameter, ``found``, creates its findings, so that code, severity and fixability are written once. Rules that an
 extension defines this way run like all others.
+
+A module of rules is loaded when there is something that its rules look at, or when one of them is asked for by its
+code. What lists rules (``seldio rule --all``, ``--select``, completion) reads :data:`INDEX`, which loads none.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
-from functools import partial, update_wrapper
-from typing import Any
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from functools import cache, partial, update_wrapper
+from importlib import import_module, resources
+from typing import Any, NamedTuple
 
+from seldio import plugins
 from seldio.errors import UsageError
 from seldio.findings import Finding, Fix, Rule, Severity, Sink
 from seldio.reader_rules import READER_RULES
@@ -23,18 +29,77 @@ ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 #: A mask over the rows of a table; None where it marks none.
 Marked = Any
 
-#: Every rule by its code, including those that readers report.
-CATALOGUE: dict[str, Rule] = dict(READER_RULES)
-#: Rules by what they check, in the order in which they run: that of their definition.
+#: The modules of rules. Those of one subject run in this order: misreadings come first, since they explain values out
+#: of range.
+FAMILIES = (
+    "misreadings", "labels", "submissions", "clip_names", "file_sets", "package_rules", "package_meta", "layout",
+    "tree_gaps", "ignored", "stored", "hub", "hub_secrets", "items", "item_choices", "item_answers", "mera",
+    "mera_verdict", "predictions", "item_audio", "audio", "deep", "deep_levels", "video", "item_blind",
+)  # fmt: skip
+
+
+class Listed(NamedTuple):
+    """What is known of a rule without loading it; ``make index`` writes these into ``rules/index.json``."""
+
+    code: str
+    name: str
+    severity: Severity
+    fix: Fix
+    summary: str
+    subject: tuple[str, ...]
+    module: str  # that defines it; empty for what readers report
+
+    @classmethod
+    def of(cls, rule: Rule) -> Listed:
+        """That of a rule that is loaded."""
+        function = getattr(rule.check, "func", rule.check)
+        module = "" if function is None else function.__module__
+        return cls(rule.code, rule.name, rule.severity, rule.fix, rule.summary, rule.subject, module)
+
+
+#: The rules that are loaded, by code, and by what they check.
+_LOADED: dict[str, Rule] = dict(READER_RULES)
 _BY_SUBJECT: dict[tuple[str, ...], list[Rule]] = {}
 
 
 def register(one: Rule) -> Rule:
-    """Add a rule to the catalogue, as the last one of its subject; two rules with the same code are an error."""
-    if CATALOGUE.setdefault(one.code, one) is not one:
+    """Add a rule to the catalogue; two rules with the same code are an error."""
+    if _LOADED.setdefault(one.code, one) is not one:
         raise ValueError(f"two rules with the code {one.code}")
     _BY_SUBJECT.setdefault(one.subject, []).append(one)
     return one
+
+
+@cache
+def index() -> Mapping[str, Listed]:
+    """All rules by code, in the order in which those of one subject run; extensions come last."""
+    rows = json.loads((resources.files("seldio") / "rules" / "index.json").read_bytes())
+    listed = (Listed(code, name, Severity(severity), fix, summary, tuple(subject), module)
+              for code, name, severity, fix, summary, subject, module in rows)  # fmt: skip
+    outside = map(Listed.of, plugins.rows("rules", Rule))  # they register themselves when they are created
+    return {one.code: one for one in (*listed, *outside)}
+
+
+class _Catalogue(Mapping[str, Rule]):
+    """Every rule by its code, including those that readers report; each is loaded when it is asked for."""
+
+    def __getitem__(self, code: str) -> Rule:
+        listed = index()[code]
+        if code not in _LOADED:
+            import_module(listed.module)
+        return _LOADED[code]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(index()))
+
+    def __len__(self) -> int:
+        return len(index())
+
+    def __contains__(self, code: object) -> bool:
+        return code in index()
+
+
+CATALOGUE: Mapping[str, Rule] = _Catalogue()
 
 
 def rule(
@@ -83,7 +148,16 @@ class _Words(dict[str, Any]):
 
 def rules_for(*subject: type) -> tuple[Rule, ...]:
     """The rules that check objects of these classes, in the order in which they run."""
-    return tuple(_BY_SUBJECT.get(tuple(kind.__name__ for kind in subject), ()))
+    return _rules_for(tuple(kind.__name__ for kind in subject))
+
+
+@cache
+def _rules_for(subject: tuple[str, ...]) -> tuple[Rule, ...]:
+    order = {code: number for number, code in enumerate(index())}
+    for module in {one.module: None for one in index().values() if one.subject == subject and one.module}:
+        import_module(module)
+    found = _BY_SUBJECT.get(subject, [])
+    return tuple(sorted(found, key=lambda one: order.get(one.code, len(order))))
 
 
 def run(subject: Any, sink: Sink, *, skip: Container[str] = ()) -> None:
@@ -127,10 +201,10 @@ def get(code: str) -> Rule:
         raise _unknown(code) from None
 
 
-def find(text: str) -> list[Rule]:
+def find(text: str) -> list[Listed]:
     """The rules whose code begins with *text*, else the one with that name, else those whose title contains it."""
     word, name = text.strip().lower(), re.sub(r"[\s_]+", "-", text.strip().lower())
-    every = [CATALOGUE[code] for code in sorted(CATALOGUE)]
+    every = [index()[code] for code in sorted(index())]
     found = (
         [rule for rule in every if word and rule.code.startswith(word.upper())]
         or [rule for rule in every if rule.name == name]
@@ -142,5 +216,5 @@ def find(text: str) -> list[Rule]:
 
 
 def _unknown(text: str) -> UsageError:
-    names = [key for rule in CATALOGUE.values() for key in (rule.code.lower(), rule.name)]
+    names = [key for rule in index().values() for key in (rule.code.lower(), rule.name)]
     return UsageError(f"no rule {text!r}{meant(text, names) or '; seldio rule --all lists them'}")
