@@ -58,7 +58,7 @@ pictures: .venv/browser.stamp
 schemas: .venv/demo.stamp
 	$(RUN) docs/generate.py --schemas
 
-# The index of rules, which `seldio rule` and the run of rules read; after a rule was added, renamed or moved.
+# What lists rules and formats without loading them; after one was added, renamed or moved.
 index: .venv/demo.stamp
 	$(RUN) docs/generate.py --index
 

@@ -20,7 +20,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import REAL, event_tables
 
-from seldio.conversion import convert, convert_source, plan, read_tables
+from seldio.conversion.inputs import read_tables
+from seldio.conversion.labels import convert_source
+from seldio.conversion.losses import convert, plan
 from seldio.conversion.outputs import clip_tables
 from seldio.errors import DataError, InvalidData, LossError, SeldioError, UnknownFormat, UsageError
 from seldio.findings import raise_errors

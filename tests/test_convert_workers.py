@@ -28,9 +28,10 @@ from typer.testing import CliRunner
 import seldio
 from seldio import synth
 from seldio.cli import app
-from seldio.conversion import Conversion, convert_source
 from seldio.conversion import labels as conversion
 from seldio.conversion.inputs import label_parts
+from seldio.conversion.labels import convert_source
+from seldio.conversion.report import Conversion
 from seldio.engines import running
 from seldio.errors import DataError, InvalidData, SeldioError, UnknownFormat, UsageError
 from seldio.files import open_source
@@ -396,7 +397,8 @@ def test_files_do_not_grow_with_the_square_of_their_clips(monkeypatch: pytest.Mo
 #: Convert in processes that all end in the moment in which the first would put a certain file in its place.
 KILLED = """
 import os, signal, sys
-from seldio.conversion import convert_source, labels
+from seldio.conversion import labels
+from seldio.conversion.labels import convert_source
 from seldio.engines import running
 from seldio.formats import parts as cutting
 source, out, to, parts, workers, last = sys.argv[1:]

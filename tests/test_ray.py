@@ -18,9 +18,10 @@ from typer.testing import CliRunner
 from seldio import synth
 from seldio.check.validation import validate
 from seldio.cli import app
-from seldio.conversion import convert_source, questions
 from seldio.conversion import labels as conversion
+from seldio.conversion import questions
 from seldio.conversion.dispatch import convert_any
+from seldio.conversion.labels import convert_source
 from seldio.data import export
 from seldio.engines import each, running
 from seldio.engines.cluster import Cluster

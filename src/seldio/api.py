@@ -62,8 +62,7 @@ def read(path: Path, *, format: str | None = None, force: bool = False) -> pa.Ta
         SeldioError: a file cannot be read.
     """
     from seldio import formats
-    from seldio.conversion.inputs import read_single
-    from seldio.conversion.items import read_item_table
+    from seldio.conversion.inputs import read_item_table, read_single
     from seldio.formats import ItemFormat
 
     if format is not None and (named := formats.named(format, ItemFormat)) is not None:
@@ -683,7 +682,7 @@ def compare(
 def _are_answers(predictions: Path, profile: str | None, format: str | None) -> bool:
     """Whether *predictions* are answers to questions, by the profile, the format or the content."""
     from seldio import formats
-    from seldio.conversion.items import held_items
+    from seldio.conversion.inputs import held_items
     from seldio.files import open_source
     from seldio.formats import ItemFormat
     from seldio.scores.answers import PROFILES

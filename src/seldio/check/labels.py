@@ -18,7 +18,7 @@ import pyarrow as pa
 from seldio import rules
 from seldio.check.facts import LabelFacts
 from seldio.findings import Finding, Rule, raise_errors
-from seldio.formats import LABEL_FORMATS, LabelFormat, LabelReading, TextFile, get
+from seldio.formats import LabelFormat, LabelReading, TextFile, get, named
 from seldio.formats.base import FileRows, Ints, Place
 from seldio.formats.parts import Part, evidence, resolved
 from seldio.formats.recognise import Recognised, in_utf8
@@ -98,7 +98,8 @@ def checked(
         blank = not part.file.data.strip()
         files.append(CheckedFile(path, place, part.origin, part.first, part.rows, part.readable, blank, part.content))
     table = files[0].path if one.reading.format.role == "table" and files else ""
-    layout = next((format.name for format in LABEL_FORMATS if format == reading.format), reading.format)
+    known = named(reading.format.name, LabelFormat)
+    layout = known.name if known is not None and known == reading.format else reading.format
     return CheckedLabels(
         layout, one.named, one.evidence, table, tuple(files), FileNumbers.of(labels), tuple(found),
         b"" if keep else _stream(reading.table, columns), reading if keep else None,

@@ -174,9 +174,9 @@ SCHEMA_NAMES = ("clip", "event", "item", "prediction", "report")
 
 def complete_formats(incomplete: str) -> Iterator[tuple[str, str]]:
     """The formats of labels and of questions that begin with *incomplete*, with their titles."""
-    from seldio.formats import FORMATS
+    from seldio.formats import index
 
-    for format in FORMATS:
+    for format in index():
         yield from ((name, format.title) for name in (format.name, *format.aliases) if name.startswith(incomplete))
 
 

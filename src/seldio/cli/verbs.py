@@ -338,19 +338,20 @@ def formats(
     json: bool = JSON,
 ) -> ExitCode:
     """List the formats, or explain one: columns, units, the fields it can and cannot hold."""
-    from seldio.check.description import format_page, format_record
-    from seldio.formats import FORMATS, Format, get, named
+    from seldio import formats as known
 
-    asked = named(name, Format) or get(name) if name else None
-    chosen = FORMATS if asked is None else (asked,)
+    if name is None and not json:
+        width = max(len(format.name) for format in known.index())
+        for format in known.index():
+            typer.echo(f"{format.name:<{width}}  {format.title}")
+        return ExitCode.CLEAN
+    from seldio.check.description import format_page, format_record
+
+    asked = known.named(name, known.Format) or known.get(name) if name else None
     if json:
-        print_json([format_record(format) for format in chosen])
+        print_json([format_record(format) for format in (known.FORMATS if asked is None else (asked,))])
     elif asked is not None:
         print_wrapped(format_page(asked))
-    else:
-        width = max(len(format.name) for format in chosen)
-        for format in chosen:
-            typer.echo(f"{format.name:<{width}}  {format.title}")
     return ExitCode.CLEAN
 
 

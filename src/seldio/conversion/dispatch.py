@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from seldio import formats
-from seldio.conversion.items import convert_items, held_items
+from seldio.conversion.inputs import held_items
+from seldio.conversion.items import convert_items
 from seldio.conversion.labels import convert_source
 from seldio.conversion.questions import QuestionOptions, make_questions
 from seldio.conversion.report import Conversion

@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 from seldio import formats
 from seldio.check.reference import RUENVAQA
 from seldio.conversion.channel_use import AskedOfHarness
+from seldio.conversion.inputs import held_items, read_items
 from seldio.conversion.losses import NOTHING, allowed, checked_fields
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import Conversion
@@ -41,38 +42,15 @@ from seldio.formats.json_items import JsonItems
 from seldio.formats.json_layout import AsWritten
 from seldio.formats.mera_submission import SUBMISSION, zipped
 from seldio.formats.parquet import too_large
-from seldio.formats.parts import Part, candidates, parts
+from seldio.formats.parts import Part, parts
 from seldio.formats.recognise import PARQUET_SUFFIX
 from seldio.rules.item_table import moved
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of, to_table
 from seldio.text import listed, plural, printable
 
 Place = str | os.PathLike[str]
-#: Bytes of a file that tell its format; of a smaller file, all of them.
-_HEAD = 1 << 16
 #: Fields of questions and predictions that ``--fill`` can set: one text for every row that has none.
 FILLABLE = ("task", "instruction", "language", "split", "dataset")
-
-
-def read_items(place: Place | Source, format: ItemFormat | None, sink: Sink) -> list[ItemReading]:
-    """The questions or predictions of a file, folder or archive; files of other kinds are left out."""
-    with reopened(place, sink) as source:
-        found = parts(source, format, sink, whole=True, labels=False)
-        order = {entry.path: number for number, entry in enumerate(source)}
-        return sorted((one for part in found for one in part.items(sink)), key=lambda one: order[one.path])
-
-
-def held_items(source: Source) -> ItemFormat | None:
-    """The format of a source's questions or predictions, by a look that stops at the first such file."""
-    for entry in candidates(source, labels=False):
-        try:
-            table = entry.name.lower().endswith(PARQUET_SUFFIX)
-            format = formats.format_of_file(entry.read() if table else entry.head(_HEAD), entry.name)
-        except InvalidData:
-            continue  # what is wrong is told when the file is read in earnest
-        if isinstance(format, ItemFormat):
-            return format
-    return None
 
 
 def questions_in(path: str | os.PathLike[str]) -> str | None:
@@ -434,18 +412,6 @@ def _put(spool: IO[bytes], stream: BinaryIO, out: Place | BinaryIO, target: Item
 
 
 # --- in memory -------------------------------------------------------------------------------------
-
-
-def read_item_table(path: Place, format: ItemFormat | None = None) -> pa.Table | None:
-    """The questions or predictions of a source in one table; None where it holds none and *format* names none."""
-    readings = read_items(path, format, raise_errors)
-    if not readings and format is None:
-        return None
-    if len(readings) != 1:
-        raise UsageError(f"{printable(os.fspath(path))} holds {plural(len(readings), 'file')} of questions: choose one")
-    (reading,) = readings
-    stored = formats.get(f"{reading.format.holds}-parquet", ItemFormat)
-    return pq.read_table(io.BytesIO(stored.write(reading.rows, stored.origin_of(reading, lambda _: None))))
 
 
 def is_item_table(table: Any) -> bool:

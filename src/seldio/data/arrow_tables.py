@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from seldio import clock
 from seldio.check.vetting import vet
-from seldio.conversion.inputs import raising_unknown
-from seldio.conversion.items import read_items
+from seldio.conversion.inputs import raising_unknown, read_items
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source
 from seldio.findings import Finding, raise_errors
-from seldio.formats import LABEL_FORMATS, LabelFormat, TextFile
+from seldio.formats import LabelFormat, TextFile
+from seldio.formats.dialects import DIALECTS
 from seldio.formats.items import ItemFormat
 from seldio.formats.recognise import Recognised, check_classes, files_by_layout, usable
 from seldio.schema.clips import ClipTable
@@ -226,7 +226,7 @@ class Events(ArrowTable):
     @property
     def vocabulary(self) -> str:
         """The class list that the class numbers index."""
-        return self._one({format.vocabulary for format in self.formats} or {LABEL_FORMATS[0].vocabulary}, "class lists")
+        return self._one({format.vocabulary for format in self.formats} or {DIALECTS[0].vocabulary}, "class lists")
 
     def layouts(self) -> dict[str, str]:
         """The layout of each folder of label files; without those of which it cannot be told."""

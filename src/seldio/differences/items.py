@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from seldio.conversion.items import read_items
+from seldio.conversion.inputs import read_items
 from seldio.errors import DataError, UsageError
 from seldio.files import Source
 from seldio.findings import raise_errors

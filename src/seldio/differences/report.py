@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from seldio import formats
-from seldio.conversion.items import held_items
+from seldio.conversion.inputs import held_items
 from seldio.differences import events as label_events
 from seldio.differences import items as item_changes
 from seldio.differences.items import ItemChanges, compared_items

@@ -1,55 +1,163 @@
-"""All formats, in one explicit tuple; what the command line and the docs list is made from it."""
+"""All formats: where each stands, how its files begin, and what it is called; it is loaded when a file may be of it.
+
+What lists formats (``seldio formats``, completion, names that are meant) reads :func:`index`, which loads none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+import json
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import import_module, resources
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from seldio import plugins, text
 from seldio.errors import UnknownFormat
-from seldio.formats import item_parquet, qa_csv, qa_json, ruenvaqa
-from seldio.formats.audacity import AUDACITY
-from seldio.formats.base import FileRows, Format, LabelFormat, LabelReading, Place, TextFile
-from seldio.formats.dataset_tables import DATASET_TABLES
-from seldio.formats.dcase_json import DCASE2026
-from seldio.formats.dialects import DIALECTS
-from seldio.formats.easycom import EASYCOM
-from seldio.formats.elan import ELAN
-from seldio.formats.harnesses import FORMATS as HARNESSES
-from seldio.formats.items import ItemFormat
-from seldio.formats.locata import LOCATA
-from seldio.formats.parquet import PARQUET
-from seldio.formats.raven import RAVEN
-from seldio.formats.tool_json import JAMS, LABEL_STUDIO
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_F = TypeVar("_F", bound=Format)
+    from seldio.formats.base import FileRows, Format, LabelFormat, LabelReading, Place, TextFile
+    from seldio.formats.items import ItemFormat
+    from seldio.formats.parquet import ParquetFormat
 
-#: The layouts of tools that people mark sounds with.
-TOOLS: tuple[LabelFormat, ...] = (AUDACITY, RAVEN, ELAN, LABEL_STUDIO, JAMS)
-#: Those that are told by how a file begins: of tools, and of datasets with whole events in a table.
-BY_CONTENT: tuple[LabelFormat, ...] = (*TOOLS, EASYCOM, LOCATA, *DATASET_TABLES)
-#: Every layout of labels; their order decides between equals.
-LABEL_FORMATS: tuple[LabelFormat, ...] = (*DIALECTS, *BY_CONTENT, DCASE2026, PARQUET)
-_OUTSIDE = plugins.rows("item_formats", ItemFormat)
-_TEXTS: tuple[ItemFormat, ...] = (*qa_json.FORMATS, *qa_csv.FORMATS, *ruenvaqa.FORMATS, *HARNESSES, *_OUTSIDE)
-#: Every layout of questions and predictions.
-ITEM_FORMATS: tuple[ItemFormat, ...] = (*_TEXTS, *item_parquet.formats(_TEXTS))
-#: Every format, in the order of ``seldio formats``.
-FORMATS: tuple[Format, ...] = (*LABEL_FORMATS, *ITEM_FORMATS)
+    PARQUET: ParquetFormat
+    FORMATS: tuple[Format, ...]
+    LABEL_FORMATS: tuple[LabelFormat, ...]
+    BY_CONTENT: tuple[LabelFormat, ...]
+    TOOLS: tuple[LabelFormat, ...]
+    ITEM_FORMATS: tuple[ItemFormat, ...]
+
+_F = TypeVar("_F", bound="Format")
+
 #: A file is taken for a format that it looks like at least so much.
 LIKELY = 0.5
+_JSON = rb"\A(\xef\xbb\xbf)?\s*[\[{]"
+_HEADER = rb"\A(\xef\xbb\xbf)?[\s\"']*[^\d\s\[{]"
+
+
+class Home(NamedTuple):
+    """A module with formats, and what is true of each of their files, so that others are told without loading it."""
+
+    module: str
+    table: str  # the format, or the tuple of formats, in it
+    holds: str  # labels of a tool or another data set, labels, or items
+    head: bytes  # a pattern that the first bytes hold, wherever one of the formats is likely
+    name: str = r"\Z(?!\Z)"  # or a pattern that the name holds
+
+    def may_hold(self, data: bytes, name: str) -> bool:
+        """Whether a file can be of one of the formats; *data* is its content, or the beginning of it."""
+        return bool(_compiled(self.head).search(data[:_LOOK]) or _compiled(self.name).search(name))
+
+    def formats(self) -> tuple[Format, ...]:
+        """The formats, loaded."""
+        found = getattr(import_module(f"seldio.formats.{self.module}"), self.table)
+        return found if isinstance(found, tuple) else (found,)
+
+
+_LOOK = 1 << 16
+_compiled = cache(re.compile)
+
+#: Every format, in the order of ``seldio formats``, which decides between equals.
+HOMES = (
+    Home("dialects", "DIALECTS", "labels", rb"\A"),
+    Home("audacity", "AUDACITY", "tool", rb"\t"),
+    Home("raven", "RAVEN", "tool", rb"(?i)begin time[^\n]*\t|\t[^\n]*begin time"),
+    Home("elan", "ELAN", "tool", rb"<ANNOTATION_DOCUMENT", r"(?i)\.eaf\Z"),
+    Home("tool_json", "FORMATS", "tool", _JSON, r"(?i)\.jams\Z"),
+    Home("easycom", "EASYCOM", "dataset", _JSON),
+    Home("locata", "LOCATA", "dataset", rb"\A[^\n]*rotation_11"),
+    Home("dataset_tables", "DATASET_TABLES", "dataset", _HEADER),
+    Home("dcase_json", "DCASE2026", "labels", _JSON, r"(?i)(?:^|[/_])mix\d+[^/]*_(?:std|inference)\.json$"),
+    Home("parquet", "PARQUET", "labels", rb"\APAR1"),
+    Home("qa_json", "FORMATS", "items", _JSON),
+    Home("qa_csv", "FORMATS", "items", _HEADER),
+    Home("ruenvaqa", "FORMATS", "items", _JSON),
+    Home("harnesses", "FORMATS", "items", _JSON, r"(?i)\.eval\Z"),
+    Home("item_parquet", "FORMATS", "items", rb"\APAR1"),
+)
+
+
+class Listed(NamedTuple):
+    """What is known of a format without loading it; ``make index`` writes these into ``formats/index.json``."""
+
+    name: str
+    aliases: tuple[str, ...]
+    title: str
+    holds: str  # events, items or predictions
+    suffix: str
+    home: str  # the module that it stands in; empty for those from outside
+
+    @classmethod
+    def of(cls, format: Format, home: str = "") -> Listed:
+        """That of a format that is loaded."""
+        return cls(format.name, format.aliases, format.title, format.holds, format.suffix, home)
+
+
+@cache
+def index() -> tuple[Listed, ...]:
+    """All formats, in the order of ``seldio formats``."""
+    rows = json.loads((resources.files("seldio") / "formats" / "index.json").read_bytes())
+    listed = [Listed(name, tuple(aliases), *rest) for name, aliases, *rest in rows]
+    if not plugins.packages():
+        return tuple(listed)
+    known = {one.name: one for one in listed}
+    return tuple(known.get(format.name) or Listed.of(format) for format in _every())
+
+
+def _outside() -> tuple[ItemFormat, ...]:
+    if not plugins.packages():
+        return ()
+    from seldio.formats.items import ItemFormat
+
+    return plugins.rows("item_formats", ItemFormat)
+
+
+def _every(*holds: str) -> tuple[Any, ...]:
+    """All formats that hold something, loaded; those of questions from outside come before the tables."""
+    found: list[Format] = []
+    for home in HOMES:
+        if not holds or home.holds in holds:
+            found += _outside() if home.module == "item_parquet" else ()
+            found += home.formats()
+    return tuple(found)
+
+
+_TABLES = {
+    "FORMATS": (),
+    "LABEL_FORMATS": ("labels", "tool", "dataset"),
+    "TOOLS": ("tool",),
+    "ITEM_FORMATS": ("items",),
+}
+_CLASSES = dict.fromkeys(("FileRows", "Format", "LabelFormat", "LabelReading", "Place", "TextFile"), "base")
+_CLASSES |= {"ItemFormat": "items", "PARQUET": "parquet"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _TABLES:
+        value: Any = _every(*_TABLES[name])
+    elif name in _CLASSES:
+        value = getattr(import_module(f"seldio.formats.{_CLASSES[name]}"), name)
+    else:
+        raise AttributeError(f"module 'seldio.formats' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def _named(name: str) -> Iterator[Format]:
+    """The formats with this name or alias: of labels, of questions."""
+    for one in index():
+        if name == one.name or name in one.aliases:
+            home = next((home for home in HOMES if home.module == one.home), None)
+            yield from (each for each in (home.formats() if home else _every()) if each.name == one.name)
 
 
 def named(name: str, kind: type[_F]) -> _F | None:
     """The format of one *kind* called *name*, by its name or an alias; None where there is none."""
-    for format in FORMATS:
-        if isinstance(format, kind) and name == format.name:
-            return format
-        if isinstance(format, kind) and name in format.aliases:
-            return format.under(name)
+    for format in _named(name):
+        if isinstance(format, kind):
+            return format if name == format.name else format.under(name)
     return None
 
 
@@ -57,13 +165,15 @@ def named(name: str, kind: type[_F]) -> _F | None:
 def get(name: str) -> LabelFormat: ...
 @overload
 def get(name: str, kind: type[_F]) -> _F: ...
-def get(name: str, kind: type[Any] = LabelFormat) -> Any:
-    """The format of one *kind* called *name*, by its name or an alias.
+def get(name: str, kind: type[Any] | None = None) -> Any:
+    """The format of one *kind*, of labels by default, called *name*, by its name or an alias.
 
     Raises:
         UnknownFormat: there is none; the message says which one may be meant, or where they are listed.
     """
-    format = named(name, kind)
+    from seldio.formats.base import LabelFormat
+
+    format = named(name, kind or LabelFormat)
     if format is None:
         raise unknown(name)
     return format
@@ -71,7 +181,7 @@ def get(name: str, kind: type[Any] = LabelFormat) -> Any:
 
 def unknown(name: str, more: Iterable[str] = ()) -> UnknownFormat:
     """The error for a name that no format has; *more*: what else it could mean."""
-    close = text.meant(name, [*(name for format in FORMATS for name in (format.name, *format.aliases)), *more])
+    close = text.meant(name, [*(name for one in index() for name in (one.name, *one.aliases)), *more])
     return UnknownFormat(f"unknown format {name!r}{close or '; seldio formats lists those of labels and questions'}")
 
 
@@ -80,12 +190,30 @@ def meant(name: str, source: ItemFormat | None) -> ItemFormat | None:
 
     ``parquet`` is the table of labels, of questions or of predictions: of whatever the source holds.
     """
-    return named(f"{source.holds}-parquet" if source is not None and name == PARQUET.name else name, ItemFormat)
+    from seldio.formats.items import ItemFormat
+
+    return named(f"{source.holds}-parquet" if source is not None and name == "parquet" else name, ItemFormat)
 
 
 def format_names() -> list[str]:
     """The names and aliases of all formats of labels."""
-    return [name for format in LABEL_FORMATS for name in (format.name, *format.aliases)]
+    return [name for one in index() if one.holds == "events" for name in (one.name, *one.aliases)]
+
+
+def by_content(data: bytes, name: str) -> LabelFormat | None:
+    """The format of labels that a file shows by how it begins, or by its name; None for tables of numbers."""
+    for home in HOMES:
+        if (home.holds in ("tool", "dataset") or home.module == "dcase_json") and home.may_hold(data, name):
+            for format in home.formats():
+                if format.likes(data, name) >= LIKELY:
+                    return format  # type: ignore[return-value]
+    return None
+
+
+def of_tool(data: bytes, name: str) -> bool:
+    """Whether a file begins like labels of a tool or of a data set with tables of its own."""
+    found = by_content(data, name)
+    return found is not None and found.name != "dcase2026"
 
 
 def format_of_file(data: bytes, name: str) -> Format | None:
@@ -94,13 +222,17 @@ def format_of_file(data: bytes, name: str) -> Format | None:
     None of labels in csv, whose rows have to be looked at together (:func:`seldio.formats.recognise.files_by_layout`).
     """
     numbers = data[:2].lstrip(b'"')[:1].isdigit()  # no question begins so
-    return _likeliest((format.likes(data, name), format) for format in (LABEL_FORMATS if numbers else FORMATS))
+    homes = [home for home in HOMES if not (numbers and home.holds == "items") and home.may_hold(data, name)]
+    some = [(format.likes(data, name), format) for home in homes for format in home.formats()]
+    some += [(format.likes(data, name), format) for format in (() if numbers else _outside())]
+    return _likeliest(some)
 
 
 def of_table(schema: pa.Schema) -> ItemFormat | None:
     """The format of questions that a Parquet file looks like most, by its columns; None where it looks like none."""
-    tables = (format for format in ITEM_FORMATS if isinstance(format, item_parquet.ItemParquet))
-    return _likeliest((format.likes_table(schema), format) for format in tables)
+    from seldio.formats.item_parquet import FORMATS
+
+    return _likeliest((format.likes_table(schema), format) for format in FORMATS)
 
 
 def _likeliest(likes: Iterable[tuple[float, _F]]) -> _F | None:
@@ -114,8 +246,8 @@ def _likeliest(likes: Iterable[tuple[float, _F]]) -> _F | None:
 
 
 __all__ = [
-    "BY_CONTENT",
     "FORMATS",
+    "HOMES",
     "ITEM_FORMATS",
     "LABEL_FORMATS",
     "PARQUET",
@@ -127,10 +259,12 @@ __all__ = [
     "LabelReading",
     "Place",
     "TextFile",
+    "by_content",
     "format_names",
     "format_of_file",
     "get",
+    "index",
     "meant",
     "named",
     "of_table",
-]  # fmt: skip
+]

@@ -45,6 +45,10 @@ class TextFile:
         return hashlib.blake2b(self.data, digest_size=16).digest()
 
 
+#: How the directions of a clip over time are called: files that are read with labels.
+TRAJECTORY = ".trajectory.csv"
+
+
 class Needed(NamedTuple):
     """A file that is read with labels.
 

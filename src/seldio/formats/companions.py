@@ -17,8 +17,7 @@ from pathlib import Path
 from seldio.files import Entry, Source
 from seldio.files.sources import Lookup, on_disk
 from seldio.findings import Finding
-from seldio.formats.base import Needed, TextFile
-from seldio.formats.trajectories import TRAJECTORY
+from seldio.formats.base import TRAJECTORY, Needed, TextFile
 from seldio.reader_rules import READER_RULES
 
 #: An entry, and the bytes that are wanted of it.

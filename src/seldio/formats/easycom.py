@@ -21,11 +21,11 @@ import numpy as np
 
 from seldio.findings import Finding, Sink
 from seldio.formats import poses
-from seldio.formats.base import Needed, TextFile
+from seldio.formats.base import TRAJECTORY, Needed, TextFile
 from seldio.formats.json_text import JsonDocument, parse
 from seldio.formats.label_tools import Report, ToolLabel
 from seldio.formats.tool_json import Described, JsonTool, listed_objects
-from seldio.formats.trajectories import TRAJECTORY, Track, placed, united
+from seldio.formats.trajectories import Track, placed, united
 from seldio.reader_rules import READER_RULES
 from seldio.schema.events import ClipFile
 from seldio.text import clipped

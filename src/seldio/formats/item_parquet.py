@@ -53,7 +53,6 @@ class ItemParquet(ItemFormat):
     """Tables of items, or of predictions."""
 
     suffix: str = ".parquet"
-    texts: tuple[ItemFormat, ...]  # the formats whose records a table of another maker may hold
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the name says nothing
         """See :meth:`ItemFormat.likes`; nothing but the footer is read."""
@@ -87,7 +86,7 @@ class ItemParquet(ItemFormat):
     def layout(self, schema: pa.Schema) -> ItemFormat | None:
         """The format whose records have the columns of *schema*; None where none is known."""
         record = json.dumps({field.name: skeleton(field.type) for field in schema}).encode()
-        likes = [(text.likes(record, "x.jsonl"), text) for text in self.texts]
+        likes = [(text.likes(record, "x.jsonl"), text) for text in _texts()]
         most, best = max(likes, key=lambda pair: pair[0])
         return best if most >= 0.5 else None
 
@@ -232,7 +231,7 @@ class ItemParquet(ItemFormat):
 
     def _is_sound(self, origin: Mapping[str, Any], rows: Sequence[Row]) -> bool:
         """Whether the format that *origin* names can write with it."""
-        home = next((text for text in self.texts if text.name == origin.get("format")), None)
+        home = next((text for text in _texts() if text.name == origin.get("format")), None)
         kept = origin.get("origin", {})
         if home is None or home.holds != self.holds or not isinstance(kept, dict):
             return False
@@ -373,27 +372,31 @@ def _parsed(text: bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"holds": None}
 
 
-def formats(texts: tuple[ItemFormat, ...]) -> tuple[ItemFormat, ...]:
-    """The two formats of tables; *texts* are those whose records tables of other makers may hold."""
-    note = (
-        "Nothing is lost, and the file can be restored byte for byte, unless its records are written in more ways than "
-        "a footer has room for, which is reported; `--to parquet` means this format if the source holds {}."
-    )
-    return (
-        ItemParquet(
-            name="items-parquet", title="questions of any format in one Parquet table, without loss",
-            holds="items", carries=tuple(Item.model_fields), needs=("id",), note=note.format("questions"),
-            texts=texts,
-        ),
-        ItemParquet(
-            name="predictions-parquet", title="predictions of any format in one Parquet table, without loss",
-            holds="predictions", carries=tuple(Prediction.model_fields), needs=(), note=note.format("predictions"),
-            texts=texts,
-        ),
-    )  # fmt: skip
+_NOTE = (
+    "Nothing is lost, and the file can be restored byte for byte, unless its records are written in more ways than a "
+    "footer has room for, which is reported; `--to parquet` means this format if the source holds {}."
+)
+FORMATS: tuple[ItemParquet, ...] = (
+    ItemParquet(
+        name="items-parquet", title="questions of any format in one Parquet table, without loss", holds="items",
+        carries=tuple(Item.model_fields), needs=("id",), note=_NOTE.format("questions"),
+    ),
+    ItemParquet(
+        name="predictions-parquet", title="predictions of any format in one Parquet table, without loss",
+        holds="predictions", carries=tuple(Prediction.model_fields), needs=(), note=_NOTE.format("predictions"),
+    ),
+)  # fmt: skip
 
 
 # --- tables of other makers -------------------------------------------------------------------------
+
+
+def _texts() -> tuple[ItemFormat, ...]:
+    """The formats whose records a table of another maker may hold."""
+    from seldio import formats
+
+    return tuple(one for one in formats.ITEM_FORMATS if not isinstance(one, ItemParquet))
+
 
 Trail = tuple[str, ...]
 _RECORDS = 4096

@@ -29,6 +29,7 @@ from seldio.errors import UsageError
 from seldio.findings import SINGLY, Finding, Sink, gathered
 from seldio.formats import cells, trajectories
 from seldio.formats.base import (
+    TRAJECTORY,
     FileRows,
     LabelFormat,
     LabelReading,
@@ -223,8 +224,8 @@ class ToolFormat(LabelFormat):
 
     def companions(self, place: str, clip: str) -> tuple[Needed, ...]:  # noqa: ARG002 - in its own folder
         """See :meth:`LabelFormat.companions`: the trajectory of the clip, or of any."""
-        own = (Needed(posixpath.basename(clip) + trajectories.TRAJECTORY),)
-        return (*own, Needed("*" + trajectories.TRAJECTORY)) if self.several else own
+        own = (Needed(posixpath.basename(clip) + TRAJECTORY),)
+        return (*own, Needed("*" + TRAJECTORY)) if self.several else own
 
     def directed(
         self, labels: Sequence[ToolLabel], clip: ClipFile, file: TextFile, sink: Sink

@@ -18,18 +18,18 @@ import pyarrow.parquet as pq
 from seldio import formats
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Sink
-from seldio.formats import BY_CONTENT, LABEL_FORMATS, LIKELY, LabelFormat, LabelReading, TextFile, cells
+from seldio.formats import LabelFormat, LabelReading, TextFile, cells
+from seldio.formats.base import TRAJECTORY
 from seldio.formats.companions import alone
-from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.detect import OUTSIDE, Detection, Wanted, choose_layout, closest, detect, means_the_same, offered
 from seldio.formats.diagnosis import plain_lines
+from seldio.formats.dialects import DIALECTS
 from seldio.formats.evidence import signature
 from seldio.formats.foreign_tables import foreign_table
 from seldio.formats.json_records import in_lines
 from seldio.formats.json_text import parse, parse_lines
 from seldio.formats.label_csv import Dialect
 from seldio.formats.parquet import DAMAGE, MAGIC
-from seldio.formats.trajectories import TRAJECTORY
 from seldio.reader_rules import READER_RULES, reader_rule
 from seldio.schema.events import COLUMNS
 from seldio.text import clipped, plural
@@ -137,7 +137,7 @@ def files_by_layout(
         chosen.setdefault((format.name, alone), ([], why))[0].extend(group)
     order = {file.path: number for number, file in enumerate(files)}
     return [
-        (_format(name), sorted(members, key=lambda file: order[file.path]), why)
+        (formats.get(name), sorted(members, key=lambda file: order[file.path]), why)
         for (name, _), (members, why) in chosen.items()
     ]
 
@@ -161,7 +161,7 @@ def by_content(file: TextFile) -> str:
     """The format shown by the first bytes, or by the name if these do not; empty if neither shows it."""
     if _is_parquet(file):
         return "parquet"
-    return next((one.name for one in (*BY_CONTENT, DCASE2026) if one.likes(file.data, file.name) >= LIKELY), "")
+    return found.name if (found := formats.by_content(file.data, file.name)) is not None else ""
 
 
 def _is_parquet(file: TextFile) -> bool:
@@ -190,7 +190,7 @@ def _choice(
     """The format of a group with the reason for it, looking around where it does not tell by itself."""
     own = found[key]
     if own is None:
-        return _format(key[2]), "its first bytes"
+        return formats.get(key[2]), "its first bytes"
     if own.format is not None:
         return own.format, own.evidence
     if own.foreign and not own.empty:
@@ -205,11 +205,7 @@ def _choice(
         if own.empty or fits or (other[0] == key[0] and len(groups[other]) > len(groups[key])):
             return detection.format, f"like {groups[other][0].path}"
     # files without a single row mean the same in every layout
-    return (LABEL_FORMATS[0], "") if own.empty else (None, "")
-
-
-def _format(name: str) -> LabelFormat:
-    return next(format for format in LABEL_FORMATS if format.name == name)
+    return (DIALECTS[0], "") if own.empty else (None, "")
 
 
 def in_utf8(file: TextFile, sink: Sink) -> TextFile:
@@ -393,4 +389,4 @@ def named_like_labels(file: NamedFile) -> bool:
         head = file.head(_HEAD)
     except InvalidData:  # one that cannot be opened is no label file
         return False
-    return any(tool.likes(head, file.name) >= LIKELY for tool in BY_CONTENT)
+    return formats.of_tool(head, file.name)

@@ -554,3 +554,4 @@ JAMS = JamsFormat(
     source="https://jams.readthedocs.io/en/stable/jams_structure.html",
     note="Sound events are annotations of tag_…, segment_open, scaper and sound_event…; others are kept as they are.",
 )
+FORMATS = (LABEL_STUDIO, JAMS)

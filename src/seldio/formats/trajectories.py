@@ -26,7 +26,7 @@ import numpy as np
 
 from seldio import clock, geometry
 from seldio.findings import Finding, Sink
-from seldio.formats.base import TextFile
+from seldio.formats.base import TRAJECTORY, TextFile
 from seldio.formats.cells import number_in
 from seldio.reader_rules import READER_RULES
 from seldio.text import clipped, listed, plural
@@ -35,8 +35,6 @@ from seldio.vocabularies import spelling, vocabulary
 if TYPE_CHECKING:
     from seldio.formats.label_tools import ToolLabel
 
-#: How the names of trajectory files end.
-TRAJECTORY = ".trajectory.csv"
 #: Seconds (a day) that no recording lasts.
 LONGEST = 86_400
 #: Rows of time, azimuth, elevation and distance; NaN is unknown.
