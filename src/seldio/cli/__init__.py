@@ -1,29 +1,111 @@
 """The ``seldio`` command: parse, call, print, return an exit code. No logic lives here.
 
-Commands import what they need when they run, so that ``seldio --help`` stays quick.
+A command is loaded when it is run or its help is asked for; the list of commands is data. Commands import what they
+need when they run, so that ``seldio --help`` stays quick.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
 
 import typer
 import typer.main
+from typer.core import TyperGroup
 
-from seldio.cli import compare, hub, score, verbs, view
-from seldio.cli.demo import demo
-from seldio.cli.options import Command
+from seldio import wings
+from seldio.wings import Verb
+
+_VERBS = (
+    Verb("validate", "Check labels, submissions and datasets, and repair them.", "seldio.cli.verbs:validate"),
+    Verb("convert", "Convert between formats, to Parquet, or labels into questions.", "seldio.cli.verbs:convert"),
+    Verb("info", "Describe a file, folder or archive.", "seldio.cli.verbs:info"),
+    Verb("formats", "List the formats, or explain one.", "seldio.cli.verbs:formats"),
+    Verb("rule", "Explain a rule, or list all of them.", "seldio.cli.verbs:rule"),
+    Verb("schema", "Print a JSON Schema.", "seldio.cli.verbs:schema"),
+    Verb("new", "Print the commands that make a dataset of your labels and recordings.", "seldio.cli.verbs:new"),
+)
+#: The order in which commands are listed; those from outside come last.
+_ORDER = (
+    "validate", "convert", "score", "compare", "rank", "diff", "info", "view", "plot", "formats", "rule", "schema",
+    "push", "pull", "new", "demo",
+)  # fmt: skip
+_CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@functools.cache
+def _verbs() -> dict[str, Verb]:
+    """The commands that are there, by name."""
+    from_wings = (verb for wing in wings.wings() for verb in wing.verbs if wings.there(wing.name))
+    known = {verb.name: verb for verb in (*_VERBS, *from_wings)}
+    return {name: known[name] for name in sorted(known, key=lambda name: (*_ORDER, name).index(name)) if name in known}
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands by name, each loaded when somebody takes it."""
+
+    def __getitem__(self, name: str) -> Any:
+        return _command(_verbs()[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_verbs())
+
+    def __len__(self) -> int:
+        return len(_verbs())
+
+
+@functools.cache
+def _command(verb: Verb) -> Any:
+    from seldio.cli.options import Command
+
+    module, function = verb.place.split(":")
+    alone = typer.Typer(
+        add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=_CONTEXT
+    )
+    alone.command(verb.name, cls=Command, short_help=verb.short)(getattr(import_module(module), function))
+    return typer.main.get_command(alone)
+
+
+class _Group(TyperGroup):
+    """The commands, listed without loading them; one of a wing that was taken away says so."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = _Commands()  # type: ignore[assignment] # nobody adds to them
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the same in every context
+        """The names, in the order of the help."""
+        return list(_verbs())
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        """The command of this name."""
+        return self.commands.get(cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Say which wing is missing where a command is one of its verbs."""
+        for wing in wings.OWN:
+            if args and any(verb.name == args[0] for verb in wing.verbs) and not wings.there(wing.name):
+                ctx.fail(str(wings.missing(wing.name, f"seldio {args[0]}")))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """List the commands, each in a line."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(verb.name, verb.short) for verb in _verbs().values()])
+
 
 app = typer.Typer(
     name="seldio",
+    cls=_Group,
     help="Read, check, fix, convert and score data for sound event localization and detection (SELD) and audio "
     "question answering.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings=_CONTEXT,
 )
 
 
@@ -42,28 +124,6 @@ def _seldio(
     ),
 ) -> None:
     """Exit codes: 0 clean, 1 with findings, 2 wrong usage, 3 failure."""
-
-
-_COMMANDS = {
-    "validate": (verbs.validate, "Check labels, submissions and datasets, and repair them."),
-    "convert": (verbs.convert, "Convert between formats, to Parquet, or labels into questions."),
-    "score": (score.command, "Score predictions as the official programs do."),
-    "compare": (compare.compare, "Compare systems: differences with intervals, tests and ranks."),
-    "rank": (score.rank, "Rank systems by their scores, as defined by DCASE Task 3."),
-    "diff": (compare.diff, "Compare two versions of labels or questions."),
-    "info": (verbs.info, "Describe a file, folder or archive."),
-    "view": (view.view, "Write an HTML page about a clip: player, panorama, timeline."),
-    "plot": (view.plot, "Draw labels, predictions, scores, or a video with labels."),
-    "formats": (verbs.formats, "List the formats, or explain one."),
-    "rule": (verbs.rule, "Explain a rule, or list all of them."),
-    "schema": (verbs.schema, "Print a JSON Schema."),
-    "push": (hub.push, "Upload a dataset to the Hugging Face Hub."),
-    "pull": (hub.pull, "Download a dataset from the Hugging Face Hub."),
-    "new": (verbs.new, "Print the commands that make a dataset of your labels and recordings."),
-    "demo": (demo, "Make a small dataset and try everything on it."),
-}
-for _name, (_command, _short) in _COMMANDS.items():
-    app.command(_name, cls=Command, short_help=_short)(_command)
 
 
 def main() -> None:

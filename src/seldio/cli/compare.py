@@ -1,4 +1,4 @@
-"""``seldio compare`` and ``seldio diff``."""
+"""``seldio compare``."""
 
 from __future__ import annotations
 
@@ -161,40 +161,3 @@ def compare(
         )  # fmt: skip
     write_report([report], "json" if json else output, Options(table=table, details=details), out)
     return ExitCode.CLEAN
-
-
-@guarded
-def diff(
-    old: str = typer.Argument(metavar="OLD", help="Labels, questions or predictions: file, folder or archive."),
-    new: str = typer.Argument(metavar="NEW", help="The other version of them."),
-    format: str | None = format_option("Format of both versions; detected by default.", "--format", "-f"),
-    new_format: str | None = format_option("Format of the new version, if it is another one."),
-    force: bool = typer.Option(False, "--force", help="Compare labels even if seldio validate finds errors in them."),
-    output: str = REPORT_FORM,
-    json: bool = REPORT_JSON,
-    out: Path | None = REPORT_FILE,
-    table: str | None = typer.Option(
-        None, metavar="NAME", help="Only this table: changes, clips, events or rows.", rich_help_panel=REPORT
-    ),
-    details: bool = typer.Option(
-        False, "--details", help="Print long tables of clips, events and rows too.", rich_help_panel=REPORT
-    ),
-    workers: int = WORKERS,
-    engine: Engine = ENGINE,
-    resume: Path | None = RESUME,
-) -> ExitCode:
-    """Compare two versions of labels, questions or predictions.
-
-    Events are followed from one version to the other: turned, moved, re-timed, renamed, joined, split, added, dropped.
-    A change that explains whole clips, such as a mirrored azimuth, is named once.
-
-    Exit code 0 if nothing changed, 1 if something did.
-    """
-    from seldio import api, engines
-    from seldio.reports import Options, checked
-
-    checked(output, "scores")
-    with engines.running(workers, engine, resume):
-        found = api.diff(old, new, format=format, new_format=new_format, force=force)
-    write_report([found], "json" if json else output, Options(table=table, details=details), out)
-    return ExitCode.CLEAN if found.same else ExitCode.FINDINGS

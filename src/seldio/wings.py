@@ -1,0 +1,201 @@
+"""The wings: what can be taken away from seldio without harm to the rest, and what can be added from outside.
+
+The core reads, checks, converts and iterates over the data of the four systems. A wing is a set of modules with one
+record, :class:`Wing`, that says what it adds. Nothing in the core imports a wing, but for what it does when somebody
+asks for the wing, inside of :func:`needed`. What lists things (rules, formats, commands) asks :func:`there`.
+
+Wings from outside are found by the entry point group ``seldio.wings``, each naming a :class:`Wing`, or as ``WINGS`` in
+the module ``wings`` of a folder in ``SELDIO_PLUGINS``.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from seldio import plugins
+from seldio.errors import UsageError
+
+#: The group of entry points by which packages add wings.
+GROUP = "seldio.wings"
+
+
+class Verb(NamedTuple):
+    """A command of ``seldio``."""
+
+    name: str
+    short: str  # one line for the list of commands
+    place: str  # "module:function", loaded when the command is run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wing:
+    """What a set of modules adds.
+
+    Args:
+        name: by which people are told that it is needed.
+        title: what it is for, in a few words.
+        modules: its packages and modules; everything below them belongs to it.
+        needs: the names of other wings without which it cannot work.
+        verbs: its commands.
+        tables: for each table that it has rows for, such as ``rules``, ``item_formats``, ``datasets`` or ``outputs``,
+            the place of these rows, ``"module:attribute"``; loaded when the table is asked for.
+    """
+
+    name: str
+    title: str
+    modules: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    verbs: tuple[Verb, ...] = ()
+    tables: tuple[tuple[str, str], ...] = ()
+
+
+def _wing(name: str, title: str, modules: str, needs: str = "", *verbs: Verb) -> Wing:
+    """A wing of seldio itself; *modules* without the package, separated by spaces."""
+    places = tuple(f"seldio.{module}" for module in modules.split())
+    return Wing(name=name, title=title, modules=places, needs=tuple(needs.split()), verbs=verbs)
+
+
+#: The wings that come with seldio.
+OWN: tuple[Wing, ...] = (
+    _wing(
+        "scoring", "scores, their intervals and ranks",
+        "scores.proportions scores.ranking scores.resampling cli.score", "",
+        Verb("score", "Score predictions as the official programs do.", "seldio.cli.score:command"),
+        Verb("rank", "Rank systems by their scores, as defined by DCASE Task 3.", "seldio.cli.score:rank"),
+    ),
+    _wing("seld", "official scores of labels", "scores.seld", "scoring"),
+    _wing("imaging", "energy maps of 2026", "scores.imaging viewer.maps", "scoring"),
+    _wing(
+        "answers", "reading replies and scoring them",
+        "answers scores.answers scores.jasco scores.judge scores.multiple_choice scores.ruenvaqa scores.so_bench "
+        "check.answer_repair rules.item_answers rules.item_blind", "scoring",
+    ),
+    _wing("mera", "submissions to MERA", "check.mera rules.mera rules.mera_verdict", "answers"),
+    _wing(
+        "compare", "systems compared with each other", "scores.comparison cli.compare", "scoring",
+        Verb("compare", "Compare systems: differences with intervals, tests and ranks.", "seldio.cli.compare:compare"),
+    ),
+    _wing(
+        "diff", "two versions of labels or questions", "differences cli.diff", "",
+        Verb("diff", "Compare two versions of labels or questions.", "seldio.cli.diff:diff"),
+    ),
+    _wing(
+        "ask", "questions made from labels",
+        "conversion.clip_audio conversion.questions tasks.detect tasks.english tasks.even tasks.generation tasks.mix "
+        "tasks.nouns tasks.reasoning tasks.russian tasks.scene tasks.spatial",
+    ),
+    _wing(
+        "importers", "labels of annotation tools and of other data sets",
+        "formats.audacity formats.dataset_tables formats.easycom formats.elan formats.label_tools formats.locata "
+        "formats.poses formats.raven formats.tool_json formats.trajectories formats.xml_text",
+    ),
+    _wing(
+        "harnesses", "files of inspect_ai, lmms-eval and UltraEval-Audio",
+        "conversion.channel_use formats.harness_answers formats.harness_files formats.harnesses formats.inspect_eval "
+        "scores.harnesses", "answers",
+    ),
+    _wing("challenge", "packages of submissions to DCASE", "rules.package rules.package_meta rules.package_rules"),
+    _wing(
+        "listening", "labels compared with their recordings",
+        "rules.deep rules.deep_apart rules.deep_causes rules.deep_evidence rules.deep_fit rules.deep_levels "
+        "rules.deep_pieces rules.deep_pooled rules.deep_timing",
+    ),
+    _wing("video", "videos on their clock", "media.video media.video_packets media.video_writing rules.video"),
+    _wing(
+        "viewer", "pages and drawings of clips", "viewer cli.view", "",
+        Verb("view", "Write an HTML page about a clip: player, panorama, timeline.", "seldio.cli.view:view"),
+        Verb("plot", "Draw labels, predictions, scores, or a video with labels.", "seldio.cli.view:plot"),
+    ),
+    _wing(
+        "synth", "synthetic scenes, and the demo", "synth cli.demo", "",
+        Verb("demo", "Make a small dataset and try everything on it.", "seldio.cli.demo:demo"),
+    ),
+    _wing(
+        "hub", "the Hugging Face Hub", "hub rules.hub rules.hub_folder rules.hub_secrets cli.hub", "",
+        Verb("push", "Upload a dataset to the Hugging Face Hub.", "seldio.cli.hub:push"),
+        Verb("pull", "Download a dataset from the Hugging Face Hub.", "seldio.cli.hub:pull"),
+    ),
+    _wing("cluster", "work on a Ray cluster", "engines.cluster"),
+)  # fmt: skip
+
+
+@cache
+def wings() -> tuple[Wing, ...]:
+    """All wings: those of seldio, of installed packages, and of the folders in ``SELDIO_PLUGINS``.
+
+    Raises:
+        UsageError: one from outside cannot be loaded, or is no :class:`Wing`.
+    """
+    from importlib.metadata import entry_points
+
+    found = list(OWN)
+    for point in entry_points(group=GROUP):
+        try:
+            wing = point.load()
+        except Exception as error:
+            raise UsageError(f"the wing {point.name} ({point.value}): {type(error).__name__}: {error}") from error
+        if not isinstance(wing, Wing):
+            raise UsageError(f"the wing {point.name} ({point.value}) is no seldio.wings.Wing")
+        found.append(wing)
+    return (*found, *plugins.rows("wings", Wing))
+
+
+@cache
+def _by_name() -> dict[str, Wing]:
+    return {wing.name: wing for wing in wings()}
+
+
+def owner(module: str) -> Wing | None:
+    """The wing that a module belongs to; None for one of the core."""
+    for wing in OWN:
+        if any(module == own or module.startswith(f"{own}.") for own in wing.modules):
+            return wing
+    return None
+
+
+def has(module: str) -> bool:
+    """Whether a module is there: it belongs to the core, or to a wing that has not been taken away."""
+    wing = owner(module)
+    return wing is None or there(wing.name)
+
+
+@cache
+def there(name: str) -> bool:
+    """Whether the wing called *name* is there, with all that it needs."""
+    wing = next((wing for wing in OWN if wing.name == name), None) or _by_name()[name]
+    return all(map(_found, wing.modules)) and all(map(there, wing.needs))
+
+
+def _found(module: str) -> bool:
+    try:
+        return module in sys.modules or importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+@contextmanager
+def needed(what: str) -> Iterator[None]:
+    """Around what imports a wing because somebody asked for *what*, such as ``seldio view``.
+
+    Raises:
+        UsageError: the wing is not there; it says which one it is.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        wing = owner(error.name or "")
+        if wing is None:
+            raise
+        raise missing(wing.name, what) from None
+
+
+def missing(name: str, what: str) -> UsageError:
+    """What is said where *what* was asked for and the wing called *name* is not there."""
+    wing = next(wing for wing in OWN if wing.name == name)
+    return UsageError(f"{what} needs the wing {name} ({wing.title}), which is not installed")
