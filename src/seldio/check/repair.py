@@ -24,10 +24,9 @@ from seldio.check import gate
 from seldio.check.answer_repair import FORM, with_answers_in_form
 from seldio.check.validation import Examined
 from seldio.files import many_files, write_bytes
-from seldio.formats import TextFile, cells, diagnosis
+from seldio.formats import LabelFormat, TextFile, cells, diagnosis
 from seldio.formats.detect import MARGIN, detect, means_the_same
 from seldio.formats.label_csv import Dialect
-from seldio.formats.label_tools import ToolFormat
 from seldio.rules import CATALOGUE
 from seldio.text import plural, printable
 
@@ -83,7 +82,7 @@ def fixable(codes: Collection[str], unsafe: bool) -> list[str]:
     return sorted(known, key=lambda code: (code[:3] != "SYN", code[:4] != "LAB3", code))
 
 
-def fix(path: str, data: bytes, dialect: Dialect | ToolFormat, codes: Collection[str], unsafe: bool = False) -> Fixed:
+def fix(path: str, data: bytes, dialect: LabelFormat, codes: Collection[str], unsafe: bool = False) -> Fixed:
     """Repair a file of *dialect* in which rules *codes* found something."""
     todo = fixable(codes, unsafe)
     try:
@@ -92,7 +91,7 @@ def fix(path: str, data: bytes, dialect: Dialect | ToolFormat, codes: Collection
         return Fixed(path, data, data, ())
     mark = _MARK if text.startswith(_MARK) else ""
     text = text[len(mark) :]
-    if isinstance(dialect, ToolFormat):
+    if not isinstance(dialect, Dialect):
         fixed = dialect.repaired(text, todo)
     else:
         if not set(todo) <= _LINE_ENDS:
@@ -251,7 +250,7 @@ def _round(examined: Sequence[Examined], careful: Collection[str]) -> Iterator[F
     for one in examined:
         for labels in one.labels:
             format = labels.format
-            if not isinstance(format, (Dialect, ToolFormat)) or not format.repairable:
+            if not format.repairable:
                 continue
             for path in labels.places:
                 if path not in one.local or path not in codes:
@@ -280,7 +279,7 @@ def _certain(file: TextFile, format: Dialect) -> bool:
     return found.format is not None and found.format.name == format.name and firm
 
 
-def _mended(file: TextFile, format: Dialect | ToolFormat, codes: set[str], unsafe: bool) -> Fixed | None:
+def _mended(file: TextFile, format: LabelFormat, codes: set[str], unsafe: bool) -> Fixed | None:
     """A file repaired; None where what is safe would change a value that can be read."""
     stored = file.stored if file.stored is not None else file.data
     safe = fix(file.path, stored, format, codes)
@@ -289,7 +288,7 @@ def _mended(file: TextFile, format: Dialect | ToolFormat, codes: set[str], unsaf
     return fix(file.path, stored, format, codes, unsafe) if unsafe else safe
 
 
-def _keeps(before: TextFile, after: TextFile, format: Dialect | ToolFormat) -> bool:
+def _keeps(before: TextFile, after: TextFile, format: LabelFormat) -> bool:
     """Whether all rows that can be read before can be read after, with the same values."""
     old, new = (format.read([file], lambda _: None).table.drop_columns("clip") for file in (before, after))
     if not set(old.column_names) <= set(new.column_names):

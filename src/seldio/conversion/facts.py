@@ -17,7 +17,6 @@ from seldio.conversion.frames import are_events, frames_of, grouped, has, pieces
 from seldio.formats import LabelFormat
 from seldio.formats.dcase_json import points
 from seldio.formats.label_csv import Dialect
-from seldio.formats.label_tools import ToolFormat
 from seldio.schema.events import clip_codes, origin_of
 from seldio.vocabularies import vocabulary
 
@@ -230,7 +229,7 @@ def _changes(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFo
             values = timed[field].to_numpy() * unit
             values = values[np.isfinite(values)]
             _range(found, f"rounding of {field}", np.abs(values - np.round(values, decimals(target, field) or 0)))
-    if isinstance(target, ToolFormat) and target.time_decimals is not None:
+    if target.time_decimals is not None:
         for field in ("onset", "offset"):
             values = timed[field].to_numpy()
             moved = np.abs(values - np.round(values, target.time_decimals))

@@ -15,10 +15,9 @@ from seldio.conversion.facts import MOVABLE, TIMES, Facts, complete, decimals, m
 from seldio.conversion.frames import takes_events
 from seldio.errors import LossError, UsageError
 from seldio.formats import LabelFormat
-from seldio.formats.base import UNITS
+from seldio.formats.base import LAYOUT_KEYS, UNITS
 from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
-from seldio.formats.label_tools import LAYOUT_KEYS, ToolFormat
 from seldio.formats.parts import resolved
 from seldio.schema.events import COLUMNS
 from seldio.text import listed, plural
@@ -256,7 +255,7 @@ def _rounding(facts: Facts, target: LabelFormat) -> Iterator[str]:
         are = "are" if len(changed) == 2 else "is"
         what = "three decimals" if left else "whole degrees"
         yield f"{' and '.join(changed)} {are} rounded to {what}, by up to {_shown(most, left)}°"
-    if (most := facts.most.get("rounding of times", 0.0)) > 0 and isinstance(target, ToolFormat):
+    if (most := facts.most.get("rounding of times", 0.0)) > 0 and target.time_decimals is not None:
         yield f"times are rounded to {target.time_decimals} decimals, by up to {1000 * most:.3g} ms"
     left, most = _deviation(facts, "distance", target)
     if most and isinstance(target, Dialect):

@@ -47,6 +47,8 @@ class TextFile:
 
 #: How the directions of a clip over time are called: files that are read with labels.
 TRAJECTORY = ".trajectory.csv"
+#: Keys of files that say how they are written and nothing about the labels.
+LAYOUT_KEYS = frozenset({"annotations", "written"})
 
 
 class Needed(NamedTuple):
@@ -247,6 +249,8 @@ class LabelFormat(Format):
     alias_vocabularies: Mapping[str, str] = dataclasses.field(default_factory=dict)
     years: str = ""  # of the challenge, for people
     clip_frames: int | None = None  # label frames of every clip, where the dataset fixes them
+    tool: bool = False  # whether people mark sounds in it with names of their own choice
+    time_decimals: int | None = None  # of its seconds, where it does not keep what it is given
     several: bool = False  # whether a file may hold several recordings, or one of another name: its rows say which
 
     def under(self, alias: str) -> Self:
@@ -263,6 +267,10 @@ class LabelFormat(Format):
     @abstractmethod
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
         """The rows of one clip in this format; line ends as *file* says."""
+
+    def repaired(self, text: str, codes: Sequence[str]) -> str:  # noqa: ARG002 - most are rewritten by their rows
+        """The text of a file of a tool in which what the rules *codes* found is put right."""
+        return text
 
     def companions(self, place: str, clip: str) -> tuple[Needed, ...]:  # noqa: ARG002 - most stand alone
         """The files that are read with the label file of *clip* at *place*: its path on disk, or in an archive."""

@@ -60,8 +60,6 @@ _MEANS = {
     "distance": "metres", "source": "a whole number", "score": "a number",
 }  # fmt: skip
 _PAIR = re.compile(r"(?<!\S)([^\W\d][\w-]*)=(\S+)")
-#: Keys of files that say how they are written and nothing about the labels.
-LAYOUT_KEYS = frozenset({"annotations", "written"})
 #: Where something stands in a text: from one offset to another.
 Span = tuple[int, int]
 #: Takes a code, what it is about, a message and a hint.
@@ -208,19 +206,15 @@ class ToolText:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ToolFormat(LabelFormat):
-    """The labels of one tool.
-
-    Args:
-        time_decimals: of its seconds; None where it keeps what it is given.
-    """
+    """The labels of one tool."""
 
     role: Any = "label"
+    tool: bool = True
     carries: tuple[str, ...] = (
         "clip", "onset", "offset", "class_id", "class_name", "source", "azimuth", "elevation", "distance", "score",
         "extra",
     )  # fmt: skip
     needs: tuple[str, ...] = ("onset", "offset")
-    time_decimals: int | None = None
 
     def companions(self, place: str, clip: str) -> tuple[Needed, ...]:  # noqa: ARG002 - in its own folder
         """See :meth:`LabelFormat.companions`: the trajectory of the clip, or of any."""
@@ -240,10 +234,6 @@ class ToolFormat(LabelFormat):
     @abstractmethod
     def text(self, labels: Sequence[ToolLabel], file: ClipFile) -> str:
         """The file of a clip as seldio writes it, with LF."""
-
-    def repaired(self, text: str, codes: Sequence[str]) -> str:  # noqa: ARG002 - most have nothing to repair
-        """*text* with what rules *codes* found repaired, where that is safe."""
-        return text
 
     def read(self, files: Sequence[TextFile], sink: Sink) -> LabelReading:
         """See :meth:`LabelFormat.read`."""

@@ -12,7 +12,6 @@ from seldio.findings import Finding
 from seldio.formats.base import Ints
 from seldio.formats.dcase_json import PANORAMA, points
 from seldio.formats.diagnosis import headed_by
-from seldio.formats.label_tools import ToolFormat
 from seldio.geometry import FARTHEST
 from seldio.rules.base import POSITION, Labels
 from seldio.rules.collection import Found
@@ -70,7 +69,7 @@ def class_range(labels: Labels, found: Found) -> Iterator[Finding]:
         return
     for row in labels.where("class_name" if named else "class_id", (ids < 0) | (ids >= len(classes))):
         if named:
-            if isinstance(labels.format, ToolFormat):
+            if labels.format.tool:
                 continue  # LAB120
             if labels.format.name != "seld-studio":
                 message = f"{labels.text(row, 'class_name')} is not a class of {classes.name}"
@@ -97,7 +96,7 @@ def unknown_class_name(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: the class lists, ``seldio formats NAME``.
     """
-    if not isinstance(labels.format, ToolFormat):
+    if not labels.format.tool:
         return
     classes = vocabulary(labels.format.vocabulary)
     for row in labels.where("onset", labels.column("class_id") < 0):
