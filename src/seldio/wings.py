@@ -181,7 +181,7 @@ def _found(module: str) -> bool:
 
 @contextmanager
 def needed(what: str) -> Iterator[None]:
-    """Around what imports a wing because somebody asked for *what*, such as ``seldio view``.
+    """Around what may import a wing because somebody asked for *what*, such as ``seldio view``; also a decorator.
 
     Raises:
         UsageError: the wing is not there; it says which one it is.

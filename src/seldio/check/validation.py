@@ -33,7 +33,6 @@ from seldio.formats.recognise import Recognised
 from seldio.formats.trees import read_tree
 from seldio.rules.audio import check_recordings
 from seldio.rules.collection import Collection, Reference
-from seldio.rules.deep import check_fit
 from seldio.rules.ignored import Ignored
 from seldio.rules.package import Package, is_package, systems
 from seldio.rules.predictions import ItemReference
@@ -263,5 +262,7 @@ def _check_tree(
     deep = listening is not None
     count = check_recordings(collection, tree, sink, deep=deep) if tree.layout != "loose" or not questions else 0
     if listening is not None:
+        from seldio.rules.deep import check_fit
+
         heard += check_fit(collection, tree, listening, sink)
     return count + check_videos(collection, tree, sink, deep=deep)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from seldio import progress
+from seldio import progress, wings
 from seldio.errors import ExitCode, SeldioError, SeldioWarning
 from seldio.text import printable
 
@@ -36,7 +36,7 @@ def guarded(command: Callable[..., ExitCode]) -> Callable[..., None]:
 
 def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
     try:
-        with _showing_progress(), _telling_warnings():
+        with _showing_progress(), _telling_warnings(), wings.needed(f"seldio {command.__name__}"):
             code = command(*args, **kwargs)
         sys.stdout.flush()
     except SeldioError as error:
