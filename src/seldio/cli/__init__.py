@@ -17,6 +17,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from seldio import wings
+from seldio.errors import SeldioError
 from seldio.wings import Verb
 
 _VERBS = (
@@ -132,7 +133,11 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             # file names and cells may hold anything; printing must never fail over it
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    _parser()(prog_name="seldio")
+    try:
+        _parser()(prog_name="seldio")
+    except SeldioError as error:  # of an extension that cannot be loaded, before there is a command
+        typer.echo(f"seldio: {error.text}", err=True)
+        sys.exit(int(error.exit_code))
 
 
 @functools.cache
