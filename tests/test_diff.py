@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 import seldio
 from seldio.cli import app
 from seldio.differences.report import Difference
+from seldio.errors import UnknownFormat, UsageError
 
 Row = tuple[int, ...]
 Clips = dict[str, list[Row]]
@@ -296,3 +297,75 @@ def test_every_output(tmp_path: Path) -> None:
     rows = run(old, new, "--output", "csv", "--table", "events").stdout.splitlines()
     assert rows[0] == "clip,start,stop,class,change,detail"
     assert "Changed clips" in run(old, new, "--output", "markdown").stdout
+
+
+# --- labels and questions in one place ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> tuple[Path, Path]:
+    """Two versions of a folder with labels and questions, in which nothing changed."""
+    for name in ("old", "new"):
+        folder = written(tmp_path / name, CLIPS)
+        rows = [
+            {"id": f"q{n}", "audio": [f"a{n}.wav"], "question": f"What is sound {n}?", "answer": "yes"}
+            for n in range(6)
+        ]
+        (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path / "old", tmp_path / "new"
+
+
+def test_labels_and_questions_in_one_place_are_both_compared(both: tuple[Path, Path]) -> None:
+    old, new = both
+    label, questions = new / "fold3_room4_mix000.csv", new / "questions.jsonl"
+    assert seldio.diff(old, new).same
+    text, asked = label.read_text(), questions.read_text()
+
+    label.write_text("".join(text.splitlines(keepends=True)[:-40]))
+    labels_only = seldio.diff(old, new)
+    questions.write_text(asked.replace("yes", "no", 2))
+    every = seldio.diff(old, new)
+    label.write_text(text)
+    questions_only = seldio.diff(old, new)
+
+    assert not labels_only.same
+    assert not questions_only.same
+    assert changes(questions_only) == {"questions with another answer": (None, None, 2, "q0 and 1 more")}
+    assert changes(every) == changes(labels_only) | changes(questions_only)
+    assert "6 clips in both" in every.over
+    assert "6 questions in both" in every.over
+    for output in ("text", "json", "csv", "markdown", "html"):
+        done = CliRunner().invoke(app, ["diff", str(old), str(new), "--output", output])
+        assert done.exit_code == 1, done.output
+    assert seldio.diff(old, new, format="starss22").same
+    assert changes(seldio.diff(old, new, format="items")) == {"questions with another answer": (2, "q0 and 1 more")}
+
+
+def test_versions_of_different_kinds_are_not_compared(both: tuple[Path, Path]) -> None:
+    (both[1] / "questions.jsonl").unlink()
+
+    with pytest.raises(UsageError, match=r"old holds labels and questions and .*new labels: .*format="):
+        seldio.diff(*both)
+    assert seldio.diff(*both, format="starss22").same
+
+
+def test_other_tables_beside_questions_are_no_labels(both: tuple[Path, Path]) -> None:
+    for folder in both:
+        for path in folder.glob("fold*.csv"):
+            path.unlink()
+        (folder / "metadata.csv").write_text("file_name,split\na.wav,train\n")
+
+    assert seldio.diff(*both).same
+    assert seldio.read(both[0]).num_rows == 6
+
+
+def test_reading_labels_and_questions_asks_which(both: tuple[Path, Path]) -> None:
+    with pytest.raises(UsageError, match=r"holds labels \(starss22\) and questions \(\w+\): .*format='starss22' or "):
+        seldio.read(both[0])
+
+    assert seldio.read(both[0], format="starss22").num_rows == sum(map(len, CLIPS.values()))
+    assert seldio.read(both[0], format="items").num_rows == 6
+
+    (both[0] / "metadata.csv").write_text("file_name,split\na.wav,train\n")
+    with pytest.raises(UnknownFormat, match=r"metadata\.csv: no known layout"):
+        seldio.read(both[0])

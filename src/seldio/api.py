@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Report, Severity, raise_errors
-from seldio.text import plural
+from seldio.text import plural, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,11 +58,11 @@ def read(path: Path, *, format: str | None = None, force: bool = False) -> pa.Ta
     Raises:
         InvalidData: the data has an error; the message gives the first one with file, line and column.
         UnknownFormat: the format cannot be detected; the message lists the candidates.
-        UsageError: the path does not exist, or the files have several formats.
+        UsageError: the path does not exist, or the files have several formats, or labels and questions lie together.
         SeldioError: a file cannot be read.
     """
     from seldio import formats
-    from seldio.conversion.inputs import read_item_table, read_single
+    from seldio.conversion.inputs import holds_labels, read_item_table, read_single
     from seldio.formats import ItemFormat
 
     if format is not None and (named := formats.named(format, ItemFormat)) is not None:
@@ -70,9 +70,17 @@ def read(path: Path, *, format: str | None = None, force: bool = False) -> pa.Ta
     try:
         found = read_single(path, format)
     except (InvalidData, UsageError):
-        if format is None and os.fspath(path) != "-" and (table := read_item_table(path)) is not None:
-            return table
-        raise
+        if format is not None or os.fspath(path) == "-" or holds_labels(path):
+            raise
+        if (table := read_item_table(path)) is None:
+            raise
+        return table
+    if (other := found.questions) is not None:
+        kind = "questions" if other.holds == "items" else "predictions"
+        raise UsageError(
+            f"{printable(os.fspath(path))} holds labels ({found.format.name}) and {kind} ({other.name}): name the "
+            f"file, or choose with format={found.format.name!r} or format={other.name!r}"
+        )
     found.faults.settle(force)
     return found.table
 
@@ -773,7 +781,7 @@ def rank(
 def diff(
     old: Path, new: Path, *, format: str | None = None, new_format: str | None = None, force: bool = False
 ) -> Difference:
-    """Compare two versions of labels, questions or predictions.
+    """Compare two versions of labels, questions or predictions; of folders that hold several of these, each of them.
 
     A change that explains a whole clip (mirrored, turned, shifted in time, another unit) is named as such; events of
     labels are then followed from one version to the other: turned, moved, re-timed, renamed, joined, split, added,
@@ -783,6 +791,7 @@ def diff(
         old: a file, folder, archive or ``-`` for standard input.
         new: the other version, in the same forms.
         format: the format of the old version, and of the new one unless *new_format* is given; detected by default.
+            Where labels and questions lie together, only that kind is compared.
         new_format: the format of the new version.
         force: compare labels even if they have errors.
 

@@ -57,6 +57,12 @@ def label_parts(
     return found
 
 
+def holds_labels(place: str | os.PathLike[str] | Source) -> bool:
+    """Whether there are labels of a known layout; a file such as ``metadata.csv`` beside questions holds none."""
+    with reopened(place, lambda _: None) as source:
+        return any(isinstance(part.format, LabelFormat) for part in parts(source, None, lambda _: None))
+
+
 def strict(findings: list[Finding]) -> Sink:
     """A sink that stops at errors and keeps the rest."""
 
@@ -111,6 +117,7 @@ class LabelInput:
     tables: list[tuple[pa.Table, LabelFormat]]  # one for each layout, with its format
     single: bool  # whether it is one label file, and no folder, archive or Parquet table
     faults: Faults  # errors in their rows
+    questions: ItemFormat | None  # the format of questions or predictions beside them, unless that of labels was given
 
 
 def read_input(path: str | os.PathLike[str] | Source, format: LabelFormat | str | None, sink: Sink) -> LabelInput:
@@ -118,8 +125,11 @@ def read_input(path: str | os.PathLike[str] | Source, format: LabelFormat | str 
     with reopened(path, sink) as source:
         layouts = label_parts(source, get(format) if isinstance(format, str) else format, sink, size=_ALL)
         found = [one for part in layouts for one in part.labels(raising_unknown(sink))]
+        read = {file.entry.path for part in layouts for file in part.files}
+        others = source.restricted([entry for entry in source if entry.path not in read])
+        questions = held_items(others) if format is None and found else None
     single = source.single and all(one.reading.format.role != "table" for one in found)
-    return LabelInput(joined(found), single, vet(found))
+    return LabelInput(joined(found), single, vet(found), questions)
 
 
 def read_tables(
@@ -136,6 +146,7 @@ class SingleLayout(NamedTuple):
     format: LabelFormat  # the layout
     alone: bool  # whether it is a single label file
     faults: Faults  # errors in the rows
+    questions: ItemFormat | None  # as in a :class:`LabelInput`
 
 
 def read_single(
@@ -149,7 +160,7 @@ def read_single(
             f"{printable(os.fspath(path))} holds {held}: pass a folder with a single layout, or choose the layout "
             "with --format"
         )
-    return SingleLayout(*found.tables[0], found.single, found.faults)
+    return SingleLayout(*found.tables[0], found.single, found.faults, found.questions)
 
 
 # --- questions and predictions ----------------------------------------------------------------------------------------

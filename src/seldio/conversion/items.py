@@ -26,13 +26,13 @@ import pyarrow.parquet as pq
 from seldio import formats
 from seldio.check.reference import RUENVAQA
 from seldio.conversion.channel_use import AskedOfHarness
-from seldio.conversion.inputs import held_items, read_items
+from seldio.conversion.inputs import read_items
 from seldio.conversion.losses import NOTHING, allowed, checked_fields
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import Conversion
 from seldio.conversion.right_answers import FEW, RightAnswers, with_choices
 from seldio.errors import DataError, InvalidData, LossError, UsageError
-from seldio.files import Entry, Source, open_source, write_bytes
+from seldio.files import Entry, Source, write_bytes
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats.base import Format
@@ -51,13 +51,6 @@ from seldio.text import listed, plural, printable
 Place = str | os.PathLike[str]
 #: Fields of questions and predictions that ``--fill`` can set: one text for every row that has none.
 FILLABLE = ("task", "instruction", "language", "split", "dataset")
-
-
-def questions_in(path: str | os.PathLike[str]) -> str | None:
-    """What a file, folder or archive holds where that is questions or predictions, in words."""
-    with open_source(path, lambda _: None) as source:  # what is wrong is told when it is read in earnest
-        held = held_items(source)
-    return None if held is None else f"{'questions' if held.holds == 'items' else 'predictions'} ({held.name})"
 
 
 @dataclasses.dataclass

@@ -17,11 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from seldio.conversion.inputs import read_items
 from seldio.errors import DataError, UsageError
-from seldio.files import Source
-from seldio.findings import raise_errors
-from seldio.formats.items import ItemFormat
+from seldio.formats.items import ItemReading
 from seldio.text import printable
 
 Ints = NDArray[np.int64]
@@ -58,23 +55,14 @@ class ItemChanges:
     reordered: bool  # whether rows that both have are in another order
 
 
-def compared_items(old: Source, new: Source, formats: tuple[ItemFormat | None, ItemFormat | None]) -> ItemChanges:
-    """What changed.
+def compared_items(holds: str, old: Sequence[ItemReading], new: Sequence[ItemReading]) -> ItemChanges:
+    """What changed in questions (*holds* ``items``) or in predictions, of which both versions have files.
 
     Raises:
-        InvalidData: a file has an error.
         DataError: no row is in both.
-        UsageError: one holds questions and the other predictions, or several rows have the same id.
+        UsageError: several rows have the same id.
     """
-    sides = [read_items(source, format, raise_errors) for source, format in zip((old, new), formats, strict=True)]
-    for source, readings in zip((old, new), sides, strict=True):
-        if not readings:
-            raise UsageError(f"{printable(source.path)} holds no questions or predictions")
-    kinds = {reading.format.holds for readings in sides for reading in readings}
-    if len(kinds) > 1:
-        raise UsageError("one version holds questions and the other predictions: compare like with like")
-    a, b = (pa.concat_tables([reading.table for reading in readings]).combine_chunks() for readings in sides)
-    (holds,) = kinds
+    a, b = (pa.concat_tables([reading.table for reading in side]).combine_chunks() for side in (old, new))
     renamed = False
     pairs = _joined(_ids(a), _ids(b))
     if pairs is None or len(pairs[0]) == 0:
@@ -83,7 +71,7 @@ def compared_items(old: Source, new: Source, formats: tuple[ItemFormat | None, I
         raise UsageError("several rows have the same id, or no id and the same recording and question")
     rows, others = pairs
     if not len(rows) and len(a) and len(b):
-        raise DataError(f"no row is in both: neither an id nor a recording and question of {printable(old.path)}")
+        raise DataError(f"no row is in both: neither an id nor a recording and question of {printable(old[0].path)}")
     changed: list[ChangedRow] = []
     causes: list[tuple[str, int]] = []
     names = _names(a)

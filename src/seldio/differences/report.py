@@ -8,15 +8,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from seldio import formats
-from seldio.conversion.inputs import held_items
+from seldio.conversion.inputs import held_items, holds_labels, read_items
 from seldio.differences import events as label_events
 from seldio.differences import items as item_changes
 from seldio.differences.items import ItemChanges, compared_items
 from seldio.differences.labels import ChangedClip, LabelChanges, LabelVersions, compared, versions
 from seldio.errors import UsageError
-from seldio.files import open_source
+from seldio.files import Source, open_source
 from seldio.findings import raise_errors
 from seldio.formats import Format, ItemFormat, LabelFormat
+from seldio.formats.items import ItemReading
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table
 from seldio.text import listed, plural, printable
 
@@ -42,35 +43,79 @@ def difference(old: Path, new: Path, format: str | None, new_format: str | None,
     Raises:
         InvalidData: a file has an error.
         UnknownFormat: a format cannot be detected.
-        UsageError: the two hold different kinds of data.
+        UsageError: the two hold different kinds of data, and no format was named.
         DataError: nothing is in both.
     """
     named = [_named(format), _named(new_format or format)]
     with open_source(old, raise_errors) as a, open_source(new, raise_errors) as b:
-        kinds = [
-            isinstance(one, ItemFormat) if one is not None else held_items(source) is not None
-            for one, source in zip(named, (a, b), strict=True)
-        ]
-        if kinds[0] != kinds[1]:
-            (words, others) = ("questions or predictions" if one else "labels" for one in kinds)
+        sides = [_held(source, one) for one, source in zip(named, (a, b), strict=True)]
+        if sides[0].keys() != sides[1].keys():
+            (words, others) = (" and ".join(_KINDS[kind] for kind in side) for side in sides)
             raise UsageError(
-                f"{printable(a.path)} holds {words} and {printable(b.path)} {others}: compare two versions of the same"
+                f"{printable(a.path)} holds {words} and {printable(b.path)} {others}: compare two versions of the "
+                "same, or name the format (--format) of what is meant"
             )
         title = f"{printable(os.fspath(old))} → {printable(os.fspath(new))}"
-        if kinds[0]:
-            return _item_report(title, compared_items(a, b, (_items(named[0]), _items(named[1]))))
-        found = versions(a, b, (_labels(named[0]), _labels(named[1])))
-        return _label_report(title, found, compared(found, force))
+        found = []
+        for kind in sides[0]:
+            if kind != "labels":
+                found.append(_item_report(title, compared_items(kind, sides[0][kind], sides[1][kind])))
+                continue
+            both = versions(a, b, (_labels(named[0]), _labels(named[1])))
+            found.append(_label_report(title, both, compared(both, force)))
+    return found[0] if len(found) == 1 else _as_one(title, found)
+
+
+#: What a source may hold, with words for it.
+_KINDS = {"labels": "labels", "items": "questions", "predictions": "predictions"}
+
+
+def _held(source: Source, format: Format | None) -> dict[str, list[ItemReading]]:
+    """The kinds of data in *source*, or the one that *format* is of; of questions and predictions with what was read.
+
+    Raises:
+        InvalidData: a file of questions or predictions has an error.
+        UsageError: there are none, though *format* is of them.
+    """
+    held = format or held_items(source)
+    if not isinstance(held, ItemFormat):
+        return {"labels": []}
+    readings = read_items(source, held if format is not None else None, raise_errors)
+    if not readings:
+        raise UsageError(f"{printable(source.path)} holds no questions or predictions")
+    kinds = {kind: [one for one in readings if one.format.holds == kind] for kind in _KINDS}
+    found = {kind: some for kind, some in kinds.items() if some}
+    return {"labels": [], **found} if format is None and not source.single and holds_labels(source) else found
+
+
+def _as_one(title: str, found: Sequence[Difference]) -> Difference:
+    """The reports on labels, questions and predictions as one: tables of the same name have the columns of all."""
+    tables: dict[str, list[Table]] = {}
+    for table in (table for one in found for table in one.tables):
+        tables.setdefault(table.name, []).append(table)
+    return Difference(
+        title, "", _verdict([row for one in found for row in one.tables[0].rows]), "; ".join(one.over for one in found),
+        tuple(map(_stacked, tables.values())), tuple(notice for one in found for notice in one.notices),
+        {name: value for one in found for name, value in one.settings.items()},
+    )  # fmt: skip
+
+
+def _stacked(tables: Sequence[Table]) -> Table:
+    columns = {column.name: column for table in tables for column in table.columns}
+    if (last := columns.pop("where", None)) is not None:
+        columns["where"] = last
+    rows = [
+        dict(zip((column.name for column in table.columns), row, strict=True)) for table in tables for row in table.rows
+    ]
+    return dataclasses.replace(
+        tables[0], columns=tuple(columns.values()), rows=tuple(tuple(row.get(name) for name in columns) for row in rows)
+    )
 
 
 def _named(name: str | None) -> Format | None:
     if name is None:
         return None
     return formats.named(name, ItemFormat) or formats.get(name)
-
-
-def _items(format: Format | None) -> ItemFormat | None:
-    return format if isinstance(format, ItemFormat) else None
 
 
 def _labels(format: Format | None) -> LabelFormat | None:
@@ -191,7 +236,7 @@ def _item_report(title: str, changes: ItemChanges) -> Difference:
     over = f"{plural(changes.common, noun)} in both"
     if not changes.causes:
         over += f": {changes.common - touched:,} the same, {touched:,} changed"
-    order = Notice("row-order", "rows are in another order")
+    order = Notice("row-order", f"{noun}s are in another order")
     tables = [_changes(rows, columns)]
     if changes.changed:
         heads = Column("id", "id"), Column("change", "change"), Column("before", "before"), Column("after", "after")

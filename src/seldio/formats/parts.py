@@ -313,6 +313,8 @@ def candidates(
 
     def named(entry: Entry) -> bool:
         name = entry.name.lower()
+        if isinstance(format, ItemFormat) and name.endswith(".csv") and format.suffix != ".csv":
+            return False  # labels beside questions
         return name.endswith(own.suffix) if own is not None else name.endswith(_LINES) or named_like_labels(entry)
 
     tables: tuple[Content, ...] = ("labels", "items", "damaged") if labels else ("items",)

@@ -80,7 +80,7 @@ class EventTrack:
 
 def read_labels(path: Path, format: str | None = None) -> PlottedLabels:
     """The labels or predictions of a file, folder or archive, all of one layout."""
-    table, read_as, single, faults = read_single(path, format)
+    table, read_as, single, faults, _ = read_single(path, format)
     layout = resolved(read_as, table)
     table, hop = with_frames(table, layout.hop)
     last = pc.max(table["frame"]).as_py() if "frame" in table.column_names and table.num_rows else 0
