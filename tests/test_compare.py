@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
@@ -23,13 +24,29 @@ from seldio.engines import running
 from seldio.errors import DataError, UsageError
 from seldio.reports import render
 from seldio.reports.json_report import reports
-from seldio.reports.tables import Column, Interval, ScoreReport, UnreliableInterval, WeakInterval
+from seldio.reports.tables import Column, Interval, Options, ScoreReport, UnreliableInterval, WeakInterval
 from seldio.scores import resampling
 from seldio.scores.comparison import labels
 from seldio.scores.comparison.pairs import Contest, lead_of, system_names
-from seldio.scores.resampling import Resampling, holm, interval, most_unseen, p_value, ranks, swaps, units_of, weights
+from seldio.scores.ranking import read_bytes
+from seldio.scores.resampling import (
+    Resampling,
+    effective,
+    holm,
+    interval,
+    most_unseen,
+    p_value,
+    ranks,
+    swaps,
+    units_of,
+    weights,
+)
+from seldio.scores.seld import profiles
+from seldio.scores.seld.boundaries import bounded
+from seldio.scores.seld.metrics import Counts
 from seldio.scores.seld.report import SeldCase
 from seldio.scores.seld.rows import SideFacts
+from seldio.scores.seld.scoring import SeldScore
 from seldio.synth.outputs import write_outputs
 from seldio.synth.tree import write_tree
 
@@ -403,16 +420,17 @@ def test_intervals_of_few_clips_are_marked_and_kept(folder: Path, tmp_path: Path
     table = report.table("classes")
     names = [column.name for column in table.columns]
     held, flag, f = (names.index(name) for name in ("held", "interval", "F"))
-    few = [row for row in table if row[held] < 5]  # type: ignore[operator]
-    assert few
+    few = [row for row in table if row[flag] == "too few"]
     assert len(few) < len(table.rows)
+    assert any(row[held] < 5 for row in few)  # type: ignore[operator]
     for row in table:
-        assert (row[flag] == "too few") == isinstance(row[f], UnreliableInterval) == (row in few)
-        assert isinstance(row[f], Interval)
+        assert row in few or row[held] >= 5, "clips in effect are at most those that hold the class"  # type: ignore[operator]
+        assert type(row[f]) is (UnreliableInterval if row in few else WeakInterval), "no class is in 20 of 12 clips"
     assert "few-clips" in {notice.name for notice in report.notices if notice.grave}
     tables = json.loads(report.to_json())["reports"][0]["tables"]
     kept = next(each for each in tables if each["name"] == "classes")["rows"]
-    assert all({"value", "low", "high", *(["reliable"] if "interval" in row else [])} == set(row["F"]) for row in kept)
+    assert {"value", "low", "high", "weak"} in [set(row["F"]) for row in kept]
+    assert all(("reliable" in row["F"]) == (row.get("interval") == "too few") for row in kept)
     assert [type(row[f]) for row in reports(json.loads(report.to_json()))[0].table("classes")] == [
         type(row[f]) for row in table
     ]
@@ -463,11 +481,35 @@ def test_every_profile_is_compared(folder: Path, profile: str) -> None:
 # --- where resamples tell nothing ---------------------------------------------------------------------------------
 
 
-def test_the_rule_of_three_by_hand() -> None:
-    assert most_unseen(np.ones((100, 1))) == pytest.approx(0.0295, abs=1e-4)
-    assert most_unseen(np.ones((5, 1)))[0] == pytest.approx(1 - 0.05**0.2)
-    assert most_unseen(np.array([[3.0], [1.0]]))[0] == pytest.approx(1 - 0.05 ** (10 / 16)), "16 / 10 even clips"
-    assert most_unseen(np.array([[7.0, 0.0], [0.0, 0.0]])).tolist() == pytest.approx([0.95, 1.0])
+def test_clips_in_effect_and_what_they_may_lack_by_hand() -> None:
+    assert effective(np.array([[3.0, 7.0, 0.0], [1.0, 0.0, 0.0]]), np.arange(2)).tolist() == [1.6, 1, 0]
+    assert effective(np.ones(6), np.array([0, 0, 0, 1, 1, 1])) == 2, "rooms"
+    assert most_unseen(np.array([100.0, 5.0, 0.0])) == pytest.approx([1 - 0.025**0.01, 1 - 0.025**0.2, 1])
+
+
+def test_bounds_at_the_ends_hold_the_truth() -> None:
+    """Classes of which each clip is found or missed as a whole: of those at 0 or 100 %, 95 of 100 bounds hold."""
+    random = np.random.default_rng(7)
+    held = {("F", 0.0): [], ("LR", 0.0): [], ("LR", 1.0): []}  # type: dict[tuple[str, float], list[bool]]
+    old = []
+    for clips in (5, 6, 7, 8) * 3:
+        truth = random.beta(2, 2, 3000)
+        references = random.integers(8, 13, (clips, len(truth))).astype(float)
+        matched = np.where(random.random(references.shape) < truth, references, 0.0)
+        zeros = Counts.zeros(clips, len(truth))
+        counts = dataclasses.replace(zeros, references=references, matched=matched, true=matched)
+        lr = matched.sum(axis=0) / references.sum(axis=0)
+        values, unknown = np.stack([2 * lr / (1 + lr), lr]), np.full((2, len(truth)), np.nan)
+        low, high = bounded(("F", "LR"), values, counts, (unknown, unknown), np.arange(clips))
+        for (name, end), found in held.items():
+            place = ("F", "LR").index(name)
+            whole = 2 * truth / (1 + truth) if name == "F" else truth
+            there = values[place] == end
+            found += (whole <= high[place] if end == 0 else low[place] <= whole)[there].tolist()
+        old += (truth >= 0.05 ** (1 / effective(references, np.arange(clips))))[lr == 1].tolist()
+    assert min(map(len, held.values())) > 1000
+    assert min(np.mean(found) for found in held.values()) >= 0.95
+    assert np.mean(old) < 0.95, "a tail of 5 % is not enough"
 
 
 @pytest.fixture
@@ -486,11 +528,11 @@ def test_a_class_that_is_never_found_has_a_bound_and_one_always_found_too(lost: 
     report = seldio.score(lost[1], lost[0], bootstrap=True, reference_format="starss23")
     table = report.table("classes")
     female, male = (dict(zip([c.name for c in table.columns], row, strict=True)) for row in table.rows[:2])
-    q = 1 - 0.05 ** (1 / 6)
+    q = 1 - 0.025 ** (1 / 6)
     assert tuple(male["F"]) == pytest.approx((0, 0, 2 * q / (1 + q)))  # type: ignore[arg-type]
     assert tuple(male["LR"]) == pytest.approx((0, 0, q))  # type: ignore[arg-type]
     assert tuple(female["F"]) == pytest.approx((1, 1 - q, 1))  # type: ignore[arg-type]
-    assert {type(male[name]) for name in ("F", "LR")} == {Interval}
+    assert {type(male[name]) for name in ("F", "LR")} == {WeakInterval}
     assert {type(male[name]) for name in ("LE", "SELD")} == {UnreliableInterval}
     assert np.isnan(male["LE"].low)  # type: ignore[union-attr]
     assert male["interval"] == "not of LE, SELD"
@@ -527,15 +569,37 @@ def test_marked_intervals_have_an_asterisk_and_come_back_from_json(folder: Path,
     for number, file in enumerate(sorted((folder / "starss23/metadata_dev").rglob("*.csv"))):
         rows = [row for row in file.read_text().splitlines() if number < 4 or row.split(",")[1] != "6"]
         (tmp_path / file.name).write_text("\n".join(rows) + "\n")
-    for average, kind in (("macro", WeakInterval), ("micro", Interval)):
+    for average in ("macro", "micro"):
         report = seldio.score(folder / "fair", tmp_path, bootstrap=True, average=average)  # type: ignore[arg-type]
-        er, *others = report.table("overall").rows[0][1:]
-        assert type(er) is Interval
-        assert {type(cell) for cell in others} == {kind}
+        assert {type(cell) for cell in report.table("overall").rows[0][1:]} == {WeakInterval}, "twelve clips"
         assert ("]*" in str(report)) == ("weak-intervals" in {notice.name for notice in report.notices})
         again = reports(json.loads(report.to_json()))[0].table("overall").rows[0]
         assert [type(cell) for cell in again] == [type(cell) for cell in report.table("overall").rows[0]]
-    assert '"weak": true' in seldio.score(folder / "fair", tmp_path, bootstrap=True).to_json()
+    assert '"weak": true' in report.to_json()
+    for table in (None, "overall"):
+        (entry,) = read_bytes("".join(render([report], "csv", Options(table=table))).encode(), "scores.csv").entries
+        assert {type(cell) for cell in entry.values.values()} == {WeakInterval}
+    assert set(report.to_pandas()["F_mark"]) == {"weak"}
+
+
+def world(clips: int, classes: int = 3, uneven: float = 0.0, average: str = "macro") -> SeldScore:
+    """Clips that hold every class, half of it found; *uneven* is how much more the first clip holds."""
+    references = np.full((clips, classes), 10.0)
+    references[0] *= 1 + uneven
+    half = references / 2
+    zeros = Counts.zeros(clips, classes)
+    counts = dataclasses.replace(zeros, references=references, matched=half, true=half, angles=half, angle=5 * half)
+    names = tuple(f"fold4_room1_mix{clip:03}" for clip in range(clips))
+    return SeldScore(profiles.get("dcase2023"), average, names, counts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_marks_follow_the_number_of_clips_in_effect(average: str) -> None:
+    assert world(20, average=average).support(pooled=True).tolist() == [20] * 5
+    assert not world(20, average=average).weak().any()
+    assert world(19, average=average).weak().all()
+    assert world(30, uneven=20, average=average).weak().all(), "one clip holds nearly half of all"
+    assert (world(30, uneven=60, average=average).support(pooled=True) < 5).all()
 
 
 # --- events and tracks --------------------------------------------------------------------------------------------

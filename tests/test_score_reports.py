@@ -212,16 +212,16 @@ def test_any_other_json_is_a_data_error(value: object) -> None:
 
 def test_csv() -> None:
     assert rendered(made(), "csv", "overall").splitlines() == [
-        "system,clips,ER,ER_low,ER_high,F",
-        "ours,1234,0.5,0.4,1.25,0.625",
+        "system,clips,ER,ER_low,ER_high,ER_mark,F",
+        "ours,1234,0.5,0.4,1.25,,0.625",
     ]
     assert rendered(made(), "csv").splitlines() == [
-        "system,profile,table,row,column,value,low,high",
-        "ours,p,overall,ours,clips,1234,,",
-        "ours,p,overall,ours,ER,0.5,0.4,1.25",
-        "ours,p,overall,ours,F,0.625,,",
-        "ours,p,classes,dog,F,nan,,",
-        "ours,p,classes,cat,F,0.30000000000000004,,",
+        "system,profile,table,row,column,value,low,high,mark",
+        "ours,p,overall,ours,clips,1234,,,",
+        "ours,p,overall,ours,ER,0.5,0.4,1.25,",
+        "ours,p,overall,ours,F,0.625,,,",
+        "ours,p,classes,dog,F,nan,,,",
+        "ours,p,classes,cat,F,0.30000000000000004,,,",
     ]
 
 

@@ -70,8 +70,8 @@ def document(reports: Sequence[ScoreReport]) -> dict[str, Any]:
 
     A row is an object with a key for each column. A score that is not defined (NaN) is null; a column that says
     nothing about a row (None) is left out of it. An interval is ``{"value": …, "low": …, "high": …}``, with
-    ``"reliable": false`` where it is from too few clips, and ``"weak": true`` where it is in part; an infinite
-    number, for which json has no word, is ``{"number": "inf"}``.
+    ``"reliable": false`` where it is from too few clips, and ``"weak": true`` where from few, or in part too few; an
+    infinite number, for which json has no word, is ``{"number": "inf"}``.
     """
     # null is None in settings, so that NaN is spelt there like the infinite numbers
     return {"version": VERSION, "reports": [

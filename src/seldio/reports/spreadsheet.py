@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from seldio.findings import Report
 from seldio.reports.sections import findings_table
-from seldio.reports.tables import Cell, Interval, Options, Subject, Table, side_by_side
+from seldio.reports.tables import INTERVAL_PARTS, Cell, Interval, Options, Subject, Table, side_by_side
 from seldio.text import printable
 
 #: Columns of the long form.
-LONG = ("system", "profile", "table", "row", "column", "value", "low", "high")
+LONG = ("system", "profile", "table", "row", "column", "value", *INTERVAL_PARTS)
 #: What a spreadsheet takes for a formula at the beginning of a cell; the apostrophe is what guards against it.
 _FORMULA = re.compile(r"[=+\-@'＝＋－＠]")
 
@@ -51,22 +51,23 @@ def unguarded(cell: str) -> str:
 
 
 def write_table(table: Table) -> str:
-    """One table; a column with intervals is followed by ``NAME_low`` and ``NAME_high``.
+    """One table; a column with intervals is followed by ``NAME_low``, ``NAME_high`` and ``NAME_mark``.
 
-    A score that is not defined is ``nan``, a cell without anything to say is empty. Shares are from 0 to 1.
+    The mark is ``weak`` or ``unreliable`` where too little tells of the interval. A score that is not defined is
+    ``nan``, a cell without anything to say is empty. Shares are from 0 to 1.
     """
     wide = [any(isinstance(row[n], Interval) for row in table.rows) for n in range(len(table.columns))]
     header = [f"{guarded(column.name)}{end}" for column, more in zip(table.columns, wide, strict=True)
-              for end in ("", *(("_low", "_high") if more else ()))]  # fmt: skip
+              for end in ("", *((f"_{part}" for part in INTERVAL_PARTS) if more else ()))]  # fmt: skip
     rows = ([text for cell, more in zip(row, wide, strict=True) for text in _texts(cell, more)] for row in table.rows)
     return _written([header, *rows])
 
 
 def _texts(cell: Cell, wide: bool) -> list[str]:
     if isinstance(cell, Interval):
-        return [repr(value) for value in cell]
+        return [*map(repr, cell), cell.mark]
     text = "" if cell is None else repr(cell) if isinstance(cell, int | float) else guarded(str(cell))
-    return [text, "", ""] if wide else [text]
+    return [text, "", "", ""] if wide else [text]
 
 
 def _written(rows: Iterable[Sequence[str]]) -> str:

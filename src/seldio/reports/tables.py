@@ -24,6 +24,11 @@ class Interval(NamedTuple):
     low: float
     high: float
 
+    @property
+    def mark(self) -> str:
+        """What csv says of it: ``unreliable``, ``weak``, or nothing."""
+        return next((mark for mark, kind in INTERVALS.items() if type(self) is kind), "")
+
 
 class UnreliableInterval(Interval):
     """An interval from too few clips, or none (NaN): people are shown the value alone, json and csv keep the ends."""
@@ -32,9 +37,15 @@ class UnreliableInterval(Interval):
 
 
 class WeakInterval(Interval):
-    """An interval that rests in part on too few clips, as a mean over classes may: shown with an asterisk."""
+    """An interval that rests on few clips, or in part on too few, as means over classes may: shown with an asterisk."""
 
     __slots__ = ()
+
+
+#: Intervals by their marks.
+INTERVALS: Mapping[str, type[Interval]] = {"": Interval, "unreliable": UnreliableInterval, "weak": WeakInterval}
+#: What follows the column of an interval's value, as ``NAME_low``.
+INTERVAL_PARTS = ("low", "high", "mark")
 
 
 class Phrase(NamedTuple):
@@ -151,8 +162,8 @@ class Table:
         for column, cells in zip(self.columns, zip(*self.rows, strict=True), strict=False):
             columns[column.name] = [cell.value if isinstance(cell, Interval) else cell for cell in cells]
             if any(isinstance(cell, Interval) for cell in cells):
-                for end in ("low", "high"):
-                    columns[f"{column.name}_{end}"] = [getattr(cell, end, None) for cell in cells]
+                for part in INTERVAL_PARTS:
+                    columns[f"{column.name}_{part}"] = [getattr(cell, part, None) for cell in cells]
         mixed = {
             name for name, cells in columns.items() if len({isinstance(c, str) for c in cells if c is not None}) > 1
         }
@@ -160,7 +171,7 @@ class Table:
         return pa.table({**columns, **texts}).__arrow_c_stream__(requested_schema)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The rows as a DataFrame; an interval has its ends in columns of their own, ``NAME_low`` and ``NAME_high``."""
+        """The rows as a DataFrame; an interval's ends and mark are in ``NAME_low``, ``NAME_high`` and ``NAME_mark``."""
         import pyarrow as pa
 
         frame: pd.DataFrame = pa.table(self).to_pandas()

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +27,7 @@ from seldio.formats import json_text
 from seldio.formats.csv_text import read_table, rows
 from seldio.reports import json_report
 from seldio.reports.spreadsheet import LONG, unguarded
-from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table
+from seldio.reports.tables import INTERVAL_PARTS, INTERVALS, Cell, Column, Interval, Notice, ScoreReport, Table
 from seldio.scores.seld import profiles
 from seldio.text import listed, plural, printable
 
@@ -35,7 +36,6 @@ _LIMITS = Limits(file_bytes=16 * 2**20, lines_bytes=16 * 2**20)
 _BOM = b"\xef\xbb\xbf"
 _NAMES = ("system", "submission")
 _HEAD = (*_NAMES, "track", "rank", "profile")
-_ENDS = ("_low", "_high")
 #: Columns of plain files by name, in small letters; a share above 1 in one of the bounded ones tells per cent.
 _KNOWN = (
     profiles.ER, profiles.F, profiles.LE, profiles.LR, profiles.SELD, profiles.ANGLE, profiles.DISTANCE,
@@ -168,13 +168,13 @@ def _from_csv(data: bytes, path: str) -> Scores:
     table = read_table(data, path, raise_errors, (name,))
     assert table is not None  # the sink raises
     found = [dict(zip(table.header, row, strict=True)) for row in table.cells]
-    if table.header == LONG:
+    if table.header in (LONG, LONG[:-1]):  # before 0.2 there was no mark
         return _from_long(found, path)
     rows_of: list[dict[str, object]] = []
-    for row in found:  # a column NAME_low or NAME_high belongs to NAME
-        ends = {name: [row.get(name + end) for end in _ENDS] for name in row}
-        cells = {name: [cell, *ends[name]] if all(ends[name]) else cell for name, cell in row.items()}
-        intervals = {name + end for name in row for end in _ENDS}
+    for row in found:  # a column NAME_low, NAME_high or NAME_mark belongs to NAME
+        parts = {name: {part: row.get(f"{name}_{part}") for part in INTERVAL_PARTS} for name in row}
+        cells = {name: _with_parts(cell, parts[name]) for name, cell in row.items()}
+        intervals = {f"{name}_{part}" for name in row for part in INTERVAL_PARTS}
         rows_of.append({name: cell for name, cell in cells.items() if name not in intervals})
     return _from_rows(rows_of, path, "row")
 
@@ -191,10 +191,15 @@ def _from_long(rows: Sequence[Mapping[str, str | None]], path: str) -> Scores:
                 continue
             key = row["row"] or "", key[1]
         if firsts.setdefault(key, place) == place:
-            ends = [row["low"], row["high"]]
-            values.setdefault(key, {})[row["column"] or ""] = [row["value"], *ends] if all(ends) else row["value"]
+            values.setdefault(key, {})[row["column"] or ""] = _with_parts(row["value"], row)
     named = [{**found, "system": system, "profile": profile} for (system, profile), found in values.items()]
     return collected([_from_rows([row], path, "system", plain=False) for row in named])
+
+
+def _with_parts(value: object, parts: Mapping[str, str | None]) -> object:
+    """A number of csv with the ends of its interval and their mark, if it has any."""
+    ends = [parts["low"], parts["high"]]
+    return [value, *ends, parts.get("mark") or ""] if all(ends) else value
 
 
 def _from_rows(rows: Sequence[Mapping[str, object]], path: str, noun: str, plain: bool = True) -> Scores:
@@ -206,7 +211,7 @@ def _from_rows(rows: Sequence[Mapping[str, object]], path: str, noun: str, plain
     columns = {name: _column(name) for values in found for name in values}
     if not columns:
         raise DataError(f"{printable(path)} has {plural(len(rows), noun)} and no column with numbers")
-    bounded = [values[name][0] for values in found for name in _BOUNDED & set(values)]
+    bounded = [values[name].numbers[0] for values in found for name in _BOUNDED & set(values)]
     percent = plain and any(value.is_finite() and value > 1 for value in bounded)
     entries = []
     for number, (row, values) in enumerate(zip(rows, found, strict=True), 1):
@@ -226,21 +231,29 @@ def _column(name: str) -> Column:
     return _COLUMNS.get(name.lower(), Column(name, name))
 
 
-def _score(cell: object) -> tuple[Decimal, ...] | None:
-    """A number, or a number with the ends of its interval; None for anything else."""
-    parts = cell if isinstance(cell, list) and len(cell) == 3 else [cell]
-    if any(isinstance(part, bool) or not isinstance(part, (str, int, float)) for part in parts):
+class _Score(NamedTuple):
+    """A number, or a number with the ends of its interval, and what that is marked as."""
+
+    numbers: tuple[Decimal, ...]
+    kind: type[Interval]
+
+
+def _score(cell: object) -> _Score | None:
+    """The number in a cell; None for anything else."""
+    parts, mark = (cell[:3], *cell[3:], "")[:2] if isinstance(cell, list) and len(cell) in (3, 4) else ([cell], "")
+    kind = INTERVALS.get(mark) if isinstance(mark, str) else None
+    if kind is None or any(isinstance(part, bool) or not isinstance(part, (str, int, float)) for part in parts):
         return None
     try:
-        return tuple(Decimal(str(part)) for part in parts)
+        return _Score(tuple(Decimal(str(part)) for part in parts), kind)
     except InvalidOperation:
         return None
 
 
-def _cell(score: tuple[Decimal, ...], percent: bool) -> Cell:
+def _cell(score: _Score, percent: bool) -> Cell:
     """A score as a number; of per cent a hundredth, right to the last digit."""
-    value, *ends = (float(part / 100 if percent else part) for part in score)
-    return Interval(value, *ends) if ends else value
+    value, *ends = (float(part / 100 if percent else part) for part in score.numbers)
+    return score.kind(value, *ends) if ends else value
 
 
 #: What the challenge ranks by: the first row whose scores all systems have is the default.

@@ -22,14 +22,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, stdtrit
 
 from seldio.errors import UsageError
-from seldio.reports.tables import Cell, Interval, UnreliableInterval, WeakInterval
+from seldio.reports.tables import Cell, Column, Interval, UnreliableInterval, WeakInterval
 from seldio.scores.seld.rows import Floats, Ints
 
 Over = Literal["clips", "rooms", "questions"]
 #: Numbers of one batch of weights: 32 MB.
 _BATCH = 1 << 22
-#: Below so many clips (rooms) that hold a class, or in all, no interval is of use: coverage falls under 90 %.
+#: Below so many clips (rooms) in effect, see :func:`effective`, no interval is of use: coverage falls under 90 %.
 FEWEST = 5
+#: Below so many in effect an interval is weak: one of 95 % holds the truth in about 90 of 100 test sets.
+ENOUGH = 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,6 +116,8 @@ def interval(drawn: Floats, units: int) -> tuple[Floats, Floats]:
     return ends[0], ends[1]
 
 
+#: What stands in the column about intervals where they cannot be relied on.
+TOO_FEW = "too few"
 #: Of scores that equal each other but for rounding.
 _SAME = 1e-9
 
@@ -130,7 +134,7 @@ def interval_cells(
         low: the lower ends.
         high: the upper ends.
         reliable: whether each interval can be relied on.
-        weak: whether each rests in part on too few clips.
+        weak: whether each rests on few clips, or in part on too few.
     """
     found: list[Cell] = []
     flags = np.broadcast_to(reliable, values.shape), np.broadcast_to(weak, values.shape)
@@ -140,23 +144,48 @@ def interval_cells(
     return found
 
 
-def most_unseen(weights: Floats, tail: float = 0.05) -> Floats:
-    """How great the share of clips can be of which there is none here.
+def doubt(reliable: Sequence[bool], columns: Sequence[Column]) -> str | None:
+    """What a column about intervals says of a row: which scores have none that can be relied on."""
+    none = [column.title for sure, column in zip(reliable, columns, strict=True) if not sure]
+    if not none:
+        return None
+    return TOO_FEW if len(none) == len(columns) else f"not of {', '.join(none)}"
 
-    With n clips it is the q for which n draws miss such a clip with a chance of *tail*: ``1 - tail ** (1 / n)``, about
-    3 / n (the *rule of three*; J. A. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?",
-    JAMA 249, 1983). Clips of uneven weight are as good as ``sum(w) ** 2 / sum(w ** 2)`` even ones (L. Kish, "Survey
-    sampling", 1965).
+
+def by_unit(sums: NDArray[Any], unit_of: Ints) -> Floats:
+    """Sums of clips, shape [clips, ...], added up for each clip or room that is drawn."""
+    found = np.zeros((int(unit_of.max(initial=-1)) + 1, *sums.shape[1:]))
+    np.add.at(found, unit_of, sums)
+    return found
+
+
+def effective(weights: NDArray[Any], unit_of: Ints) -> Floats:
+    """How many clips or rooms of even weight tell as much as these: ``sum(w) ** 2 / sum(w ** 2)``.
+
+    It is at most the number of those that have any weight (L. Kish, "Survey sampling", 1965).
 
     Args:
-        weights: of the clips, such as their references of each class, shape [clips, ...].
-        tail: the chance of a greater share, which is one-sided.
+        weights: what each clip contributes, such as its references of each class, shape [clips, ...].
+        unit_of: the clip or room of each clip that is drawn.
 
     Returns:
-        From 0 to 1, shape [...]; 1 of no clips.
+        From 1 on, shape [...]; 0 where no clip has any weight.
     """
-    squares = (weights**2).sum(axis=0)
-    clips = np.where(squares > 0, weights.sum(axis=0) ** 2 / np.where(squares > 0, squares, 1), 0)
+    found = by_unit(weights, unit_of)
+    squares = (found**2).sum(axis=0)
+    return np.where(squares > 0, found.sum(axis=0) ** 2 / np.where(squares > 0, squares, 1), 0.0)
+
+
+def most_unseen(clips: Floats, tail: float = 0.025) -> Floats:
+    """How great the share of clips can be of which there is none here: from 0 to 1, which it is of no clips.
+
+    With n clips it is the q for which n draws miss such a clip with a chance of *tail*: ``1 - tail ** (1 / n)``, the
+    end of C. Clopper's and E. Pearson's interval of none among n (1934).
+
+    Args:
+        clips: how many there are in effect, any shape.
+        tail: the chance of a greater share: half of 5 %, as at each end of an interval of 95 %.
+    """
     return np.where(clips > 0, 1 - tail ** (1 / np.where(clips > 0, clips, 1)), 1.0)
 
 

@@ -26,7 +26,7 @@ from seldio.scores.comparison.pairs import (
     system_names,
 )
 from seldio.scores.proportions import mcnemar, paired_difference, wilson
-from seldio.scores.resampling import FEWEST, Resampling, holm, interval, interval_cells, p_value, weights
+from seldio.scores.resampling import ENOUGH, FEWEST, Resampling, holm, interval, interval_cells, p_value, weights
 from seldio.scores.seld.rows import Floats, Ints
 from seldio.text import clipped, plural
 
@@ -343,9 +343,8 @@ def _by_group(contest: AnswerContest, marked: Sequence[MarkedAnswers], draw: Res
         for pair in contest.pairs:
             for label, rows in groups.items():
                 value, low, high, chance = _difference(contest, pair, rows, marked[0], draw)
-                cells[label] += interval_cells(
-                    np.array([value]), np.array([low]), np.array([high]), len(rows) >= FEWEST
-                )
+                difference, least, most = (np.array([number]) for number in (value, low, high))
+                cells[label] += interval_cells(difference, least, most, len(rows) >= FEWEST, len(rows) < ENOUGH)
                 p.append(chance)
         adjusted = holm(np.array(p)).reshape(len(contest.pairs), -1)
         body: list[tuple[Cell, ...]] = []

@@ -23,7 +23,7 @@ from seldio.scores.comparison.pairs import same_systems, system_names
 from seldio.scores.jasco.judging import of as read_jasco
 from seldio.scores.judge.messages import Judgement
 from seldio.scores.proportions import confusion, kappa_interval, wilson
-from seldio.scores.resampling import FEWEST, Resampling, interval_cells
+from seldio.scores.resampling import ENOUGH, FEWEST, Resampling, interval_cells
 from seldio.text import listed, plural
 
 #: Bytes at the start of a file that tell whether it holds judgements.
@@ -121,7 +121,7 @@ def _agreement(first: Sequence[str], second: Sequence[str], draw: Resampling) ->
     names, codes = confusion(first, second)
     same, count = int((codes[0] == codes[1]).sum()), codes.shape[1]
     both = np.array([(same / count, *wilson(same, count)), kappa_interval(codes, len(names), draw)])
-    share, beyond = interval_cells(both[:, 0], both[:, 1], both[:, 2], count >= FEWEST)
+    share, beyond = interval_cells(both[:, 0], both[:, 1], both[:, 2], count >= FEWEST, [False, count < ENOUGH])
     # free numbers and texts are nearly each a category
     return count, share, beyond if len(names) <= _MANY else None, len(names)
 
@@ -186,6 +186,8 @@ def _notices(left_out: int, rows: Sequence[tuple[Cell, ...]], count: int, alone:
         yield Notice("one-sided", text)
     if count < FEWEST:
         yield Notice("few-units", f"{plural(count, 'answer')} tell nothing about others", grave=True)
+    elif count < ENOUGH:
+        yield Notice("few-units", f"* only {count} answers: intervals of kappa are a little too narrow")
     if any(isinstance(row[3], Interval) and np.isnan(row[3].value) for row in rows):
         text = "kappa is not defined where every judgement is the same: there is nothing that chance could get wrong"
         yield Notice("one-category", text)

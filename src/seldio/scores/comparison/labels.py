@@ -131,7 +131,8 @@ def contested(
     contest = Contest(
         names, columns, np.array([score.values().overall[0] for score in scores]), np.stack(drawn, axis=1),
         p[:, : len(columns)], int(unit_of.max()) + 1, draw.over, f"paired permutation test over {draw.over}", lead,
-        against, weak=np.any([score.weak(draw.over) for score in scores], axis=0),
+        against, support=np.min([score.support(draw.over, pooled=True) for score in scores], axis=0),
+        weak=np.any([score.weak(draw.over) for score in scores], axis=0),
     )  # fmt: skip
     return contest, p[:, len(columns) :]
 
@@ -190,7 +191,8 @@ def _beside(
     drawn = np.stack([system.resampled(draw, unit_of) for system in systems], axis=1)
     return dataclasses.replace(
         contest, columns=systems[0].columns, values=np.array([system.scores()[0] for system in systems]), drawn=drawn,
-        p=p, lead=0, weak=np.any([system.weak(unit_of) for system in systems], axis=0),
+        p=p, lead=0, support=np.min([system.support(unit_of) for system in systems], axis=0),
+        weak=np.any([system.weak(unit_of) for system in systems], axis=0),
     )  # fmt: skip
 
 

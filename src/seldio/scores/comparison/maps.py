@@ -13,9 +13,9 @@ from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.scores.comparison.pairs import Against, Contest, lead_of, naming, said_of, same_systems, system_names
 from seldio.scores.imaging.report import ImagingCase, score_columns
-from seldio.scores.imaging.resampled import RankedMaps, about_classes, counted_in, few_of, with_intervals
+from seldio.scores.imaging.resampled import RankedMaps, about_classes, counted_in, support_of, with_intervals
 from seldio.scores.imaging.score_maps import ImagingOptions, MapsCounted, Path, report_of, scored_maps
-from seldio.scores.resampling import Resampling, p_value, rooms_of, units_of, weights
+from seldio.scores.resampling import ENOUGH, Resampling, p_value, rooms_of, units_of, weights
 from seldio.scores.seld.rows import Floats
 from seldio.text import plural
 
@@ -65,10 +65,11 @@ def compare_maps(
     # to the last bit as by the program, which counts in float32
     scores = [MapsCounted(tuple(some)).score(profile, len(cases[0].labels)).averages[average] for some in counts]
     values = np.array([[one.mean, *one.aps, one.r] for one in scores])
+    support, few = support_of(ranked[0], unit_of)
     contest = Contest(
         names, score_columns(profile), values, drawn, np.array(p), int(unit_of.max()) + 1, draw.over,
         f"paired permutation test over {draw.over}", deciding, against,
-        weak=np.full(values.shape[1], few_of(ranked[0], clips, draw) > 0),
+        support=np.full(values.shape[1], support), weak=np.full(values.shape[1], support < ENOUGH or few > 0),
     )  # fmt: skip
     found = [contest.overall(f"overall, 95 % confidence intervals by bootstrap over {draw.over}")]
     found += [contest.differences(), contest.tests(), contest.ranking()]
@@ -79,7 +80,7 @@ def compare_maps(
     arrays = [(one.clip, one.class_id, one.hits, one.r, one.pairs) for one in ranked]
     told = [*same_systems(names, systems, lambda a, b: all(map(np.array_equal, arrays[a], arrays[b])),
                           "the same hits in every clip")]  # fmt: skip
-    told += [*_about_clips(names, cases, clips), *contest.notices(), *about_classes(ranked[0], clips, draw)]
+    told += [*_about_clips(names, cases, clips), *contest.notices(), *about_classes(ranked[0], unit_of, draw.over)]
     every = [report_of("", case).notices for case in cases]
     told += said_of(names, [[note for note in notes if note.grave or note.first] for notes in every])
     return dataclasses.replace(

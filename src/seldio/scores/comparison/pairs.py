@@ -20,7 +20,7 @@ from seldio.files import open_source, read_entries
 from seldio.findings import raise_errors
 from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval
 from seldio.scores.ranking import COMPARED, RANKED
-from seldio.scores.resampling import FEWEST, Resampling, holm, interval, interval_cells, ranks
+from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Resampling, doubt, holm, interval, interval_cells, ranks
 from seldio.scores.seld.rows import Floats
 from seldio.text import listed, printable
 
@@ -141,7 +141,9 @@ class Contest:
     ends: Floats | None = None
     #: the same of each pair's difference, shape [2, pairs, scores]
     apart: Floats | None = None
-    #: of each score, whether it rests in part on too few clips; of none by default
+    #: on how many units each score rests in effect, shape [scores]; on all by default
+    support: Floats | None = None
+    #: of each score, whether it rests on few units, or in part on too few; by default by their number
     weak: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
@@ -222,15 +224,22 @@ class Contest:
             for number, name in enumerate(self.systems)
         )
         columns = (Column("system", "system"), *self.columns)
-        if self.units < FEWEST:
-            flag = Column("interval", "interval", meaning=f"“too few” where there are fewer than {FEWEST} {self.over}")
-            columns, rows = (*columns, flag), tuple((*row, "too few") for row in rows)
+        if flag := doubt(self.reliable.tolist(), self.columns):
+            meaning = f"“{TOO_FEW}”, or “not of” a score, where fewer than {FEWEST} {self.over} in effect tell of it"
+            columns = (*columns, Column("interval", "interval", meaning=meaning))
+            rows = tuple((*row, flag) for row in rows)
         return Table("overall", title, columns, rows)
+
+    @property
+    def reliable(self) -> NDArray[np.bool_]:
+        """Of each score, whether enough units tell of it for an interval."""
+        support = np.full(len(self.columns), self.units) if self.support is None else self.support
+        return np.asarray(support >= FEWEST)
 
     def cells(self, values: Floats, low: Floats, high: Floats) -> list[Cell]:
         """Numbers of all scores with their intervals, unless there are too few units for any."""
-        weak = False if self.weak is None else self.weak
-        return interval_cells(values, low, high, self.units >= FEWEST, weak)
+        weak = self.units < ENOUGH if self.weak is None else self.weak
+        return interval_cells(values, low, high, self.reliable, weak)
 
     def differences(self, how: str = "paired bootstrap") -> Table:
         """What each score differs by; *how* the intervals are made."""
@@ -327,10 +336,9 @@ class Contest:
                 f"{self.units:,} {self.over} tell nothing about others: the ends of intervals are in json and csv alone"
             )
             found.append(Notice("few-units", text, grave=True))
-        elif self.units < _SHORT:
-            text = (
-                f"only {self.units:,} {self.over}: intervals are a little too narrow, and small differences go unseen"
-            )
+        elif self.units < ENOUGH:
+            text = f"* only {self.units:,} {self.over}: intervals are a little too narrow, and small differences go "
+            text += "unseen"
             found.append(Notice("few-units", text))
         if self.against == "best" and len(self.systems) > 2:
             text = (
@@ -338,10 +346,6 @@ class Contest:
             )
             found.append(Notice("best-chosen", text))
         return found
-
-
-#: Below so many units intervals hold the truth less often than they should, by simulation.
-_SHORT = 20
 
 
 def _open(ahead: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

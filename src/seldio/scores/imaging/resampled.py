@@ -14,12 +14,13 @@ import numpy as np
 
 from seldio.errors import UsageError
 from seldio.reports.tables import Notice, ScoreReport, in_order
+from seldio.scores import resampling
 from seldio.scores.imaging.count import Detections
 from seldio.scores.imaging.energy_maps import Floats, Ints
 from seldio.scores.imaging.profiles import Average, ImagingProfile
 from seldio.scores.imaging.report import ImagingCase
 from seldio.scores.imaging.triangles import Bools
-from seldio.scores.resampling import FEWEST, Resampling, interval, interval_cells, rooms_of, units_of, weights
+from seldio.scores.resampling import ENOUGH, FEWEST, Over, Resampling, effective, interval, interval_cells, units_of
 from seldio.text import plural
 
 #: Numbers of one batch of resamples: 16 MB.
@@ -34,42 +35,45 @@ def with_intervals(report: ScoreReport, case: ImagingCase, draw: Resampling) -> 
         UsageError: the profile has none; or a clip has no room.
     """
     clips = list(case.counted)
-    unit_of = units_of(tuple(clips), rooms_of(clips), draw.over)
+    unit_of = units_of(tuple(clips), resampling.rooms_of(clips), draw.over)
     ranked = RankedMaps.of(counted_in(case, clips), case.profile, case.average)
     units = int(unit_of.max()) + 1
-    ends = interval(np.concatenate([ranked.scores(some)[0] for some in weights(draw, unit_of)]), units)
+    ends = interval(np.concatenate([ranked.scores(some)[0] for some in resampling.weights(draw, unit_of)]), units)
     overall = report.tables[0]
     (system, *values), *_ = overall.rows
-    cells = interval_cells(np.array(values, np.float64), *ends, units >= FEWEST, few_of(ranked, clips, draw) > 0)
+    support, few = support_of(ranked, unit_of)
+    cells = interval_cells(np.array(values, np.float64), *ends, support >= FEWEST, support < ENOUGH or few > 0)
     title = f"overall, 95 % confidence intervals by bootstrap over {draw.over}"
     table = dataclasses.replace(overall, title=title, rows=((system, *cells),))
-    told = [*report.notices, *about_classes(ranked, clips, draw)]
-    if units < FEWEST:
-        text = f"{units:,} {draw.over} tell nothing about others: the ends of intervals are in json and csv alone"
-        told.append(Notice("few-units", text, grave=True))
+    told = [*report.notices, *about_classes(ranked, unit_of, draw.over)]
+    if support < FEWEST:
+        text = f"{units:,} {draw.over} ({support:.1f} in effect) tell nothing about others: the ends of intervals "
+        told.append(Notice("few-units", f"{text}are in json and csv alone", grave=True))
     drawn = {"over": draw.over, "resamples": draw.resamples, "seed": draw.seed}
     return dataclasses.replace(
         report, tables=(table, *report.tables[1:]), notices=in_order(told), settings=drawn | dict(report.settings)
     )
 
 
-def about_classes(ranked: RankedMaps, clips: Sequence[str], draw: Resampling) -> Iterator[Notice]:
+def about_classes(ranked: RankedMaps, unit_of: Ints, over: Over) -> Iterator[Notice]:
     """Classes that resamples can be without, which moves the mean over classes."""
-    few = few_of(ranked, clips, draw)
-    if few and (draw.over == "clips" or len(rooms_of(clips)) >= FEWEST):
+    support, few = support_of(ranked, unit_of)
+    if few and support >= FEWEST:
         text = (
-            f"* {plural(few, 'class', 'classes')} in fewer than {FEWEST} {draw.over}: resamples without them leave "
-            "them out of the mean, and detections of them cost nothing there, so that intervals of AP lie too high. "
-            "--average micro is less affected"
+            f"* {plural(few, 'class', 'classes')} in fewer than {FEWEST} {over} in effect: resamples without them "
+            "leave them out of the mean, and detections of them cost nothing there, so that intervals of AP lie too "
+            "high. --average micro is less affected"
         )
         yield Notice("few-clips", text, grave=True)
+    elif FEWEST <= support < ENOUGH:
+        yield Notice("weak-intervals", f"* {support:.1f} {over} in effect: read intervals as those of 90 %")
 
 
-def few_of(ranked: RankedMaps, clips: Sequence[str], draw: Resampling) -> int:
-    """How many classes of a mean over classes are in too few clips, or rooms."""
-    units = [[clip] for clip in range(len(clips))] if draw.over == "clips" else [*rooms_of(clips).values()]
-    held = sum((ranked.references[unit].sum(axis=0) > 0).astype(np.int64) for unit in units)
-    return int(np.count_nonzero((held > 0) & (held < FEWEST))) if ranked.average == "macro" else 0
+def support_of(ranked: RankedMaps, unit_of: Ints) -> tuple[float, int]:
+    """On how many clips, or rooms, scores rest in effect, and how many classes of a mean over classes on too few."""
+    held = effective(ranked.references, unit_of)
+    few = int(np.count_nonzero((held > 0) & (held < FEWEST))) if ranked.average == "macro" else 0
+    return float(effective(ranked.references.sum(axis=1), unit_of)), few
 
 
 def counted_in(case: ImagingCase, clips: Sequence[str]) -> list[Detections]:

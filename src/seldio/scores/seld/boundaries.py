@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seldio.scores.resampling import most_unseen
+from seldio.scores.resampling import effective, most_unseen
 from seldio.scores.seld.metrics import Counts
 from seldio.scores.seld.rows import Floats, Ints
 
@@ -40,7 +40,7 @@ def bounded(
     for place, name in enumerate(names):
         if name in ("F", "LR", "OnscreenAcc"):
             weight = counts.matched if name == "OnscreenAcc" else counts.references
-            q = most_unseen(_by_unit(weight, unit_of))
+            q = most_unseen(effective(weight, unit_of))
             none, every = values[place] <= _NEAR, values[place] >= 1 - _NEAR
             high[place] = np.where(none, 2 * q / (1 + q) if name == "F" else q, high[place])
             low[place] = np.where(every, 1 - q, low[place])
@@ -49,10 +49,3 @@ def bounded(
         unknown = stuck if name == "SELD" else unmatched & (name not in ("ER", "F", "LR"))
         low[place], high[place] = (np.where(unknown, np.nan, end[place]) for end in (low, high))
     return low, high
-
-
-def _by_unit(counts: Floats, unit_of: Ints) -> Floats:
-    """Sums over the clips of each unit."""
-    sums = np.zeros((int(unit_of.max(initial=-1)) + 1, counts.shape[1]))
-    np.add.at(sums, unit_of, counts)
-    return sums

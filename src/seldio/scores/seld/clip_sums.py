@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seldio.reports.tables import Column, Table
-from seldio.scores.resampling import FEWEST, Resampling, interval, interval_cells, weights
+from seldio.scores.resampling import ENOUGH, FEWEST, Resampling, effective, interval, interval_cells, weights
 from seldio.scores.seld.rows import Floats, Ints
 
 
@@ -48,14 +48,16 @@ class ClipSums:
         """The scores of each resample, shape [resamples, scores]."""
         return np.concatenate([self.scores(self.weighted(batch)) for batch in weights(draw, unit_of)])
 
+    def support(self, unit_of: Ints) -> Floats:
+        """On how many clips, or rooms, each score rests in effect, shape [scores]."""
+        return effective(self.sums[:, :, 1:].sum(axis=(2, 3)), unit_of)
+
     def weak(self, unit_of: Ints) -> NDArray[np.bool_]:
-        """Which scores rest on a class that too few clips, or rooms, hold."""
-        units = np.zeros((int(unit_of.max(initial=-1)) + 1, *self.sums.shape[1:]))
-        np.add.at(units, unit_of, self.sums)
-        held = (units[:, :, 1:].sum(axis=2) > 0).sum(axis=0)
-        there = units.sum(axis=0)
+        """Which scores rest on few clips, or rooms, in effect, or on a class that too few tell about."""
+        there = self.sums.sum(axis=0)
         counted = np.where(np.array(self.labelled)[:, None], there[:, 1], there[:, 1] + there[:, 2]) > 0
-        return np.asarray((counted & (held < FEWEST)).any(axis=1))
+        few = effective(self.sums[:, :, 1:].sum(axis=2), unit_of) < FEWEST
+        return np.asarray((self.support(unit_of) < ENOUGH) | (counted & few).any(axis=1))
 
     def take(self, clips: Any) -> ClipSums:
         """Those of some clips."""
@@ -69,7 +71,7 @@ class ClipSums:
         low, high = interval(self.resampled(draw, unit_of), units)
         rows = [list(row) for row in table.rows]
         values = np.array([rows[row][column] for row, column in self.cells], dtype=np.float64)
-        found = interval_cells(values, low, high, units >= FEWEST, self.weak(unit_of))
+        found = interval_cells(values, low, high, self.support(unit_of) >= FEWEST, self.weak(unit_of))
         for (row, column), cell in zip(self.cells, found, strict=True):
             rows[row][column] = cell
         title = f"{table.title}; 95 % confidence intervals by bootstrap over {draw.over}"

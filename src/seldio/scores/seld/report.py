@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from seldio.reports.tables import Cell, Column, Notice, Table, UnreliableInterval, in_order
 from seldio.rules.file_sets import finer_grid
-from seldio.scores.resampling import FEWEST, Over, Resampling, interval_cells, units_of
+from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Over, Resampling, doubt, interval_cells, units_of
 from seldio.scores.seld import metrics
 from seldio.scores.seld.analyses import Beside
 from seldio.scores.seld.causes import ProbableCause
@@ -130,22 +128,23 @@ def _beside_tables(case: SeldCase) -> Iterator[Table]:
 def _overall(system: str, case: SeldCase) -> Table:
     """The score with its intervals; those of the jackknife in a row of their own below those of the bootstrap."""
     score, values = case.score, case.score.values().overall[0]
-    rows: list[tuple[Cell, ...]] = [
-        ("by the official jackknife" if number else system,
-         *interval_cells(values, low.overall[0], high.overall[0], case.units(kind) >= FEWEST,
-                         score.weak(case.over(kind))))
-        for number, (kind, (low, high)) in enumerate(case.ends.items())
-    ] or [(system, *values.tolist())]  # fmt: skip
+    rows: list[tuple[Cell, ...]] = [] if case.ends else [(system, *values.tolist())]
+    flags: list[str | None] = []
+    for number, (kind, (low, high)) in enumerate(case.ends.items()):
+        over, name = case.over(kind), "by the official jackknife" if number else system
+        reliable = score.support(over, pooled=True) >= FEWEST
+        rows.append((name, *interval_cells(values, low.overall[0], high.overall[0], reliable, score.weak(over))))
+        flags.append(doubt(reliable.tolist(), score.profile.columns))
     if case.official_points:
         rows.append(("as the official jackknife prints it", *score.left_out().overall[-1].tolist()))
     by = " and ".join(f"{kind} over {case.over(kind)}" for kind in case.ends)
-    enough = all(case.units(kind) >= FEWEST for kind in case.ends)
     title = "overall" if not by else f"overall, 95 % confidence intervals by {by}"
-    if not enough:
+    if TOO_FEW in flags:
         title = "overall; too few clips for intervals"
     columns = (Column("system", "system"), *score.profile.columns)
-    if not enough:
-        columns, rows = (*columns, RELIABLE), [(*row, TOO_FEW if case.ends else None) for row in rows]
+    if any(flags):
+        columns = (*columns, RELIABLE)
+        rows = [(*row, flag) for row, flag in zip(rows, [*flags, flags[-1]], strict=False)]
     return Table("overall", title, columns, tuple(rows))
 
 
@@ -169,12 +168,10 @@ _DEGREE, _POINT = 1.0, 0.01
 
 
 HELD = Column("held", "clips", "", 0, None, "number of clips that hold the class; of rooms where rooms are drawn")
-#: What stands in the column about intervals where they cannot be relied on.
-TOO_FEW = "too few"
 RELIABLE = Column(
     "interval", "interval", "", 0, None,
-    f"“{TOO_FEW}” where fewer than {FEWEST} clips (rooms) hold the class, or there are no more; “not of” a score where "
-    "fewer have a match, or all clips agree: the ends of intervals, which only json and csv show, cannot be relied on",
+    f"“{TOO_FEW}” where fewer than {FEWEST} clips (rooms) in effect tell of all scores; “not of” a score where they do "
+    "of that, or all clips agree: the ends of intervals, which only json and csv show, cannot be relied on",
 )  # fmt: skip
 
 
@@ -190,8 +187,9 @@ def _classes(case: SeldCase, kind: str, aside: bool) -> Table:
         values, *limits = [each[:, number] for each in cells]
         if limits:
             low, high = limits
-            found = interval_cells(values, low, high, support[:, number] >= FEWEST)
-            flag = doubt(found, [score.profile.columns[place] for place in kept])
+            found = interval_cells(values, low, high, support[:, number] >= FEWEST, support[:, number] < ENOUGH)
+            reliable = [not isinstance(cell, UnreliableInterval) for cell in found]
+            flag = doubt(reliable, [score.profile.columns[place] for place in kept])
             rows.append((label, counts[number], held[number], *found, flag))
         else:
             rows.append((label, counts[number], *values.tolist()))
@@ -199,14 +197,6 @@ def _classes(case: SeldCase, kind: str, aside: bool) -> Table:
     columns = (REFERENCES, HELD, *scores, RELIABLE) if ends else (REFERENCES, *scores)
     name, title = (f"classes-{kind}", f"by class, intervals by {kind}") if aside else ("classes", "by class")
     return Table(name, title, (Column("class", "class"), *columns), tuple(rows), aside=aside)
-
-
-def doubt(cells: Sequence[Cell], columns: Sequence[Column]) -> str | None:
-    """What the column *interval* says of a row: which scores have no interval that can be relied on."""
-    none = [column.title for cell, column in zip(cells, columns, strict=True) if isinstance(cell, UnreliableInterval)]
-    if not none:
-        return None
-    return TOO_FEW if len(none) == len(cells) else f"not of {', '.join(none)}"
 
 
 # --- notices -----------------------------------------------------------------------------------------------
@@ -461,12 +451,14 @@ def few_clips(case: SeldCase) -> Iterator[Notice]:
         text = f"{plural(units, over[:-1])} tell{'s' * (units == 1)} nothing about others: an interval needs at least "
         yield Notice("few-clips", f"{text}{FEWEST}; its ends are in json and csv alone", grave=True)
         return
-    if case.score.average != "macro":
+    score, support = case.score, case.score.support(over)
+    yield from weak_scores(score, over, case.labels)
+    if score.average != "macro":
         return
-    held, matched = case.score.held(over), case.score.support(over)[-1]
+    held = support[score.profile.names.index("F")]
     few = case.labelled((held > 0) & (held < FEWEST))
-    unmatched = case.labelled((held >= FEWEST) & (matched < FEWEST))
-    found = [f"fewer than {FEWEST} {over} {what} {listed(some, 5)}"
+    unmatched = case.labelled((held >= FEWEST) & (support[-1] < FEWEST))
+    found = [f"fewer than {FEWEST} {over} in effect {what} {listed(some, 5)}"
              for what, some in (("hold", few), ("have a match of", unmatched)) if some]  # fmt: skip
     if found:
         text = f"{', and '.join(found)}: no interval that rests on these alone can be relied on, whichever way it is "
@@ -474,25 +466,37 @@ def few_clips(case: SeldCase) -> Iterator[Notice]:
         if case.intervals and case.macro and case.has("LE"):
             text += "; the jackknife's overall intervals of LE and SELD leave the range of possible values for it"
         yield Notice("few-clips", text, grave=True)
-    yield from weak_scores(case.score, over, case.labels)
+    if weak := case.labelled(((support >= FEWEST) & (support < ENOUGH)).any(axis=0)):
+        text = f"* intervals of {listed(weak, 5)} rest on fewer than {ENOUGH} {over} in effect: read them as intervals "
+        yield Notice("weak-classes", text + "of 90 %")
     if kind == "bootstrap" and (stuck := case.labelled((held >= FEWEST) & _stuck(case.score))):
         text = f"F or LR of {listed(stuck, 5)} is 0 or 100 % in every resample: its interval is a bound for clips of "
-        yield Notice("at-boundary", f"{text}another kind that are not among these (the rule of three)")
+        yield Notice("at-boundary", f"{text}another kind that are not among these")
 
 
 def weak_scores(score: SeldScore, over: Over, labels: Sequence[str]) -> Iterator[Notice]:
-    """Overall intervals that are marked with an asterisk."""
-    weak = score.weak(over)
-    if weak.any():
-        names = [column.title for column, flag in zip(score.profile.columns, weak, strict=True) if flag]
-        values = score.values().by_class
-        assert values is not None
-        rests = (~np.isnan(values[0]) & (score.support(over) < FEWEST))[weak].any(axis=0)
-        classes = [label for label, flag in zip(labels, rests, strict=True) if flag]
-        text = f"* the overall {'interval' if len(names) == 1 else 'intervals'} of {', '.join(names)} rest on "
-        text += f"{plural(len(classes), 'class', 'classes')} ({listed(classes, 5)}) that fewer than {FEWEST} {over} "
-        text += "tell about: they hold the truth less often than in 95 of 100 test sets, those of LE and SELD far less"
+    """Overall intervals that are marked with an asterisk, or cannot be relied on though there are clips enough."""
+    support = score.support(over, pooled=True)
+    if names := _titles(score, support < FEWEST):
+        text = f"{over} are so uneven that {names} rest on fewer than {FEWEST} in effect: no interval of these can be "
+        yield Notice("few-clips", f"{text}relied on; its ends are in json and csv alone", grave=True)
+    lean: Any = score.lean(over) & (support >= FEWEST)[:, None]
+    reasons = []
+    if names := _titles(score, (support >= FEWEST) & (support < ENOUGH)):
+        reasons.append(f"{names} rest on fewer than {ENOUGH} {over} in effect")
+    if names := _titles(score, lean.any(axis=1)):
+        classes = [label for label, flag in zip(labels, lean.any(axis=0), strict=True) if flag]
+        text = f"{names} rest on {plural(len(classes), 'class', 'classes')} ({listed(classes, 5)}) that fewer than "
+        reasons.append(f"{text}{FEWEST} {over} in effect tell about")
+    if reasons:
+        text = f"* the overall intervals of {', and those of '.join(reasons)}: they hold the truth less often than in "
+        text += "95 of 100 test sets" + ", those of LE and SELD far less" * bool(lean.any())
         yield Notice("weak-intervals", text, grave=True)
+
+
+def _titles(score: SeldScore, chosen: Any) -> str:
+    """The titles of the chosen scores."""
+    return ", ".join(column.title for column, flag in zip(score.profile.columns, chosen, strict=True) if flag)
 
 
 def _stuck(score: SeldScore) -> Any:

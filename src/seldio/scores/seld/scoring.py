@@ -16,7 +16,8 @@ from scipy.special import stdtrit
 
 from seldio.errors import UsageError
 from seldio.schema.events import clip_codes, origin_of
-from seldio.scores.resampling import FEWEST, Over, Resampling, interval, rooms_of, units_of, weights
+from seldio.scores import resampling
+from seldio.scores.resampling import ENOUGH, FEWEST, Over, Resampling, effective, interval, units_of, weights
 from seldio.scores.seld.boundaries import bounded
 from seldio.scores.seld.metrics import Average, Counts, Thresholds, Values, nanmean, per_clip, ten_tracks
 from seldio.scores.seld.pairing import paired
@@ -38,7 +39,7 @@ class SeldScore:
     @property
     def rooms(self) -> dict[str, list[int]]:
         """The clips of each room by number; the official program looks at the first digit only."""
-        return rooms_of(self.clips)
+        return resampling.rooms_of(self.clips)
 
     @property
     def overall(self) -> dict[str, float]:
@@ -124,29 +125,36 @@ class SeldScore:
 
     def held(self, over: Over = "clips") -> Ints:
         """How many clips, or rooms, hold each class: have a reference of it."""
-        return self._in_units(self.counts.references, over)
+        unit_of = units_of(self.clips, self.rooms, over)
+        return np.asarray((resampling.by_unit(self.counts.references, unit_of) > 0).sum(axis=0))
 
-    def support(self, over: Over = "clips") -> Ints:
-        """How many clips, or rooms, each score of each class rests on, shape [scores, classes].
+    def support(self, over: Over = "clips", *, pooled: bool = False) -> Floats:
+        """On how many clips, or rooms, each score of each class rests in effect, shape [scores, classes].
 
-        Those that hold the class; of errors, and what is made of them, those with a match.
+        They count by their references of the class; for errors by their matches; see
+        :func:`~seldio.scores.resampling.effective`. SELD, which is made of both, rests on the fewer.
+
+        Args:
+            over: what is drawn.
+            pooled: of all classes together, shape [scores].
         """
-        held, matched = self.held(over), self._in_units(self.counts.matched, over)
-        return np.stack([held if name in ("ER", "F", "LR") else matched for name in self.profile.names])
+        unit_of = units_of(self.clips, self.rooms, over)
+        counts = (each.sum(axis=1) if pooled else each for each in (self.counts.references, self.counts.matched))
+        held, matched = (effective(each, unit_of) for each in counts)
+        both = dict.fromkeys(("ER", "F", "LR"), held) | {"SELD": np.minimum(held, matched)}
+        return np.stack([both.get(name, matched) for name in self.profile.names])
 
     def weak(self, over: Over = "clips") -> NDArray[np.bool_]:
-        """Which overall scores rest on a class that too few clips tell about, as means over classes may."""
-        values = self.values().by_class
-        if values is None or self.average != "macro":
-            return np.zeros(len(self.profile.names), dtype=bool)
-        counted = ~np.isnan(values[0]) & (np.array(self.profile.names) != "ER")[:, None]
-        return np.asarray((counted & (self.support(over) < FEWEST)).any(axis=1))
+        """Which overall scores rest on few clips in effect, or on a class that too few tell about."""
+        return np.asarray((self.support(over, pooled=True) < ENOUGH) | self.lean(over).any(axis=1))
 
-    def _in_units(self, counts: Floats, over: Over) -> Ints:
-        there = counts > 0
-        if over == "rooms":
-            there = np.array([there[clips].any(axis=0) for clips in self.rooms.values()])
-        return np.asarray(there.sum(axis=0))
+    def lean(self, over: Over = "clips") -> NDArray[np.bool_]:
+        """The classes in a mean over classes that too few clips tell about, shape [scores, classes]."""
+        values, support = self.values().by_class, self.support(over)
+        if values is None or self.average != "macro":
+            return np.zeros(support.shape, dtype=bool)
+        counted = ~np.isnan(values[0]) & (np.array(self.profile.names) != "ER")[:, None]
+        return np.asarray(counted & (support < FEWEST))
 
     def left_out(self) -> Values:
         """The scores over all clips but one, for each one."""
