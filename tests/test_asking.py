@@ -470,6 +470,27 @@ def test_a_folder_is_a_place_for_questions_too(labels: Path, tmp_path: Path) -> 
     assert "is the source itself" in RUN.invoke(app, ["convert", str(labels), "--to", "items", "-o", str(over)]).stderr
 
 
+def test_questions_are_of_the_split_of_their_recording(tmp_path: Path) -> None:
+    rows = "".join(f"{frame},{label},0,{60 * label},0,100\n" for frame in range(100) for label in (0, 1))
+    places = {"dev-test-tau/a": "test", "dev-train/b": "train", "c": "test", "fold3_room21_mix001": "train"}
+    for name in places:
+        path = tmp_path / f"ref/metadata_dev/{name}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(rows)
+    command = ["convert", f"{tmp_path}/ref", "--format", "starss23", "--to", "so-bench", "-o"]
+    done = RUN.invoke(app, [*command, f"{tmp_path}/qa/"])
+
+    assert 0 == done.exit_code, done.stderr
+    items = [json.loads(line) for line in (tmp_path / "qa/questions.jsonl").read_text().splitlines()]
+    assert {(item["audio_path"].rsplit("/")[-1][:5], item["split"]) for item in items} == {
+        (f"{Path(name).name}.wav"[:5], split) for name, split in places.items()
+    }
+    assert "nothing tells the split of 1 recording: written as test" in done.stderr
+    assert 0 == RUN.invoke(app, [*command, f"{tmp_path}/all/", "--split", "validation"]).exit_code
+    told = (tmp_path / "all/validation.jsonl").read_text().splitlines()
+    assert {json.loads(line)["split"] for line in told} == {"validation"}
+
+
 def test_questions_written_among_labels_are_no_labels(labels: Path, tmp_path: Path) -> None:
     folder = tmp_path / "set"
     folder.mkdir()

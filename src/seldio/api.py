@@ -315,7 +315,7 @@ def convert(
     total: int | None = None,
     per_task: int | None = None,
     balance: bool = False,
-    split: str = "test",
+    split: str | None = None,
     audio: bool = False,
     gain: float | None = None,
 ) -> Conversion:
@@ -347,7 +347,8 @@ def convert(
         total: questions: how many in total, split across tasks as in SO-Bench where enough can be asked.
         per_task: questions: the maximum per task, spread evenly over the answers.
         balance: questions: as many as the task shares of SO-Bench allow; the scarcest task sets the total.
-        split: questions: the split to write into each question.
+        split: questions: the split to write into each question; by default that of its recording, as its folder or
+            name tells it, and ``test`` where neither does.
         audio: questions: cut the audio of the clips (FOA, 16 kHz) into ``audio/`` next to the output. ``foa`` and
             ``mic``: compute every recording from the other format, even those that the dataset has.
         gain: ``foa`` and ``mic``: the gain of the computed recordings in dB.

@@ -255,7 +255,12 @@ def convert(
         help="As many questions as the task shares of SO-Bench allow (the scarcest task sets the total), without those "
         "whose answer their text gives away.",
     ),
-    split: str = typer.Option("test", metavar="NAME", help="Split to write into each question.", rich_help_panel=_ASK),
+    split: str | None = typer.Option(
+        None,
+        metavar="NAME",
+        help="Split of all questions; else that of each recording, or test if nothing tells it.",
+        rich_help_panel=_ASK,
+    ),
     details: bool = typer.Option(
         False, "--details", help="List what was asked and skipped, and why, task by task.", rich_help_panel=_ASK
     ),

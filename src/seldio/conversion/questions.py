@@ -34,8 +34,10 @@ from seldio.formats.qa_json import ITEMS
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
+from seldio.schema.splits import TEST
 from seldio.tasks import DEFAULTS, mix
 from seldio.tasks.even import UNEVEN
+from seldio.tasks.generation import told_split
 from seldio.tasks.margins import Margins
 from seldio.tasks.task import hashed
 from seldio.text import clipped, plural, printable
@@ -59,7 +61,7 @@ class QuestionOptions:
     window: float = 20.0  # seconds of a clip, at most 20
     hop: float | None = None  # seconds from clip to clip; the window if not given
     margins: Margins = DEFAULTS  # what must differ by how much
-    split: str = "test"  # written into each item
+    split: str | None = None  # written into each item; that of its recording if not given
     per_task: int | None = None  # at most so many of a task
     balance: bool = False  # the proportions of SO-Bench, and answers that the text does not give away
     total: int | None = None  # so many in all; see :func:`seldio.tasks.mix.targets`
@@ -91,7 +93,7 @@ class QuestionTally:
     asked: Counter[str] = dataclasses.field(default_factory=Counter)
     skipped: Counter[tuple[str, str]] = dataclasses.field(default_factory=Counter)
     layouts: dict[str, None] = dataclasses.field(default_factory=dict)
-    recordings: int = 0
+    splits: Counter[str | None] = dataclasses.field(default_factory=Counter)  # of recordings; None: nothing tells it
     faults: Faults = dataclasses.field(default_factory=Faults)
 
     def add(self, other: QuestionTally, part: Part) -> None:
@@ -99,7 +101,7 @@ class QuestionTally:
         self.asked += other.asked
         self.skipped += other.skipped
         self.layouts |= other.layouts
-        self.recordings += other.recordings
+        self.splits += other.splits
         self.faults.add(other.faults, part)
 
 
@@ -135,7 +137,7 @@ class MakingQuestions:
         keys: list[tuple[Any, ...]] = []
         for table, layout in ((one.reading.table, one.reading.format) for one in found):
             tally.layouts[layout.name] = None
-            tally.recordings += len(origin_of(table).files)
+            tally.splits.update(told_split(file.name) for file in origin_of(table).files)
             for item in module.stream(table, skipped=tally.skipped, **self.options):
                 texts.append(encoded(item, text))
                 tally.asked[item.task] += 1
@@ -197,7 +199,7 @@ def make_questions(
     check_target(target)
     if options.audio and (not isinstance(out, str | os.PathLike) or source.kind == "stdin"):
         raise UsageError("--audio needs labels on disk next to their recordings, and -o with an output file or folder")
-    place = _place(out, target, options.split)
+    place = _place(out, target, options.split or TEST)
     own = target.name if isinstance(target, JsonItems) else ITEMS.name
     work = MakingQuestions(
         options.options(),
@@ -228,6 +230,12 @@ def make_questions(
         if isinstance(place, Path) and options.audio:
             cutting = CuttingSound(source.path, str(place.parent), own)
             texts = _with_sound(each(cutting, texts, what="cutting audio"), remarks)
+        if options.split is None:
+            told = {split or TEST for split in tally.splits}
+            place = _place(out, target, told.pop() if len(told) == 1 else "questions")
+            if unknown := tally.splits[None]:
+                remarks.append(f"nothing tells the split of {plural(unknown, 'recording')}: written as {TEST}; "
+                               "--split NAME says which")  # fmt: skip
         sources = [source.path, *local_files(found)]
         with _telling_what_stays(place, options), single_file(place, sources) as (stream, written):
             _write(stream, texts, target)
@@ -252,7 +260,7 @@ def _can_hold(target: ItemFormat) -> bool:
 
 
 def _place(out: Place | BinaryIO, target: ItemFormat, split: str) -> Path | BinaryIO:
-    """The file to write: in a folder, one named after the split."""
+    """The file to write: in a folder, one named after the split, or ``questions`` where there are several."""
     if not isinstance(out, str | os.PathLike):
         return out
     path = Path(out)
@@ -378,7 +386,7 @@ def _report(
         target=target.name,
         files=sum(len(part.files) for part in found),
         written=written,
-        clips=tally.recordings,
+        clips=tally.splits.total(),
         rows=(number, number),
         losses={},
         notes=(),

@@ -43,7 +43,7 @@ def generate(
     per_task: int | None = None,
     balance: bool = False,
     audio_pattern: str = AUDIO,
-    split: str = "test",
+    split: str | None = None,
 ) -> Generated:
     """Items about the labels in *table*.
 
@@ -63,7 +63,8 @@ def generate(
             what is left out for that is counted as skipped.
         audio_pattern: path of the audio, with ``{audio_id}``, ``{clip}``, ``{split}`` or ``{path}`` (the label
             file's path below its root without suffix, ``metadata_`` in front being ``foa_``).
-        split: of the items.
+        split: of the items; by default that of each recording, as the folder of its labels or its name tells it, and
+            ``test`` where neither does.
 
     Returns:
         The items by recording, clip and task, and what was skipped.

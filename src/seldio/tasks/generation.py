@@ -13,9 +13,11 @@ import pyarrow as pa
 
 from seldio import geometry
 from seldio.errors import DataError, UsageError
+from seldio.formats.datasets import named_split
 from seldio.schema.events import clip_codes, origin_of
 from seldio.schema.qa import Item, trusted
 from seldio.schema.spans import repeated, spans
+from seldio.schema.splits import TEST, meaning
 from seldio.tasks.margins import Margins
 from seldio.tasks.scene import Floats, Ints, Scene, SceneEvent, SceneRows, cells, only_cell
 from seldio.tasks.task import EDGE, MOVES, SHORT, UNKNOWN, Made, Name, Say, Task, View, hashed, name_of
@@ -57,7 +59,7 @@ class GenerationOptions(TypedDict, total=False):
     hop: float
     margins: Margins
     audio_pattern: str
-    split: str
+    split: str | None
 
 
 def ask_all(
@@ -73,7 +75,7 @@ def ask_all(
     hop: float = LONGEST,
     margins: Margins = DEFAULTS,
     audio_pattern: str = AUDIO,
-    split: str = "test",
+    split: str | None = None,
 ) -> Iterator[Item]:
     """The items of *tasks* about all clips of *table*, one by one; *skipped* is counted up on the way.
 
@@ -97,7 +99,8 @@ def ask_all(
         silent = sum(int(last_window(frames, length, step)) + 1 for frames in counts if frames)
         for scene in scenes(table, margins, length, step):
             silent -= 1
-            place = ItemPlace(scene, [_audio(audio_pattern, scene, split)], split)
+            own = split or told_split(scene.path) or TEST
+            place = ItemPlace(scene, [_audio(audio_pattern, scene, own)], own)
             luck, view = hashed(seed, scene.audio_id), view_of(scene)
             for task, candidates in wanted:
                 for draft in candidates(view, margins, Say(luck, task.name, task.wordings)):
@@ -109,6 +112,11 @@ def ask_all(
             skipped["*", SILENT] += silent
 
     return items()
+
+
+def told_split(path: str) -> str | None:
+    """The split of a recording, as the folder of its labels or its name tells it: ``train``; None if neither does."""
+    return meaning(named_split(path))
 
 
 def _label_frames(option: str, seconds: float) -> int:
