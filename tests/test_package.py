@@ -15,6 +15,7 @@ from effort import examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+import seldio
 from seldio.errors import InvalidData
 from seldio.files import open_source
 from seldio.findings import Finding, Severity, raise_errors
@@ -156,8 +157,9 @@ def write_zip(root: Path, files: Files) -> Path:
 def on_disk(path: Path) -> tuple[Package, list[Finding]]:
     said: list[Finding] = []
     with open_source(path, said.append) as source:
-        assert is_package(source.entries)
-        package = systems(Collection(source.path, source.kind, source.entries, ()))
+        collection = Collection(source.path, source.kind, source.entries, ())
+        assert is_package(collection)
+        package = systems(collection)
         return package, [*said, *checked(package)]
 
 
@@ -243,7 +245,20 @@ def test_results_that_are_not_there_are_no_fault() -> None:
     ],
 )
 def test_what_is_a_package(name: str, expected: bool) -> None:
-    assert expected == is_package([Memory(name)])
+    assert expected == is_package(Collection("x.zip", "zip", [Memory(name)], ()))
+
+
+def test_the_folder_of_a_task_alone_is_told_what_it_lacks(tmp_path: Path) -> None:
+    outputs = {name: text for name, text in system(A).items() if name.endswith(".csv")}
+    task = write_folder(tmp_path, outputs) / "task3a"
+
+    for folder in (task, task / A):
+        package, found = on_disk(folder)
+
+        assert [A] == [one.label for one in package.systems]
+        assert ["SUB208"] == [finding.code for finding in found]
+        assert {task / A} == {Path(finding.path) for finding in found}
+        assert "SUB208" in {finding.code for finding in seldio.validate(folder).findings}
 
 
 # --- one fault, one rule, one place ----------------------------------------------------------------

@@ -170,6 +170,27 @@ def test_predictions_are_found_by_the_clips_name(tree: Path, tmp_path: Path) -> 
         prediction_of(tmp_path / "absent.csv", CLIP)
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [(CLIP, None), (f"pred_{CLIP}", None), (f"{CLIP}.output", None), ("mix001", None),
+     ("output", "the predictions are called output, the labels "), ("fold3_room4_mix0010", "refused")],
+)  # fmt: skip
+def test_predictions_of_another_clip_are_not_drawn_in_silence(
+    tree: Path, tmp_path: Path, name: str, said: str | None
+) -> None:
+    (tmp_path / f"{name}.csv").write_text(ROWS)
+    options: dict[str, Any] = {"predictions": tmp_path / f"{name}.csv", "no_media": True}
+    if said == "refused":
+        with pytest.raises(UsageError, match=f"called {name}, the labels {CLIP}: .*clip"):
+            view(tree, **options)
+        options["clip"], said = CLIP, f"the predictions are called {name}, the labels {CLIP}"
+
+    page = view(tree, **options)
+
+    assert [one for one in page.media if "called" in one] == record(page.html)["media"][: said is not None]
+    assert said is None or page.media[0].startswith(said)
+
+
 # --- labels ------------------------------------------------------------------------------------------------
 
 

@@ -117,7 +117,8 @@ def examine(
     asked = formats.named(format, ItemFormat) if format is not None else None
     clips = reference if isinstance(reference, Reference) else None
     with reopened(path, found.append) as source:
-        package = systems(Collection.of(source, (), reference)) if is_package(source.entries) else None
+        whole = Collection.of(source, (), reference)
+        package = systems(whole) if is_package(whole) else None
         remarks: list[Finding] = []
         cut = [
             parts(one, format, remarks.append, contents=changed or {}, size=_WHOLE if rows else None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -186,9 +186,10 @@ class Package:
         return rule.at(message=message, hint=hint, **({"path": where} if isinstance(where, str) else where), **more)
 
 
-def is_package(entries: Iterable[Entry]) -> bool:
-    """Whether a source looks like a package: it has a meta file, or folders ``taskN/LABEL/``."""
-    return any(_META_NAME.search(entry.name) or _is_labelled(entry.name) for entry in entries)
+def is_package(collection: Collection) -> bool:
+    """Whether a source looks like a package or a part of one: it has a meta file, or folders ``taskN/LABEL/``."""
+    prefix = _prefix(collection)
+    return any(_META_NAME.search(entry.name) or _is_labelled(prefix + entry.name) for entry in collection.entries)
 
 
 def systems(collection: Collection) -> Package:
@@ -230,8 +231,10 @@ def _prefix(collection: Collection) -> str:
     parts = collection.path.replace("\\", "/").rstrip("/").split("/")
     levels = {name.count("/") for name in names if _META_NAME.search(name)}
     for depth in (1, 2):  # taskN, and taskN/LABEL
-        if len(parts) >= depth and _TASK.fullmatch(parts[-depth]) and 2 - depth in levels:
-            return "/".join(parts[-depth:]) + "/"
+        prefix = "/".join(parts[-depth:]) + "/"
+        placed = 2 - depth in levels or any(_is_labelled(prefix + name) for name in names)
+        if len(parts) >= depth and _TASK.fullmatch(parts[-depth]) and placed:
+            return prefix
     return ""
 
 

@@ -737,7 +737,7 @@ function draw() {
 
 function fill() {
   const count = plural(data.sides[0].events.length, "event");
-  const parts = [clockText(length), data.layout, `${count} of ${plural(classes.size, "class").replace("classs", "classes")}`];
+  const parts = [clockText(length), data.layout, `${count} of ${plural(new Set(data.sides[0].events.map((event) => event.c)).size, "class").replace("classs", "classes")}`];
   if (data.sides[1]) parts.push(`${plural(data.sides[1].events.length, "predicted event")} (${data.sides[1].layout})`);
   parts.push(counted("no findings"));
   $("about").textContent = parts.join(" · ");

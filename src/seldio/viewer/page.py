@@ -29,7 +29,7 @@ from seldio.media.heard import SHORT, array_heard
 from seldio.schema.clips import Array
 from seldio.text import printable
 from seldio.viewer.canvas import COLOURS
-from seldio.viewer.page_content import check_sound, prediction_of, questions_of, side
+from seldio.viewer.page_content import check_sound, of_another_clip, prediction_of, questions_of, side
 
 __all__ = ["Page", "view"]
 
@@ -45,7 +45,7 @@ class Page:
         predictions: how many predicted ones; None without predictions.
         questions: how many; None where none were asked for.
         findings: how many, in the labels, the predictions, and between labels and sound.
-        media: what can be heard and seen, in words.
+        media: what can be heard and seen, in words; first, whether the predictions bear another name.
         media_bytes: of the sound and pictures in the page.
         path: where it was written; ``-`` is a stream.
     """
@@ -82,7 +82,8 @@ def view(
         source: the label file of the clip; its recording (FOA before MIC) and video are found in its dataset. Or a
             dataset: a folder, archive, export, or ``hf://datasets/USER/NAME``.
         out: the page to write, or a binary stream; ``CLIP.html`` in the current folder by default.
-        clip: the clip to show, if the dataset has several.
+        clip: the clip to show, if the dataset has several. Named, it is also drawn with predictions whose file is
+            called after another one (``fold3_room4_mix002`` for ``fold3_room4_mix001``).
         audio: the recording to use instead of the one found.
         video: the video to use instead of the one found.
         predictions: a file of predictions, or a folder with one of the clip's name.
@@ -113,6 +114,9 @@ def view(
         shown = media_of(found_media, media, folder, named=(audio is not None, video is not None))
         sound = check_sound(reference.reading, found_media, deep)
     predicted = side(prediction_of(predictions, stem), predictions_format) if predictions is not None else None
+    notes = (
+        shown.notes if predicted is None else (*of_another_clip(predicted, stem, named=clip is not None), *shown.notes)
+    )
     items, remark = questions_of(questions, stem) if questions is not None else ([], "")
     sides = {"labels": reference} if predicted is None else {"labels": reference, "predictions": predicted}
     found = [{**finding, "side": "sound"} for finding in sound.findings]
@@ -127,7 +131,7 @@ def view(
         "findings": found,
         "held": sound.said,
         "heard": sound.heard,
-        "media": list(shown.notes),
+        "media": list(notes),
         "panorama": shown.panorama,
         "colours": COLOURS,
         "questions": items,
@@ -139,7 +143,7 @@ def view(
     where = "-" if stream is not None else place if place is not None else f"{plain}.html"
     page = Page(
         document(record, shown), stem, len(reference.events), None if predicted is None else len(predicted.events),
-        len(items) if questions is not None else None, len(found), shown.notes, shown.size, where,
+        len(items) if questions is not None else None, len(found), notes, shown.size, where,
     )  # fmt: skip
     if stream is not None:
         stream.write(page.html)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import posixpath
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
@@ -80,6 +81,28 @@ def prediction_of(path: Path, stem: str) -> str | Source:
         there = "no file" if not found else f"{len(found)} files"
         raise UsageError(f"{printable(shown)} has {there} of the name {clipped(stem)}: choose the file itself")
     return found[0].path if found[0].local is not None else Source(found[0].path, "file", (found[0],))
+
+
+def of_another_clip(predicted: PageLabels, stem: str, *, named: bool) -> list[str]:
+    """A sentence where predictions bear another name than the clip *stem*, which the user *named* or not.
+
+    Raises:
+        UsageError: the name is that of another clip, which differs in its numbers alone, and *stem* was not named.
+    """
+    other = predicted.reading.parts[0].origin.clip
+    if "stdin" in (stem, other) or any(_bears(*pair) for pair in ((stem, other), (other, stem))):
+        return []
+    told = f"the predictions are called {clipped(other)}, the labels {clipped(stem)}"
+    if not named and re.sub(r"\d+", "#", other) == re.sub(r"\d+", "#", stem):
+        raise UsageError(
+            f"{told}: choose the predictions of the same clip, or draw these with --clip {printable(stem)}"
+        )
+    return [told]
+
+
+def _bears(name: str, part: str) -> bool:
+    """Whether *part* stands in *name* by itself, as ``mix001`` does in ``pred_mix001``."""
+    return re.search(rf"(?<![^\W_]){re.escape(part)}(?![^\W_])", name) is not None
 
 
 def _the_reading(path: str, examined: Examined) -> LabelReading:
