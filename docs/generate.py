@@ -44,10 +44,9 @@ def pages(*, measured: bool = True) -> dict[str, str]:
         "docs/house.svg": house.drawing((ROOT / house.PAGE).read_text("utf-8")),
         "docs/report.svg": picture(),
     }
-    if measured:
-        for tables in (array_errors.tables(), clock_table.tables()):
-            page = _page_with(*tables)
-            found[page] = filled_page(page, tables)
+    for tables in (rules.repairs(), *((array_errors.tables(), clock_table.tables()) if measured else ())):
+        page = _page_with(*tables)
+        found[page] = filled_page(page, tables)
     return found | figures.drawings() | data.schema_files() | rules.index_file() | formats.index_file()
 
 

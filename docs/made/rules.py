@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from seldio.check.allowed import ALLOWED
 from seldio.check.reference import load
 from seldio.check.validation import validate
 from seldio.findings import Finding, Rule, Severity
@@ -57,6 +58,19 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "rules.md", _index()
     for rule in CATALOGUE.values():
         yield f"rules/{rule.code}.md", _page(rule)
+
+
+def repairs() -> dict[str, str]:
+    """The list of what each repair may do, by the name of its place in a page."""
+    rows = []
+    for rule in sorted((CATALOGUE[one] for one in ALLOWED), key=lambda rule: (rule.fix, rule.code)):
+        allowed = ALLOWED[rule.code]
+        option = "`--fix`" if rule.fix == "safe" else "`--unsafe-fixes`"
+        values = [one.name if field == "all" else f"{field} {one.name}" for field, one in allowed.values.items()]
+        rest = (", ".join(values) or "kept", allowed.rows, allowed.columns, allowed.order)
+        rows.append((f"[{rule.code}](../reference/rules/{rule.code}.md)", option, rule.summary, *rest))
+    head = ("rule", "option", "what", "values", "rows", "columns", "order")
+    return {"repairs": "\n".join(table(head, rows)).rstrip()}
 
 
 def _index() -> str:

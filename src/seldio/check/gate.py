@@ -15,6 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
+from seldio.check.allowed import ALLOWED, WRAPPED
 from seldio.check.labels import LabelGroup
 from seldio.findings import SINGLY, Finding, Report, Severity
 from seldio.formats import LabelFormat
@@ -25,14 +26,6 @@ from seldio.formats.shapes import CODES
 from seldio.rules import CATALOGUE
 from seldio.text import plural
 
-#: Safe repairs that rest on what the file is read as: a header written or removed, a last cell that is none, an order.
-_OF_LAYOUT = {"SYN111", "SYN112", "SYN124", "LAB201"}
-#: Unsafe repairs whose values depend on what the columns are.
-_OF_LAYOUT_VALUES = {"LAB305", "LAB308"}
-#: What may be wrong with single rows of a file, whatever is in others.
-_OF_ROWS = {"LAB103", "LAB202", "LAB303"}
-#: What leaves a direction where it is, however it is counted, so that it puts nothing in doubt.
-_HARMLESS = {"LAB103", "LAB303"}
 #: What says that a file is not what it is read as, wherever it is found as well as what is found in many of its rows.
 _AGAINST = {*CODES, "SYN113", "SYN146", "SYN147", "SUB106", "LAB325", "LAB327"} - {"SYN124"}
 #: Rows from which on the content tells a layout well enough to change values by it.
@@ -70,7 +63,8 @@ def admitted(labels: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[
         filled = {file.path for one in group.rows for file in one.files if not file.blank}
         for code in {finding.code for finding in own if finding.fixable}:
             mine = [finding for finding in own if finding.fixable and finding.code == code]
-            partly = _no_degrees(group) if code in _HARMLESS else None if code in _OF_ROWS else _partly(mine, filled)
+            whole = code in ALLOWED and ALLOWED[code].premise == "set"
+            partly = _no_degrees(group) if _wraps(code) else _partly(mine, filled) if whole else None
             for finding in mine:
                 why = _doubt(group, finding, doubts, partly)
                 if why is not None:
@@ -90,7 +84,7 @@ def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str
         whole = finding.code in _AGAINST or (finding.code[:4] == "LAB3" and finding.severity is Severity.ERROR)
         often = places[finding.code, finding.path] > max(SINGLY - 1, _MANY * rows.get(finding.path, 0))
         wrong = finding.severity is Severity.ERROR and CATALOGUE[finding.code].fix != "safe"
-        if finding.code not in _HARMLESS and (whole or (often and wrong)):
+        if not _wraps(finding.code) and (whole or (often and wrong)):
             found[finding.code].add(finding.path)
     return found
 
@@ -101,15 +95,20 @@ def _doubt(group: LabelGroup, finding: Finding, doubts: Mapping[str, set[str]], 
     *partly* says why a repair is in doubt in all files: of columns, which is one of the whole set, or of angles.
     """
     code = finding.code
-    if code not in CATALOGUE or (CATALOGUE[code].fix == "safe" and code not in _OF_LAYOUT):
+    if code not in ALLOWED or ALLOWED[code].premise == "none":
         return None
     if not group.named and (why := _unless_named(group, code)) is not None:
         return f"{why}: --format {group.format.name} says that it is not so"
-    alone = code in _OF_ROWS or code == "LAB201"
+    alone = ALLOWED[code].premise == "file"
     against = [other for other, where in doubts.items() if other != code and (finding.path in where or not alone)]
     if against:
         return f"not repaired because of {', '.join(sorted(against))}: the format is in doubt"
-    return None if CATALOGUE[code].fix == "safe" else partly
+    return partly
+
+
+def _wraps(code: str) -> bool:
+    """Whether a rule is about directions that stay where they are when its repair counts them otherwise."""
+    return code in ALLOWED and WRAPPED in ALLOWED[code].values.values()
 
 
 def _partly(alike: Sequence[Finding], filled: set[str]) -> str | None:
@@ -154,7 +153,7 @@ def _unless_named(group: LabelGroup, code: str) -> str | None:
     if code == "LAB304" and format.metre is not None and most and max(most) < _NEAREST:
         return "not repaired, as its distances seem to be none, and so the format is in doubt"
     rows = sum(file.rows for one in group.rows for file in one.files)
-    if code in _OF_LAYOUT_VALUES and rows < _ENOUGH:
+    if rows < ALLOWED[code].least:
         return f"not repaired, as {plural(rows, 'row')} may be of another layout"
     return None
 
@@ -166,7 +165,7 @@ def refused(before: Sequence[Examined], after: Sequence[Examined], codes: Mappin
     for one in after:
         for group in one.labels:
             tried = set().union(*(unsafe.get(path, ()) for path in group.places))
-            whole = tried - _OF_ROWS
+            whole = any(ALLOWED[code].premise == "set" for code in tried)
             doubts = _doubts(group, (f for f in one.report.findings if f.path in group.places))
             for path in group.places:
                 mine = unsafe.get(path, set())

@@ -18,15 +18,17 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
-from seldio import geometry
 from seldio.check import gate
+from seldio.check.allowed import ALLOWED, number, within
 from seldio.check.answer_repair import FORM, with_answers_in_form
 from seldio.check.validation import Examined
 from seldio.files import many_files, write_bytes
 from seldio.formats import LabelFormat, TextFile, cells, diagnosis
 from seldio.formats.detect import MARGIN, detect, means_the_same
 from seldio.formats.label_csv import Dialect
+from seldio.formats.shapes import CODES
 from seldio.rules import CATALOGUE
 from seldio.text import plural, printable
 
@@ -120,7 +122,7 @@ def _fixed(text: str, dialect: Dialect, todo: list[str]) -> str:
             lines[start:] = _sorted(lines[start:], dialect)
         elif code == "LAB202":
             lines[start:] = _without_duplicates(lines[start:], dialect)
-        elif code in _VALUES:
+        elif code[:3] == "LAB" and code not in CODES:  # the diagnosis mends a shape
             lines[start:] = [Line(_changed(line.text, dialect, code), line.end) for line in lines[start:]]
     if _LINE_ENDS & set(todo):
         lines = [Line(line.text, dialect.newline) for line in lines]
@@ -135,11 +137,11 @@ def _sorted(lines: list[Line], dialect: Dialect) -> list[Line]:
     """
     at, keys = dialect.index("frame") or 0, [-math.inf]
     for line in lines:
-        number = _number("".join(line.text.split(",")[at : at + 1]))
-        if number is None and line.text.strip():
+        frame = number("".join(line.text.split(",")[at : at + 1]))
+        if frame is None and line.text.strip():
             return lines
-        keys.append(keys[-1] if number is None else number)
-    return [lines[number] for number in sorted(range(len(lines)), key=keys[1:].__getitem__)]
+        keys.append(keys[-1] if frame is None else frame)
+    return [lines[place] for place in sorted(range(len(lines)), key=keys[1:].__getitem__)]
 
 
 def _without_duplicates(lines: list[Line], dialect: Dialect) -> list[Line]:
@@ -147,36 +149,11 @@ def _without_duplicates(lines: list[Line], dialect: Dialect) -> list[Line]:
     seen: set[tuple[float | str, ...]] = set()
     kept = []
     for line in lines:
-        key = tuple(cell.strip() if (value := _number(cell)) is None else value for cell in line.text.split(","))
+        key = tuple(cell.strip() if (value := number(cell)) is None else value for cell in line.text.split(","))
         if key not in seen or len(key) != len(dialect.columns):
             kept.append(line)
         seen.add(key)
     return kept
-
-
-def _number(cell: str) -> float | None:
-    text = cell.strip()
-    return float(text) if _PLAIN.fullmatch(text.encode()) else None
-
-
-def _wrapped(azimuth: float, dialect: Dialect) -> float:
-    return float(geometry.fold(azimuth) if dialect.folded else geometry.wrap(azimuth))
-
-
-#: Rules about two columns in each other's place.
-SWAPPED = {"LAB304": ("azimuth", "elevation"), "LAB320": ("frame", "class_id")}
-#: What a rule says of the values of a field that it found: the value that is meant, of the one that is written.
-_VALUES: dict[str, Mapping[str, Callable[[float, Dialect], float]]] = {
-    "LAB103": {"azimuth": _wrapped},
-    "LAB301": {field: lambda value, _: math.degrees(value) for field in ("azimuth", "elevation")},
-    "LAB303": {"azimuth": _wrapped},
-    **{code: {} for code in SWAPPED},  # two columns change places
-    "LAB305": {"class_id": lambda value, _: value - 1},
-    "LAB308": {"distance": lambda value, dialect: value * 100 if dialect.metre == 100 else value / 100},
-    "LAB318": {"distance": lambda value, dialect: value * (dialect.metre or 1) / 1000},
-}
-#: Of these, those that say that it is in another unit.
-_UNITS = {"LAB301", "LAB308", "LAB318"}
 
 
 def _changed(text: str, dialect: Dialect, code: str) -> str:
@@ -187,16 +164,17 @@ def _changed(text: str, dialect: Dialect, code: str) -> str:
     row = text.split(",")
     if len(row) != len(dialect.columns):
         return text
-    one, other = (dialect.index(field) for field in SWAPPED.get(code, ("", "")))
-    if one is not None and other is not None:
+    values = ALLOWED[code].values
+    if ALLOWED[code].columns == "exchanged":
+        one, other = (dialect.index(field) or 0 for field in values)
         row[one], row[other] = row[other], row[one]
-    for field, change in _VALUES[code].items():
+    for field, change in values.items():
         at = dialect.index(field)
-        value = _number(row[at]) if at is not None else None
-        if at is None or value is None or (new := change(value, dialect)) == value:
+        value = number(row[at]) if at is not None and change.meant is not None else None
+        if at is None or change.meant is None or value is None or (new := change.meant(value, dialect)) == value:
             continue
         kind, space = dialect.columns[at].kind, row[at][: len(row[at]) - len(row[at].lstrip())]
-        if code not in _UNITS:
+        if not change.unit:
             decimals = max(0, -int(Decimal(row[at].strip()).as_tuple().exponent))
             row[at] = f"{space}{new + 0.0:.{decimals}f}"
         elif kind in ("whole", "int"):  # rounded, never cut off
@@ -280,24 +258,39 @@ def _certain(file: TextFile, format: Dialect) -> bool:
 
 
 def _mended(file: TextFile, format: LabelFormat, codes: set[str], unsafe: bool) -> Fixed | None:
-    """A file repaired; None where what is safe would change a value that can be read."""
+    """A file repaired; None where what is safe would change a value that can be read.
+
+    A guess that goes beyond what the list says of it is not made.
+    """
     stored = file.stored if file.stored is not None else file.data
-    safe = fix(file.path, stored, format, codes)
-    if safe.codes and not _keeps(file, dataclasses.replace(file, data=safe.after, stored=None), format):
+    fixed = fix(file.path, stored, format, codes)
+    if fixed.codes and not _keeps(file, dataclasses.replace(file, data=fixed.after, stored=None), format, fixed.codes):
         return None
-    return fix(file.path, stored, format, codes, unsafe) if unsafe else safe
+    if not isinstance(format, Dialect):
+        return fixed
+    for code in (code for code in fixable(codes, unsafe) if CATALOGUE[code].fix == "unsafe"):
+        tried = fix(file.path, fixed.after, format, {code}, unsafe)
+        if tried.codes and within(fixed.after, tried.after, format, code):
+            fixed = dataclasses.replace(fixed, after=tried.after, codes=(*fixed.codes, code))
+    return fixed
 
 
-def _keeps(before: TextFile, after: TextFile, format: LabelFormat) -> bool:
-    """Whether all rows that can be read before can be read after, with the same values."""
+def _keeps(before: TextFile, after: TextFile, format: LabelFormat, codes: Collection[str]) -> bool:
+    """Whether all rows that can be read before can be read after, with the same values, in the order of the list."""
     old, new = (format.read([file], lambda _: None).table.drop_columns("clip") for file in (before, after))
     if not set(old.column_names) <= set(new.column_names):
         return len(old) == 0
     new = new.select(old.column_names)
-    if old.equals(new):
-        return True
-    rows = [Counter(zip(*(column.to_pylist() for column in table.columns), strict=True)) for table in (old, new)]
-    return bool(rows[0] <= rows[1])
+    orders = [old]
+    if any(ALLOWED[code].order == "by frame" for code in codes):
+        orders.append(old.take(np.argsort(old["frame"].to_numpy(), kind="stable")))
+    return any(one.equals(new) or _follows(one, new) for one in orders)
+
+
+def _follows(old: pa.Table, new: pa.Table) -> bool:
+    """Whether *new* has the rows of *old* in their order, and maybe others between them."""
+    rows, rest = (zip(*(column.to_pylist() for column in table.columns), strict=True) for table in (old, new))
+    return len(old) <= len(new) and all(row in rest for row in rows)
 
 
 def nothing(examined: Sequence[Examined], unsafe: bool) -> str:

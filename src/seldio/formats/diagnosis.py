@@ -45,7 +45,7 @@ _TITLES = {
 _ENDS = {"\n": "LF", "\r\n": "CR LF"}
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
 _LONE_SPACE = re.compile(rb"(?<=[^ \n]) (?=[^ \n])")
-#: A number with a comma in it, and one whose comma may stand before thousands: `1,234`, but not `0,234` or `1,23`.
+#: A number with a comma in it, and one whose comma may separate thousands: `1,234`, but not `0,234` or `1,23`.
 _COMMAS = re.compile(rb"[0-9]*(?:,[0-9]+)+")
 _THOUSANDS = re.compile(rb"[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
@@ -88,7 +88,7 @@ def with_commas(text: bytes, delimiter: str) -> bytes:
 
 
 def _thousands(text: bytes) -> str:
-    """A number whose comma may stand before thousands; empty where there is none, or another shows decimals."""
+    """A number whose comma may separate thousands; empty where there is none, or another shows decimals."""
     first = _COMMAS.search(text)
     if first is None or not all(_THOUSANDS.fullmatch(number[0]) for number in _COMMAS.finditer(text)):
         return ""
