@@ -11,7 +11,7 @@ from seldio import synth
 from seldio.schema.qa import Item, Prediction
 from seldio.tasks import TASKS as ASKED
 from seldio.tasks import generate
-from seldio.tasks.english import PUBLISHED
+from seldio.tasks.specs import PUBLISHED
 
 _WORDS = ("please", "bring", "the", "red", "boxes", "over", "here", "before", "it", "rains", "tomorrow", "evening")
 

@@ -19,7 +19,7 @@ from seldio.conversion.items import convert_items
 from seldio.errors import LossError, UsageError
 from seldio.formats import ItemFormat
 from seldio.synth.tree import write_demo
-from seldio.tasks.english import COUNTS
+from seldio.tasks.specs import COUNTS
 
 RUN = CliRunner()
 

@@ -30,7 +30,7 @@ from seldio.scores.so_bench.judging import REPLY_SCHEMA, cache_key, from_cache, 
 from seldio.scores.so_bench.profiles import PROFILES, get
 from seldio.scores.so_bench.report import score
 from seldio.tasks import generate
-from seldio.tasks.english import PUBLISHED
+from seldio.tasks.specs import PUBLISHED
 
 FIELDS = st.sampled_from((*PREDICTION_FIELDS, *SEMANTIC_FIELDS, "prediction", "semantic"))
 OVERRIDES = {"broader": "broader", "ds": "source_time", "st": "span_policy"}

@@ -364,8 +364,8 @@ def convert(
         SeldioError: a file cannot be read or written.
     """
     from seldio.conversion.dispatch import convert_any
-    from seldio.conversion.questions import QuestionOptions
     from seldio.tasks.margins import margins_of
+    from seldio.tasks.specs import QuestionOptions
 
     options = QuestionOptions(
         seed=seed, tasks=None if not tasks else _names(tasks), window=window, hop=hop, margins=margins_of(dict(margin)),

@@ -87,8 +87,8 @@ OWN: tuple[Wing, ...] = (
     ),
     _wing(
         "ask", "questions made from labels",
-        "conversion.clip_audio conversion.questions tasks.detect tasks.english tasks.even tasks.generation tasks.mix "
-        "tasks.nouns tasks.reasoning tasks.russian tasks.scene tasks.spatial",
+        "conversion.clip_audio conversion.questions tasks.detect tasks.english tasks.even tasks.generation "
+        "tasks.making tasks.mix tasks.nouns tasks.reasoning tasks.russian tasks.scene tasks.task",
     ),
     _wing(
         "importers", "labels of annotation tools and of other data sets",

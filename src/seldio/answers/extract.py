@@ -19,7 +19,7 @@ from seldio.answers.languages import unsure
 from seldio.answers.names import Mention, Names, listed_names, side_answer, source_and_direction
 from seldio.answers.plain_text import plainly
 from seldio.answers.quantities import only
-from seldio.tasks.english import KNOWN
+from seldio.tasks.specs import KNOWN
 
 # --- comparisons -----------------------------------------------------------------------------------
 

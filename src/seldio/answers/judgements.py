@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from seldio.tasks.english import KNOWN
+from seldio.tasks.specs import KNOWN
 
 #: ``{"prediction": {…}, "semantic": {…}, "notes": …}``.
 Judgement = dict[str, Any]

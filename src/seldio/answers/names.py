@@ -14,8 +14,8 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from seldio.answers.plain_text import plainly
-from seldio.tasks.english import KNOWN
 from seldio.tasks.names import name_of
+from seldio.tasks.specs import KNOWN
 
 _TOKEN = re.compile(r"[a-z0-9]+")
 _GENITIVE = re.compile(r"'s\b")

@@ -239,10 +239,10 @@ def complete_vocabularies(incomplete: str) -> Iterator[tuple[str, str]]:
 
 def complete_tasks(incomplete: str) -> Iterator[str]:
     """The tasks of questions that complete what follows the last comma."""
-    from seldio.tasks import TASKS
+    from seldio.tasks.specs import ASKED
 
     before, comma, last = incomplete.rpartition(",")
-    yield from (f"{before}{comma}{name}" for name in TASKS if name.startswith(last))
+    yield from (f"{before}{comma}{name}" for name in ASKED if name.startswith(last))
 
 
 def complete_fields(incomplete: str) -> Iterator[str]:

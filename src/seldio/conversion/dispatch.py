@@ -7,11 +7,10 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from seldio import formats
+from seldio import formats, wings
 from seldio.conversion.inputs import held_items
 from seldio.conversion.items import convert_items
 from seldio.conversion.labels import convert_source
-from seldio.conversion.questions import QuestionOptions, make_questions
 from seldio.conversion.report import Conversion
 from seldio.errors import UnknownFormat, UsageError
 from seldio.files import Source, open_source
@@ -19,6 +18,7 @@ from seldio.files.sources import beside, is_remote, no_such
 from seldio.findings import raise_errors
 from seldio.formats import Format, ItemFormat, LabelFormat, get
 from seldio.formats.datasets import of_dialect
+from seldio.tasks.specs import QuestionOptions
 from seldio.text import meant, printable
 
 Place = str | os.PathLike[str]
@@ -90,6 +90,8 @@ def convert_any(
             )
         if fill:
             raise UsageError("--fill is for what is converted: questions made from labels have all their fields")
+        with wings.needed(f"{target.name} from labels"):
+            from seldio.conversion.questions import make_questions
         return make_questions(source, out, target, format=format, options=options)
 
 

@@ -17,7 +17,7 @@ from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
-from seldio import formats, tasks
+from seldio import formats
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.inputs import label_parts, local_files
 from seldio.conversion.outputs import single_file
@@ -35,10 +35,10 @@ from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.schema.splits import TEST
-from seldio.tasks import DEFAULTS, mix
+from seldio.tasks import english, mix
 from seldio.tasks.even import UNEVEN
 from seldio.tasks.generation import told_split
-from seldio.tasks.margins import Margins
+from seldio.tasks.specs import QuestionOptions
 from seldio.tasks.task import hashed
 from seldio.text import clipped, plural, printable
 
@@ -50,37 +50,6 @@ ESSENTIAL = frozenset({"id", "audio", "task", "question", "answer", "canonical_a
 RUSSIAN = "ruenvaqa"
 #: Bytes of labels that are asked about together: their questions are many times as long.
 PART = 1 << 18
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class QuestionOptions:
-    """What to ask about labels."""
-
-    seed: int = 0  # another one asks in other words and chooses other items
-    tasks: Sequence[str] | None = None  # only these; all if not given
-    window: float = 20.0  # seconds of a clip, at most 20
-    hop: float | None = None  # seconds from clip to clip; the window if not given
-    margins: Margins = DEFAULTS  # what must differ by how much
-    split: str | None = None  # written into each item; that of its recording if not given
-    per_task: int | None = None  # at most so many of a task
-    balance: bool = False  # the proportions of SO-Bench, and answers that the text does not give away
-    total: int | None = None  # so many in all; see :func:`seldio.tasks.mix.targets`
-    audio: bool = False  # whether the sound of the clips is cut out and written beside the items
-    force: bool = False  # whether labels in which there are errors are asked about too
-
-    @property
-    def selects(self) -> bool:
-        """Whether not all items are kept."""
-        return self.balance or self.per_task is not None or self.total is not None
-
-    def options(self) -> dict[str, Any]:
-        """The keyword arguments of :func:`seldio.tasks.stream`."""
-        hop = self.window if self.hop is None else self.hop
-        tasks = None if self.tasks is None else tuple(self.tasks)
-        return {
-            "seed": self.seed, "tasks": tasks, "window": self.window, "hop": hop, "margins": self.margins,
-            "split": self.split,
-        }  # fmt: skip
 
 
 # --- what is done with a part -----------------------------------------------------------------------------------------
@@ -150,7 +119,7 @@ class MakingQuestions:
 def task_module(russian: bool) -> ModuleType:
     """The module with the tasks."""
     if not russian:
-        return tasks
+        return english
     from seldio.tasks import russian as module
 
     return module

@@ -19,8 +19,8 @@ from seldio.findings import Finding
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable, rows_where
 from seldio.rules.registry import ERROR, rule
-from seldio.tasks.english import KNOWN, SOURCE_TASKS
 from seldio.tasks.names import name_of
+from seldio.tasks.specs import KNOWN, SOURCE_TASKS
 from seldio.text import clipped, listed
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from seldio.rules.base import Bools
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ANSWERED, ASKED, ItemFile, ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
-from seldio.tasks.english import COUNTS, KNOWN
+from seldio.tasks.specs import COUNTS, KNOWN
 from seldio.text import clipped, listed, printable
 
 #: The benchmarks whose answers are public.

@@ -22,7 +22,7 @@ from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, PackedRows, Prediction, trusted
 from seldio.scores.so_bench import profiles
-from seldio.tasks.english import KNOWN
+from seldio.tasks.specs import KNOWN
 from seldio.text import listed, meant, plural, printable
 
 if TYPE_CHECKING:

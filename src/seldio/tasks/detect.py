@@ -18,7 +18,6 @@ from seldio.tasks.task import (
     DOUBLED,
     NO_DISTANCE,
     NO_META,
-    READ_SOURCE,
     SHARED,
     SHORT,
     SOURCE_SUFFIXES,
@@ -33,6 +32,7 @@ from seldio.tasks.task import (
     meta,
     moments,
     number,
+    published,
     second,
 )
 
@@ -247,11 +247,8 @@ def _cell(item: Item) -> tuple[Hashable, ...]:
 
 #: The records of these tasks.
 TASKS: tuple[Task[Scene, Draft], ...] = (
-    Task(
-        name="detect_time", question_class="detect", weight=667, candidates=detect_time, answer="interval",
-        read="interval", metric="time_span_iou_llm_extract", hidden="all",
-        ask="Read the interval in which the asked sound is heard into time_span.",
-        truth="time_span", field="time_span", error="interval_iou", alike=first_class,
+    published(
+        "detect_time", candidates=detect_time, alike=first_class,
         wordings=(
             Wording((
                 "During which time interval can the {heard} be heard?",
@@ -265,11 +262,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
             )),
         ),
     ),
-    Task(
-        name="detect_source", question_class="detect", weight=667, candidates=detect_source, answer="source",
-        read="sources", metric="source_semantic_llm", hidden="times", alike=first_class,
-        ask="List the sounds in sources, and the interval in time_span where there is one sound only; decide the "
-        "source fields by the names alone. The reference does not show its times.",
+    published(
+        "detect_source", candidates=detect_source, alike=first_class,
         wordings=(
             Wording((
                 "Which sound sources are audible, and when does each one occur?",
@@ -282,11 +276,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
             )),
         ),
     ),
-    Task(
-        name="count_sources", question_class="detect", weight=34, candidates=count_sources, answer="number",
-        read="count", metric="integer_exact_llm_extract", hidden="all",
-        ask="Read the number of sources into count.",
-        truth="active_count", field="count",
+    published(
+        "count_sources", candidates=count_sources,
         wordings=(
             Wording((
                 "How many sound sources are active at {t}?",
@@ -295,11 +286,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
             ), ("Answer with a number.", "Give the number.", "")),
         ),
     ),
-    Task(
-        name="identify_source_by_doa", question_class="detect", weight=667, spatial=True,
-        candidates=identify_source_by_doa, contexts=_direction,
-        answer="source", read="source", metric="source_semantic_llm",
-        ask=READ_SOURCE,
+    published(
+        "identify_source_by_doa", candidates=identify_source_by_doa, contexts=_direction,
         wordings=(
             Wording((
                 "Which sound source is at azimuth {azimuth} (positive is left) and elevation {elevation}?",
@@ -308,11 +296,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
             ), SOURCE_SUFFIXES),
         ),
     ),
-    Task(
-        name="identify_source_by_location", question_class="detect", weight=666, spatial=True,
-        candidates=identify_source_by_location, contexts=_cell,
-        answer="source", read="source", metric="source_semantic_llm",
-        ask=READ_SOURCE,
+    published(
+        "identify_source_by_location", candidates=identify_source_by_location, contexts=_cell,
         wordings=(
             Wording((
                 "What is the sound source located {place}?",
@@ -322,12 +307,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
             ), SOURCE_SUFFIXES),
         ),
     ),
-    Task(
-        name="onset_from_location", question_class="detect", weight=487, spatial=True,
-        candidates=onset_from_location,
-        answer="number", read="onset", metric="onset_threshold_llm_extract", hidden="all",
-        ask="Read the moment at which the sound begins into onset_time_s.",
-        truth="onset_time", field="onset_time_s", error="time_error_s", threshold="onset", unit="s",
+    published(
+        "onset_from_location", candidates=onset_from_location,
         wordings=(
             Wording((
                 "When does the sound from {side} start?",
@@ -336,12 +317,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
             ), ("Answer in seconds.", "Give the time in seconds from the start of the clip.", "")),
         ),
     ),
-    Task(
-        name="estimate_azimuth", question_class="azimuth", weight=1152, spatial=True,
-        candidates=estimate_azimuth, answer="number",
-        read="azimuth", metric="er20_azimuth_llm_extract", hidden="all",
-        ask="Read the azimuth into angle_deg.",
-        truth="azimuth_deg", field="angle_deg", error="doaerr_deg", threshold="azimuth", unit="°",
+    published(
+        "estimate_azimuth", candidates=estimate_azimuth,
         wordings=(
             Wording((
                 "What is the azimuth of the {x}?",
@@ -356,12 +333,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
             ), _AZIMUTH),
         ),
     ),
-    Task(
-        name="estimate_elevation", question_class="elevation", weight=1153, spatial=True,
-        candidates=estimate_elevation,
-        answer="number", read="elevation", metric="er10_elevation_llm_extract", hidden="all",
-        ask="Read the elevation into elevation_deg. An azimuth goes into angle_deg, never in its place.",
-        truth="elevation_deg", field="elevation_deg", error="doaerr_deg", threshold="elevation", unit="°",
+    published(
+        "estimate_elevation", candidates=estimate_elevation,
         wordings=(
             Wording((
                 "What is the elevation of the {x}?",
@@ -376,12 +349,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
             ), _ELEVATION),
         ),
     ),
-    Task(
-        name="estimate_distance", question_class="distance", weight=486, spatial=True,
-        candidates=estimate_distance, answer="number",
-        read="distance", metric="distance_threshold_llm_extract", hidden="all",
-        ask="Read the distance into distance_m. Words like near or far are not distances.",
-        truth="distance_m", field="distance_m", error="distance_error_m", threshold="distance", unit="m",
+    published(
+        "estimate_distance", candidates=estimate_distance,
         wordings=(
             Wording((
                 "How far is it from the listener to the {x}?",

@@ -12,40 +12,22 @@ from seldio.schema.qa import Item
 from seldio.tasks import detect, reasoning
 from seldio.tasks.generation import GenerationOptions, ItemPlace, ask_all
 from seldio.tasks.scene import Scene
+from seldio.tasks.specs import ASKED, KNOWN
 from seldio.tasks.task import Draft, Task, digest
 
-_SPEECH: Task[Scene, Draft] = Task(
-    name="speech_content", question_class="reasoning", weight=171, answer="speech", metric="speech_wer",
-    refused="labels tell that somebody speaks, not the words",
-)  # fmt: skip
-#: All tasks by name, the most frequent first; the groups of the last few are not published and follow their names.
-PUBLISHED: dict[str, Task[Scene, Draft]] = {
-    task.name: task
-    for task in sorted((*detect.TASKS, *reasoning.TASKS, _SPEECH), key=lambda task: task.weight, reverse=True)
-}
-#: Those, and tasks of one's own.
-KNOWN = PUBLISHED | {task.name: task for task in plugins.rows("tasks", Task) if task.language == "en"}
-#: The order in which a clip's items come.
-_ORDER = (
-    "detect_time", "detect_source", "estimate_azimuth", "estimate_elevation", "estimate_distance",
-    "identify_source_by_doa", "identify_source_by_location", "onset_from_location", "multi_hop", "spatial_temporal",
-    "compare_elevation", "compare_distance", "relative_left_right", "classify_motion", "count_sources",
-)  # fmt: skip
-#: Those that labels can answer, in that order; others after them.
-TASKS = {name: KNOWN[name] for name in (*_ORDER, *KNOWN) if KNOWN[name].candidates}
+_ASKING = (*detect.TASKS, *reasoning.TASKS, *plugins.rows("tasks", Task))
+_MADE = {task.name: task for task in _ASKING if task.language == "en" and task.candidates}
+#: Those that labels can answer, in the order in which a clip's items come.
+TASKS: dict[str, Task[Scene, Draft]] = {name: _MADE[name] for name in ASKED if name in _MADE}
 #: Tasks that labels cannot answer, with the reason.
 REFUSED = {task.name: task.refused for task in KNOWN.values() if task.refused}
-#: Questions of each task in SO-Bench as published.
-COUNTS = {name: task.weight for name, task in PUBLISHED.items()}
 #: The proportions of what is made of labels: these numbers, of the tasks that labels can answer.
-SO_BENCH = {name: task.weight for name, task in KNOWN.items() if name in TASKS}
-#: Those whose answer is the name of a sound.
-SOURCE_TASKS = tuple(task.name for task in KNOWN.values() if task.answer == "source")
+SO_BENCH = {name: KNOWN[name].weight for name in KNOWN if name in TASKS}
 
 
 def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[Item]:
     """The items of :func:`seldio.tasks.generate` one by one, before any selection; *skipped* is counted up."""
-    return ask_all(table, TASKS | KNOWN, lambda scene: scene, _item, **options)
+    return ask_all(table, TASKS, REFUSED, lambda scene: scene, _item, **options)
 
 
 def _item(place: ItemPlace, task: Task[Scene, Draft], draft: Draft) -> Item:

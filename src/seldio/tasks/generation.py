@@ -18,7 +18,7 @@ from seldio.schema.events import clip_codes, origin_of
 from seldio.schema.qa import Item, trusted
 from seldio.schema.spans import repeated, spans
 from seldio.schema.splits import TEST, meaning
-from seldio.tasks.margins import Margins
+from seldio.tasks.margins import DEFAULTS, Margins
 from seldio.tasks.scene import Floats, Ints, Scene, SceneEvent, SceneRows, cells, only_cell
 from seldio.tasks.task import EDGE, MOVES, SHORT, UNKNOWN, Made, Name, Say, Task, View, hashed, name_of
 from seldio.text import clipped, plural
@@ -26,8 +26,6 @@ from seldio.vocabularies import vocabulary
 
 #: The reason counted for windows in which nothing sounds; their task is ``*``.
 SILENT = "no source is active in the window"
-#: The margins where none are given.
-DEFAULTS = Margins()
 #: Where items look for their audio: that of the recording, beside ``metadata_dev``.
 AUDIO = "{path}.wav"
 #: Seconds; the clips of SO-Bench and of ruEnvAQA are no longer.
@@ -65,6 +63,7 @@ class GenerationOptions(TypedDict, total=False):
 def ask_all(
     table: pa.Table,
     known: Mapping[str, Task[View, Made]],
+    refused: Mapping[str, str],
     view_of: Callable[[Scene], View],
     make: Callable[[ItemPlace, Task[View, Made], Made], Item],
     *,
@@ -79,13 +78,14 @@ def ask_all(
 ) -> Iterator[Item]:
     """The items of *tasks* about all clips of *table*, one by one; *skipped* is counted up on the way.
 
-    The table and the keywords are those of :func:`seldio.tasks.generate`, *known* are all tasks in the order in which
-    a clip's items come; *view_of* makes of a clip what the tasks look at, and *make* the item of a draft.
+    The table and the keywords are those of :func:`seldio.tasks.generate`, *known* are all tasks that can be asked,
+    in the order in which a clip's items come, and *refused* why others cannot; *view_of* makes of a clip what the tasks
+    look at, and *make* the item of a draft.
     """
     answered = {name: task.candidates for name, task in known.items() if task.candidates is not None}
     for name in sorted(set(tasks or ()) - set(answered)):
-        if name in known:
-            raise UsageError(f"{name}: {known[name].refused}")
+        if name in refused:
+            raise UsageError(f"{name}: {refused[name]}")
         raise UsageError(f"unknown task {name!r}; choose from {', '.join(answered)}")
     wanted = [(known[name], found) for name, found in answered.items() if tasks is None or name in tasks]
     length, step = _label_frames("window", window), _label_frames("hop", hop)

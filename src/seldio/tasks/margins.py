@@ -83,6 +83,10 @@ class Margins:
         return _frames(self.seconds)
 
 
+#: The margins where none are given.
+DEFAULTS = Margins()
+
+
 def margins_of(values: Mapping[str, float]) -> Margins:
     """The margins with these *values* by name, and the defaults of the others."""
     names = [field.name for field in dataclasses.fields(Margins)]

@@ -17,7 +17,7 @@ import numpy as np
 
 from seldio.errors import UsageError
 from seldio.schema.qa import Item
-from seldio.tasks.english import KNOWN, SO_BENCH
+from seldio.tasks.english import SO_BENCH, TASKS
 from seldio.tasks.even import CLAIMS, CONTEXTS, OPTIONS, UNEVEN, fair, flat, packed, within
 from seldio.tasks.task import Task, first_class, hashed
 from seldio.text import listed
@@ -44,10 +44,10 @@ def answer_group(item: Item) -> Hashable:
 def _task(item: Item) -> Task[Any, Any] | None:
     """The record of the task that asked *item*."""
     if item.language != "ru":
-        return KNOWN.get(item.task or "")
-    from seldio.tasks.russian import TASKS
+        return TASKS.get(item.task or "")
+    from seldio.tasks import russian
 
-    return TASKS.get(item.task or "")
+    return russian.TASKS.get(item.task or "")
 
 
 def _group(item: Item, task: Task[Any, Any] | None) -> tuple[Hashable, bool]:

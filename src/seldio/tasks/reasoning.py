@@ -21,7 +21,6 @@ from seldio.tasks.task import (
     MOVES,
     NO_DISTANCE,
     NO_META,
-    READ_SOURCE,
     SHORT,
     SOURCE_SUFFIXES,
     UNKNOWN,
@@ -33,6 +32,7 @@ from seldio.tasks.task import (
     first_class,
     moments,
     name_of,
+    published,
     second,
 )
 
@@ -217,15 +217,10 @@ def _leftmost(item: Item) -> list[list[Hashable]] | None:
     return [[("left", one if left else other), ("side", left)], [("left", other if left else one), ("side", not left)]]
 
 
-_READ_RELATION = "Read the relation of the two sounds; decide relation_match."
-
 #: The records of these tasks.
 TASKS: tuple[Task[Scene, Draft], ...] = (
-    Task(
-        name="multi_hop", question_class="reasoning", weight=333, spatial=True,
-        candidates=multi_hop, answer="source",
-        read="source", metric="source_semantic_llm",
-        ask=READ_SOURCE,
+    published(
+        "multi_hop", candidates=multi_hop,
         wordings=(
             Wording((
                 "After the {x} can no longer be heard, which sound starts {place}?",
@@ -234,13 +229,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
             ), SOURCE_SUFFIXES),
         ),
     ),
-    Task(
-        name="spatial_temporal", question_class="reasoning", weight=333, spatial=True,
-        candidates=spatial_temporal,
-        answer="source and direction", read="source and direction", metric="source_direction_time_llm", hidden="times",
-        ask="Read the sound, its direction and its interval; decide the source fields and direction_match. Every part "
-        "of the reference's direction must be there. The reference does not show its times.",
-        truth="time_span", field="time_span", error="interval_iou", alike=first_class,
+    published(
+        "spatial_temporal", candidates=spatial_temporal, alike=first_class,
         wordings=(
             Wording((
                 "Which sound source is active at {t}, from which direction does it come, and during which interval?",
@@ -252,11 +242,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
             )),
         ),
     ),
-    Task(
-        name="compare_elevation", question_class="elevation", weight=333, spatial=True,
-        candidates=compare_elevation, claims=partial(_most, field="elevation"),
-        answer="relation", read="comparison", metric="relation_semantic_llm",
-        ask=_READ_RELATION,
+    published(
+        "compare_elevation", candidates=compare_elevation, claims=partial(_most, field="elevation"),
         wordings=(
             Wording((
                 "Which is {more}: the {x} or the {y}?",
@@ -265,11 +252,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
             ), SOURCE_SUFFIXES),
         ),
     ),
-    Task(
-        name="compare_distance", question_class="distance", weight=333, spatial=True,
-        candidates=compare_distance, claims=partial(_most, field="distance"), answer="relation",
-        read="comparison", metric="relation_semantic_llm",
-        ask=_READ_RELATION,
+    published(
+        "compare_distance", candidates=compare_distance, claims=partial(_most, field="distance"),
         wordings=(
             Wording((
                 "Which is {more} the listener: the {x} or the {y}?",
@@ -278,12 +262,9 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
             ), SOURCE_SUFFIXES),
         ),
     ),
-    Task(
-        name="relative_left_right", question_class="reasoning", weight=333, spatial=True,
-        candidates=relative_left_right,
-        answer="relation", read="side", metric="relation_semantic_llm",
-        alike=lambda item: " left of " in (item.canonical_answer or ""), claims=_leftmost,
-        ask=_READ_RELATION,
+    published(
+        "relative_left_right", candidates=relative_left_right, claims=_leftmost,
+        alike=lambda item: " left of " in (item.canonical_answer or ""),
         wordings=(
             Wording((
                 "Say whether the {x} {verb} to the left or to the right of the {y}.",
@@ -292,11 +273,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
             ), ("Answer with left or right.", "Answer in one sentence.", "")),
         ),
     ),
-    Task(
-        name="classify_motion", question_class="motion", weight=62, spatial=True,
-        candidates=classify_motion, contexts=lambda item: (first_class(item),), answer="motion",
-        read="motion", metric="motion_semantic_llm",
-        ask="Read the motion into motion_label and decide motion_match.",
+    published(
+        "classify_motion", candidates=classify_motion, contexts=lambda item: (first_class(item),),
         wordings=(
             Wording((
                 "How {do} the {x} move relative to the listener?",

@@ -452,7 +452,7 @@ def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[It
     benchmark's keys, ``meta`` has the clip's ``audio_id``, and its ``start`` and ``end`` in seconds.
     """
     known, dataset = known_classes(table), origin_of(table).format or None
-    return ask_all(table, _ALL, partial(clip_of, known=known), partial(_item, dataset), **options)
+    return ask_all(table, TASKS, REFUSED, partial(clip_of, known=known), partial(_item, dataset), **options)
 
 
 def _item(dataset: str | None, place: ItemPlace, task: Task[RussianClip, Choice], draft: Choice) -> Item:

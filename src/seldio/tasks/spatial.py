@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seldio.tasks.english import KNOWN
+from seldio.tasks.specs import KNOWN
 
 #: Tasks of SO-Bench, and of one's own, that do.
 SPATIAL = tuple(task.name for task in KNOWN.values() if task.spatial)

@@ -1,4 +1,4 @@
-"""What tasks are made of: the record of one, wordings chosen by a seed, drafts of questions, and reasons to skip.
+"""What makes questions: the record of a task, wordings chosen by a seed, drafts of questions, and reasons to skip.
 
 Questions and answers call classes as people do (:mod:`seldio.tasks.names`); canonical answers have the names of
 the vocabulary, in lower case. There a name with a comma stands in double quotes wherever it is part of a list
@@ -13,12 +13,14 @@ import dataclasses
 import hashlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from seldio.schema.qa import AnswerMeta, Item, trusted
 from seldio.tasks.margins import Margins
 from seldio.tasks.names import Name as Name
 from seldio.tasks.names import name_of as name_of
+from seldio.tasks.specs import PUBLISHED, TaskSpec
+from seldio.tasks.specs import READ_SOURCE as READ_SOURCE
 
 if TYPE_CHECKING:
     from seldio.tasks.scene import SceneEvent
@@ -26,10 +28,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 View = TypeVar("View")
 Made = TypeVar("Made")
-#: What the answer of a task is.
-Answer = Literal[
-    "number", "interval", "source", "relation", "motion", "source and direction", "speech", "choice"
-]  # fmt: skip
 
 # --- why a candidate is skipped: words that reports show ------------------------------------------------
 REPEATED = "the class sounds more than once in the clip"
@@ -53,8 +51,6 @@ PREAMBLES = (
 )
 #: What may follow a question for one source.
 SOURCE_SUFFIXES = ("Name the sound source.", "Answer with the name of one sound source.", "")
-#: What a judge is to do with an answer that is one source.
-READ_SOURCE = "Read the sound that is given as the answer into primary_source; decide the source fields."
 
 
 @cache
@@ -125,29 +121,12 @@ class Say:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Task(Generic[View, Made]):
-    """All that makers, rules, readers, scores and judges know of a task.
+class Task(TaskSpec, Generic[View, Made]):
+    """A task with what makes its questions.
 
     Args:
-        name: as ``task_name`` has it.
-        question_class: the group of its questions.
-        weight: its share where questions are chosen; in SO-Bench how many of the 7,877 published ones are of it.
-        spatial: whether it takes directions or distances to answer, which a recording of one channel does not hold.
-        language: that it is asked in: ``en`` is in the style of SO-Bench, ``ru`` in that of ruEnvAQA.
         candidates: looks at a clip and yields drafts and, for each candidate that is skipped, the reason.
-        refused: why labels cannot answer it, where they cannot.
         wordings: how it is asked, the usual way first.
-        answer: what its answer is.
-        read: what reads an answer without a judge: a name among :data:`seldio.answers.extract.READERS`, or a function
-            of a question, its plain answer and the known names; None where only a judge can.
-        metric: what the official program calls its measure.
-        ask: what a judge has to read out of an answer, and to decide; empty where none is asked.
-        truth: the key of ``answer_meta`` that it is scored by.
-        field: where a judgement has the same of a prediction.
-        error: the key of an outcome that holds how far off a prediction is.
-        threshold: the name of its limit in a profile.
-        unit: of error and limit.
-        hidden: what of the reference a judge is not shown, since it reads that out of the answer itself.
         alike: what of an item counts as the same answer, where answers are to be even; None for the usual, see
             :func:`seldio.tasks.mix.answer_group`.
         claims: of each option of an item, the right one first, what it says of a class or a number, None where that is
@@ -160,33 +139,21 @@ class Task(Generic[View, Made]):
         ValueError: a task without a weight, or that labels neither answer nor are said not to.
     """
 
-    name: str
-    question_class: str
-    weight: int
-    spatial: bool = False
-    language: Literal["en", "ru"] = "en"
     candidates: Callable[[View, Margins, Say], Iterator[Made | str]] | None = None
-    refused: str = ""
     wordings: tuple[Wording, ...] = ()
-    answer: Answer = "choice"
-    read: str | Callable[..., Any] | None = None
-    metric: str = "normalized_exact_match"
-    ask: str = ""
-    truth: str | None = None
-    field: str | None = None
-    error: str | None = None
-    threshold: str | None = None
-    unit: str = ""
-    hidden: Literal["", "times", "all"] = ""
     alike: Callable[[Item], Hashable] | None = None
     claims: Callable[[Item], list[list[Hashable]] | None] | None = None
     contexts: Callable[[Item], tuple[Hashable, ...]] | None = None
 
     def __post_init__(self) -> None:
-        if self.weight < 1:
-            raise ValueError(f"the weight of {self.name} is {self.weight}; it is at least 1")
+        super().__post_init__()
         if (self.candidates is None) != bool(self.refused):
             raise ValueError(f"{self.name} needs candidates, or the reason why labels have none")
+
+
+def published(name: str, **makers: Any) -> Task[Any, Any]:
+    """The task of SO-Bench called *name*, with what makes its questions."""
+    return Task(**vars(PUBLISHED[name]), **makers)
 
 
 # --- questions before they get their ids ------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Each prediction scored: judged offline where its text allows it, else by a judge, and counted as the program does.
 
 From a judgement on, the numbers are those of the official program, its faults included. How a task is counted follows
-from its record (:class:`seldio.tasks.task.Task`): what its answer is, the number that it is scored by, and its limit.
+from its record, a :class:`~seldio.tasks.specs.TaskSpec`: what its answer is, the number it is scored by, and its limit.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from seldio.schema.qa import Extra, Item, Prediction, Rows
 from seldio.scores.so_bench.join import JoinedAnswers, fields
 from seldio.scores.so_bench.judging import cache_key
 from seldio.scores.so_bench.profiles import AnswerProfile
-from seldio.tasks.english import KNOWN
-from seldio.tasks.task import Task
+from seldio.tasks.specs import KNOWN, TaskSpec
 
 #: Who decided: the text itself, the judge, the official fallback; nobody; or there is no prediction.
 Decider = Literal["offline", "judge", "fallback", "undecided", "missing"]
@@ -182,7 +181,7 @@ class _Case(NamedTuple):
     asked: AnsweredQuestion
     judgement: Judgement
     profile: AnswerProfile
-    task: Task[Any, Any] | None
+    task: TaskSpec | None
 
     @property
     def metric(self) -> str:

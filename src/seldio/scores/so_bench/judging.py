@@ -25,7 +25,7 @@ from seldio.answers.judgements import (
     faults,
 )
 from seldio.scores.judge.messages import JudgeRequest, Reply, ReplySchema, make
-from seldio.tasks.english import KNOWN
+from seldio.tasks.specs import KNOWN
 
 
 class Server(Protocol):

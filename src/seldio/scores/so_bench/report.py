@@ -20,7 +20,7 @@ from seldio.scores.so_bench.count import Decider, Offline, Scored, count
 from seldio.scores.so_bench.join import JoinedAnswers, JoinedBy
 from seldio.scores.so_bench.join import join as joined_by
 from seldio.scores.so_bench.profiles import THRESHOLDS, AnswerProfile
-from seldio.tasks.english import COUNTS, KNOWN
+from seldio.tasks.specs import COUNTS, KNOWN
 from seldio.text import clipped, listed, plural
 
 _ACCURACY = Column("accuracy", "accuracy", "%", 2, "higher", "mean score; undecided questions count as wrong")
