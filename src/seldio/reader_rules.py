@@ -23,7 +23,7 @@ _ROWS = (
     Rule("PRD115", "no-id-field", ERROR),
     Rule("PRD116", "wrong-output-type", ERROR),
     Rule("PRD117", "bare-list", WARNING),
-    # data sets of MERA
+    # datasets of MERA
     Rule("QAI205", "access-value", WARNING),
     Rule("QAI211", "lacking-field", ERROR),
     Rule("QAI212", "unfit-value", ERROR),

@@ -91,7 +91,7 @@ OWN: tuple[Wing, ...] = (
         "tasks.making tasks.mix tasks.nouns tasks.reasoning tasks.russian tasks.scene tasks.task",
     ),
     _wing(
-        "importers", "labels of annotation tools and of other data sets",
+        "importers", "labels of annotation tools and of other datasets",
         "formats.audacity formats.dataset_tables formats.easycom formats.elan formats.label_tools formats.locata "
         "formats.poses formats.raven formats.tool_json formats.trajectories formats.xml_text",
     ),
@@ -141,7 +141,7 @@ def wings() -> tuple[Wing, ...]:
         except Exception as error:
             raise UsageError(f"the wing {point.name} ({point.value}): {type(error).__name__}: {error}") from error
         if not isinstance(wing, Wing):
-            raise UsageError(f"the wing {point.name} ({point.value}) is no seldio.wings.Wing")
+            raise UsageError(f"the wing {point.name} ({point.value}) is not a seldio.wings.Wing")
         found.append(wing)
     return (*found, *plugins.rows("wings", Wing))
 
@@ -184,7 +184,7 @@ def needed(what: str) -> Iterator[None]:
     """Around what may import a wing because somebody asked for *what*, such as ``seldio view``; also a decorator.
 
     Raises:
-        UsageError: the wing is not there; it says which one it is.
+        UsageError: the wing is missing; it says which one it is.
     """
     try:
         yield
@@ -196,6 +196,6 @@ def needed(what: str) -> Iterator[None]:
 
 
 def missing(name: str, what: str) -> UsageError:
-    """What is said where *what* was asked for and the wing called *name* is not there."""
+    """What is said where *what* was asked for and the wing called *name* is missing."""
     wing = next(wing for wing in OWN if wing.name == name)
     return UsageError(f"{what} needs the wing {name} ({wing.title}), which is not installed")

@@ -58,7 +58,7 @@ def label_parts(
 
 
 def holds_labels(place: str | os.PathLike[str] | Source) -> bool:
-    """Whether there are labels of a known layout; a file such as ``metadata.csv`` beside questions holds none."""
+    """Whether there are labels of a known layout; a file such as ``metadata.csv`` next to questions holds none."""
     with reopened(place, lambda _: None) as source:
         return any(isinstance(part.format, LabelFormat) for part in parts(source, None, lambda _: None))
 

@@ -98,7 +98,7 @@ def of_json(kind: Any, value: Any) -> Any:
     """A record of a type from JSON with the names of its fields, as ``dataclasses.asdict`` gives them.
 
     Raises:
-        ValueError, TypeError, LookupError: it is no such record.
+        ValueError, TypeError, LookupError: the value is not a record of that type.
     """
     origin, inside = get_origin(kind), get_args(kind)
     if kind is Any:

@@ -42,7 +42,7 @@ class Home(NamedTuple):
 
     module: str
     table: str  # the format, or the tuple of formats, in it
-    holds: str  # labels of a tool or another data set, labels, or items
+    holds: str  # labels of a tool or another dataset, labels, or items
     head: bytes  # a pattern that the first bytes hold, wherever one of the formats is likely
     name: str = r"\Z(?!\Z)"  # or a pattern that the name holds
 
@@ -211,7 +211,7 @@ def by_content(data: bytes, name: str) -> LabelFormat | None:
 
 
 def of_tool(data: bytes, name: str) -> bool:
-    """Whether a file begins like labels of a tool or of a data set with tables of its own."""
+    """Whether a file begins like labels of a tool or of a dataset with tables of its own."""
     found = by_content(data, name)
     return found is not None and found.name != "dcase2026"
 

@@ -574,7 +574,7 @@ def inclination(files: Profile, found: Found) -> Iterator[Finding]:
         10,1,1,-50,95  (for an elevation of -5)
 
     Fix:
-        Find out from where the angles count: look at a source that is above or below the microphone. Write 90
+        Check where the angles count from: look at a source that is above or below the microphone. Write 90
         minus an angle from the zenith, or the angle minus 90 where it counts up from straight below. The labels
         alone look the same, and the wrong one turns every scene upside down.
 

@@ -60,7 +60,7 @@ class SeldOptions:
     tracks: bool = False  # with HOTA, IDF1 and identity switches
     collar: float | None = None  # seconds that onsets and offsets of events may be off; 0.2 by default
     offset_share: float | None = None  # of its length that the offset of an event may be off; 0.5 by default
-    #: the recordings that were labelled, which tell where a clip ends; where they are beside the labels in a data set
+    #: the recordings that were labelled, which tell where a clip ends; where they are beside the labels in a dataset
     #: tree they are found
     recordings: str | None = None
     split: str | None = None  # score the clips of this split of the reference alone
