@@ -47,8 +47,8 @@ def codes(path: Path) -> set[str]:
 
 
 def test_each_format_of_questions_says_the_form_of_its_answers() -> None:
-    assert OWN == {format.name for format in ITEMS if format.answers is None}
-    assert {*ANSWERS} == {format.answers for format in ITEMS if format.name not in OWN}
+    assert {*ANSWERS} == {format.answers for format in ITEMS}
+    assert OWN == {format.name for format in ITEMS if format.letters}  # what any question is converted to
     assert all(format.graded for format in (*TEXTS, *LETTERS))
     page = CliRunner().invoke(app, ["formats", "mmau"]).output
     assert "answers     the text of the right option\n" in page
@@ -61,6 +61,7 @@ def test_an_answer_in_the_other_form_is_an_error(format: ItemFormat, tmp_path: P
     assert "QAI121" in codes(written(format, tmp_path, item(wrong)))
     path = tmp_path / f"{format.name}{format.suffix}"
     [finding] = [each for each in validate(path, format=format.name).findings if each.code == "QAI121"]
+    assert finding.severity == ("warning" if format.letters else "error")  # seldio reads letters in its own formats
     assert format.graded in (finding.hint or "")
     assert ("write B: " if format.answers == "letter" else 'write "cat": ') in (finding.hint or "")
 
@@ -85,8 +86,10 @@ def test_answers_are_written_in_the_form_of_the_target_and_back(
         return out / format.main if format.further else Path(f"{out}{format.suffix}")
 
     there = to(target, path, "there")
-    assert answers(target, there) == (["cat", "dog"] if target.answers == "text" else ["B", "A"])
-    assert answers(source, to(source, there, "back")) == own
+    kept = source.answers if target.name == "items-parquet" else target.answers  # a table is of the format of its rows
+    assert answers(target, there) == (["cat", "dog"] if kept == "text" else ["B", "A"])
+    back = own if source.name != "items-parquet" or kept == "text" else ["B", "A"]
+    assert answers(source, to(source, there, "back")) == back
 
 
 def answers(format: ItemFormat, path: Path) -> list[str | None]:
@@ -118,6 +121,58 @@ def test_an_answer_that_cannot_be_written_so_is_refused(
     with pytest.raises(UsageError, match=why):
         seldio.convert(path, tmp_path / "out", target, allow_loss="all")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("ways", [["items"], ["items-parquet"], ["items", "items-parquet"], ["items-parquet", "items"]])
+@pytest.mark.parametrize("source", [*TEXTS, *LETTERS], ids=lambda format: format.name)
+@pytest.mark.parametrize("form", ["letter", "text"])
+def test_right_replies_score_in_full_however_questions_were_made(
+    source: ItemFormat, ways: list[str], form: str, tmp_path: Path
+) -> None:
+    """Answers of either form, though the format has another: those that are clear are read."""
+    if form != source.answers and not source.letters:
+        pytest.skip("an answer in another form is an error there")
+    own = ["B", "A"] if form == "letter" else ["cat", "dog"]
+    path = written(source, tmp_path, *(item(answer, id=str(n)) for n, answer in enumerate(own, 1)))
+    for number, way in enumerate(ways):
+        out = tmp_path / f"{number}{formats.get(way, ItemFormat).suffix}"
+        seldio.convert(path, out, way, allow_loss="all")
+        path = out
+    for name, replies in (("letters", ["B", "A"]), ("texts", ["cat", "dog"])):
+        said = tmp_path / f"{name}.jsonl"
+        said.write_text("".join(f'{{"id": "{n}", "prediction": "{text}"}}\n' for n, text in enumerate(replies, 1)))
+        row = scored(said, path, "multiple-choice")
+        assert row["as read"] == 1
+        assert row["accuracy" if name == "texts" else "letter"] == 1
+    assert scored(tmp_path / "letters.jsonl", path, "ruenvaqa")["letter"] == 1
+
+
+def scored(predictions: Path, questions: Path, profile: str) -> dict[str, Any]:
+    report = seldio.score(predictions, questions, profile=profile)
+    table = report.tables[0]
+    return dict(zip((column.title for column in table.columns), table.rows[0], strict=True))
+
+
+def test_items_take_what_is_not_clear_and_say_so(tmp_path: Path) -> None:
+    """A letter of two equal options stays, so that the way back is clear; an answer that fits nothing is told of."""
+    given = [item("C", options=["dog", "cat", "dog"]), item("B", id="2"), item("horse", id="3")]
+    path = written(formats.get("inspect", ItemFormat), tmp_path, *given)
+    seldio.convert(path, tmp_path / "x.jsonl", "items", allow_loss="all")
+    own = formats.get("items", ItemFormat)
+    assert answers(own, tmp_path / "x.jsonl") == ["C", "cat", "horse"]
+    found = {(each.code, each.line) for each in validate(tmp_path / "x.jsonl").findings}
+    assert {("QAI121", 1), ("QAI102", 3)} <= found
+    (tmp_path / "y.jsonl").write_bytes(own.write(given[:2]))
+    seldio.convert(tmp_path / "y.jsonl", tmp_path / "z.json", "ruenvaqa", allow_loss="all", drop_unfit=True)
+    assert answers(formats.get("ruenvaqa", ItemFormat), tmp_path / "z.json") == ["B"]
+
+
+def test_a_text_of_items_that_is_also_a_letter_is_the_text(tmp_path: Path) -> None:
+    own = formats.get("items", ItemFormat)
+    path = written(own, tmp_path, item("B", options=["B", "A", "C", "D"]))
+    assert "QAI121" not in codes(path)
+    seldio.convert(path, tmp_path / "z.json", "ruenvaqa", allow_loss="all")
+    assert answers(formats.get("ruenvaqa", ItemFormat), tmp_path / "z.json") == ["A"]
 
 
 def test_a_hidden_answer_stays_hidden(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from collections import Counter
 from collections.abc import Iterator
 
@@ -12,11 +11,11 @@ import pyarrow.compute as pc
 
 from seldio import formats
 from seldio.errors import UsageError
-from seldio.formats.items import ANSWERS, Answers, ItemFormat, ItemReading
+from seldio.formats.item_parquet import ItemParquet
+from seldio.formats.items import ANSWERS, LETTERS, ItemFormat, ItemReading
 from seldio.schema.qa import Item
 from seldio.text import clipped, listed, plural
 
-_LETTERS = string.ascii_uppercase
 #: So many questions are named in an error.
 FEW = 3
 
@@ -25,9 +24,11 @@ class RightAnswers:
     """The right answers of a file, written as *target* writes them, a part of the file after the other."""
 
     def __init__(self, reading: ItemReading, target: ItemFormat) -> None:
-        home = formats.named(reading.home, ItemFormat) or reading.format
-        self.source, self.kind, self.target = reading.format.name, home.answers, target
-        self.other = target.holds == "items" and target.name not in (reading.format.name, home.name)
+        self.home = formats.named(reading.home, ItemFormat) or reading.format
+        self.source, self.target = reading.format.name, target
+        # a table keeps the answers of the format that it is of
+        same = isinstance(target, ItemParquet) or target.name in (reading.format.name, self.home.name)
+        self.other = target.holds == "items" and not same
         self.rows = self.changed = 0
         self.sizes: Counter[int] = Counter()  # of questions with a number of options that the target does not take
         self.few: list[str] = []  # some of those
@@ -64,23 +65,24 @@ class RightAnswers:
         options = table.column("options")
         if not self.other or self.target.answers is None or options.null_count == len(options):
             return
-        choice = self.target.answers in ("letter", "text")
+        # what reads letters and texts takes any answer as it is, and validation says what is wrong with it
+        choice = self.target.answers in ("letter", "text") and not self.target.letters
         both = zip(table.column("answer").to_pylist(), options.to_pylist(), strict=True)
         for row, (answer, texts) in enumerate(both):
             if not texts or not answer:
                 continue
-            found = _meant(answer, texts, self.kind)
+            found = self.home.meant(answer, texts)
             if len(found) == 1:
                 (index,) = found
                 alike = [place for place, text in enumerate(texts) if text == texts[index]]
                 if self.target.answers == "letter":
-                    yield row, _LETTERS[index], None
-                elif answer == texts[index] or len(alike) == 1:
+                    yield row, LETTERS[index], None
+                elif len(alike) == 1 or answer == texts[index] or (self.target.letters and answer in texts):
                     yield row, texts[index], None
-                else:  # the way back would not be clear
-                    yield row, answer, f"the text of options {' and '.join(_LETTERS[place] for place in alike)}"
-            elif choice and not (self.target.answers == "text" and answer in texts and self.kind == "text"):
-                letters = " or ".join(_LETTERS[index] for index in sorted(found))
+                elif not self.target.letters:  # the way back would not be clear
+                    yield row, answer, f"the text of options {' and '.join(LETTERS[place] for place in alike)}"
+            elif choice and not (self.target.answers == "text" and answer in texts and self.home.answers == "text"):
+                letters = " or ".join(LETTERS[index] for index in sorted(found))
                 yield row, answer, f"option {letters}" if found else "none of the options"
 
     def finish(self) -> list[str]:
@@ -117,12 +119,3 @@ def with_choices(reading: ItemReading) -> tuple[pa.Table, int]:
     place = table.schema.names.index("options")
     column = pa.array([made or given for made, given in zip(chosen, options, strict=True)], table.schema.types[place])
     return table.set_column(place, table.schema.field(place), column), sum(made is not None for made in chosen)
-
-
-def _meant(answer: str, options: list[str], kind: Answers | None) -> set[int]:
-    """The options that an answer may mean; *kind* says how the source writes answers, None where it says nothing."""
-    texts = {index for index, option in enumerate(options) if option == answer} if kind != "letter" else set()
-    letter = answer.strip().upper()
-    if kind == "text" or len(letter) != 1 or letter not in _LETTERS[: len(options)]:
-        return texts
-    return texts | {_LETTERS.index(letter)}

@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 from seldio.errors import DataError, SeldioError
 from seldio.findings import Finding, Sink
 from seldio.formats.base import Place
-from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
+from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_layout import is_sound
 from seldio.formats.parquet import MAGIC, TableRows, Wrong, guarded, row_runs, too_large
 from seldio.reader_rules import reader_rule
@@ -380,6 +380,7 @@ FORMATS: tuple[ItemParquet, ...] = (
     ItemParquet(
         name="items-parquet", title="questions of any format in one Parquet table, without loss", holds="items",
         carries=tuple(Item.model_fields), needs=("id",), note=_NOTE.format("questions"),
+        answers="text", letters=True, graded=LETTERS_READ, repairable=True,
     ),
     ItemParquet(
         name="predictions-parquet", title="predictions of any format in one Parquet table, without loss",

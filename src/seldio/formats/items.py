@@ -6,6 +6,7 @@ import dataclasses
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from string import ascii_uppercase
 from typing import BinaryIO, Literal, Self
 
 import pyarrow as pa
@@ -17,6 +18,10 @@ from seldio.formats.json_layout import AsWritten
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of
 
 Row = Item | Prediction
+#: Those of options, in their order.
+LETTERS = ascii_uppercase
+#: What ``graded`` says of seldio's own formats.
+LETTERS_READ = "seldio score reads a letter as the option that it stands for, other programs may not"
 #: The forms in which formats write right answers: of several options the letter or the text of the right one; where
 #: there is nothing to choose from, free text, or a sentence with a short form and numbers beside it.
 Answers = Literal["letter", "text", "free", "structured"]
@@ -108,7 +113,8 @@ class ItemFormat(Format):
     holds: Literal["items", "predictions"]
     needs: tuple[str, ...] = ("id",)
     suffix: str = ".jsonl"
-    answers: Answers | None = None  # the form of its right answers; None where any may stand
+    answers: Answers | None = None  # the form of its right answers; None where it may be any
+    letters: bool = False  # of texts, whether a letter that is none of them is read as the option it stands for
     graded: str = ""  # what its scorer does with the right answer of several options, as a sentence
     counts: tuple[int, ...] = ()  # how many options a question may have; empty for any number
     #: fields that it holds but whoever reads it takes no notice of, with the reason: a loss, though they are there
@@ -187,6 +193,16 @@ class ItemFormat(Format):
     def choices(self, row: Row) -> list[str] | None:  # noqa: ARG002 - few formats hold any
         """The options, made from the answers that a row holds besides the right one; None if there are none."""
         return None
+
+    def meant(self, answer: str, options: Sequence[str]) -> set[int]:
+        """The numbers of the *options* that the right *answer* of a question in this format may mean."""
+        texts = {index for index, option in enumerate(options) if option == answer and self.answers != "letter"}
+        letter = answer.strip().upper()
+        if len(letter) != 1 or letter not in LETTERS[: len(options)]:
+            return texts
+        if self.answers == "text" and (texts or not self.letters):
+            return texts
+        return texts | {LETTERS.index(letter)}
 
     def template(self, items: Sequence[Item]) -> list[Prediction]:
         """What a model has to fill in to answer *items*; only of formats that hold predictions.

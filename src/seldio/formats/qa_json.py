@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seldio.formats.items import ItemFormat
+from seldio.formats.items import LETTERS_READ, ItemFormat
 from seldio.formats.json_items import JsonItems
 from seldio.formats.json_layout import Layout
 from seldio.schema.qa import Item, Prediction
@@ -223,6 +223,10 @@ ITEMS = JsonItems(
     title="seldio's own items: JSON Lines of the item schema",
     holds="items",
     needs=("id", "question"),
+    answers="text",
+    letters=True,
+    repairable=True,
+    graded=LETTERS_READ,
     keys={field: field for field in Item.model_fields},
     required=("id", "question"),
     marks=("id",),

@@ -6,14 +6,13 @@ import dataclasses
 import re
 import unicodedata
 from collections.abc import Iterator
-from string import ascii_uppercase
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from seldio import formats
 from seldio.findings import Finding
-from seldio.formats.items import ANSWERS, Answers, ItemFormat
+from seldio.formats.items import ANSWERS, LETTERS, Answers, ItemFormat
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, rule
@@ -23,7 +22,6 @@ from seldio.text import clipped
 HOMOGLYPHS = dict(zip("АВЕКМНОРСТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXABEZHIKMNOPTYX", strict=True))
 #: For each letter of another alphabet that looks Latin the Latin one, small letters too.
 _LOOKS = str.maketrans(HOMOGLYPHS | dict(zip("аеорсухіјѕԁһԛԝοѵ", "aeopcyxijsdhqwov", strict=True)))
-LETTERS = ascii_uppercase
 
 
 @rule("QAI102", ERROR)
@@ -54,7 +52,7 @@ def answer_in_another_form(table: ItemTable, found: Found) -> Iterator[Finding]:
 
     The right one of several options is written as its letter in some formats, and as its text in others. In the
     other form it looks right, but a model that answers as it was asked to scores 0. ``seldio formats NAME`` says
-    which form a format has.
+    which form a format has. Where ``items`` hold a letter, seldio reads it as its option, and it is a warning.
 
     Example:
         {"choices": ["Man", "Woman"], "answer": "B"} in MMAU, whose answers are texts
@@ -65,12 +63,13 @@ def answer_in_another_form(table: ItemTable, found: Found) -> Iterator[Finding]:
     Reference: MMAU, evaluation.py; DCASE 2026 Task 5; MERA_MULTIMODAL, ruenvaqa.yaml; inspect_ai, choice().
     """
     for row, right in misformed(table):
-        answer, form, graded = table.values("answer")[row], _form(table), formats.get(table.home, ItemFormat).graded
+        answer, form, home = table.values("answer")[row], _form(table), formats.get(table.home, ItemFormat)
         said = f"the letter {answer}" if form == "text" else f'the text "{clipped(answer)}"'
         shown = f'"{clipped(right[0])}"' if form == "text" else " or ".join(right)
-        finding = found(row, "answer", f"the answer is {said}, but {table.home} holds {ANSWERS[form or 'text']}",
-                        f"write {shown}" + f": {graded}" * bool(graded))  # fmt: skip
-        yield finding if len(right) == 1 else dataclasses.replace(finding, fixable=False)
+        finding = found(row, "answer", f"the answer is {said}, but {home.name} holds {ANSWERS[form or 'text']}",
+                        f"write {shown}" + f": {home.graded}" * bool(home.graded))  # fmt: skip
+        severity = WARNING if home.letters else ERROR
+        yield dataclasses.replace(finding, severity=severity, fixable=finding.fixable and len(right) == 1)
 
 
 def misformed(table: ItemTable) -> Iterator[tuple[int, list[str]]]:

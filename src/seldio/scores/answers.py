@@ -16,7 +16,7 @@ from seldio.errors import UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import ItemFormat
-from seldio.formats.items import ItemReading
+from seldio.formats.items import LETTERS, ItemReading
 from seldio.reports.tables import Notice, ScoreReport
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
@@ -121,7 +121,7 @@ def read_answers(
     if profile not in PROFILES:
         close = meant(profile, PROFILES) or f"; choose from {', '.join(PROFILES)}"
         raise UsageError(f"unknown profile {profile!r} for questions{close}")
-    items = cast("Sequence[Item]", asked.rows) if asked is not None else None
+    items = _in_form(asked, "letter" if profile == "ruenvaqa" else "text") if asked is not None else None
     if items is None and PROFILES[profile] is not _jasco:
         raise UsageError(f"{profile} requires the questions with their answers: --reference FILE")
     return AnswerSides(items, _outputs(given), profile, _copies(given, asked) if asked is not None else ())
@@ -184,6 +184,20 @@ def _outputs(given: ItemReading) -> Sequence[Prediction]:
             fields = {"id": row.id, "audio": row.audio, "task": row.task, "prompt": None, "prediction": text}
             rows.append(trusted(Prediction, fields | {"extra": row.extra}))
     return rows
+
+
+def _in_form(asked: ItemReading, form: Literal["letter", "text"]) -> Sequence[Item]:
+    """Questions with right answers as their scorer compares them: letters or texts of options, where that is clear."""
+    items, home = cast("Sequence[Item]", asked.rows), formats.named(asked.home, ItemFormat) or asked.format
+    if home.answers not in ("letter", "text") or (home.answers == form and not home.letters):
+        return items
+    known = list(items)
+    for row, item in enumerate(items):
+        if item.answer and item.options and len(found := home.meant(item.answer, item.options)) == 1:
+            answer = LETTERS[found.pop()] if form == "letter" else item.options[found.pop()]
+            if answer != item.answer:
+                known[row] = item.model_copy(update={"answer": answer})
+    return known
 
 
 def _copies(given: ItemReading, asked: ItemReading) -> tuple[Notice, ...]:
