@@ -6,7 +6,7 @@ that are measured, which takes a while.
 
 ``python docs/generate.py --reference`` writes the reference into ``docs/reference``, which is not kept: ``conf.py``
 does the same whenever the documentation is built. ``--to FOLDER`` writes it elsewhere. ``--index`` writes the
-indexes of rules and formats only.
+indexes of rules, formats and profiles only.
 """
 
 from __future__ import annotations
@@ -47,7 +47,12 @@ def pages(*, measured: bool = True) -> dict[str, str]:
     for tables in (rules.repairs(), *((array_errors.tables(), clock_table.tables()) if measured else ())):
         page = _page_with(*tables)
         found[page] = filled_page(page, tables)
-    return found | figures.drawings() | data.schema_files() | rules.index_file() | formats.index_file()
+    return found | figures.drawings() | data.schema_files() | indexes()
+
+
+def indexes() -> dict[str, str]:
+    """What lists rules, formats and profiles without loading them."""
+    return rules.index_file() | formats.index_file() | tasks.index_file()
 
 
 def _page_with(*names: str) -> str:
@@ -125,7 +130,7 @@ def main(arguments: list[str]) -> int:
         write_reference(Path(arguments[arguments.index("--to") + 1]) if "--to" in arguments else REFERENCE)
         return 0
     if "--schemas" in arguments or "--index" in arguments:
-        wanted = data.schema_files() if "--schemas" in arguments else rules.index_file() | formats.index_file()
+        wanted = data.schema_files() if "--schemas" in arguments else indexes()
     else:
         wanted = pages(measured="--quick" not in arguments)
     stale = [name for name, text in wanted.items() if _present(ROOT / name) != text]

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from seldio import vocabularies
-from seldio.check.description import profile_titles
 from seldio.findings import DOCS
 from seldio.formats import FORMATS
 from seldio.rules import CATALOGUE
 from seldio.schema.events import COLUMNS
 from seldio.schemas import SCHEMAS
+from seldio.scores.scorers import profile_titles
 from seldio.tasks import REFUSED
 
 ROOT = Path(__file__).parent.parent

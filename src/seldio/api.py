@@ -13,8 +13,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
+from seldio import wings
 from seldio.errors import InvalidData, UsageError
-from seldio.findings import Report, Severity, raise_errors
+from seldio.findings import Report, Severity
 from seldio.text import plural, printable
 
 if TYPE_CHECKING:
@@ -297,6 +298,7 @@ def _settings(
 # --- conversion -------------------------------------------------------------------------------------
 
 
+@wings.needed("convert")
 def convert(
     path: Path | Source,
     out: Path | BinaryIO,
@@ -382,6 +384,7 @@ def _names(names: str | Iterable[str]) -> list[str]:
 # --- scores ---------------------------------------------------------------------------------------------------------
 
 
+@wings.needed("score")
 def score(
     predictions: Path,
     reference: Path | None = None,
@@ -488,9 +491,7 @@ def score(
         SeldioError: the judge cannot be reached.
     """
     from seldio.reports.tables import Notice, ScoreReport
-    from seldio.scores import answers
-    from seldio.scores.imaging.score_maps import ImagingOptions, profile_for, score_maps
-    from seldio.scores.seld.score_labels import SeldOptions, score_labels
+    from seldio.scores.contents import holds_answers, profile_for_maps
 
     server = _judge(
         judge, judge_url, judge_price, cache=judge_cache, concurrency=judge_concurrency, max_rpm=judge_rpm,
@@ -507,17 +508,23 @@ def score(
     }  # fmt: skip
     chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}
     formats = {"format": format, "reference_format": reference_format}
-    if _are_answers(predictions, profile, format):
-        options = _options(answers.AnswerOptions, chosen)
+    if holds_answers(predictions, profile, format):
+        from seldio.scores.answers import AnswerOptions, plan_answers, score_answers
+
+        options = _options(AnswerOptions, chosen)
         if dry_run:
-            plan = answers.plan_answers(predictions, reference, options, **formats)
+            plan = plan_answers(predictions, reference, options, **formats)
             return ScoreReport(os.fspath(predictions), profile or "", "a dry run", "", (), (Notice("dry-run", plan),))
-        return answers.score_answers(predictions, reference, options, **formats)
+        return score_answers(predictions, reference, options, **formats)
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
-    if maps := profile_for(predictions, reference, profile, **formats):
+    if maps := profile_for_maps(predictions, reference, profile, **formats):
+        from seldio.scores.imaging.score_maps import ImagingOptions, score_maps
+
         options = _options(ImagingOptions, chosen | {"profile": maps})
         return score_maps(predictions, reference, options, **formats)
+    from seldio.scores.seld.score_labels import SeldOptions, score_labels
+
     options = _options(SeldOptions, chosen)
     return score_labels(predictions, reference, options, **formats)
 
@@ -549,6 +556,7 @@ def _chosen(options: Mapping[str, Any]) -> dict[str, Any]:
             or (value == 0 and value is not False)}  # fmt: skip
 
 
+@wings.needed("compare")
 def compare(
     systems: Path | Sequence[Path],
     reference: Path | None = None,
@@ -635,11 +643,8 @@ def compare(
         UsageError: the options do not fit, a field is missing, or a clip has no room.
         DataError: predictions and reference do not fit together, or the systems have no clip in common.
     """
-    from seldio.scores.comparison.judges import compare_judgements, holds_judgements
-    from seldio.scores.comparison.labels import compare_labels
-    from seldio.scores.imaging.score_maps import ImagingOptions, profile_for
+    from seldio.scores.contents import holds_answers, holds_judgements, profile_for_maps
     from seldio.scores.resampling import Resampling
-    from seldio.scores.seld.score_labels import SeldOptions
 
     paths = [systems] if isinstance(systems, str | os.PathLike) else list(systems)
     if not paths:
@@ -647,9 +652,11 @@ def compare(
     if profile is None and format is None and holds_judgements(paths[0]):
         if lead is not None:
             raise UsageError("--lead: judgements have no measure that decides which is better")
+        from seldio.scores.comparison.judges import compare_judgements
+
         draw = Resampling(resamples, seed, over or "questions")
         return compare_judgements(paths, reference, draw, allow_missing=allow_missing, most=most)
-    answered = _are_answers(paths[0], profile, format)
+    answered = holds_answers(paths[0], profile, format)
     draw = Resampling(resamples, seed, over or ("questions" if answered else "clips"))
     reference, split = _of_split(reference, split)
     named = {
@@ -679,29 +686,17 @@ def compare(
     chosen |= {"judgements": judged} if judged else {}
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
-    if maps := profile_for(paths[0], reference, profile, format=format, reference_format=reference_format):
+    if maps := profile_for_maps(paths[0], reference, profile, format=format, reference_format=reference_format):
         from seldio.scores.comparison.maps import compare_maps
+        from seldio.scores.imaging.score_maps import ImagingOptions
 
         return compare_maps(paths, reference, _options(ImagingOptions, chosen | {"profile": maps}, offered), draw,
                             **common)  # fmt: skip
+    from seldio.scores.comparison.labels import compare_labels
+    from seldio.scores.seld.score_labels import SeldOptions
+
     options = _options(SeldOptions, chosen, offered)
     return compare_labels(paths, reference, options, draw, **common)
-
-
-def _are_answers(predictions: Path, profile: str | None, format: str | None) -> bool:
-    """Whether *predictions* are answers to questions, by the profile, the format or the content."""
-    from seldio import formats
-    from seldio.conversion.inputs import held_items
-    from seldio.files import open_source
-    from seldio.formats import ItemFormat
-    from seldio.scores.answers import PROFILES
-
-    if profile is not None:
-        return profile in PROFILES
-    if format is not None:
-        return formats.named(format, ItemFormat) is not None
-    with open_source(predictions, raise_errors) as source:
-        return held_items(source) is not None
 
 
 def _options(kind: Any, options: Mapping[str, Any], offered: Iterable[str] | None = None) -> Any:
@@ -723,7 +718,7 @@ def _judge(model: str | None, url: str | None, price: Sequence[float | str] | st
     Raises:
         UsageError: the model or the server is missing.
     """
-    from seldio.scores.answers import JudgeOptions
+    from seldio.scores.scorers import JudgeOptions
 
     usual = {field.name: field.default for field in dataclasses.fields(JudgeOptions)}
     if model is None and url is None:
@@ -751,6 +746,7 @@ def _price(price: Sequence[float | str] | str) -> dict[str, Any]:
     return found | ({"currency": str(currency[0]).upper()} if currency else {})
 
 
+@wings.needed("rank")
 def rank(
     scores: Path | ScoreReport | Sequence[Path | ScoreReport], *, metrics: str | Sequence[str] = ()
 ) -> ScoreReport:
@@ -779,6 +775,7 @@ def rank(
 # --- versions -------------------------------------------------------------------------------------------------------
 
 
+@wings.needed("diff")
 def diff(
     old: Path, new: Path, *, format: str | None = None, new_format: str | None = None, force: bool = False
 ) -> Difference:

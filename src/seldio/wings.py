@@ -65,16 +65,16 @@ def _wing(name: str, title: str, modules: str, needs: str = "", *verbs: Verb) ->
 OWN: tuple[Wing, ...] = (
     _wing(
         "scoring", "scores, their intervals and ranks",
-        "scores.proportions scores.ranking scores.resampling cli.score", "",
-        Verb("score", "Score predictions as the official programs do.", "seldio.cli.score:command"),
+        "scores.contents scores.measures scores.proportions scores.ranking scores.resampling cli.score", "",
+        Verb("score", "Score predictions as the official programs do.", "seldio.cli.score:score"),
         Verb("rank", "Rank systems by their scores, as defined by DCASE Task 3.", "seldio.cli.score:rank"),
     ),
     _wing("seld", "official scores of labels", "scores.seld", "scoring"),
-    _wing("imaging", "energy maps of 2026", "scores.imaging viewer.maps", "scoring"),
+    _wing("imaging", "energy maps of 2026", "scores.imaging viewer.maps", "scoring seld"),
     _wing(
         "answers", "reading replies and scoring them",
         "answers scores.answers scores.jasco scores.judge scores.multiple_choice scores.ruenvaqa scores.so_bench "
-        "check.answer_repair rules.item_answers rules.item_blind", "scoring",
+        "rules.item_answers", "scoring",
     ),
     _wing("mera", "submissions to MERA", "check.mera rules.mera rules.mera_verdict", "answers"),
     _wing(
@@ -82,7 +82,7 @@ OWN: tuple[Wing, ...] = (
         Verb("compare", "Compare systems: differences with intervals, tests and ranks.", "seldio.cli.compare:compare"),
     ),
     _wing(
-        "diff", "two versions of labels or questions", "differences cli.diff", "",
+        "diff", "two versions of labels or questions", "differences cli.diff", "seld",
         Verb("diff", "Compare two versions of labels or questions.", "seldio.cli.diff:diff"),
     ),
     _wing(
@@ -198,4 +198,6 @@ def needed(what: str) -> Iterator[None]:
 def missing(name: str, what: str) -> UsageError:
     """What is said where *what* was asked for and the wing called *name* is missing."""
     wing = next(wing for wing in OWN if wing.name == name)
+    if lacking := next((need for need in wing.needs if not there(need)), None):
+        return missing(lacking, what)
     return UsageError(f"{what} needs the wing {name} ({wing.title}), which is not installed")

@@ -309,25 +309,3 @@ def format_page(format: Format) -> str:
         lines.append(f"also called {', '.join(format.aliases)}")
     lines += [f"source      {format.source}"] if format.source else []
     return "\n".join([*lines, *(["", format.note] if format.note else [])])
-
-
-def profile_titles() -> list[tuple[str, str]]:
-    """All ways of scoring, labels first: name and title."""
-    from seldio.scores.imaging import profiles as imaging
-    from seldio.scores.seld import profiles as seld
-    from seldio.scores.so_bench import profiles as so_bench
-
-    labels = [(profile.name, profile.title) for profile in seld.PROFILES]
-    labels += [(profile.name, profile.title) for profile in imaging.PROFILES]
-    return [*labels, *((profile.name, profile.title) for profile in so_bench.PROFILES), *_OTHER_PROFILES]
-
-
-_OTHER_PROFILES = (
-    ("jasco", "JASCO: best mean over the instructions of an item, with judgements read as intended"),
-    ("jasco-eval.py", "the same, with judgements read as by JASCO's eval.py"),
-    ("ruenvaqa", "ruEnvAQA (MERA Multi): exact match, with letters extracted from longer answers"),
-    ("mmau", "MMAU: answers matched to options as by its evaluation.py"),
-    ("mmar", "MMAR: answers matched to options as by its evaluation.py"),
-    ("dcase2026-task5", "DCASE 2026 Task 5 (ADQA): top-1 accuracy, the text of the chosen option"),
-    ("multiple-choice", "multiple-choice questions in any format"),
-)

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,14 @@ from seldio.formats.mera_submission import SUBMISSION
 from seldio.formats.parts import Part
 from seldio.rules.collection import Reference
 from seldio.rules.item_audio import Audio, check_file
-from seldio.rules.item_blind import Blind
 from seldio.rules.item_table import ItemFile, ItemTable, moved
 from seldio.rules.mera import check_answers
 from seldio.rules.predictions import REFERRED, Answered, ItemReference, check_answered, has_outputs
 from seldio.schema.qa import Item
 from seldio.text import printable
+
+if TYPE_CHECKING:
+    from seldio.rules.item_blind import Blind
 
 
 class CheckedItems(NamedTuple):
@@ -67,6 +69,8 @@ class ItemCheck:
             reading = part.reading(file, self._task_sink(file.name, found.append))
             one = CheckedItems(numbers[file.path], False, (), file.data.count(b"\n"), None, None)
             if reading is not None:
+                from seldio.rules.item_blind import Blind
+
                 table = ItemTable.of(reading)
                 found += rules.findings(table)
                 found += check_predictions(reading, file.name, self.reference, self.inside)
@@ -152,8 +156,8 @@ def _file_findings(pieces: Sequence[tuple[Part, CheckedItems]], skip: Container[
     recordings = [rows.recordings for _, rows in there if rows.recordings is not None]
     if parts:
         yield from check_file(parts, recordings, reading, skip)
-        blind = [rows.blind for _, rows in there if rows.blind is not None]
-        yield from rules.findings(Blind.sum(ItemFile(parts, reading), blind))
+        if blind := [rows.blind for _, rows in there if rows.blind is not None]:
+            yield from rules.findings(blind[0].sum(ItemFile(parts, reading), blind))
 
 
 def check_kind(path: str, reference: AnyReference, found: Sequence[CheckedItems], labels: bool) -> None:

@@ -200,7 +200,7 @@ def complete_outputs(incomplete: str, kind: str, *more: str) -> list[str]:
 
 def complete_profiles(incomplete: str) -> Iterator[tuple[str, str]]:
     """The scoring profiles that begin with *incomplete*, with their titles."""
-    from seldio.check.description import profile_titles
+    from seldio.scores.scorers import profile_titles
 
     yield from (pair for pair in profile_titles() if pair[0].startswith(incomplete))
 

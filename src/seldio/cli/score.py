@@ -49,7 +49,7 @@ def _list(wanted: bool) -> None:
     """Print the scoring profiles."""
     if not wanted:
         return
-    from seldio.check.description import profile_titles
+    from seldio.scores.scorers import profile_titles
 
     for name, title in profile_titles():
         typer.echo(f"{name:<20} {title}")
@@ -57,7 +57,7 @@ def _list(wanted: bool) -> None:
 
 
 @guarded
-def command(
+def score(
     predictions: list[str] = typer.Argument(
         metavar="PREDICTIONS", help="Predictions of one or more systems: files, folders or archives."
     ),

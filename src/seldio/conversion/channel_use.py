@@ -38,14 +38,14 @@ class AskedOfHarness:
             self.paths.update(dict.fromkeys(few[:_LOOKED_FOR]))
 
     def notes(self, target: ItemFormat, out: str | os.PathLike[str] | BinaryIO) -> Iterator[str]:
-        """Sentences on a file of *target* that was written to *out*; none of formats that no harness reads."""
-        if target.channels and self.spatial:
+        """Sentences on a file of *target*, which a harness reads, that was written to *out*."""
+        if self.spatial:
             asked = plural(self.spatial, "question takes", "questions take")
             yield (
                 f"{asked} directions or distances to answer, which only several channels hold: {target.channels}. "
                 "Check what your model gets, or its answers are guesses"
             )
-        if not target.channels or not isinstance(out, str | os.PathLike):
+        if not isinstance(out, str | os.PathLike):
             return
         folder = Path(out).absolute().parent
         places = [folder, *(folder.parents if target.climbs else ())]

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,6 @@ import pyarrow.parquet as pq
 
 from seldio import formats
 from seldio.check.reference import RUENVAQA
-from seldio.conversion.channel_use import AskedOfHarness
 from seldio.conversion.inputs import read_items
 from seldio.conversion.losses import NOTHING, allowed, checked_fields
 from seldio.conversion.outputs import single_file
@@ -47,6 +46,9 @@ from seldio.formats.recognise import PARQUET_SUFFIX
 from seldio.rules.item_table import moved
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of, to_table
 from seldio.text import listed, plural, printable
+
+if TYPE_CHECKING:
+    from seldio.conversion.channel_use import AskedOfHarness
 
 Place = str | os.PathLike[str]
 #: Fields of questions and predictions that ``--fill`` can set: one text for every row that has none.
@@ -176,7 +178,7 @@ def convert_items(
             _put(spool, stream, out, target)
     if folder is not None and target.further is not None:
         written += tuple(_written_around(folder, target.further(folder.absolute().name)))
-    notes = (*converted.notes, *work.about.notes(target, out))
+    notes = (*converted.notes, *(work.about.notes(target, out) if work.about is not None else ()))
     return dataclasses.replace(converted, written=written, notes=notes)
 
 
@@ -255,7 +257,11 @@ class _Work:
         self.marks = False
         self.wrong: LossError | InvalidData | None = None
         self.taken: UsageError | None = None  # where what is written would be read as another format
-        self.about = AskedOfHarness()
+        self.about: AskedOfHarness | None = None
+        if target.channels:
+            from seldio.conversion.channel_use import AskedOfHarness
+
+            self.about = AskedOfHarness()
 
     def add(self, reading: ItemReading) -> None:
         """Convert a part of the file."""
@@ -285,7 +291,8 @@ class _Work:
         refused = self.target.refusal(table)
         if refused is not None:
             raise UsageError(f"{self.target.name} cannot be made from {reading.format.name}: {refused}")
-        self.about.add(table)
+        if self.about is not None:
+            self.about.add(table)
         same = reading.format.name == self.target.name
         if reading.note is not None and isinstance(self.target, ItemParquet):
             reading.note(self.memory)

@@ -21,6 +21,7 @@ from seldio.reports.tables import Notice, ScoreReport
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, PackedRows, Prediction, trusted
+from seldio.scores.scorers import JudgeOptions
 from seldio.scores.so_bench import profiles
 from seldio.tasks.specs import KNOWN
 from seldio.text import listed, meant, plural, printable
@@ -32,26 +33,6 @@ if TYPE_CHECKING:
     from seldio.scores.judge import Judge, Judgement, JudgeRequest, JudgeTally, Reply
 
 Path = str | os.PathLike[str]
-
-
-@dataclasses.dataclass(frozen=True)
-class JudgeOptions:
-    """A language model that decides what texts do not tell."""
-
-    model: str  # as its server names it
-    url: str  # of the server, down to ``/v1``
-    cache: str | None = None  # SQLite file of replies
-    concurrency: int = 8  # calls at a time
-    max_rpm: float | None = None  # calls per minute
-    price: tuple[float, float] | None = None  # for a million tokens in, and out
-    currency: str = "USD"  # of the price
-    again: bool = False  # ask again, whatever the cache holds
-    timeout: float = 120.0  # seconds without a byte from the server
-    retries: int = 4  # further tries of a call that failed
-    max_tokens: int = 1024  # of a reply
-    temperature: float = 0.0  # of the model
-    json_mode: bool = True  # ask the server for JSON; some servers refuse that
-    dry_run: bool = False  # ask nothing; say what asking would take
 
 
 @dataclasses.dataclass(frozen=True)
@@ -291,6 +272,16 @@ def _choice(items: Items, rows: Answers, profile: str, system: str, options: Ans
     return score(items or [], rows, system=system, profile=profile, allow_missing=options.allow_missing)
 
 
+#: The ways of scoring other questions than those of SO-Bench: name and title.
+TITLES = (
+    ("jasco", "JASCO: best mean over the instructions of an item, with judgements read as intended"),
+    ("jasco-eval.py", "the same, with judgements read as by JASCO's eval.py"),
+    ("ruenvaqa", "ruEnvAQA (MERA Multi): exact match, with letters extracted from longer answers"),
+    ("mmau", "MMAU: answers matched to options as by its evaluation.py"),
+    ("mmar", "MMAR: answers matched to options as by its evaluation.py"),
+    ("dcase2026-task5", "DCASE 2026 Task 5 (ADQA): top-1 accuracy, the text of the chosen option"),
+    ("multiple-choice", "multiple-choice questions in any format"),
+)
 #: The ways of scoring answers.
 PROFILES: dict[str, Callable[[Items, Answers, str, str, AnswerOptions], ScoreReport]] = {
     **{profile.name: _so_bench for profile in profiles.PROFILES},

@@ -10,13 +10,13 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from seldio import wings
 from seldio.answers.letters import letter_of
 from seldio.answers.matching import chosen, passing, same_text, string_match
 from seldio.answers.options import read_option
 from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
-from seldio.scores import harnesses
 from seldio.text import clipped, listed, plural
 
 # --- what scorers of options share: the join, and shares of right answers --------------------------
@@ -281,7 +281,11 @@ def tables(system: str, joined: Joined, measured: Measured) -> tuple[Table, ...]
     answered = [
         (row.prediction or "", item.answer or "", item.options or ()) for item, row in joined.pairs if row is not None
     ]
-    return (overall, *(table for table in (harnesses.table(answered), *groups) if table is not None))
+    if wings.there("harnesses"):
+        from seldio.scores import harnesses
+
+        groups.insert(0, harnesses.table(answered))
+    return (overall, *(table for table in groups if table is not None))
 
 
 def _label(item: Item, name: str) -> str | None:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import binomtest
 
+from seldio.geometry import Floats
 from seldio.scores.resampling import Resampling, interval, weights
-from seldio.scores.seld.rows import Floats
 
 #: Of the standard normal distribution, what 95 % lie within.
 _NORMAL = float(ndtri(0.975))

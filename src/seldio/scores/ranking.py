@@ -28,7 +28,7 @@ from seldio.formats.csv_text import read_table, rows
 from seldio.reports import json_report
 from seldio.reports.spreadsheet import LONG, unguarded
 from seldio.reports.tables import INTERVAL_PARTS, INTERVALS, Cell, Column, Interval, Notice, ScoreReport, Table
-from seldio.scores.seld import profiles
+from seldio.scores.measures import ANGLE, DISTANCE, ER, LE, LR, ONSCREEN, RELATIVE, SELD, F
 from seldio.text import listed, plural, printable
 
 #: A report with a row for each of 80,000 clips has as many bytes; parsed, they take many times that in memory.
@@ -37,12 +37,9 @@ _BOM = b"\xef\xbb\xbf"
 _NAMES = ("system", "submission")
 _HEAD = (*_NAMES, "track", "rank", "profile")
 #: Columns of plain files by name, in small letters; a share above 1 in one of the bounded ones tells per cent.
-_KNOWN = (
-    profiles.ER, profiles.F, profiles.LE, profiles.LR, profiles.SELD, profiles.ANGLE, profiles.DISTANCE,
-    profiles.RELATIVE, profiles.ONSCREEN,
-)  # fmt: skip
+_KNOWN = (ER, F, LE, LR, SELD, ANGLE, DISTANCE, RELATIVE, ONSCREEN)
 _COLUMNS = {column.name.lower(): column for column in _KNOWN}
-_BOUNDED = {profiles.F.name, profiles.LR.name, profiles.ONSCREEN.name}
+_BOUNDED = {F.name, LR.name, ONSCREEN.name}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, stdtrit
 
 from seldio.errors import UsageError
+from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Interval, UnreliableInterval, WeakInterval
-from seldio.scores.seld.rows import Floats, Ints
 
 Over = Literal["clips", "rooms", "questions"]
 #: Numbers of one batch of weights: 32 MB.

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from seldio import clock, geometry
+from seldio import clock, geometry, wings
 from seldio.check.validation import Examined, examine
 from seldio.conversion.inputs import read_items
 from seldio.data.clip_media import ClipMedia, Path, named_file, stem_of
@@ -27,7 +27,6 @@ from seldio.rules.deep_fit import HeardClip
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.text import clipped, plural, printable
-from seldio.viewer.maps import packed
 from seldio.viewer.tracks import events_of, with_frames
 
 #: Event frames that a page may hold.
@@ -138,8 +137,11 @@ def _events(table: Any, hop: Fraction, words: str) -> list[dict[str, Any]]:
     columns = {"a": ("azimuth", 2), "e": ("elevation", 2), "d": ("distance", 3)}
     values = {short: _numbers(table, field, digits) for short, (field, digits) in columns.items()}
     known: dict[str, list[Any]] = {short: column for short, column in values.items() if column is not None}
-    maps = packed(table)
-    known |= {"m": maps} if maps is not None else {}
+    if wings.there("imaging"):
+        from seldio.viewer.maps import packed
+
+        maps = packed(table)
+        known |= {"m": maps} if maps is not None else {}
     sourced, records = "source" in table.column_names, []
     for name, class_id, source, rows in events_of(table, hop, words):
         first = table["frame"][int(rows[0])].as_py()

@@ -114,7 +114,6 @@ def plot(
     if kind == "scores":
         return _scores(source, path, predictions, format, predictions_format, profile, allow_missing, table)
     from seldio.viewer import plots
-    from seldio.viewer.maps import energies
     from seldio.viewer.tracks import choose_clip, read_labels, tracks
 
     labels = read_labels(source, format)
@@ -138,6 +137,8 @@ def plot(
         file = labels.path if labels.single else os.path.join(labels.path, labels.file(clip))
         return Plotted(path, kind, (*faults, *_film(file, audio, video, reference, predicted or [], path, width)))
     if kind == "map":
+        from seldio.viewer.maps import energies
+
         save(plots.directions_map(reference, predicted, clip, energies(labels, clip)), path)
         return Plotted(path, kind, faults)
     draw = {"timeline": plots.timeline, "directions": plots.directions}[kind]
@@ -165,14 +166,17 @@ def _scores(
             )
         reports = charts.read_reports(source)
     else:
-        from seldio.scores.imaging.score_maps import ImagingOptions, profile_for, score_maps
-        from seldio.scores.seld.score_labels import SeldOptions, score_labels
+        from seldio.scores.contents import profile_for_maps
 
         layouts = {"format": predictions_format, "reference_format": format}
-        if maps := profile_for(predictions, source, profile, **layouts):
+        if maps := profile_for_maps(predictions, source, profile, **layouts):
+            from seldio.scores.imaging.score_maps import ImagingOptions, score_maps
+
             options = ImagingOptions(maps, allow_missing=allow_missing, force=True)
             report = score_maps(predictions, source, options, **layouts)
             return _bars((report,), source, path, table)
+        from seldio.scores.seld.score_labels import SeldOptions, score_labels
+
         chosen = SeldOptions(jackknife=True, allow_missing=allow_missing, force=True)  # a notice says so
         chosen = chosen if profile is None else dataclasses.replace(chosen, profile=profile)
         reports = (

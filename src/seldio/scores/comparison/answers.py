@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seldio.errors import DataError, UsageError
+from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item
 from seldio.scores import multiple_choice, ruenvaqa
@@ -27,7 +28,6 @@ from seldio.scores.comparison.pairs import (
 )
 from seldio.scores.proportions import mcnemar, paired_difference, wilson
 from seldio.scores.resampling import ENOUGH, FEWEST, Resampling, holm, interval, interval_cells, p_value, weights
-from seldio.scores.seld.rows import Floats, Ints
 from seldio.text import clipped, plural
 
 

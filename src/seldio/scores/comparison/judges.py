@@ -15,8 +15,6 @@ from itertools import combinations
 import numpy as np
 
 from seldio.errors import DataError, UsageError
-from seldio.files import open_source
-from seldio.findings import raise_errors
 from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table, in_order
 from seldio.scores.answers import Path, judgements_of
 from seldio.scores.comparison.pairs import same_systems, system_names
@@ -25,25 +23,6 @@ from seldio.scores.judge.messages import Judgement
 from seldio.scores.proportions import confusion, kappa_interval, wilson
 from seldio.scores.resampling import ENOUGH, FEWEST, Resampling, interval_cells
 from seldio.text import listed, plural
-
-#: Bytes at the start of a file that tell whether it holds judgements.
-_LOOK = 1 << 16
-
-
-def holds_judgements(path: Path) -> bool:
-    """Whether *path* is a file of judgements: its first line has ``id`` and ``judgement``."""
-    if not os.path.isfile(path):  # noqa: PTH113 - a plain string, as elsewhere
-        return False
-    with open_source(path, raise_errors) as source:
-        if not source.single:
-            return False
-    with open(path, "rb") as stream:  # noqa: PTH123 - a plain string, as elsewhere
-        head = stream.read(_LOOK).removeprefix(b"\xef\xbb\xbf").lstrip()
-    try:
-        first = json.loads(head.split(b"\n", 1)[0])
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(first, dict) and {"id", "judgement"} <= first.keys()
 
 
 def compare_judgements(

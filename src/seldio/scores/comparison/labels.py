@@ -10,13 +10,13 @@ from itertools import combinations
 import numpy as np
 
 from seldio.errors import DataError
+from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.scores.comparison.pairs import LEVEL, Against, Contest, lead_of, naming, said_of, same_systems, system_names
 from seldio.scores.resampling import FEWEST, Resampling, p_value, units_of, weights
 from seldio.scores.seld.clip_sums import ClipSums, exchanged_sums, together
 from seldio.scores.seld.metrics import Counts
 from seldio.scores.seld.report import HELD, REFERENCES, SeldCase, notices, weak_scores
-from seldio.scores.seld.rows import Floats, Ints
 from seldio.scores.seld.score_labels import Path, SeldOptions, report_of, scored_case
 from seldio.scores.seld.scoring import SeldScore
 from seldio.text import plural

@@ -10,13 +10,13 @@ from itertools import combinations
 import numpy as np
 
 from seldio.errors import DataError
+from seldio.geometry import Floats
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.scores.comparison.pairs import Against, Contest, lead_of, naming, said_of, same_systems, system_names
 from seldio.scores.imaging.report import ImagingCase, score_columns
 from seldio.scores.imaging.resampled import RankedMaps, about_classes, counted_in, support_of, with_intervals
 from seldio.scores.imaging.score_maps import ImagingOptions, MapsCounted, Path, report_of, scored_maps
 from seldio.scores.resampling import ENOUGH, Resampling, p_value, rooms_of, units_of, weights
-from seldio.scores.seld.rows import Floats
 from seldio.text import plural
 
 

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from seldio.errors import DataError, UsageError
 from seldio.files import open_source, read_entries
 from seldio.findings import raise_errors
+from seldio.geometry import Floats
 from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval
 from seldio.scores.ranking import COMPARED, RANKED
 from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Resampling, doubt, holm, interval, interval_cells, ranks
-from seldio.scores.seld.rows import Floats
 from seldio.text import listed, printable
 
 Against = Literal["all", "first", "best"]

@@ -81,9 +81,6 @@ PROFILES: tuple[ImagingProfile, ...] = (
     *plugins.rows("imaging_profiles", ImagingProfile),
 )  # fmt: skip
 
-#: Their names.
-NAMES = frozenset(profile.name for profile in PROFILES)
-
 
 def get(name: str) -> ImagingProfile:
     """The profile called *name*.

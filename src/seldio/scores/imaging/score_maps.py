@@ -13,8 +13,6 @@ from seldio.errors import DataError, UsageError
 from seldio.files import open_source
 from seldio.findings import Finding, raise_errors
 from seldio.formats import get as get_format
-from seldio.formats.datasets import of_dialect
-from seldio.formats.parts import parts
 from seldio.reports.tables import ScoreReport
 from seldio.scores.imaging import profiles
 from seldio.scores.imaging.count import Annotations, Detections, ImagingScore, paired, scored
@@ -43,33 +41,6 @@ class ImagingOptions:
     split: str | None = None  # score the clips of this split of the reference alone
     allow_missing: bool = False  # score the clips that have a prediction and a reference where others lack one
     force: bool = False  # score labels and predictions in which there are errors too
-
-
-def profile_of(path: Path, format: str | None = None) -> ImagingProfile | None:
-    """The profile that belongs to the labels or outputs at *path*, where these are energy maps.
-
-    Raises:
-        UsageError: the path or the format does not exist.
-    """
-    layout = None if format is None else get_format(format)
-    if layout is not None:
-        names = {layout.name}
-    else:
-        with open_source(path, raise_errors) as source:
-            names = {str(part.layout) for part in parts(source, None, lambda _: None) if part.questions is None}
-    rows = (row for name in names for row in of_dialect(name))
-    return next((profiles.get(row.profile) for row in rows if row.profile in profiles.NAMES), None)
-
-
-def profile_for(
-    predictions: Path, reference: Path, profile: str | None, *, format: str | None, reference_format: str | None
-) -> str | None:
-    """The profile of energy maps that the user names, or that belongs to what either side holds; None without one."""
-    if profile is not None:
-        return profile if profile in profiles.NAMES else None
-    sides = ((reference, reference_format), (predictions, format))
-    found = (profile_of(path, layout) for path, layout in sides if os.fspath(path) != "-")
-    return next((one.name for one in found if one is not None), None)
 
 
 def score_maps(

@@ -9,21 +9,13 @@ from typing import Literal
 from seldio import plugins
 from seldio.errors import UsageError
 from seldio.reports.tables import Column
+from seldio.scores.measures import ANGLE, DISTANCE, ER, LE, LR, ONSCREEN, RELATIVE, SELD, F
 from seldio.scores.seld import corrected, metrics, pairing
 from seldio.scores.seld.metrics import Average, Counts, Thresholds, Values
 from seldio.scores.seld.pairing import Measure, Paired
 from seldio.text import meant
 
-ER = Column("ER", "ER", "", 3, "lower", "location-dependent error rate: (S + D + I) over references")
-F = Column("F", "F", "%", 1, "higher", "location-dependent F-score")
-LE = Column("LE", "LE", "°", 1, "lower", "class-dependent localization error, over matched pairs near and far")
-LR = Column("LR", "LR", "%", 1, "higher", "class-dependent localization recall")
-SELD = Column("SELD", "SELD", "", 3, "lower", "mean of ER, 1 - F, LE / 180 and 1 - LR")
-ANGLE = dataclasses.replace(LE, name="AngE", title="AngE", meaning="angular error over matched pairs")
-DISTANCE = Column("DistE", "DistE", "m", 2, "lower", "distance error over matched pairs")
-RELATIVE = Column("RelDistE", "RDE", "%", 1, "lower", "distance error relative to the distance")
 SELD_2024 = dataclasses.replace(SELD, meaning="mean of 1 - F, AngE / 180 and relative distance error")
-ONSCREEN = Column("OnscreenAcc", "onscreen", "%", 1, "higher", "pairs that agree on being on screen")
 
 #: Twenty degrees and nothing else.
 DEFAULT = Thresholds(20.0)

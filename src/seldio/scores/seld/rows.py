@@ -12,12 +12,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from seldio.errors import UsageError
+from seldio.geometry import Floats as Floats
+from seldio.geometry import Ints as Ints
 from seldio.rules.file_sets import near_ends
 from seldio.schema.events import clip_codes
 from seldio.schema.spans import rank_in_frame
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

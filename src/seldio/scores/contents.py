@@ -1,0 +1,71 @@
+"""What is to be scored: labels, energy maps of labels, answers to questions, or judgements of them."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from seldio import formats
+from seldio.conversion.inputs import held_items
+from seldio.files import open_source
+from seldio.findings import raise_errors
+from seldio.formats import ItemFormat
+from seldio.formats.datasets import of_dialect
+from seldio.formats.parts import parts
+from seldio.scores.scorers import what
+
+Path = str | os.PathLike[str]
+#: Bytes at the start of a file that tell whether it holds judgements.
+_LOOK = 1 << 16
+
+
+def holds_judgements(path: Path) -> bool:
+    """Whether *path* is a file of judgements: its first line has ``id`` and ``judgement``."""
+    if not os.path.isfile(path):  # noqa: PTH113 - a plain string, as elsewhere
+        return False
+    with open_source(path, raise_errors) as source:
+        if not source.single:
+            return False
+    with open(path, "rb") as stream:  # noqa: PTH123 - a plain string, as elsewhere
+        head = stream.read(_LOOK).removeprefix(b"\xef\xbb\xbf").lstrip()
+    try:
+        first = json.loads(head.split(b"\n", 1)[0])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(first, dict) and {"id", "judgement"} <= first.keys()
+
+
+def holds_answers(path: Path, profile: str | None, format: str | None) -> bool:
+    """Whether predictions are answers to questions, by the profile, the format or the content."""
+    if profile is not None:
+        return what(profile) == "answers"
+    if format is not None:
+        return formats.named(format, ItemFormat) is not None
+    with open_source(path, raise_errors) as source:
+        return held_items(source) is not None
+
+
+def profile_for_maps(
+    predictions: Path, reference: Path, profile: str | None, *, format: str | None, reference_format: str | None
+) -> str | None:
+    """The profile of energy maps that the user names, or that belongs to what either side holds; None without one.
+
+    Raises:
+        UsageError: a path or a format does not exist.
+    """
+    if profile is not None:
+        return profile if what(profile) == "maps" else None
+    sides = ((reference, reference_format), (predictions, format))
+    found = (_of_maps(path, layout) for path, layout in sides if os.fspath(path) != "-")
+    return next(filter(None, found), None)
+
+
+def _of_maps(path: Path, format: str | None) -> str | None:
+    """The profile that belongs to the labels or outputs at *path*, where these are energy maps."""
+    if format is not None:
+        names = {formats.get(format).name}
+    else:
+        with open_source(path, raise_errors) as source:
+            names = {str(part.layout) for part in parts(source, None, lambda _: None) if part.questions is None}
+    rows = (row for name in names for row in of_dialect(name))
+    return next((row.profile for row in rows if row.profile and what(row.profile) == "maps"), None)

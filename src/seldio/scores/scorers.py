@@ -1,0 +1,71 @@
+"""The ways of scoring: which ones there are, without loading any, and by which model they may have judged."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module, resources
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+from seldio import plugins, wings
+
+
+class Listed(NamedTuple):
+    """What is known of a profile without loading it; ``make index`` writes these into ``scores/index.json``."""
+
+    name: str
+    title: str
+    scores: str  # labels, maps or answers
+    home: str  # the module that it stands in
+
+
+@cache
+def index() -> tuple[Listed, ...]:
+    """All profiles, those for labels first."""
+    rows = json.loads((resources.files("seldio") / "scores" / "index.json").read_bytes())
+    listed = [Listed(*row) for row in rows]
+    return (*_with_extensions(listed),) if plugins.packages() else tuple(listed)
+
+
+def _with_extensions(listed: list[Listed]) -> Iterator[Listed]:
+    """The same with the profiles of extensions, after those of seldio in the same table."""
+    for home, rows in groupby(listed, key=attrgetter("home")):
+        some = list(rows)
+        yield from some
+        if home.endswith(".profiles") and wings.has(home):
+            for profile in import_module(home).PROFILES[len(some) :]:
+                yield Listed(profile.name, profile.title, some[0].scores, home)
+
+
+def what(profile: str) -> str | None:
+    """What the profile called *profile* scores: labels, maps or answers; None where none has that name."""
+    return next((one.scores for one in index() if one.name == profile), None)
+
+
+def profile_titles() -> list[tuple[str, str]]:
+    """All ways of scoring that are there, labels first: name and title."""
+    return [(one.name, one.title) for one in index() if wings.has(one.home)]
+
+
+@dataclasses.dataclass(frozen=True)
+class JudgeOptions:
+    """A language model that decides what texts do not tell."""
+
+    model: str  # as its server names it
+    url: str  # of the server, down to ``/v1``
+    cache: str | None = None  # SQLite file of replies
+    concurrency: int = 8  # calls at a time
+    max_rpm: float | None = None  # calls per minute
+    price: tuple[float, float] | None = None  # for a million tokens in, and out
+    currency: str = "USD"  # of the price
+    again: bool = False  # ask again, whatever the cache holds
+    timeout: float = 120.0  # seconds without a byte from the server
+    retries: int = 4  # further tries of a call that failed
+    max_tokens: int = 1024  # of a reply
+    temperature: float = 0.0  # of the model
+    json_mode: bool = True  # ask the server for JSON; some servers refuse that
+    dry_run: bool = False  # ask nothing; say what asking would take
