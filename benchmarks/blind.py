@@ -18,7 +18,7 @@ import numpy as np
 
 import seldio
 from seldio import synth
-from seldio.conversion.inputs import read_items
+from seldio.conversion.item_inputs import read_items
 from seldio.findings import raise_errors
 from seldio.rules.item_blind import FEWEST, Blind, Guess, GuessGroup, _features
 from seldio.rules.item_table import ItemTable

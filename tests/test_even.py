@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import seldio
 from seldio import synth, tasks
 from seldio.conversion import questions
-from seldio.conversion.inputs import read_items
+from seldio.conversion.item_inputs import read_items
 from seldio.findings import raise_errors
 from seldio.rules.item_blind import FEWEST, Blind, Guess, GuessGroup, _features
 from seldio.rules.item_table import ItemTable

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import seldio
-from seldio.conversion.inputs import read_items
+from seldio.conversion.item_inputs import read_items
 from seldio.findings import raise_errors
 from seldio.rules import item_blind
 from seldio.rules.item_blind import Blind, lower_bound

@@ -63,16 +63,19 @@ def read(path: Path, *, format: str | None = None, force: bool = False) -> pa.Ta
         SeldioError: a file cannot be read.
     """
     from seldio import formats
-    from seldio.conversion.inputs import holds_labels, read_item_table, read_single
-    from seldio.formats import ItemFormat
+    from seldio.conversion.inputs import holds_labels, read_single
 
-    if format is not None and (named := formats.named(format, ItemFormat)) is not None:
+    if format is not None and (named := formats.named(format, formats.ItemFormat)) is not None:
+        from seldio.conversion.item_inputs import read_item_table
+
         return read_item_table(path, named)
     try:
         found = read_single(path, format)
     except (InvalidData, UsageError):
         if format is not None or os.fspath(path) == "-" or holds_labels(path):
             raise
+        from seldio.conversion.item_inputs import read_item_table
+
         if (table := read_item_table(path)) is None:
             raise
         return table

@@ -10,13 +10,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from seldio import rules
-from seldio.check.facts import LabelFacts
 from seldio.findings import Finding, Rule, raise_errors
 from seldio.formats import LabelFormat, LabelReading, TextFile, get, named
 from seldio.formats.base import FileRows, Ints, Place
@@ -28,6 +27,11 @@ from seldio.rules.profiles import FileNumbers, Profile
 from seldio.schema.events import ClipFile
 from seldio.schema.streams import TableBytes, from_stream, to_stream
 
+if TYPE_CHECKING:
+    from seldio.check.facts import LabelFacts
+
+#: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
+LATER = {"LabelFacts": "seldio.check.facts"}
 #: So many files of one part are read again one by one; of more, the part is.
 _FEW = 3
 
@@ -308,6 +312,10 @@ class LabelCheck:
         found: list[Finding] = []
         rows = []
         for one in part.labels(found.append):
-            facts = LabelFacts.of(one.reading.table, one.reading.format.hop) if self.facts else None
-            rows.append(checked(one, self.columns, keep=self.keep)._replace(facts=facts))
+            rows.append(checked(one, self.columns, keep=self.keep))
+            if self.facts:
+                from seldio.check.facts import LabelFacts
+
+                facts = LabelFacts.of(one.reading.table, one.reading.format.hop)
+                rows[-1] = rows[-1]._replace(facts=facts)
         return found, rows

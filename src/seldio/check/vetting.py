@@ -18,7 +18,6 @@ from seldio import rules
 from seldio.check.labels import CheckedLabels, LabelGroup, checked
 from seldio.errors import InvalidData
 from seldio.findings import Finding, Rule, Severity
-from seldio.formats.parquet import reading_of
 from seldio.formats.parts import Part, resolved
 from seldio.formats.recognise import Recognised
 from seldio.rules.base import Labels
@@ -115,6 +114,8 @@ def vet(found: Iterable[Recognised]) -> Faults:
 
 def vet_table(table: pa.Table) -> Faults:
     """The errors in an event table that is about to be written."""
+    from seldio.formats.parquet import reading_of
+
     return vet([Recognised(reading_of(table, "the table"), False, "")])
 
 

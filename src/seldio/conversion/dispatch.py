@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from seldio import formats, wings
-from seldio.conversion.inputs import held_items
+from seldio.conversion.item_inputs import held_items
 from seldio.conversion.items import convert_items
 from seldio.conversion.labels import convert_source
 from seldio.conversion.report import Conversion

@@ -1,35 +1,33 @@
-"""What a source holds, whatever it is: labels in parts for conversion and questions, or as whole tables; questions."""
+"""The labels of a source, whatever it is: in parts for conversion and questions, or as whole tables."""
 
 from __future__ import annotations
 
 import dataclasses
-import io
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from seldio.check.vetting import Faults, vet
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Severity, Sink, raise_errors
-from seldio.formats import LabelFormat, format_of_file, get
-from seldio.formats.items import ItemFormat, ItemReading
-from seldio.formats.parts import NamedEntry, Part, candidates, checked_clips, parts
-from seldio.formats.recognise import PARQUET_SUFFIX, Recognised, is_table, named_like_labels
+from seldio.formats import LabelFormat, get
+from seldio.formats.parts import NamedEntry, Part, checked_clips, parts
+from seldio.formats.recognise import Recognised, is_table, named_like_labels
 from seldio.schema.events import Origin, origin_of, with_origin
-from seldio.text import plural, printable
+from seldio.text import printable
+
+if TYPE_CHECKING:
+    from seldio.formats.items import ItemFormat
 
 #: Findings that ask for the name of the format.
 _UNDECIDED = ("SYN901", "SYN903")
 #: More bytes than any part has: one part for each layout.
 _ALL = 1 << 62
-#: Bytes of a file that tell its format; of a smaller file, all of them.
-_HEAD = 1 << 16
 
 
 def label_parts(
@@ -127,7 +125,11 @@ def read_input(path: str | os.PathLike[str] | Source, format: LabelFormat | str 
         found = [one for part in layouts for one in part.labels(raising_unknown(sink))]
         read = {file.entry.path for part in layouts for file in part.files}
         others = source.restricted([entry for entry in source if entry.path not in read])
-        questions = held_items(others) if format is None and found else None
+        questions = None
+        if format is None and found and others.entries:
+            from seldio.conversion.item_inputs import held_items
+
+            questions = held_items(others)
     single = source.single and all(one.reading.format.role != "table" for one in found)
     return LabelInput(joined(found), single, vet(found), questions)
 
@@ -161,39 +163,3 @@ def read_single(
             "with --format"
         )
     return SingleLayout(*found.tables[0], found.single, found.faults, found.questions)
-
-
-# --- questions and predictions ----------------------------------------------------------------------------------------
-
-
-def read_items(place: str | os.PathLike[str] | Source, format: ItemFormat | None, sink: Sink) -> list[ItemReading]:
-    """The questions or predictions of a file, folder or archive; files of other kinds are left out."""
-    with reopened(place, sink) as source:
-        found = parts(source, format, sink, whole=True, labels=False)
-        order = {entry.path: number for number, entry in enumerate(source)}
-        return sorted((one for part in found for one in part.items(sink)), key=lambda one: order[one.path])
-
-
-def held_items(source: Source) -> ItemFormat | None:
-    """The format of a source's questions or predictions, by a look that stops at the first such file."""
-    for entry in candidates(source, labels=False):
-        try:
-            table = entry.name.lower().endswith(PARQUET_SUFFIX)
-            format = format_of_file(entry.read() if table else entry.head(_HEAD), entry.name)
-        except InvalidData:
-            continue  # what is wrong is told when the file is read in earnest
-        if isinstance(format, ItemFormat):
-            return format
-    return None
-
-
-def read_item_table(path: str | os.PathLike[str], format: ItemFormat | None = None) -> pa.Table | None:
-    """The questions or predictions of a source in one table; None where it holds none and *format* names none."""
-    readings = read_items(path, format, raise_errors)
-    if not readings and format is None:
-        return None
-    if len(readings) != 1:
-        raise UsageError(f"{printable(os.fspath(path))} holds {plural(len(readings), 'file')} of questions: choose one")
-    (reading,) = readings
-    stored = get(f"{reading.format.holds}-parquet", ItemFormat)
-    return pq.read_table(io.BytesIO(stored.write(reading.rows, stored.origin_of(reading, lambda _: None))))

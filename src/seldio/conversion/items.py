@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from seldio import formats
 from seldio.check.reference import RUENVAQA
-from seldio.conversion.inputs import read_items
+from seldio.conversion.item_inputs import read_items
 from seldio.conversion.losses import NOTHING, allowed, checked_fields
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import Conversion

@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from seldio import clock
 from seldio.check.vetting import vet
-from seldio.conversion.inputs import raising_unknown, read_items
+from seldio.conversion.inputs import raising_unknown
+from seldio.conversion.item_inputs import read_items
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source
 from seldio.findings import Finding, raise_errors

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from seldio import formats
-from seldio.conversion.inputs import held_items, holds_labels, read_items
+from seldio.conversion.inputs import holds_labels
+from seldio.conversion.item_inputs import held_items, read_items
 from seldio.differences import events as label_events
 from seldio.differences import items as item_changes
 from seldio.differences.items import ItemChanges, compared_items

@@ -179,6 +179,13 @@ def get(name: str, kind: type[Any] | None = None) -> Any:
     return format
 
 
+def asked(name: str) -> Format:
+    """The format called *name*, of questions if there is one, else of labels; raises as :func:`get`."""
+    from seldio.formats.items import ItemFormat
+
+    return named(name, ItemFormat) or get(name)
+
+
 def unknown(name: str, more: Iterable[str] = ()) -> UnknownFormat:
     """The error for a name that no format has; *more*: what else it could mean."""
     close = text.meant(name, [*(name for one in index() for name in (one.name, *one.aliases)), *more])

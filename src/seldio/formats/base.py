@@ -47,6 +47,8 @@ class TextFile:
 
 #: How the directions of a clip over time are called: files that are read with labels.
 TRAJECTORY = ".trajectory.csv"
+#: How Parquet files begin, and end.
+PARQUET_MAGIC = b"PAR1"
 #: Keys of files that say how they are written and nothing about the labels.
 LAYOUT_KEYS = frozenset({"annotations", "written"})
 

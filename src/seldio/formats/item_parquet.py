@@ -26,10 +26,10 @@ import pyarrow.parquet as pq
 
 from seldio.errors import DataError, SeldioError
 from seldio.findings import Finding, Sink
-from seldio.formats.base import Place
+from seldio.formats.base import PARQUET_MAGIC, Place
 from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_layout import is_sound
-from seldio.formats.parquet import MAGIC, TableRows, Wrong, guarded, row_runs, too_large
+from seldio.formats.parquet import TableRows, Wrong, guarded, row_runs, too_large
 from seldio.reader_rules import reader_rule
 from seldio.schema.flaws import fitting, flaws, kinds, row_of
 from seldio.schema.qa import Item, Prediction, Rows, table_of, unpacked
@@ -56,7 +56,7 @@ class ItemParquet(ItemFormat):
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the name says nothing
         """See :meth:`ItemFormat.likes`; nothing but the footer is read."""
-        if data[:4] != MAGIC:
+        if data[:4] != PARQUET_MAGIC:
             return 0.0
         found: list[float] = []
 

@@ -28,13 +28,12 @@ import pyarrow.parquet as pq
 from seldio import vocabularies
 from seldio.errors import UsageError
 from seldio.findings import Sink
-from seldio.formats.base import FileRows, Ints, LabelFormat, LabelReading, Place, TextFile
+from seldio.formats.base import PARQUET_MAGIC, FileRows, Ints, LabelFormat, LabelReading, Place, TextFile
 from seldio.formats.foreign_tables import foreign_table
 from seldio.reader_rules import reader_rule
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
 from seldio.text import clipped, listed, plural
 
-MAGIC = b"PAR1"
 #: What a file may ask of this machine.
 MAX_ROWS = 100_000_000
 MAX_BYTES = 16 * 2**30
@@ -266,11 +265,11 @@ def opened(data: bytes | BinaryIO) -> pq.ParquetFile:
 def footer_of(data: bytes | BinaryIO) -> bytes:
     """A file without its rows: what tells its columns, and how many rows there are."""
     if isinstance(data, bytes):
-        return MAGIC + data[-8 - int.from_bytes(data[-8:-4], "little") :]
+        return PARQUET_MAGIC + data[-8 - int.from_bytes(data[-8:-4], "little") :]
     size = data.seek(0, io.SEEK_END)
     data.seek(max(0, size - 8))
     data.seek(max(0, size - 8 - int.from_bytes(data.read(8)[:4], "little")))
-    return MAGIC + data.read()
+    return PARQUET_MAGIC + data.read()
 
 
 def too_large(metadata: Any) -> Wrong | None:

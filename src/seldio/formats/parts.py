@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pyarrow as pa
 
@@ -30,11 +30,7 @@ from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.findings import Sink
 from seldio.formats import Format, LabelFormat, TextFile, get
-from seldio.formats.companions import Surroundings
 from seldio.formats.detect import Wanted
-from seldio.formats.item_parquet import ItemParquet
-from seldio.formats.items import ItemFormat, ItemReading
-from seldio.formats.parquet import TableRows, footer_of, read_table, table_rows
 from seldio.formats.recognise import (
     PARQUET_SUFFIX,
     Content,
@@ -50,6 +46,10 @@ from seldio.formats.recognise import (
 from seldio.progress import tracked
 from seldio.schema.events import origin_of
 from seldio.text import printable
+
+if TYPE_CHECKING:
+    from seldio.formats.items import ItemFormat, ItemReading
+    from seldio.formats.parquet import TableRows
 
 #: Bytes of a part. One file is never split, unless it has lines of questions, or is a table.
 CUT = 8 << 20
@@ -113,7 +113,7 @@ class Part:
     @property
     def questions(self) -> str | None:
         """The name of the layout, where it is one of questions or predictions."""
-        return self.format.name if isinstance(self.format, ItemFormat) else None
+        return self.format.name if self.format is not None and self.format.holds != "events" else None
 
     @property
     def size(self) -> int:
@@ -175,6 +175,8 @@ class Part:
             return []
         if self.rows is not None:
             try:
+                from seldio.formats.parquet import read_table
+
                 with self.files[0].entry.open() as stream:
                     reading = read_table(stream, self.files[0].entry.path, sink, self.rows)
             except InvalidData as error:
@@ -199,16 +201,17 @@ class Part:
 
     def readings(self, file: TextFile, sink: Sink) -> Iterator[ItemReading]:
         """What :meth:`reading` gives; of formats that can be read so, in runs that follow each other."""
-        assert isinstance(self.format, ItemFormat)
+        format = cast("ItemFormat", self.format)
         if self.rows is None:
-            yield from self.format.readings(file.data, file.path, sink)
+            yield from format.readings(file.data, file.path, sink)
         elif (reading := self.reading(file, sink)) is not None:
             yield reading
 
     def reading(self, file: TextFile, sink: Sink) -> ItemReading | None:
         """The questions or predictions of one of :meth:`texts`; None, after findings, where it cannot be read."""
-        format = self.format
-        assert isinstance(format, ItemFormat)
+        from seldio.formats.item_parquet import ItemParquet
+
+        format = cast("ItemFormat", self.format)
         if self.rows is None or not isinstance(format, ItemParquet):
             return format.read(file.data, file.path, sink)
         with self.files[0].entry.open() as stream:
@@ -250,7 +253,7 @@ def parts(
         UsageError: no such format exists; and what *sink* raises.
         SeldioError: the disk fails.
     """
-    chosen = formats.named(format, ItemFormat) or get(format) if isinstance(format, str) else format
+    chosen = formats.asked(format) if isinstance(format, str) else format
     found = _looked_at(candidates(source, chosen, without, labels), source, chosen, contents, sink)
     groups = list(_label_parts(found, chosen, wanted, sink)) if labels else []
     groups = _accompanied(groups, source)
@@ -307,7 +310,7 @@ def candidates(
     source: Source, format: Format | None = None, without: Path | None = None, labels: bool = True
 ) -> list[Entry]:
     """The files that may hold labels or questions, by their names; without *labels*, those that may hold questions."""
-    if source.single or (labels and isinstance(format, ItemFormat)):
+    if source.single or (labels and format is not None and format.holds != "events"):
         return list(source)
     own = format if labels else None
 
@@ -343,7 +346,7 @@ class _Evidence:
         name = "stdin.csv" if entry.name == "<stdin>" else entry.name
         file = TextFile(entry.path, name, "", data)
         found = format or formats.format_of_file(file.data, file.name)
-        if isinstance(found, ItemFormat):
+        if found is not None and found.holds != "events":
             self.questions.setdefault(found.name, []).append(entry)
         elif found is not None or source.single or name.lower().endswith((".csv", PARQUET_SUFFIX)):
             known = not self.whole and not name.lower().endswith(".csv")  # by its first bytes
@@ -381,6 +384,8 @@ def _evidence(entry: Entry, room: int) -> bytes:
     """
     name = entry.name.lower()
     if entry.size > room and entry.on_disk and name.endswith(PARQUET_SUFFIX):
+        from seldio.formats.parquet import footer_of
+
         with entry.open() as stream:
             return footer_of(stream)
     if entry.size <= room or not name.endswith((*_LINES, ".csv")):
@@ -446,6 +451,8 @@ def _accompanied(groups: Sequence[Part], source: Source) -> list[Part]:
     }  # fmt: skip
     if not wanted:
         return list(groups)
+    from seldio.formats.companions import Surroundings
+
     found = Surroundings(source).of(wanted)
     return [
         dataclasses.replace(part, files=tuple(f._replace(beside=found.get(f.entry.path, ())) for f in part.files))
@@ -474,6 +481,9 @@ def _tables(part: Part, entry: Entry, size: int, split: bool) -> list[TableRows]
     format, most = part.format, min(size, LINES) if split else size
     if not entry.on_disk or _PACKED * entry.size <= most or not (split or part.layout == "parquet"):
         return []
+    from seldio.formats.item_parquet import ItemParquet
+    from seldio.formats.parquet import table_rows
+
     with entry.open() as stream:
         if isinstance(format, ItemParquet):
             return format.table_rows(stream, most // 2)

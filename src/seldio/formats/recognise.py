@@ -13,23 +13,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import BinaryIO, Literal, Protocol, cast
 
-import pyarrow.parquet as pq
-
 from seldio import formats
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells
-from seldio.formats.base import TRAJECTORY
-from seldio.formats.companions import alone
+from seldio.formats.base import PARQUET_MAGIC, TRAJECTORY
 from seldio.formats.detect import OUTSIDE, Detection, Wanted, choose_layout, closest, detect, means_the_same, offered
 from seldio.formats.diagnosis import plain_lines
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.evidence import signature
-from seldio.formats.foreign_tables import foreign_table
-from seldio.formats.json_records import in_lines
-from seldio.formats.json_text import parse, parse_lines
 from seldio.formats.label_csv import Dialect
-from seldio.formats.parquet import DAMAGE, MAGIC
 from seldio.reader_rules import READER_RULES, reader_rule
 from seldio.schema.events import COLUMNS
 from seldio.text import clipped, plural
@@ -88,11 +81,20 @@ def read_files(files: Sequence[TextFile], sink: Sink, format: LabelFormat | None
     return [Recognised(format.read(members, sink), False, why) for format, members, why in found]
 
 
+def _companion(file: TextFile) -> Finding | None:
+    """Why a file is none of labels, where it is one that is read with them."""
+    if not file.name.lower().endswith((TRAJECTORY, ".txt")):
+        return None
+    from seldio.formats.companions import alone
+
+    return alone(file)
+
+
 def usable(files: Iterable[TextFile], sink: Sink) -> list[TextFile]:
     """*files* in UTF-8; those that are not text, and JSON without labels, become findings instead."""
     kept = []
     for file in [in_utf8(file, sink) for file in files]:
-        if (foreign := alone(file)) is not None:
+        if (foreign := _companion(file)) is not None:
             sink(foreign)
         elif not _is_parquet(file) and (problem := cells.encoding_problem(file.path, file.data)) is not None:
             sink(problem)
@@ -166,7 +168,7 @@ def by_content(file: TextFile) -> str:
 
 def _is_parquet(file: TextFile) -> bool:
     """Whether a file begins like Parquet, or has the name of one, be it empty or damaged."""
-    return file.data.startswith(MAGIC) or file.name.lower().endswith(PARQUET_SUFFIX)
+    return file.data.startswith(PARQUET_MAGIC) or file.name.lower().endswith(PARQUET_SUFFIX)
 
 
 def _detected(group: Sequence[TextFile]) -> Detection:
@@ -225,12 +227,15 @@ def _foreign_json(file: TextFile, sink: Sink) -> bool:
     Its commas would be counted as those of a table otherwise, and the wrong thing be said about it.
     """
     start = file.data.lstrip()[:1]
-    lines = in_lines(file.data, file.path)
     named = file.name.lower().endswith((".json", ".jsonl", ".ndjson"))
     likely = not start or start in (b"{", b"[") or (named and start not in b"+-.0123456789")
     silent = not start and not file.name.lower().endswith((".jsonl", ".ndjson"))  # of labels: nothing sounds
-    if by_content(file) or silent or not likely:
+    if silent or not likely or by_content(file):
         return False
+    from seldio.formats.json_records import in_lines
+    from seldio.formats.json_text import parse, parse_lines
+
+    lines = in_lines(file.data, file.path)
     wrong: list[Finding] = []
     documents = list(parse_lines(file.data, file.path, wrong.append)) if lines else [
         parse(file.data, file.path, wrong.append)
@@ -362,6 +367,11 @@ def content(file: NamedFile) -> Content:
     Labels are a table with a column ``clip`` of which most columns are those of an event table, so that one of a wrong
     type or a strange name is told of. Items are questions or predictions.
     """
+    import pyarrow.parquet as pq
+
+    from seldio.formats.foreign_tables import foreign_table
+    from seldio.formats.parquet import DAMAGE
+
     try:
         with file.open() as stream:
             schema = pq.ParquetFile(stream, arrow_extensions_enabled=False).schema_arrow

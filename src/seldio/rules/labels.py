@@ -5,19 +5,21 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from seldio.findings import Finding
 from seldio.formats.base import Ints
-from seldio.formats.dcase_json import PANORAMA, points
 from seldio.formats.diagnosis import headed_by
 from seldio.geometry import FARTHEST
 from seldio.rules.base import POSITION, Labels
-from seldio.rules.collection import Found
 from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
 from seldio.text import clipped, plural
 from seldio.vocabularies import Vocabulary, spelling, vocabulary
+
+if TYPE_CHECKING:
+    from seldio.rules.collection import Found
 
 #: According to the task page, recordings have up to six overlapping events; more mean that a system went wrong.
 MOST_OVERLAPS = 6
@@ -297,6 +299,8 @@ def map_range(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE2026_Task3_SAISELD_baseline at d4df662, evaluate.py, _validate_annotation_coords.
     """
+    from seldio.formats.dcase_json import PANORAMA, points  # for energy maps alone
+
     rows, spots = points(labels.reading.table["segmentation"].combine_chunks())
     limits = np.array(PANORAMA)
     outside = (spots[:, :2] < 0) | (spots[:, :2] > limits)

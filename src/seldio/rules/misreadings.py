@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,11 +16,13 @@ from seldio.formats.base import Ints
 from seldio.formats.datasets import DATASETS, DatasetSpec
 from seldio.formats.detect import Candidate, detect, judge, means_the_same
 from seldio.formats.dialects import DIALECTS
-from seldio.rules.collection import Found
 from seldio.rules.profiles import NEAR, Profile
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
+
+if TYPE_CHECKING:
+    from seldio.rules.collection import Found
 
 #: Fewer rows than this prove nothing about a file as a whole.
 ENOUGH = 10

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from seldio.schema.clips import Clip
+if TYPE_CHECKING:
+    from seldio.schema.clips import Clip
 
 TRAIN, VALIDATION, TEST, EVAL = "train", "validation", "test", "eval"
 #: In this order people and loaders see them; others stand behind.

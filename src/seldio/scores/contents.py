@@ -6,7 +6,7 @@ import json
 import os
 
 from seldio import formats
-from seldio.conversion.inputs import held_items
+from seldio.conversion.item_inputs import held_items
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import ItemFormat

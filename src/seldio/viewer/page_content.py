@@ -15,7 +15,7 @@ import numpy as np
 
 from seldio import clock, geometry, wings
 from seldio.check.validation import Examined, examine
-from seldio.conversion.inputs import read_items
+from seldio.conversion.item_inputs import read_items
 from seldio.data.clip_media import ClipMedia, Path, named_file, stem_of
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source

@@ -1,0 +1,55 @@
+"""The questions and predictions of a source, whatever it is."""
+
+from __future__ import annotations
+
+import io
+import os
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from seldio.errors import InvalidData, UsageError
+from seldio.files import Source
+from seldio.files.sources import reopened
+from seldio.findings import Sink, raise_errors
+from seldio.formats import format_of_file, get
+from seldio.formats.items import ItemFormat, ItemReading
+from seldio.formats.parts import candidates, parts
+from seldio.formats.recognise import PARQUET_SUFFIX
+from seldio.text import plural, printable
+
+#: Bytes of a file that tell its format; of a smaller file, all of them.
+_HEAD = 1 << 16
+
+
+def read_items(place: str | os.PathLike[str] | Source, format: ItemFormat | None, sink: Sink) -> list[ItemReading]:
+    """The questions or predictions of a file, folder or archive; files of other kinds are left out."""
+    with reopened(place, sink) as source:
+        found = parts(source, format, sink, whole=True, labels=False)
+        order = {entry.path: number for number, entry in enumerate(source)}
+        return sorted((one for part in found for one in part.items(sink)), key=lambda one: order[one.path])
+
+
+def held_items(source: Source) -> ItemFormat | None:
+    """The format of a source's questions or predictions, by a look that stops at the first such file."""
+    for entry in candidates(source, labels=False):
+        try:
+            table = entry.name.lower().endswith(PARQUET_SUFFIX)
+            format = format_of_file(entry.read() if table else entry.head(_HEAD), entry.name)
+        except InvalidData:
+            continue  # what is wrong is told when the file is read in earnest
+        if isinstance(format, ItemFormat):
+            return format
+    return None
+
+
+def read_item_table(path: str | os.PathLike[str], format: ItemFormat | None = None) -> pa.Table | None:
+    """The questions or predictions of a source in one table; None where it holds none and *format* names none."""
+    readings = read_items(path, format, raise_errors)
+    if not readings and format is None:
+        return None
+    if len(readings) != 1:
+        raise UsageError(f"{printable(os.fspath(path))} holds {plural(len(readings), 'file')} of questions: choose one")
+    (reading,) = readings
+    stored = get(f"{reading.format.holds}-parquet", ItemFormat)
+    return pq.read_table(io.BytesIO(stored.write(reading.rows, stored.origin_of(reading, lambda _: None))))
