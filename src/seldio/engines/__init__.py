@@ -14,11 +14,13 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from itertools import islice
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 from seldio import progress
-from seldio.engines.ledger import Ledger, name_of
 from seldio.errors import UsageError
+
+if TYPE_CHECKING:
+    from seldio.engines.ledger import Ledger
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -101,7 +103,11 @@ def running(
         raise UsageError(f"unknown engine {engine!r}; choose from {', '.join(ENGINES)}")
     if workers is not None and not 1 <= workers <= MOST:
         raise UsageError(f"the number of workers must be from 1 to {MOST}, not {workers}")
-    ledger = Ledger(Path(resume)) if resume is not None else None
+    ledger = None
+    if resume is not None:
+        from seldio.engines.ledger import Ledger
+
+        ledger = Ledger(Path(resume))
     now = _Running(engine, workers if engine == "ray" else workers or 1, ledger)
     token = _running.set(now)
     well = False
@@ -160,7 +166,7 @@ def each(
     def todo() -> Iterator[list[Part]]:
         length, rest = batch if engine is not None or kept is not None else 1, iter(parts)
         while those := list(islice(rest, length)):
-            name = None if kept is None or key is None else name_of(work, [key(part) for part in those])
+            name = None if kept is None or key is None else kept.name_of(work, [key(part) for part in those])
             there = kept is not None and name is not None and name in kept
             again = those if there else []
             order.append(_Batch(len(those), 0 if size is None else sum(map(size, those)), name, there, again))

@@ -61,6 +61,14 @@ class Ledger:
         """Keep others out of a folder of finished parts, which is made if needed: SeldioError if *what* others do."""
         return alone(folder / _LOCK, below, what)
 
+    @staticmethod
+    def name_of(work: Callable[..., Any], key: object) -> str:
+        """The name of a result: a hash of the version, the work with its fields, and what it depends on otherwise."""
+        from seldio import __version__
+
+        what = work if dataclasses.is_dataclass(work) else f"{work.__module__}.{work.__qualname__}"
+        return hashlib.sha256(repr((VERSION, __version__, what, key)).encode(errors="backslashreplace")).hexdigest()
+
     def __contains__(self, name: str) -> bool:
         return self._path(name).is_file()
 
@@ -132,11 +140,3 @@ class Ledger:
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}{_SUFFIX}"
-
-
-def name_of(work: Callable[..., Any], key: object) -> str:
-    """The name of a result: a hash of the version, the work with its fields, and what it depends on otherwise."""
-    from seldio import __version__
-
-    what = work if dataclasses.is_dataclass(work) else f"{work.__module__}.{work.__qualname__}"
-    return hashlib.sha256(repr((VERSION, __version__, what, key)).encode(errors="backslashreplace")).hexdigest()

@@ -25,11 +25,13 @@ from operator import attrgetter
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files.archives import inflating, open_packed
 from seldio.files.entries import DEFAULTS, Entry, Limits, Source, checked, hidden
-from seldio.files.exports import restored
 from seldio.files.problems import check_bits, failure, problem, special
 from seldio.files.streams import CHUNK, Memory, OnDisk
 from seldio.findings import Sink
 from seldio.text import clipped, meant
+
+#: How files are called of which a source has one where it is an export, or a shard of one.
+_OF_EXPORTS = re.compile(r"\.(parquet|tar)$|^manifest\.json$")
 
 
 def open_source(
@@ -63,20 +65,29 @@ def open_source(
     real, mode, size = _followed(place, given, sink)
     if stat.S_ISDIR(mode):
         folder = Source(given, "folder", checked(_walk(given, real, sink, limits), sink))
-        if as_it_lies or (export := restored(folder, sink, limits)) is not folder:
+        if as_it_lies or (export := _as_made(folder, sink, limits)) is not folder:
             return folder if as_it_lies else export
         return dataclasses.replace(folder, entries=inflating(folder.entries, sink, limits))
     if stat.S_ISREG(mode):
         check_bits(given, mode, sink)
         plain = Entry(given, os.path.basename(given), size, limits.plain(given), real)
         alone = Source(given, "file", (plain,))
-        if not as_it_lies and (shard := restored(alone, sink, limits)) is not alone:
+        if not as_it_lies and (shard := _as_made(alone, sink, limits)) is not alone:
             return shard
         single = open_packed(plain, "file", OnDisk(real, given), sink, limits)
-        return single if as_it_lies else restored(single, sink, limits)
+        return single if as_it_lies else _as_made(single, sink, limits)
     if mode:
         sink(special(given, mode))
     return Source(given, "file", ())
+
+
+def _as_made(source: Source, sink: Sink, limits: Limits) -> Source:
+    """*source*, or if it is an export, or a shard of one, the files that it was made from."""
+    if not any(_OF_EXPORTS.search(entry.name) for entry in source):
+        return source
+    from seldio.files.exports import restored
+
+    return restored(source, sink, limits)
 
 
 @contextmanager

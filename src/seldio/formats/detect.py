@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from seldio import plugins
 from seldio.findings import Sink
-from seldio.formats import columns, shapes
+from seldio.formats import shapes
 from seldio.formats.base import LabelFormat, Role, TextFile
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.evidence import ENOUGH, FEW, OUT, SAMPLE, Sample, SampledFile, marks, misfits, sample_of, sampled
@@ -73,7 +73,7 @@ def detect(files: Sequence[TextFile]) -> Detection:
     sample = sample_of(lines)
     if not sample.rows and not sample.header:
         return Detection(sample, empty=True)
-    made = [*columns.named(sample.header)]
+    made = list(_named_confidence(sample.header))
     if _may_be_shaped(sample) or any('"' in row for file in lines for row in file.rows):
         made += shapes.possible([file.cells for file in lines])
     for shape in made:
@@ -83,6 +83,15 @@ def detect(files: Sequence[TextFile]) -> Detection:
     if not sample.rows:
         return found
     return found if found.possible else _behind(lines) or _misplaced(lines, sample) or found
+
+
+def _named_confidence(header: Sequence[str]) -> Iterator[Shape]:
+    """The column that a header calls a confidence, if it is one."""
+    if not header:
+        return
+    from seldio.formats import columns
+
+    yield from columns.named(list(header))
 
 
 def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
@@ -98,7 +107,7 @@ def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
     file = SampledFile("", (), tuple(",".join(row) for row in rows[:: max(1, len(rows) // SAMPLE)]), False)
     found = list(shapes.between(first if titled else [], rows, dialect, quotes))
     if not found and rows and len(rows[0]) == len(dialect.columns) + 1:
-        found = list(columns.named(first))
+        found = list(_named_confidence(first))
     code = found[0].code if found else None
     if code != "SYN145" and (code != "SYN125" or quotes):
         return found[0] if found else None
@@ -147,6 +156,8 @@ def _misplaced(lines: Sequence[SampledFile], sample: Sample) -> Detection | None
         return None
     if sample.width > _WIDEST:
         return None
+    from seldio.formats import columns
+
     wrong = [misfits(dialect, sample) for dialect in DIALECTS if len(dialect.columns) == sample.width]
     nothing: set[int] = set()
     surplus = [(one, nothing) for one in columns.surplus(files) if one.certain or {one.column} not in wrong]

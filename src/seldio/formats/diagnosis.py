@@ -18,14 +18,13 @@ import numpy as np
 
 from seldio.findings import SINGLY, Finding, Sink
 from seldio.formats import cells
-from seldio.formats.bad_rows import BadRows
 from seldio.formats.base import TextFile
-from seldio.formats.columns import is_confidence
 from seldio.formats.shapes import counted, titled
 from seldio.reader_rules import reader_rule
 from seldio.text import clipped, plural
 
 if TYPE_CHECKING:
+    from seldio.formats.bad_rows import BadRows
     from seldio.formats.label_csv import Dialect
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -112,6 +111,8 @@ def clean(file: TextFile, dialect: Dialect, known: BadRows, sink: Sink) -> Clean
 def repaired(text: str, dialect: Dialect, codes: Collection[str]) -> str:
     """*text* as its diagnosis says that it is meant, as to causes with *codes*; line ends stay."""
     file, ends = TextFile("", "", "", _BOM + text.encode()), _TEXT_END.findall(text)
+    from seldio.formats.bad_rows import BadRows
+
     cleaner = _Cleaner(file, dialect, BadRows([part.kind for part in dialect.columns], most=0), codes)
     cleaner.run()
     lines = itertools.zip_longest(cleaner.meant, ends, fillvalue="")
@@ -365,6 +366,8 @@ class _Cleaner:
 
     def header_faults(self, names: list[str], second: str) -> Iterator[tuple[int | None, str, str]]:
         """What a header says against the columns: the place of a name (None for all), message, hint."""
+        from seldio.formats.columns import is_confidence
+
         fields = [part.field for part in self.dialect.columns]
         for index, name in enumerate(names):
             if name and name in names[:index]:

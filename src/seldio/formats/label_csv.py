@@ -12,7 +12,7 @@ import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,11 +23,13 @@ from seldio import geometry
 from seldio.errors import DataError
 from seldio.findings import Sink
 from seldio.formats import diagnosis
-from seldio.formats.bad_rows import BadRows
 from seldio.formats.base import FileRows, Ints, LabelFormat, LabelReading, Place, TextFile, assembled
 from seldio.formats.cells import KINDS, LIMIT, plain_exponents
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.vocabularies import spelling, vocabulary
+
+if TYPE_CHECKING:
+    from seldio.formats.bad_rows import BadRows
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -95,6 +97,8 @@ class Dialect(LabelFormat):
         parts = [CsvPart(self, file) for file in files]
         parsed = _parse_all(self, parts)
         if parsed is None:
+            from seldio.formats.bad_rows import BadRows
+
             known = BadRows([part.kind for part in self.columns])
             for part in parts:
                 part.clean(known, sink)
