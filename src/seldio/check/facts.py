@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from seldio.formats.dcase_json import list_offsets, points
 from seldio.formats.items import ItemReading
 from seldio.formats.json_items import JsonItems
+from seldio.schema.arrays import to_numpy
 from seldio.schema.events import clip_codes
 from seldio.schema.spans import spans
 from seldio.vocabularies import vocabulary
@@ -82,7 +83,7 @@ class LabelFacts:
         names = table.column_names
         facts = cls(table.num_rows, tuple(name for name in names if name != "clip"))
         if table.num_rows and "frame" in names:
-            frame, clip = table["frame"].to_numpy().astype(np.int64), clip_codes(table)[0].astype(np.int64)
+            frame, clip = to_numpy(table["frame"]).astype(np.int64), clip_codes(table)[0].astype(np.int64)
             _, counts = np.unique(clip * (int(frame.max()) + 2) + frame, return_counts=True)
             known = "class_id" in names and not table["class_id"].null_count
             events = len(spans(table, hop=hop)) if known else None
@@ -90,7 +91,7 @@ class LabelFacts:
                 facts, frames=len(counts), last_frame=int(frame.max()), events=events, overlaps=_tally(counts)
             )
         if table.num_rows and "class_id" in names:
-            facts = dataclasses.replace(facts, classes=_tally(table["class_id"].drop_null().to_numpy()))
+            facts = dataclasses.replace(facts, classes=_tally(to_numpy(table["class_id"].drop_null())))
         if table.num_rows and "segmentation" in names:
             facts = dataclasses.replace(facts, maps=MapTotals.of(table["segmentation"]))
         return facts

@@ -27,6 +27,7 @@ from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
 from seldio.formats.recognise import stem_of
 from seldio.geometry import FARTHEST
+from seldio.schema.arrays import to_mask, to_numpy
 from seldio.schema.events import COLUMNS, ClipFile, Event, Origin, origin_of, with_origin
 from seldio.text import printable
 from seldio.vocabularies import Vocabulary, spelling, vocabulary
@@ -51,10 +52,10 @@ def with_directions(table: pa.Table) -> pa.Table:
     """*table* with azimuth and elevation wherever x, y and z are known, and the other way round."""
     if not all(has(table, axis) for axis in "xyz"):
         return table
-    xyz = [table[axis].to_numpy() for axis in "xyz"]
+    xyz = [to_numpy(table[axis]) for axis in "xyz"]
     for field, values in zip(("azimuth", "elevation"), geometry.to_polar(*xyz), strict=True):
         table = _completed(table, field, values)
-    directions = (table[field].to_numpy() for field in ("azimuth", "elevation"))
+    directions = (to_numpy(table[field]) for field in ("azimuth", "elevation"))
     for axis, values in zip("xyz", geometry.to_cartesian(*directions), strict=True):
         table = _completed(table, axis, values)
     return table
@@ -64,7 +65,7 @@ def nowhere(table: pa.Table, target: LabelFormat) -> Any:
     """Which rows have no direction at all, where *target* cannot do without one."""
     if not {"azimuth", "elevation"} & set(target.needs) or {"segmentation"} & set(table.column_names):
         return np.zeros(table.num_rows, dtype=bool)
-    unknown = (table[field].is_null().to_numpy() for field in ("azimuth", "elevation") if field in table.column_names)
+    unknown = (to_mask(table[field].is_null()) for field in ("azimuth", "elevation") if field in table.column_names)
     return np.logical_and.reduce([np.ones(table.num_rows, dtype=bool), *unknown])
 
 
@@ -216,11 +217,13 @@ def held_back(table: pa.Table, target: LabelFormat) -> None:
             continue
         wrong = _endless(column) if field == "segmentation" else None
         if pa.types.is_floating(kind) or (pa.types.is_integer(kind) and isinstance(target, Dialect)):
-            fine = pc.is_finite(column)
+            values = to_numpy(column).astype(np.float64)
+            bad = ~np.isfinite(values)
             if target.role != "table" and field != "score":
                 metre = (getattr(target, "metre", None) or 1) if field == "distance" else 1
-                fine = pc.and_(fine, pc.less(pc.abs(column.cast(pa.float64())), (LIMIT - 0.5) / metre))
-            wrong = None if pc.all(fine, min_count=0).as_py() else pc.index(fine, False).as_py()
+                bad |= np.abs(values) >= (LIMIT - 0.5) / metre
+            bad &= to_mask(column.is_valid()) if column.null_count else True
+            wrong = int(bad.argmax()) if bad.any() else None
         if wrong is None:
             continue
         value, clips = column[wrong].as_py(), table["clip"].slice(0, wrong + 1).to_pylist()
@@ -254,7 +257,7 @@ def carried(table: pa.Table, source: LabelFormat, target: LabelFormat, given: in
         origin = Origin(target.name, target.vocabulary, tuple(files))
         table = with_times(with_classes(located(table, target), source, target, given), source, target)
         if folds(source, target) and has(table, "azimuth"):
-            table = with_column(table, "azimuth", geometry.fold(table["azimuth"].to_numpy()))
+            table = with_column(table, "azimuth", geometry.fold(to_numpy(table["azimuth"])))
         for field in target.needs:  # writers look for these, and write nothing where they are null
             if field not in table.column_names:
                 table = with_column(table, field, pa.nulls(table.num_rows))

@@ -17,6 +17,7 @@ from seldio.conversion.frames import are_events, frames_of, grouped, has, pieces
 from seldio.formats import LabelFormat
 from seldio.formats.dcase_json import points
 from seldio.formats.label_csv import Dialect
+from seldio.schema.arrays import to_mask, to_numpy
 from seldio.schema.events import clip_codes, origin_of
 from seldio.vocabularies import vocabulary
 
@@ -111,7 +112,7 @@ def measured(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Ma
             continue
         own = not given.num_rows or (field in given.column_names and given[field].equals(table[field]))
         found.counts[f"filled {field}"] = int(not own)
-    unknown = [table[field].is_null().to_numpy() for field in ("class_id", "class_name") if field in table.column_names]
+    unknown = [to_mask(table[field].is_null()) for field in ("class_id", "class_name") if field in table.column_names]
     found.counts["nowhere"] = int(nowhere(table, target).sum())
     left = located(table, target)
     found.counts["no distance"] = left["distance"].null_count if "distance" in left.column_names else left.num_rows
@@ -162,10 +163,10 @@ def _losses(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFor
         direction = (count == 1) & (energy == 1.0)  # a single point of energy 1 says no more
         found.counts["maps"] = int((pc.is_valid(maps).to_numpy(zero_copy_only=False) & ~direction).sum())
     if "x" not in target.carries and has(table, "x"):
-        norm = np.sqrt(sum(table[axis].to_numpy() ** 2 for axis in "xyz"))
+        norm = np.sqrt(sum(to_numpy(table[axis]) ** 2 for axis in "xyz"))
         _range(found, "norm", norm[np.isfinite(norm)])
     if folds(source, target) and has(table, "azimuth"):
-        found.counts["behind"] = int((np.abs(table["azimuth"].to_numpy()) > 90.0).sum())
+        found.counts["behind"] = int((np.abs(to_numpy(table["azimuth"])) > 90.0).sum())
 
 
 def _range(found: Facts, what: str, values: Any) -> None:
@@ -176,7 +177,7 @@ def _range(found: Facts, what: str, values: Any) -> None:
 def _times(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFormat) -> None:
     """What falls together or moves, when rows become events or frames of another length."""
     if are_events(table) and not takes_events(target):
-        times = np.concatenate([table["onset"].to_numpy(), table["offset"].to_numpy()]) / float(target.hop)
+        times = np.concatenate([to_numpy(table["onset"]), to_numpy(table["offset"])]) / float(target.hop)
         off = int((np.abs(times - np.rint(times)) > 1e-6).sum())
         found.counts["between frames"] = off
         found.counts["pieces"] = pieces_of(table)
@@ -197,7 +198,7 @@ def _movements(found: Facts, table: pa.Table, source: LabelFormat, target: Label
     for field in MOVABLE:
         if field not in target.carries or not has(table, field):
             continue
-        values = np.nan_to_num(table[field].to_numpy()[events.rows], nan=-1.0)
+        values = np.nan_to_num(to_numpy(table[field])[events.rows], nan=-1.0)
         if field == "azimuth":
             values = values % 360.0  # -180 and 180 are one place
         changed = values != np.repeat(values[middle], lengths)
@@ -226,12 +227,12 @@ def _changes(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFo
     for field in MOVABLE:
         if decimals(target, field) is not None and has(timed, field):
             unit = (target.metre or 1) if isinstance(target, Dialect) and field == "distance" else 1
-            values = timed[field].to_numpy() * unit
+            values = to_numpy(timed[field]) * unit
             values = values[np.isfinite(values)]
             _range(found, f"rounding of {field}", np.abs(values - np.round(values, decimals(target, field) or 0)))
     if target.time_decimals is not None:
         for field in ("onset", "offset"):
-            values = timed[field].to_numpy()
+            values = to_numpy(timed[field])
             moved = np.abs(values - np.round(values, target.time_decimals))
             _range(found, "rounding of times", moved[moved > 1e-10])  # less is noise of binary numbers
     _clips(found, timed, source, target)
@@ -247,7 +248,7 @@ def _clips(found: Facts, table: pa.Table, source: LabelFormat, target: LabelForm
     codes, names = clip_codes(table)
     last = np.full(len(names), -1)
     if has(table, "frame"):
-        np.maximum.at(last, codes, table["frame"].to_numpy())
+        np.maximum.at(last, codes, to_numpy(table["frame"]))
     if target.clip_frames and target.clip_frames != source.clip_frames:
         found.counts["long clips"] = int((last >= target.clip_frames).sum())
     ends = dict(zip(names, last.tolist(), strict=True))

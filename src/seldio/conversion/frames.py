@@ -14,6 +14,7 @@ from seldio import clock
 from seldio.errors import DataError, UsageError
 from seldio.formats import LabelFormat
 from seldio.formats.label_csv import Dialect
+from seldio.schema.arrays import to_mask, to_numpy
 from seldio.schema.events import COLUMNS, clip_codes
 from seldio.schema.spans import Spans, spans
 
@@ -40,7 +41,7 @@ def class_keys(table: pa.Table) -> tuple[list[tuple[int | None, str | None]], In
     """The different pairs of class number and given name, and which of them each row has."""
     columns = {field: table[field] for field in ("class_id", "class_name") if field in table.column_names}
     encoded = {field: column.combine_chunks().dictionary_encode("encode") for field, column in columns.items()}
-    codes = {field: column.indices.to_numpy().astype(np.int64) for field, column in encoded.items()}
+    codes = {field: to_numpy(column.indices).astype(np.int64) for field, column in encoded.items()}
     values = {field: column.dictionary.to_pylist() for field, column in encoded.items()}
     zeros = np.zeros(table.num_rows, np.int64)
     names = values.get("class_name", [None])
@@ -68,11 +69,11 @@ def pieces_of(table: pa.Table) -> int:
     place = [pc.fill_null(table[field], 1e9).to_numpy() if field in table.column_names else np.zeros(table.num_rows)
              for field in ("azimuth", "elevation", "distance")]  # fmt: skip
     source = pc.fill_null(table["source"], -(1 << 31)).to_numpy()
-    onset, offset = table["onset"].to_numpy(), table["offset"].to_numpy()
+    onset, offset = to_numpy(table["onset"]), to_numpy(table["offset"])
     keys = (clip_codes(table)[0], class_keys(table)[1], source)
     order = np.lexsort((onset, *reversed(keys)))
     before, after = order[:-1], order[1:]
-    goes_on = (offset[before] == onset[after]) & table["source"].is_valid().to_numpy()[after]
+    goes_on = (offset[before] == onset[after]) & to_mask(table["source"].is_valid())[after]
     for key in keys:
         goes_on &= key[before] == key[after]
     turned = np.logical_or.reduce([values[before] != values[after] for values in place])
@@ -93,7 +94,7 @@ def with_times(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.
 def _check_length(table: pa.Table, hop: Fraction) -> None:
     """Refuse impossible times: a truncated number would fill the memory with frames."""
     if are_events(table):
-        onset, offset = table["onset"].to_numpy(), table["offset"].to_numpy()
+        onset, offset = to_numpy(table["onset"]), to_numpy(table["offset"])
         most = max(np.abs(onset).max(), np.abs(offset).max(), np.maximum(offset - onset, 0.0).sum() / 10)
     else:
         most = (pc.max(table["frame"]).as_py() + 1) * float(hop)
@@ -144,7 +145,7 @@ def numbered(table: pa.Table) -> pa.Table:
     for clip, key, number in zip(clips, classes, given, strict=True):
         if number is not None:
             taken.setdefault((clip, key), set()).add(number)
-    for row in np.argsort(table["onset"].to_numpy(), kind="stable").tolist():
+    for row in np.argsort(to_numpy(table["onset"]), kind="stable").tolist():
         if given[row] is None:
             used = taken.setdefault((clips[row], classes[row]), set())
             given[row] = next(number for number in itertools.count(len(used)) if number not in used)
@@ -170,7 +171,7 @@ def rescaled(table: pa.Table, hop: Fraction, wanted: Fraction) -> pa.Table:
     if hop == wanted:
         return table
     _check_length(table, hop)
-    frame = table["frame"].to_numpy().astype(np.int64)
+    frame = to_numpy(table["frame"]).astype(np.int64)
     clips = clip_codes(table)[0]
     if hop > wanted:
         times = int(hop / wanted)

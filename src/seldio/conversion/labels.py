@@ -46,7 +46,6 @@ KEPT = 1 << 24
 PART = 2 << 20
 #: What a layout's reader leaves out where it is the same in all rows, so that it is not unknown.
 CONSTANT = {"distance": 0.0, "hemisphere": False}
-_EMPTY = pa.schema(list(COLUMNS.items())).empty_table()
 #: The columns of each layout in all portions together.
 Columns = tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -281,7 +280,8 @@ def convert_source(
     if isinstance(where, str) and target.role != "table":  # what an earlier run put into the source is no source
         top, below = Path(path.path if isinstance(path, Source) else path).resolve(), Path(where).resolve()
         without = below if top != below and below.is_relative_to(top) else None
-    filled(_EMPTY, target, fill), given_class(fill, target)  # what cannot be filled is said before anything is read
+    empty = pa.Table.from_batches([], pa.schema(list(COLUMNS.items())))
+    filled(empty, target, fill), given_class(fill, target)  # what cannot be filled is said before anything is read
     with reopened(path, strict(findings)) as source:
         found = label_parts(source, format, strict(findings), without, size=PART)
         if not found:

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from seldio import clock
 from seldio.findings import Finding, Rule, Sink
+from seldio.schema.arrays import from_numpy, from_texts
 from seldio.schema.events import ClipFile, Origin, with_origin
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -314,6 +315,6 @@ def assembled(
         part.first = first
         first += part.rows
     codes = np.repeat(np.arange(len(parts), dtype=np.int32), np.array([part.rows for part in parts], dtype=np.int64))
-    names = pa.array([part.origin.clip for part in parts], pa.string())
-    table = pa.table({"clip": pa.DictionaryArray.from_arrays(codes, names), **columns})
+    names = from_texts(part.origin.clip for part in parts)
+    table = pa.table({"clip": pa.DictionaryArray.from_arrays(from_numpy(codes), names), **columns})
     return LabelReading(format, with_origin(table, format.origin(parts)), parts, whole)

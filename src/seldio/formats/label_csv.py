@@ -25,6 +25,7 @@ from seldio.findings import Sink
 from seldio.formats import diagnosis
 from seldio.formats.base import FileRows, Ints, LabelFormat, LabelReading, Place, TextFile, assembled
 from seldio.formats.cells import KINDS, LIMIT, plain_exponents
+from seldio.schema.arrays import from_numpy, to_mask, to_numpy
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.vocabularies import spelling, vocabulary
 
@@ -259,7 +260,7 @@ def _parse(dialect: Dialect, data: bytes, decimals: bool, pointed: bool, block: 
     if len(data) <= _FEW and set(types.values()) == {pa.int32()}:
         cells = _whole_numbers(data, len(types))
         if cells is not None:
-            return pa.Table.from_arrays([pa.array(column) for column in cells], names=list(types))
+            return pa.Table.from_arrays([from_numpy(column) for column in cells], names=list(types))
     csv = pyarrow.csv
     try:
         table = csv.read_csv(
@@ -298,12 +299,12 @@ def _whole_numbers(data: bytes, columns: int) -> Any:
         values = pa.StringArray.from_buffers(len(ends), pa.py_buffer(offsets), digits).cast(pa.int32())
     except pa.ArrowInvalid:
         return None
-    return np.ascontiguousarray(values.to_numpy().reshape(-1, columns).T)
+    return np.ascontiguousarray(to_numpy(values).reshape(-1, columns).T)
 
 
 def _small(column: pa.ChunkedArray) -> bool:
     """Whether all numbers are below the grammar's limit (and so neither infinite nor NaN)."""
-    chunks = [] if pa.types.is_boolean(column.type) else [chunk.to_numpy() for chunk in column.chunks]
+    chunks = [] if pa.types.is_boolean(column.type) else [to_numpy(chunk) for chunk in column.chunks]
     return all(chunk.max() < LIMIT and chunk.min() > -LIMIT for chunk in chunks if len(chunk))
 
 
@@ -320,17 +321,17 @@ def _reading(dialect: Dialect, parts: list[CsvPart], parsed: pa.Table) -> LabelR
         if columns["class_name"].null_count == len(columns["class_name"]):
             del columns["class_name"]
     if "x" in columns:
-        x, y, z = (columns[axis].to_numpy() for axis in "xyz")
-        columns["azimuth"], columns["elevation"] = map(pa.array, geometry.to_polar(x, y, z))
+        x, y, z = (to_numpy(columns[axis]) for axis in "xyz")
+        columns["azimuth"], columns["elevation"] = map(from_numpy, geometry.to_polar(x, y, z))
     if "distance" in columns:
         columns["distance"] = _metres(dialect, columns["distance"])
         if columns["distance"] is None:
             del columns["distance"]
     if dialect.kind("elevation") == "real3inf":  # inf is no more than above: stored as 90 with a flag, -inf likewise
-        values = columns["elevation"].to_numpy()
+        values = to_numpy(columns["elevation"])
         open_ended = np.isinf(values)
-        columns["elevation"] = pa.array(np.where(open_ended, np.copysign(90.0, values), values))
-        columns |= {"hemisphere": pa.array(open_ended)} if open_ended.any() else {}
+        columns["elevation"] = from_numpy(np.where(open_ended, np.copysign(90.0, values), values))
+        columns |= {"hemisphere": from_numpy(open_ended)} if open_ended.any() else {}
     for field in {"azimuth", "elevation"} & columns.keys():
         columns[field] = columns[field].cast(pa.float64())
     return assembled(dialect, {field: columns[field] for field in COLUMNS if field in columns}, parts, whole)
@@ -338,13 +339,13 @@ def _reading(dialect: Dialect, parts: list[CsvPart], parsed: pa.Table) -> LabelR
 
 def _metres(dialect: Dialect, column: pa.ChunkedArray) -> pa.Array | None:
     """Distances in metres, null where unknown; None where the column is a constant 0 that means nothing."""
-    values = column.to_numpy()
+    values = to_numpy(column)
     if dialect.kind("distance") == "zero" and not values.any():
         return None
     metres = values / dialect.metre if dialect.metre != 1 else values.astype(np.float64, copy=False)
     if dialect.unknown_distance is None:
-        return pa.array(metres)
-    return pa.array(metres, mask=values == dialect.unknown_distance)
+        return from_numpy(metres)
+    return from_numpy(metres, values == dialect.unknown_distance)
 
 
 def _classes(dialect: Dialect, names: pa.ChunkedArray) -> dict[str, Any]:
@@ -363,7 +364,7 @@ def _classes(dialect: Dialect, names: pa.ChunkedArray) -> dict[str, Any]:
 def _without_silence(dialect: Dialect, parts: list[CsvPart], columns: dict[str, Any]) -> dict[str, Any]:
     """Drop rows that only say that a frame is silent; the parts remember how many frames there are."""
     sounding = pc.not_equal(columns["class_name"], dialect.silence).combine_chunks()
-    mask, frame, first = sounding.to_numpy(zero_copy_only=False), columns["frame"].to_numpy(), 0
+    mask, frame, first = to_mask(sounding), to_numpy(columns["frame"]), 0
     for part in parts:
         rows = slice(first, first + part.rows)
         first += part.rows

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from seldio.findings import SINGLY, Finding, Rule
 from seldio.formats.base import FirstRow, Ints, LabelReading
 from seldio.formats.label_csv import Dialect
+from seldio.schema.arrays import to_mask, to_numpy
 from seldio.text import clipped
 
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
@@ -49,7 +50,7 @@ class Labels:
             chunk = self.reading.table[field].combine_chunks()
             if chunk.null_count and not str(chunk.type).startswith("double"):
                 chunk = pc.fill_null(chunk, "" if str(chunk.type) == "string" else -1)
-            self.__dict__["_columns"][field] = chunk.to_numpy(zero_copy_only=False)
+            self.__dict__["_columns"][field] = to_numpy(chunk)
         return self.__dict__["_columns"][field]
 
     @property
@@ -170,7 +171,7 @@ class Labels:
         if wrong is None or not wrong.any():
             return iter(())
         if self.reading.table[field].null_count:
-            wrong = wrong & self.reading.table[field].is_valid().to_numpy()
+            wrong = wrong & to_mask(self.reading.table[field].is_valid())
         return self.firsts(np.flatnonzero(wrong))
 
     def firsts(self, rows: Ints) -> Iterator[int]:

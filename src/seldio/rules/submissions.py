@@ -21,6 +21,7 @@ from seldio.rules.clip_names import CLIP_NAME, RECORDING, explained, misspelt
 from seldio.rules.collection import Collection, Found
 from seldio.rules.file_sets import dense
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
+from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural, printable
 
 #: The clips of STARSS without the zeros of their numbers.
@@ -216,7 +217,7 @@ def _framed(collection: Collection) -> Iterator[tuple[LabelReading, FileRows, In
     """The label files that have rows with frames, with their readings and frames."""
     for reading in collection.readings:
         if "frame" in reading.table.column_names:
-            frames = reading.table["frame"].to_numpy()
+            frames = to_numpy(reading.table["frame"])
             for part in reading.parts:
                 if part.rows:
                     yield reading, part, frames[part.first : part.first + part.rows]
@@ -329,7 +330,7 @@ def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
     if len(parts) != 1 or not parts[0][1].rows or "frame" not in parts[0][0].table.column_names:
         return
     reading, part = parts[0]
-    frames = reading.table["frame"].to_numpy()
+    frames = to_numpy(reading.table["frame"])
     falls = np.flatnonzero((np.diff(frames) < 0) & (frames[1:] < 100))
     alone = len(collection.expected) > 1 and part.origin.clip not in collection.expected
     if alone or (len(falls) > 2 and not CLIP_NAME.fullmatch(part.origin.clip)):

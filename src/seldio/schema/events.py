@@ -18,6 +18,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
 from seldio.errors import UsageError
+from seldio.schema.arrays import to_numpy
 from seldio.schema.numbers import Int32, NotNegative
 from seldio.text import listed, plural
 
@@ -190,7 +191,7 @@ def clip_codes(table: pa.Table) -> tuple[np.ndarray[Any, np.dtype[np.int32]], li
     column = table["clip"].combine_chunks()
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    return column.indices.to_numpy().astype(np.int32, copy=False), column.dictionary.to_pylist()
+    return to_numpy(column.indices).astype(np.int32, copy=False), column.dictionary.to_pylist()
 
 
 def conform(table: pa.Table) -> pa.Table:

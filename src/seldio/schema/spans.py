@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seldio import clock
+from seldio.schema.arrays import from_numpy, from_texts, to_numpy
 from seldio.schema.events import clip_codes
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -63,15 +64,16 @@ def spans(table: pa.Table, gap: int = 0, hop: Fraction = clock.HOP) -> Spans:
     heads, tails = rows[starts[:-1]], rows[starts[1:] - 1]
     numbers = {"class_id": label} | ({"source": source} if "source" in table.column_names else {})
     columns = {
-        "clip": pa.DictionaryArray.from_arrays(pa.array(clips[heads], pa.int32()), pa.array(names, pa.string())),
+        "clip": pa.DictionaryArray.from_arrays(from_numpy(clips[heads].astype(np.int32)), from_texts(names)),
         "onset": frame[heads] * hop.numerator / hop.denominator,
         "offset": (frame[tails] + 1) * hop.numerator / hop.denominator,
         "first_frame": frame[heads].astype(np.int32),
         "last_frame": frame[tails].astype(np.int32),
     }
     for field, values in numbers.items():
-        columns[field] = pa.array(values[heads], pa.int32(), mask=values[heads] == _NULL)
-    return Spans(pa.table(columns), rows, starts)
+        columns[field] = from_numpy(values[heads].astype(np.int32), values[heads] == _NULL)
+    given = {name: from_numpy(one) if isinstance(one, np.ndarray) else one for name, one in columns.items()}
+    return Spans(pa.table(given), rows, starts)
 
 
 def runs(keys: Sequence[Ints], frame: Ints, gap: int = 0) -> tuple[Ints, Ints]:
@@ -102,7 +104,11 @@ def _numbers(table: pa.Table, field: str) -> Ints:
     """A column of whole numbers; zeros where there is no such column."""
     if field not in table.column_names:
         return np.zeros(table.num_rows, np.int64)
-    return np.asarray(pc.fill_null(table[field], _NULL).to_numpy(), np.int64)
+    return to_numpy(_known(table[field])).astype(np.int64)
+
+
+def _known(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.fill_null(column, _NULL) if column.null_count else column
 
 
 def _unnumbered(table: pa.Table, label: Ints) -> Ints:

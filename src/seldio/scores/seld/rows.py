@@ -15,6 +15,7 @@ from seldio.errors import UsageError
 from seldio.geometry import Floats as Floats
 from seldio.geometry import Ints as Ints
 from seldio.rules.file_sets import near_ends
+from seldio.schema.arrays import to_mask, to_numpy
 from seldio.schema.events import clip_codes
 from seldio.schema.spans import rank_in_frame
 
@@ -73,22 +74,24 @@ def event_frames(table: pa.Table, clips: Mapping[str, int]) -> EventFrames:
         azimuth,
         elevation,
         _floats(table, "distance"),
-        None if "onscreen" not in table.column_names else pc.fill_null(table["onscreen"], False).to_numpy(),
-        None if "source" not in table.column_names else _ints(pc.fill_null(table["source"], -1)),
+        None if "onscreen" not in table.column_names else to_mask(pc.fill_null(table["onscreen"], False)),
+        None
+        if "source" not in table.column_names
+        else _ints(pc.fill_null(table["source"], -1) if table["source"].null_count else table["source"]),
         pointless,
     )
     return whole if (index >= 0).all() else whole.take(index >= 0)
 
 
 def _ints(column: Any) -> Ints:
-    return np.asarray(column.to_numpy(), dtype=np.int64)
+    return np.asarray(to_numpy(column), dtype=np.int64)
 
 
 def _floats(table: pa.Table, field: str) -> Floats | None:
     """A column as floats with NaN for unknown values; None where nothing is known."""
     if field not in table.column_names or table[field].null_count == table.num_rows:
         return None
-    return np.asarray(table[field].to_numpy(), dtype=np.float64)
+    return np.asarray(to_numpy(table[field]), dtype=np.float64)
 
 
 def distinct(side: EventFrames) -> tuple[EventFrames, NDArray[np.bool_]]:
