@@ -316,7 +316,7 @@ def candidates(
 
     def named(entry: Entry) -> bool:
         name = entry.name.lower()
-        if isinstance(format, ItemFormat) and name.endswith(".csv") and format.suffix != ".csv":
+        if format is not None and format.holds != "events" and name.endswith(".csv") and format.suffix != ".csv":
             return False  # labels beside questions
         return name.endswith(own.suffix) if own is not None else name.endswith(_LINES) or named_like_labels(entry)
 
