@@ -105,8 +105,7 @@ def _page(name: str, command: Any, data: Path | None) -> str:
     """The page of a command, with examples that run on *data*."""
     arguments = [each for each in command.params if each.param_type_name == "argument"]
     options = [each for each in command.params if each.param_type_name == "option"]
-    callback = next(each.callback for each in app.registered_commands if each.name == name)
-    kinds = typing.get_type_hints(inspect.unwrap(callback))  # type: ignore[arg-type]
+    kinds = typing.get_type_hints(inspect.unwrap(command.callback))
     usage = " ".join(_usage(each) for each in arguments)
     lines = [(command.help or "").strip(), "", *code(f"seldio {name} [OPTIONS] {usage}".rstrip())]
     if arguments:

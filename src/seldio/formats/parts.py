@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat, ItemReading
     from seldio.formats.parquet import TableRows
 
+#: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
+LATER = {"TableRows": "seldio.formats.parquet"}
 #: Bytes of a part. One file is never split, unless it has lines of questions, or is a table.
 CUT = 8 << 20
 #: Bytes of a dataset whose files are kept, once they have been looked at, until they are worked on.
