@@ -255,7 +255,7 @@ def test_what_is_no_parquet_names_no_recordings(tmp_path: Path) -> None:
 
 def test_a_header_that_is_not_utf8_names_no_columns(tmp_path: Path) -> None:
     (tmp_path / "mix001.csv").write_bytes(b"sound_event_recording,start\xff\xfe_time\nx,1\n")
-    (tmp_path / "mix002.csv").write_text("0,1,0,10,0\n")
+    (tmp_path / "mix002.csv").write_text("0,1,0,10,0,150\n")
     done = CliRunner().invoke(app, ["push", str(tmp_path), "--repo", "user/name", "--dry-run"], env=OFFLINE)
     assert "a bug in seldio" not in done.output
     assert 3 > done.exit_code

@@ -1198,7 +1198,9 @@ def test_sizes_are_those_of_clips_or_questions(hub: Hub, tmp_path: Path) -> None
         rows = "".join(f"{frame},1,0,-50,30\n" for frame in range(600))
         (tmp_path / f"mix{number:03}.csv").write_text(rows)
 
-    assert ["n<1K"] == front(push(tmp_path, REPO, license="mit", language=["en"]).card)["size_categories"]
+    assert ["n<1K"] == front(push(tmp_path, REPO, format="starss22", license="mit", language=["en"]).card)[
+        "size_categories"
+    ]
 
 
 def test_what_people_wrote_is_kept(hub: Hub, tree: Path) -> None:
@@ -1293,7 +1295,7 @@ def test_croissant_is_valid_and_its_records_can_be_read(hub: Hub, tree: Path, tm
     pq.write_table(table, tree / "events-train.parquet")
     (tree / "list.json").write_text('[{"id": 7, "text": "x"}]')
     (tree / "named.csv").write_text("id,text\n8,y\n")
-    push(tree, REPO, license="mit", citation="@misc{x}")
+    push(tree, REPO, license="mit", citation="@misc{x}", force=True)  # these tables are no labels
     place = tmp_path / "croissant.json"
     place.write_bytes(hub.files(REPO)["croissant.json"])
     run = subprocess.run(

@@ -47,8 +47,8 @@ class ExitCode(IntEnum):
 RENAMED = {"to": "target", "as": "kind", "o": "out"}
 #: Options without a value.
 FLAGS = frozenset((
-    "allow-missing", "audio", "bootstrap", "deep", "drop-unfit", "dry-run", "errors", "events", "force", "judge-again",
-    "link-media", "no-media", "official-points", "onscreen", "private", "tracks",
+    "allow-missing", "audio", "bootstrap", "deep", "diff", "drop-unfit", "dry-run", "errors", "events", "fix", "force",
+    "judge-again", "link-media", "no-media", "official-points", "onscreen", "private", "tracks", "unsafe-fixes",
 ))  # fmt: skip
 #: Options whose value is one word, with the values that look like any other word of a sentence.
 CHOICES = {
@@ -61,8 +61,8 @@ CHOICES = {
 }  # fmt: skip
 #: All other options that messages name.
 OTHERS = frozenset((
-    "against", "allow-loss", "angle", "citation", "clip", "distance", "fail-on", "fill", "gain", "ignore",
-    "include", "judge", "judge-cache", "judge-max-tokens", "judge-price", "judge-url", "judgements", "lead",
+    "against", "allow-loss", "angle", "citation", "clip", "distance", "drop-column", "fail-on", "fill", "gain",
+    "ignore", "include", "judge", "judge-cache", "judge-max-tokens", "judge-price", "judge-url", "judgements", "lead",
     "margin", "metrics", "o", "offline", "over", "per-task", "predictions", "predictions-format", "profile",
     "questions", "recordings", "reference", "reference-format", "relative", "resamples", "resume", "seed", "select",
     "staging", "table", "threshold", "total", "video", "width", "write-baseline",

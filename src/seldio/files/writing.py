@@ -67,7 +67,7 @@ class _Folder(NamedTuple):
         if state is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         if not stat.S_ISDIR(state.st_mode):
-            raise UsageError(f"{printable(path)} is not a folder, but is in the place of one")
+            raise UsageError(f"{printable(path)} is a file, but the output needs a folder of this name")
         return _Folder(path, None if self.handle is None else os.open(name, _FOLDER | SAFE, dir_fd=self.handle))
 
     def unlinked(self, name: str) -> os.stat_result | None:
