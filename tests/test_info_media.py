@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from videos import make, recording
 
 from seldio.cli import app
-from seldio.media.contents import ContainedSound
+from seldio.media.contained import ContainedSound
 
 RATE = 24_000
 

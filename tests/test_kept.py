@@ -42,7 +42,7 @@ from seldio.formats import LabelFormat, get
 from seldio.rules.audio import _levels
 from seldio.rules.collection import probed
 from seldio.rules.deep_fit import compared
-from seldio.rules.tree_media import _facts, decoded
+from seldio.rules.tree_video import _facts, decoded
 from seldio.schema.events import ClipFile, Origin, event_table, with_origin
 from seldio.schema.streams import TableBytes, checked_stream, to_stream
 from seldio.scores.imaging.score_maps import MapCounting

@@ -9,8 +9,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import pytest
+
+from seldio import wings
 
 SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 
@@ -103,7 +106,44 @@ def _imports(path: Path) -> Iterator[tuple[str, int]]:
             if node.module == "seldio":
                 yield from ((f"seldio.{alias.name}", node.lineno) for alias in node.names)
             else:
-                yield str(node.module), node.lineno
+                modules = (f"{node.module}.{alias.name}" for alias in node.names)
+                yield from ((module if is_module(module) else str(node.module), node.lineno) for module in modules)
+
+
+def is_module(name: str) -> bool:
+    """Whether a dotted name is that of a module or package of seldio."""
+    path = SOURCE.parent.joinpath(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
+#: Where the core asks a wing for what somebody has asked for, inside of a function.
+ASKED = {
+    ("api.py", "answers"), ("api.py", "compare"), ("api.py", "diff"), ("api.py", "imaging"), ("api.py", "scoring"),
+    ("api.py", "seld"), ("check/items.py", "mera"), ("check/validation.py", "challenge"),
+    ("check/validation.py", "listening"), ("check/validation.py", "mera"), ("check/validation.py", "seld"),
+    ("check/validation.py", "video"), ("cli/verbs.py", "mera"), ("conversion/dispatch.py", "ask"),
+    ("conversion/items.py", "harnesses"), ("data/clip_media.py", "video"), ("engines/__init__.py", "cluster"),
+    ("media/contents.py", "video"),
+}  # fmt: skip
+
+
+def test_the_core_imports_a_wing_only_where_it_is_asked_for() -> None:
+    found: dict[bool, set[tuple[str, str]]] = {True: set(), False: set()}
+    for path in FILES:
+        module = ".".join(("seldio", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__")
+        if wings.owner(module) is None:
+            inside = [range(node.lineno, cast("int", node.end_lineno) + 1) for node in functions(path)]
+            for name, line in imports(path):
+                if (wing := wings.owner(name)) is not None:
+                    asked = any(line in lines for lines in inside)
+                    found[asked].add((path.relative_to(SOURCE).as_posix(), wing.name))
+
+    assert found == {True: ASKED, False: set()}
+
+
+def functions(path: Path) -> list[ast.FunctionDef]:
+    """The functions and methods of a file."""
+    return [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.FunctionDef)]
 
 
 def test_there_is_something_to_look_at() -> None:

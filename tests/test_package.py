@@ -22,7 +22,8 @@ from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats.yaml_text import MAX_BYTES, parse
 from seldio.rules import CATALOGUE, findings
 from seldio.rules.collection import Collection, Reference
-from seldio.rules.package import Package, is_package, systems
+from seldio.rules.package import Package, systems
+from seldio.rules.package_names import is_package
 
 RULES = [rule for code, rule in CATALOGUE.items() if code.startswith("SUB2")]
 

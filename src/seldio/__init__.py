@@ -8,8 +8,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from seldio.files import sources
-
 if TYPE_CHECKING:
     from seldio.api import compare as compare
     from seldio.api import convert as convert
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from seldio.errors import SeldioError as SeldioError
     from seldio.errors import UnknownFormat as UnknownFormat
     from seldio.errors import UsageError as UsageError
-    from seldio.files import Limits
     from seldio.findings import Finding as Finding
     from seldio.findings import Report as Report
     from seldio.findings import Severity as Severity
@@ -79,20 +76,6 @@ _HOMES = {
 }
 
 
-def _fetched(address: str, limits: Limits) -> str:
-    from seldio.hub.pulling import fetch_address
-
-    return fetch_address(address, limits)
-
-
-def _listing(address: str) -> tuple[str, str, tuple[str, ...]]:
-    from seldio.hub.pulling import listing
-
-    return listing(address)
-
-
-sources.register("hf", _fetched, _listing)
-
 __all__ = [  # noqa: PLE0604 - resolved by __getattr__
     *_HOMES,
 ]
@@ -104,7 +87,10 @@ def __getattr__(name: str) -> Any:
 
         return version("seldio")
     if name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
+        from seldio.wings import needed
+
+        with needed(f"seldio.{name}"):
+            value = getattr(import_module(_HOMES[name]), name)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'seldio' has no attribute {name!r}")

@@ -288,7 +288,7 @@ def _settings(
     chosen = settings.load_file(Disk(config)) if isinstance(config, str | os.PathLike) else config
     chosen = chosen or settings.Settings()
     if select is not None:
-        chosen = dataclasses.replace(chosen, select=settings.codes(select, "--select"))
+        chosen = dataclasses.replace(chosen, select=settings.codes(select, "--select", wanted=True))
     if ignore is not None:
         chosen = dataclasses.replace(chosen, ignore=(*chosen.ignore, *settings.codes(ignore, "--ignore")))
     if fail_on is not None:

@@ -10,16 +10,17 @@ the module ``wings`` of a folder in ``SELDIO_PLUGINS``.
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from seldio import plugins
-from seldio.errors import UsageError
+from seldio.errors import MissingWing, UsageError
 
 #: The group of entry points by which packages add wings.
 GROUP = "seldio.wings"
@@ -45,6 +46,9 @@ class Wing:
         verbs: its commands.
         tables: for each table that it has rows for, such as ``rules``, ``item_formats``, ``datasets`` or ``outputs``,
             the place of these rows, ``"module:attribute"``; loaded when the table is asked for.
+        schemes: for each scheme of addresses that it fetches, such as ``hf``, the module that does. Its function
+            ``fetch_address(address, limits)`` returns the file or folder on disk, and ``listing(address)`` the
+            address of the dataset, the path below it, and the names of all files of the dataset.
     """
 
     name: str
@@ -53,12 +57,13 @@ class Wing:
     needs: tuple[str, ...] = ()
     verbs: tuple[Verb, ...] = ()
     tables: tuple[tuple[str, str], ...] = ()
+    schemes: tuple[tuple[str, str], ...] = ()
 
 
-def _wing(name: str, title: str, modules: str, needs: str = "", *verbs: Verb) -> Wing:
+def _wing(name: str, title: str, modules: str, needs: str = "", *verbs: Verb, **more: Any) -> Wing:
     """A wing of seldio itself; *modules* without the package, separated by spaces."""
     places = tuple(f"seldio.{module}" for module in modules.split())
-    return Wing(name=name, title=title, modules=places, needs=tuple(needs.split()), verbs=verbs)
+    return Wing(name=name, title=title, modules=places, needs=tuple(needs.split()), verbs=verbs, **more)
 
 
 #: The wings that come with seldio.
@@ -106,7 +111,10 @@ OWN: tuple[Wing, ...] = (
         "rules.deep rules.deep_apart rules.deep_causes rules.deep_evidence rules.deep_fit rules.deep_levels "
         "rules.deep_pieces rules.deep_pooled rules.deep_timing",
     ),
-    _wing("video", "videos on their clock", "media.video media.video_packets media.video_writing rules.video"),
+    _wing(
+        "video", "videos on their clock",
+        "media.contained media.video media.video_packets media.video_writing rules.tree_video rules.video",
+    ),
     _wing(
         "viewer", "pages and drawings of clips", "viewer cli.view", "",
         Verb("view", "Write an HTML page about a clip: player, panorama, timeline.", "seldio.cli.view:view"),
@@ -120,6 +128,7 @@ OWN: tuple[Wing, ...] = (
         "hub", "the Hugging Face Hub", "hub rules.hub rules.hub_folder rules.hub_secrets cli.hub", "",
         Verb("push", "Upload a dataset to the Hugging Face Hub.", "seldio.cli.hub:push"),
         Verb("pull", "Download a dataset from the Hugging Face Hub.", "seldio.cli.hub:pull"),
+        schemes=(("hf", "seldio.hub.pulling"),),
     ),
     _wing("cluster", "work on a Ray cluster", "engines.cluster"),
 )  # fmt: skip
@@ -159,10 +168,18 @@ def owner(module: str) -> Wing | None:
     return None
 
 
+@cache
 def has(module: str) -> bool:
     """Whether a module is there: it belongs to the core, or to a wing that has not been taken away."""
     wing = owner(module)
     return wing is None or there(wing.name)
+
+
+def require(module: str, what: str) -> None:
+    """MissingWing where *what* needs a module of a wing that is missing."""
+    wing = owner(module)
+    if wing is not None and not there(wing.name):
+        raise missing(wing.name, what)
 
 
 @cache
@@ -173,10 +190,26 @@ def there(name: str) -> bool:
 
 
 def _found(module: str) -> bool:
+    """Whether a module can be imported; the packages that it stands in are not, as that takes its time."""
+    parents = module.split(".")[:-1]
+    folders = [str(Path(top, *parents[1:])) for top in import_module(parents[0]).__path__] if parents else None
     try:
-        return module in sys.modules or importlib.util.find_spec(module) is not None
+        return module in sys.modules or any(finder.find_spec(module, folders) for finder in sys.meta_path)
     except ModuleNotFoundError:
         return False
+
+
+def module_for(scheme: str) -> Any:
+    """The module that fetches addresses with this scheme; None where no wing does.
+
+    Raises:
+        MissingWing: the wing that does is missing.
+    """
+    place = next((place for wing in wings() for known, place in wing.schemes if known == scheme), None)
+    if place is None:
+        return None
+    with needed(f"{scheme}://"):
+        return import_module(place)
 
 
 @contextmanager
@@ -184,7 +217,7 @@ def needed(what: str) -> Iterator[None]:
     """Around what may import a wing because somebody asked for *what*, such as ``seldio view``; also a decorator.
 
     Raises:
-        UsageError: the wing is missing; it says which one it is.
+        MissingWing: the wing is missing.
     """
     try:
         yield
@@ -195,9 +228,9 @@ def needed(what: str) -> Iterator[None]:
         raise missing(wing.name, what) from None
 
 
-def missing(name: str, what: str) -> UsageError:
+def missing(name: str, what: str) -> MissingWing:
     """What is said where *what* was asked for and the wing called *name* is missing."""
     wing = next(wing for wing in OWN if wing.name == name)
     if lacking := next((need for need in wing.needs if not there(need)), None):
         return missing(lacking, what)
-    return UsageError(f"{what} needs the wing {name} ({wing.title}), which is not installed")
+    return MissingWing(name, wing.title, what)

@@ -25,9 +25,8 @@ import re
 from collections.abc import Iterator
 
 from seldio.answers.plain_text import final_words
+from seldio.formats.mera import CYRILLIC
 
-#: Cyrillic letters that look like those of options.
-CYRILLIC = dict(zip("АВСЕавсе", "ABCEABCE", strict=True))
 #: The Russian alphabet beside the Latin one, for those who count options by it.
 RUSSIAN = dict(zip("АБВГДЕабвгде", "ABCDEFABCDEF", strict=True))
 

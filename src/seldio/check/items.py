@@ -7,6 +7,7 @@ parts: ids that appear twice, counts of tasks, the recordings that questions nam
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
@@ -14,10 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from seldio import rules
+from seldio import rules, wings
 from seldio.check.facts import ItemFacts
 from seldio.check.reference import RUENVAQA, AnyReference
 from seldio.errors import UsageError
+from seldio.files import Source
 from seldio.files.sources import Lookup
 from seldio.findings import RECORDS_SINGLY, Finding, Sink, gathered
 from seldio.formats.items import ItemReading
@@ -26,7 +28,6 @@ from seldio.formats.parts import Part
 from seldio.rules.collection import Reference
 from seldio.rules.item_audio import Audio, check_file
 from seldio.rules.item_table import ItemFile, ItemTable, moved
-from seldio.rules.mera import check_answers
 from seldio.rules.predictions import REFERRED, Answered, ItemReference, check_answered, has_outputs
 from seldio.schema.qa import Item
 from seldio.text import printable
@@ -101,6 +102,31 @@ def task_of(name: str) -> str:
     return name.rpartition("/")[2].rpartition(".")[0] or name.rpartition("/")[2]
 
 
+#: Suffixes under which the file of a task may have been written, by mistake too; no page and no program.
+_WRITTEN = re.compile(r"(?:^|/)[^./]*(?:\.(?:js\w*|ndjson|txt))?$", re.IGNORECASE)
+#: Sources that MERA's server opens: a zip, or a folder to be zipped.
+ZIPPED = ("zip", "folder")
+
+
+def is_submission(source: Source, found: Sequence[Part], reference: AnyReference, named: bool) -> bool:
+    """Whether a source is a submission to MERA; *found* are its parts.
+
+    It holds no questions, and no predictions in another format. Beyond that it is one if the reference or the
+    format (which the user *named*) says so, if a file is called like the task, or if it is a zip or folder with
+    answers to MERA and without labels.
+    """
+    if source.streamed or (source.kind == "file" and not source.path.lower().endswith(".zip")):
+        return False
+    if not all(part.questions in (None, SUBMISSION.name) for part in found):
+        return False
+    task = any(task_of(entry.name).lower() == RUENVAQA.lower() and _WRITTEN.search(entry.name) for entry in source)
+    others = any(entry.name.lower().endswith(".csv") for entry in source)  # labels, with answers among them
+    answers = any(part.questions is not None for part in found)
+    looks = task or (source.kind in ZIPPED and answers and not others)
+    known = isinstance(reference, ItemReference) and bool(reference.tasks)
+    return known or named or (looks and source.kind != "file")
+
+
 def check_predictions(reading: ItemReading, name: str, reference: AnyReference, inside: bool) -> Iterator[Finding]:
     """Predictions of the file *name* compared with their questions, and answers to MERA checked against its rules.
 
@@ -114,6 +140,8 @@ def check_predictions(reading: ItemReading, name: str, reference: AnyReference, 
         if any(finding.code == "PRD210" for finding in strange):
             return
     if reading.format is SUBMISSION:
+        with wings.needed("checking answers to MERA"):
+            from seldio.rules.mera import check_answers
         yield from check_answers(reading, _gold(expected, name, foreign), letters=not foreign)
 
 

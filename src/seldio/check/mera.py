@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from seldio import rules
-from seldio.check.items import task_of
+from seldio.check.items import ZIPPED, task_of
 from seldio.check.reference import RUENVAQA, AnyReference
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Source, open_source, read_entries
@@ -19,11 +18,7 @@ from seldio.rules.mera_verdict import MeraPackage, mera_response, mera_verdict
 from seldio.rules.predictions import ItemReference
 from seldio.text import json_text, printable
 
-#: Suffixes under which the file of a task may have been written, by mistake too; no page and no program.
-_WRITTEN = re.compile(r"(?:^|/)[^./]*(?:\.(?:js\w*|ndjson|txt))?$", re.IGNORECASE)
 #: Files whose content counts.
-#: Sources that MERA's server opens: a zip, or a folder to be zipped.
-_ZIPPED = ("zip", "folder")
 _TEXTS = (".json", ".jsonl", ".csv")
 
 
@@ -33,43 +28,28 @@ class Submission(NamedTuple):
     package: MeraPackage
     answers: tuple[Part, ...]
 
+    @staticmethod
+    def of(source: Source, found: Sequence[Part], reference: AnyReference) -> Submission:
+        """The submission that a source is (:func:`seldio.check.items.is_submission`); *found* are its parts."""
+        known = tuple(reference.tasks) if isinstance(reference, ItemReference) else ()
+        chosen = {file.entry.name for part in found if part.questions is not None for file in part.files}
+        tasks = known or (RUENVAQA,)
+        texts = read_entries((entry for entry in source if entry.name.lower().endswith(_TEXTS)), lambda _: None)
+        members = dict.fromkeys((entry.name for entry in source), b"") | {entry.name: data for entry, data in texts}
+        paths = {entry.name: entry.path for entry in source}
+        # what is no zip, or folder to be zipped, cannot be opened
+        package = MeraPackage(source.path, members if source.kind in ZIPPED else None, tasks, paths)
+        files = tuple(
+            NamedEntry(entry, entry.name, "") for entry in source
+            if entry.name.endswith(SUBMISSION.suffix) and (task_of(entry.name) in tasks or entry.name in chosen)
+        )  # fmt: skip
+        return Submission(package, (Part(files, SUBMISSION.name),) if files else ())
 
-def submission_of(source: Source, found: Sequence[Part], reference: AnyReference, named: bool) -> Submission | None:
-    """The submission to MERA that a source is; None where it is none.
-
-    It holds no questions, and no predictions in another format. Beyond that it is one if the reference or the
-    format (which the user *named*) says so, if a file is called like the task, or if it is a zip or folder with
-    answers to MERA and without labels. *found* are its parts.
-    """
-    known = tuple(reference.tasks) if isinstance(reference, ItemReference) else ()
-    chosen = {file.entry.name for part in found if part.questions is not None for file in part.files}
-    if source.streamed or (source.kind == "file" and not source.path.lower().endswith(".zip")):
-        return None
-    if not all(part.questions in (None, SUBMISSION.name) for part in found):
-        return None
-    task = any(task_of(entry.name).lower() == RUENVAQA.lower() and _WRITTEN.search(entry.name) for entry in source)
-    others = any(entry.name.lower().endswith(".csv") for entry in source)  # labels, with answers among them
-    looks = task or (source.kind in _ZIPPED and bool(chosen) and not others)
-    if not (known or named or (looks and source.kind != "file")):
-        return None
-    tasks = known or (RUENVAQA,)
-    texts = read_entries((entry for entry in source if entry.name.lower().endswith(_TEXTS)), lambda _: None)
-    members = dict.fromkeys((entry.name for entry in source), b"") | {entry.name: data for entry, data in texts}
-    paths = {entry.name: entry.path for entry in source}
-    # what is no zip, or folder to be zipped, cannot be opened
-    package = MeraPackage(source.path, members if source.kind in _ZIPPED else None, tasks, paths)
-    files = tuple(
-        NamedEntry(entry, entry.name, "") for entry in source
-        if entry.name.endswith(SUBMISSION.suffix) and (task_of(entry.name) in tasks or entry.name in chosen)
-    )  # fmt: skip
-    return Submission(package, (Part(files, SUBMISSION.name),) if files else ())
-
-
-def submission_findings(submission: Submission, found: Sequence[Finding]) -> list[Finding]:
-    """What the rules for archives of MERA say, beyond *found*, which the reading of their files has reported."""
-    told = {finding.path for finding in found if finding.code.startswith("SYN")}
-    # what is broken is there with line and column
-    return [one for one in rules.findings(submission.package) if not (one.code == "PRD122" and one.path in told)]
+    def findings(self, found: Sequence[Finding]) -> list[Finding]:
+        """What the rules for archives of MERA say, beyond *found*, which the reading of their files has reported."""
+        told = {finding.path for finding in found if finding.code.startswith("SYN")}
+        # what is broken is there with line and column
+        return [one for one in rules.findings(self.package) if not (one.code == "PRD122" and one.path in told)]
 
 
 def response(path: str | os.PathLike[str], reference: AnyReference = None) -> dict[str, Any]:
@@ -98,7 +78,7 @@ def _members(path: str | os.PathLike[str]) -> dict[str, bytes] | None:
 
     try:
         with open_source(path, damage) as source:
-            if source.kind in _ZIPPED:
+            if source.kind in ZIPPED:
                 return {entry.name: data for entry, data in read_entries(source, raise_errors)}
             if source.kind == "file" and source.path.lower().endswith(".json"):
                 return {entry.name: entry.read() for entry in source.entries}

@@ -14,12 +14,11 @@ from seldio.findings import raise_errors
 from seldio.formats import TextFile
 from seldio.formats.datasets import COUNTED, clip_range, expected_clips
 from seldio.formats.items import ItemFormat
-from seldio.formats.mera import id_value
+from seldio.formats.mera import gold_of, id_value
 from seldio.formats.recognise import named_like_labels, read_files
 from seldio.rules.collection import Reference
 from seldio.rules.item_table import ItemFile, ItemTable
 from seldio.rules.items import repeated_id
-from seldio.rules.mera_verdict import gold_of
 from seldio.rules.predictions import ItemReference
 from seldio.rules.registry import findings
 from seldio.schema.qa import Item

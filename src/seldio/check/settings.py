@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from seldio import wings
 from seldio.errors import SeldioError, UsageError
 from seldio.files import write_bytes
 from seldio.findings import Finding, Severity
@@ -125,7 +126,7 @@ def parse(section: Mapping[str, Any], path: str) -> Settings:
         raise UsageError(f"{printable(path)}: unknown key {unknown[0]!r}; choose from {', '.join(sorted(known))}")
     baseline = section.get("baseline")
     return Settings(
-        codes(section.get("select", []), path),
+        codes(section.get("select", []), path, wanted=True),
         codes(section.get("ignore", []), path),
         {
             p: severity(level, path)
@@ -145,17 +146,23 @@ def _mapping(section: Mapping[str, Any], key: str, path: str) -> Mapping[str, An
     return value
 
 
-def codes(value: Any, where: str) -> tuple[str, ...]:
-    """Prefixes of codes, upper case, from a list or a comma-separated string."""
-    from seldio.rules import CATALOGUE
+def codes(value: Any, where: str, *, wanted: bool = False) -> tuple[str, ...]:
+    """Prefixes of codes, upper case, from a list or a comma-separated string.
+
+    If they are *wanted*, the wing of their rules must be installed.
+    """
+    from seldio.rules.registry import every
 
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
         raise UsageError(f"{printable(where)}: expected rule codes, got {value!r}")
     prefixes = tuple(item.strip().upper() for item in items if item.strip())
     for prefix in prefixes:
-        if not any(code.startswith(prefix) for code in CATALOGUE):
+        known = [rule.module for code, rule in every().items() if code.startswith(prefix)]
+        if not known:
             raise UsageError(f"{printable(where)}: no rule code begins with {prefix!r}; seldio rule --all lists them")
+        if wanted and not any(map(wings.has, known)):
+            wings.require(known[0], f"{printable(where)} {prefix}")
     return prefixes
 
 

@@ -12,16 +12,16 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from seldio import formats, rules
+from seldio import formats, rules, wings
 from seldio.check import gate
-from seldio.check.items import CheckedItems, ItemCheck, check_kind, item_findings
+from seldio.check.items import CheckedItems, ItemCheck, check_kind, is_submission, item_findings
 from seldio.check.labels import CheckedLabels, LabelCheck, LabelGroup
-from seldio.check.mera import submission_findings, submission_of
 from seldio.check.reference import AnyReference, load
 from seldio.check.settings import Settings
 from seldio.engines import each
+from seldio.errors import MissingLibrary, MissingWing
 from seldio.files import Entry, Source
 from seldio.files.sources import Lookup, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, Sink, gathered
@@ -30,15 +30,18 @@ from seldio.formats.items import ItemReading
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.formats.parts import Part, parts
 from seldio.formats.recognise import Recognised
-from seldio.formats.trees import read_tree
+from seldio.formats.trees import Tree, read_tree
 from seldio.rules.audio import check_recordings
 from seldio.rules.collection import Collection, Reference
 from seldio.rules.ignored import Ignored
-from seldio.rules.package import Package, is_package, systems
+from seldio.rules.package_names import is_package
 from seldio.rules.predictions import ItemReference
 from seldio.rules.submissions import Misfit
-from seldio.rules.tree_media import is_sound, is_video
-from seldio.rules.video import check_videos
+from seldio.rules.tree_media import UncheckedVideos, is_sound, is_video
+
+if TYPE_CHECKING:
+    from seldio.check.mera import Submission
+    from seldio.rules.package import Package
 
 Path = str | os.PathLike[str]
 Checked = TypeVar("Checked", CheckedItems, CheckedLabels)
@@ -118,7 +121,7 @@ def examine(
     clips = reference if isinstance(reference, Reference) else None
     with reopened(path, found.append) as source:
         whole = Collection.of(source, (), reference)
-        package = systems(whole) if is_package(whole) else None
+        package = _package(whole) if is_package(whole) else None
         remarks: list[Finding] = []
         cut = [
             parts(one, format, remarks.append, contents=changed or {}, size=_WHOLE if rows else None,
@@ -126,7 +129,7 @@ def examine(
             for one in _by_system(source, package, format is not None)
         ]  # fmt: skip
         every = list(chain.from_iterable(cut))
-        goal = submission_of(source, every, reference, asked is SUBMISSION) if asked or format is None else None
+        goal = _submission(source, every, reference, asked is SUBMISSION) if asked or format is None else None
         if goal is not None and source.single:  # it holds no labels, whatever it looks like
             cut, remarks = [[]], [finding for finding in remarks if finding.code.startswith("SAF")]
         found += remarks
@@ -145,7 +148,7 @@ def examine(
         )
         systems_labels = [LabelGroup.of(chain(*islice(checked, len(some)))) for some in labels]
         if goal is not None:
-            found += submission_findings(goal, found)
+            found += goal.findings(found)
         if goal is None or clips is not None:
             check_kind(source.path, reference, [one for _, one in questions], any(labels))
         recognised = _check_labels(source, systems_labels, clips, package is not None, found)
@@ -185,6 +188,22 @@ def examine(
         tuple(questions),
         local,
     )
+
+
+@wings.needed("checking a package")
+def _package(whole: Collection) -> Package:
+    from seldio.rules.package import systems
+
+    return systems(whole)
+
+
+@wings.needed("checking a submission to MERA")
+def _submission(source: Source, found: Sequence[Part], reference: AnyReference, named: bool) -> Submission | None:
+    if not is_submission(source, found, reference, named):
+        return None
+    from seldio.check.mera import Submission
+
+    return Submission.of(source, found, reference)
 
 
 def _by_system(source: Source, package: Package | None, named: bool) -> list[Source]:
@@ -263,7 +282,25 @@ def _check_tree(
     deep = listening is not None
     count = check_recordings(collection, tree, sink, deep=deep) if tree.layout != "loose" or not questions else 0
     if listening is not None:
-        from seldio.rules.deep import check_fit
+        with wings.needed("validate --deep"):
+            from seldio.rules.deep import check_fit
 
         heard += check_fit(collection, tree, listening, sink)
-    return count + check_videos(collection, tree, sink, deep=deep)
+    return count + _check_videos(collection, tree, sink, deep)
+
+
+def _check_videos(collection: Collection, tree: Tree, sink: Sink, deep: bool) -> int:
+    """Check the videos, or say that they were not checked, unless *deep* asks for it; return how many there are."""
+    places = [place for place in tree.places if is_video(place.name)]
+    if not places:
+        return 0
+    try:
+        with wings.needed("checking a video"):
+            from seldio.rules.video import check_videos
+
+            return check_videos(collection, tree, sink, deep=deep)
+    except (MissingLibrary, MissingWing) as missing:
+        if deep:
+            raise
+        rules.run(UncheckedVideos(collection.spot(places), len(places), missing), sink)
+        return len(places)

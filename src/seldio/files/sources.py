@@ -1,7 +1,7 @@
 """Opening sources: what a path, an address or standard input turns out to be, and files that other files name.
 
-This floor reaches no network. Whoever can, registers a function for addresses such as ``hf://``; :func:`open_source`
-calls it. Files that other files name are looked up among a source's entries, or on disk next to it, never outside.
+This floor reaches no network. A wing that can says so for addresses such as ``hf://``, and :func:`open_source` calls
+its function. Files that other files name are looked up among a source's entries, or on disk next to it, never outside.
 """
 
 # Plain strings and descriptors, not Path: a file is opened once, what was opened is what is checked, and what was named
@@ -16,12 +16,14 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 from operator import attrgetter
+from typing import Any
 
+from seldio import wings
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files.archives import inflating, open_packed
 from seldio.files.entries import DEFAULTS, Entry, Limits, Source, checked, hidden
@@ -193,17 +195,10 @@ def _followed(link: str, path: str, sink: Sink) -> tuple[str, int, int]:
 # --- sources that are fetched first ----------------------------------------------------------------------
 
 
-#: Takes the address and the limits, and returns the file or folder on disk.
-Fetch = Callable[[str, Limits], str]
-#: Takes an address, and returns that of its dataset, the path below it, and the names of all files of the dataset.
-Listing = Callable[[str], tuple[str, str, tuple[str, ...]]]
-
-_FETCHERS: dict[str, tuple[Fetch, Listing]] = {}
-
-
-def register(scheme: str, fetch: Fetch, listing: Listing) -> None:
-    """Let *fetch* bring what begins with ``scheme://`` to this machine, and *listing* tell what there is next to it."""
-    _FETCHERS[scheme] = (fetch, listing)
+def _remote(source: str) -> Any:
+    """The module that fetches what *source* is the address of (see :class:`seldio.wings.Wing`); None for a path."""
+    scheme, colon, _ = source.partition("://")
+    return wings.module_for(scheme) if colon else None
 
 
 def beside(path: str) -> list[str]:
@@ -234,18 +229,19 @@ def no_such(path: str) -> UsageError:
 
 def is_remote(source: str) -> bool:
     """Whether *source* has to be fetched first."""
-    scheme, colon, _ = source.partition("://")
-    return bool(colon) and scheme in _FETCHERS
+    return _remote(source) is not None
 
 
 def on_this_machine(source: str, limits: Limits) -> str:
     """Where *source* lies on disk; itself, if it need not be fetched."""
-    return _FETCHERS[source.partition("://")[0]][0](source, limits) if is_remote(source) else source
+    remote = _remote(source)
+    return source if remote is None else str(remote.fetch_address(source, limits))
 
 
 def remote_listing(source: str) -> tuple[str, str, tuple[str, ...]]:
     """The address of the dataset that a remote *source* is of, its path in there, and the names of all files there."""
-    return _FETCHERS[source.partition("://")[0]][1](source)
+    root, below, names = _remote(source).listing(source)
+    return root, below, names
 
 
 # --- files that other files name -------------------------------------------------------------------------

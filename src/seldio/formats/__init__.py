@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module, resources
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
-from seldio import plugins, text
+from seldio import plugins, text, wings
 from seldio.errors import UnknownFormat
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ _F = TypeVar("_F", bound="Format")
 LIKELY = 0.5
 _JSON = rb"\A(\xef\xbb\xbf)?\s*[\[{]"
 _HEADER = rb"\A(\xef\xbb\xbf)?[\s\"']*[^\d\s\[{]"
+#: How files of other formats begin as well.
+_COMMON = (_JSON, _HEADER, rb"\t", rb"\A")
 
 
 class Home(NamedTuple):
@@ -47,11 +49,20 @@ class Home(NamedTuple):
     name: str = r"\Z(?!\Z)"  # or a pattern that the name holds
 
     def may_hold(self, data: bytes, name: str) -> bool:
-        """Whether a file can be of one of the formats; *data* is its content, or the beginning of it."""
-        return bool(_compiled(self.head).search(data[:_LOOK]) or _compiled(self.name).search(name))
+        """Whether a file can be of one of the formats; *data* is its content, or the beginning of it.
+
+        Raises:
+            UsageError: it can be of no other, and their wing is missing.
+        """
+        named, begins = _compiled(self.name).search(name), _compiled(self.head).search(data[:_LOOK])
+        if named or (begins and self.head not in _COMMON):
+            wings.require(f"seldio.formats.{self.module}", text.printable(name))
+        return bool(named or begins)
 
     def formats(self) -> tuple[Format, ...]:
-        """The formats, loaded."""
+        """The formats, loaded; none where their wing is missing."""
+        if not wings.has(f"seldio.formats.{self.module}"):
+            return ()
         found = getattr(import_module(f"seldio.formats.{self.module}"), self.table)
         return found if isinstance(found, tuple) else (found,)
 
@@ -96,12 +107,18 @@ class Listed(NamedTuple):
 
 
 @cache
+def _own() -> tuple[Listed, ...]:
+    """The formats of seldio itself, also those of wings that are missing."""
+    rows = json.loads((resources.files("seldio") / "formats" / "index.json").read_bytes())
+    return tuple(Listed(name, tuple(aliases), *rest) for name, aliases, *rest in rows)
+
+
+@cache
 def index() -> tuple[Listed, ...]:
     """All formats, in the order of ``seldio formats``."""
-    rows = json.loads((resources.files("seldio") / "formats" / "index.json").read_bytes())
-    listed = [Listed(name, tuple(aliases), *rest) for name, aliases, *rest in rows]
+    listed = tuple(one for one in _own() if wings.has(f"seldio.formats.{one.home}"))
     if not plugins.packages():
-        return tuple(listed)
+        return listed
     known = {one.name: one for one in listed}
     return tuple(known.get(format.name) or Listed.of(format) for format in _every())
 
@@ -147,8 +164,9 @@ def __getattr__(name: str) -> Any:
 
 def _named(name: str) -> Iterator[Format]:
     """The formats with this name or alias: of labels, of questions."""
-    for one in index():
+    for one in dict.fromkeys((*_own(), *index())):
         if name == one.name or name in one.aliases:
+            wings.require(f"seldio.formats.{one.home}", f"the format {name}")
             home = next((home for home in HOMES if home.module == one.home), None)
             yield from (each for each in (home.formats() if home else _every()) if each.name == one.name)
 

@@ -17,9 +17,25 @@ R = TypeVar("R", Item, Prediction)
 
 #: Key of ``extra`` that holds a record as it was written, where the usual way to write it gives another one.
 AS_WRITTEN = "as_written"
+#: Cyrillic letters that look like those of options.
+CYRILLIC = dict(zip("АВСЕавсе", "ABCEABCE", strict=True))
 _ID = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _INDENT = re.compile(rb'[\[{]\r?\n( +)["\[{]')
 _ONE_LINE_CONTAINER = re.compile(rb'\{\s*"(?:access|data)"\s*:')
+
+
+def gold_of(data: bytes) -> dict[Any, Any] | None:
+    """The outputs of a task's questions by id, from its file: records under data, or under a split of it.
+
+    None if it is not such a file.
+    """
+    try:
+        records = json.loads(data.decode("utf-8-sig"))
+        while isinstance(records, dict):
+            records = records[next(key for key in ("data", "test") if key in records)]
+        return {record["meta"]["id"]: record["outputs"] for record in records}
+    except (ValueError, RecursionError, StopIteration, TypeError, KeyError, IndexError):
+        return None
 
 
 class MeraProblem(NamedTuple):

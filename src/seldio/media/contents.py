@@ -1,79 +1,23 @@
-"""Sound out of any container, AAC in ``.mp4`` too; what its samples are like; what a recording or a video is."""
+"""What the samples of sound are like, and what is in a recording or a video, in numbers."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
 import math
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import chain, combinations
-from typing import Any, BinaryIO, Literal
+from itertools import combinations
+from typing import Any, Literal
 
 import numpy as np
 
-from seldio.errors import SeldioError, needing
+from seldio import wings
+from seldio.errors import MissingLibrary, SeldioError
 from seldio.files import Entry
-from seldio.media.audio import BLOCK, Floats, NotAudio, Probe, ReadableSound
+from seldio.media.audio import BLOCK, NotAudio, ReadableSound
 from seldio.media.heard import array_heard
 from seldio.media.recording import Recording
-from seldio.media.video import SoundOnly, Video
-from seldio.media.video_packets import FAILURES, container_in, reason
-
-with needing("av"):
-    from av import AudioResampler, time_base
-    from av.audio.stream import AudioStream
-
-
-def container_name(names: str) -> str:
-    """What people call a container, from FFmpeg's names of it."""
-    first = names.partition(",")[0]
-    return "MP4" if first == "mov" else first.upper()
-
-
-class ContainedSound(ReadableSound):
-    """The first sound in a container, which is read from a seekable stream that stays open; a context manager."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stack = ExitStack()
-        self._container = self._stack.enter_context(container_in(stream, threading.Lock()))
-        found: Any = next(iter(self._container.streams.audio), None)
-        if found is None or found.codec_context is None or not found.rate or not found.channels:
-            self.close()
-            raise NotAudio("there is no sound in it")
-        self._stream: AudioStream = found
-        length = found.duration * found.time_base if found.duration is not None and found.time_base else None
-        seconds = length if length is not None else (self._container.duration or 0) / time_base
-        kind, codec = container_name(self._container.format.name), found.codec_context.name.upper()
-        self._probe = Probe(round(seconds * found.rate), found.rate, found.channels, codec, container=kind)
-
-    @property
-    def probe(self) -> Probe:
-        """What the container says."""
-        return self._probe
-
-    def close(self) -> None:
-        """Let go of the container."""
-        self._stack.close()
-
-    def blocks(self, frames: int) -> Iterator[Floats]:
-        """All of the sound, as :meth:`Recording.blocks` gives it; once."""
-        floats = AudioResampler("fltp", self._stream.layout.name, self.rate)
-        waiting, there = [np.zeros((self.channels, 0), np.float32)], 0
-        try:
-            decoded = chain(self._container.decode(self._stream), [None])  # at the end, what is still inside comes out
-            for made in chain.from_iterable(map(floats.resample, decoded)):
-                waiting.append(np.asarray(made.to_ndarray(), np.float32))
-                there += waiting[-1].shape[1]
-                while there >= frames:
-                    whole = np.concatenate(waiting, axis=1)
-                    yield np.ascontiguousarray(whole[:, :frames])
-                    waiting, there = [whole[:, frames:]], there - frames
-        except FAILURES as error:
-            raise NotAudio(reason(error)) from error
-        if there:
-            yield np.concatenate(waiting, axis=1)
 
 
 @contextmanager
@@ -85,7 +29,11 @@ def opened_sound(entry: Entry) -> Iterator[ReadableSound]:
             _ = found.probe
         except NotAudio as error:
             try:
+                with wings.needed("sound in a container"):
+                    from seldio.media.contained import ContainedSound
                 found = stack.enter_context(ContainedSound(stack.enter_context(entry.open())))
+            except MissingLibrary:
+                raise
             except SeldioError:
                 raise error from None
         yield found
@@ -208,18 +156,22 @@ def _decibels(amplitude: Any) -> Any:
 def contents(entry: Entry, kind: Literal["audio", "video"]) -> dict[str, Any]:
     """What is in a file that is a recording or a video by its name; all of its sound is read."""
     if kind == "video":
+        with wings.needed("a description of a video"):
+            from seldio.media.contained import video_contents
+            from seldio.media.video import SoundOnly, Video
         try:
             with entry.open() as stream, Video(stream) as video:
-                return _video(entry, video)
+                return video_contents(entry, video)
         except SoundOnly:
             pass
     with opened_sound(entry) as recording:
-        found = {"kind": "recording", **_sound(recording)}
+        found = {"kind": "recording", **sound_contents(recording)}
     array = array_heard(entry)
     return found if array is None else found | {"array": {"named": array.named, "heard": array.heard}}
 
 
-def _sound(recording: ReadableSound) -> dict[str, Any]:
+def sound_contents(recording: ReadableSound) -> dict[str, Any]:
+    """What is in a recording, in numbers; all of it is read."""
     found, probe = listen(recording), recording.probe
     fault = found.fault or probe.cut_off
 
@@ -236,36 +188,3 @@ def _sound(recording: ReadableSound) -> dict[str, Any]:
         "peak": rounded(max(found.peaks.tolist(), default=-math.inf)),
         "by_channel": [{"peak": rounded(peak), "level": rounded(level)} for peak, level in levels],
     } | ({"fault": fault} if fault else {})
-
-
-#: By how much the mean of a constant frame rate may be off, as timestamps are rounded.
-_CONSTANT = 0.01
-
-
-def _video(entry: Entry, video: Video) -> dict[str, Any]:
-    width, height = video.size
-    variable = abs(video.mean_rate / video.rate - 1) > _CONSTANT
-    found: dict[str, Any] = {
-        "kind": "video",
-        "type": f"{container_name(video.container)} {video.codec.upper()}",
-        "width": width,
-        "height": height,
-        "rate": float(video.mean_rate if variable else video.rate),
-        "pictures": video.frames,
-        "start": float(video.start),
-        "end": float(video.scan.end),
-        "hidden": video.scan.hidden,
-    }
-    if video.rotation:
-        found["rotation"] = video.rotation
-    if variable:
-        found["variable"] = True
-    if video.scan.fault:
-        found["fault"] = video.scan.fault
-    if video.scan.sound is not None:
-        try:
-            with entry.open() as stream, ContainedSound(stream) as sound:
-                found["sound"] = _sound(sound)
-        except SeldioError as error:
-            found["sound"] = {"fault": error.text}
-    return found

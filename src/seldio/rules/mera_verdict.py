@@ -88,20 +88,6 @@ def mera_response(verdict: list[Json]) -> Json:
     }
 
 
-def gold_of(data: bytes) -> dict[Any, Any] | None:
-    """The outputs of a task's questions by id, from its file: records under data, or under a split of it.
-
-    None if it is not such a file.
-    """
-    try:
-        records = json.loads(data.decode("utf-8-sig"))
-        while isinstance(records, dict):
-            records = records[next(key for key in ("data", _SPLIT) if key in records)]
-        return {record["meta"]["id"]: record["outputs"] for record in records}
-    except (ValueError, RecursionError, StopIteration, *_LOOKUP):
-        return None
-
-
 def _error(name: str, **more: Any) -> Json:
     return more | {"type": name}
 

@@ -18,15 +18,12 @@ from seldio.files import Entry
 from seldio.findings import Finding, Rule
 from seldio.formats.yaml_text import Pointer, YamlDocument, parse
 from seldio.rules.collection import Collection, Reference, grouped
+from seldio.rules.package_names import META_NAME, TASK, prefix_of, task_of
 
 META = ".meta.yaml"
 _LABEL = re.compile(
     r"(?P<name>[^_\s./\\]+)_(?P<institute>[^_\s./\\]+)_(?P<track>task[0-9]+[A-Za-z]*)_(?P<index>[0-9]{1,9})"
 )
-#: Folders of tasks, and common variants of their names.
-_TASK = re.compile(r"(?i)task[ _-]*([0-9]{1,4})[ _-]*[a-z]?")
-_LABEL_FOLDER = re.compile(r"(?i).+_task[0-9]+[a-z]*_[0-9]+")
-_META_NAME = re.compile(r"(?i)\.meta\.ya?ml$")
 YAML_NAME = re.compile(r"(?i)(\.meta)?\.ya?ml$")
 _OURS = 3
 
@@ -55,7 +52,7 @@ class PackageFile(NamedTuple):
     @property
     def is_meta(self) -> bool:
         """Whether its name is that of a meta file."""
-        return _META_NAME.search(self.base) is not None
+        return META_NAME.search(self.base) is not None
 
     @property
     def is_csv(self) -> bool:
@@ -186,19 +183,13 @@ class Package:
         return rule.at(message=message, hint=hint, **({"path": where} if isinstance(where, str) else where), **more)
 
 
-def is_package(collection: Collection) -> bool:
-    """Whether a source looks like a package or a part of one: it has a meta file, or folders ``taskN/LABEL/``."""
-    prefix = _prefix(collection)
-    return any(_META_NAME.search(entry.name) or _is_labelled(prefix + entry.name) for entry in collection.entries)
-
-
 def systems(collection: Collection) -> Package:
     """Take a package apart and read its meta files."""
-    prefix = _prefix(collection)
+    prefix = prefix_of(collection)
     every = [PackageFile(prefix + entry.name, entry) for entry in collection.entries]
     files = [file for file in every if not _is_foreign(file.name)]
     # places do not matter for a single file, nor for loose meta files in a folder
-    placed = any(file.entry.name.lower().endswith(".csv") or _task(file.entry.name) is not None for file in every)
+    placed = any(file.entry.name.lower().endswith(".csv") or task_of(file.entry.name) is not None for file in every)
     tree = collection.kind in ("zip", "tar") or (collection.kind == "folder" and placed)
     groups = _grouped(files) if tree else {}
     inside = {file.name for group in groups.values() for file in group}
@@ -216,51 +207,22 @@ def systems(collection: Collection) -> Package:
         metas=tuple(metas.values()),
         astray=tuple(meta for meta in metas.values() if tree and not _in_place(meta.file.name)),
         loose=tuple(file for file in outside if file.is_csv),
-        tasks={file.shown(task): PurePosixPath(task).name for file in every if (task := _task(file.name))},
+        tasks={file.shown(task): PurePosixPath(task).name for file in every if (task := task_of(file.name))},
         whole=bool(found) and not prefix,
         reported=any(file.name.lower().endswith(".pdf") for file in files),
         reference=collection.reference,
     )
 
 
-def _prefix(collection: Collection) -> str:
-    """The prefix of names if the source is the folder of a task or system inside a package."""
-    names = [entry.name for entry in collection.entries]
-    if collection.kind != "folder" or any(_task(name) is not None for name in names):
-        return ""
-    parts = collection.path.replace("\\", "/").rstrip("/").split("/")
-    levels = {name.count("/") for name in names if _META_NAME.search(name)}
-    for depth in (1, 2):  # taskN, and taskN/LABEL
-        prefix = "/".join(parts[-depth:]) + "/"
-        placed = 2 - depth in levels or any(_is_labelled(prefix + name) for name in names)
-        if len(parts) >= depth and _TASK.fullmatch(parts[-depth]) and placed:
-            return prefix
-    return ""
-
-
-def _task(name: str) -> str | None:
-    """The innermost folder of a task on the way to a file."""
-    folders = name.split("/")[:-1]
-    places = [place for place, part in enumerate(folders, 1) if _TASK.fullmatch(part)]
-    return "/".join(folders[: places[-1]]) if places else None
-
-
 def _is_foreign(name: str) -> bool:
     """Whether a file belongs to another task of the challenge."""
-    match = _TASK.fullmatch((_task(name) or "").rpartition("/")[2])
+    match = TASK.fullmatch((task_of(name) or "").rpartition("/")[2])
     return match is not None and int(match[1]) != _OURS
-
-
-def _is_labelled(name: str) -> bool:
-    """Whether a file is in the folder of a label, inside that of a task."""
-    task = _task(name)
-    label, slash, _ = name[len(task) + 1 :].partition("/") if task is not None else ("", "", "")
-    return bool(slash) and _LABEL_FOLDER.fullmatch(label) is not None
 
 
 def _in_place(name: str) -> bool:
     """Whether a meta file is at ``[ROOT/]taskN/LABEL/``."""
-    task = _task(name)
+    task = task_of(name)
     return task is not None and task.count("/") <= 1 and name.count("/") == task.count("/") + 2
 
 
@@ -268,7 +230,7 @@ def _grouped(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
     """The files of each system by its folder: ``taskN/LABEL``; without tasks, wherever there is one meta file."""
 
     def system(file: PackageFile) -> str | None:
-        task = _task(file.name)
+        task = task_of(file.name)
         inside = task is not None and file.folder != task
         return f"{task}/{file.name[len(task) + 1 :].partition('/')[0]}" if task is not None and inside else None
 
@@ -303,7 +265,7 @@ def _sheet(folder: str, group: Sequence[PackageFile], outside: Sequence[PackageF
 def _system(folder: str, group: Sequence[PackageFile], sheet: Meta | None) -> System:
     """The system in *folder*."""
     label = PurePosixPath(folder).name or (sheet.file.stem if sheet is not None else "")
-    task = _task(folder + "/")
+    task = task_of(folder + "/")
     csvs = grouped(group, lambda file: file.folder[len(folder) :].strip("/") if file.is_csv else None)
     outputs = {name: tuple(file.entry for file in files) for name, files in csvs.items()}
     documented = (label, f"{label}.output")  # both occur; otherwise the folder with most files is used

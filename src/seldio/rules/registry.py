@@ -18,7 +18,7 @@ from functools import cache, partial, update_wrapper
 from importlib import import_module, resources
 from typing import Any, NamedTuple
 
-from seldio import plugins
+from seldio import plugins, wings
 from seldio.errors import UsageError
 from seldio.findings import Finding, Fix, Rule, Severity, Sink
 from seldio.reader_rules import READER_RULES
@@ -33,8 +33,9 @@ Marked = Any
 #: of range.
 FAMILIES = (
     "misreadings", "labels", "submissions", "clip_names", "file_sets", "package_rules", "package_meta", "layout",
-    "tree_gaps", "ignored", "stored", "hub", "hub_secrets", "items", "item_choices", "item_answers", "mera",
-    "mera_verdict", "predictions", "item_audio", "audio", "deep", "deep_levels", "video", "item_blind",
+    "tree_gaps", "ignored", "stored", "hub", "hub_secrets", "items", "item_choices", "item_answers",
+    "item_instructions", "mera", "mera_verdict", "predictions", "item_audio", "audio", "deep", "deep_levels", "video",
+    "tree_media", "item_blind",
 )  # fmt: skip
 
 
@@ -72,7 +73,13 @@ def register(one: Rule) -> Rule:
 
 @cache
 def index() -> Mapping[str, Listed]:
-    """All rules by code, in the order in which those of one subject run; extensions come last."""
+    """The rules by code, in the order in which those of one subject run; extensions come last."""
+    return {code: one for code, one in every().items() if wings.has(one.module)}
+
+
+@cache
+def every() -> Mapping[str, Listed]:
+    """The same, with the rules of wings that are missing."""
     rows = json.loads((resources.files("seldio") / "rules" / "index.json").read_bytes())
     listed = (Listed(code, name, Severity(severity), fix, summary, tuple(subject), module)
               for code, name, severity, fix, summary, subject, module in rows)  # fmt: skip
@@ -216,5 +223,8 @@ def find(text: str) -> list[Listed]:
 
 
 def _unknown(text: str) -> UsageError:
+    for one in every().values():
+        if text.upper() == one.code or text.lower() == one.name:
+            wings.require(one.module, f"the rule {one.code} ({one.name})")
     names = [key for rule in index().values() for key in (rule.code.lower(), rule.name)]
     return UsageError(f"no rule {text!r}{meant(text, names) or '; seldio rule --all lists them'}")

@@ -11,25 +11,14 @@ from operator import attrgetter
 
 from seldio.clock import centre
 from seldio.engines import each
-from seldio.errors import MissingLibrary
 from seldio.findings import Finding, Sink
 from seldio.formats.datasets import DatasetSpec
 from seldio.formats.trees import Tree
 from seldio.rules.audio import check_sounds
 from seldio.rules.collection import Collection, Found, by_folder
 from seldio.rules.registry import ERROR, INFO, WARNING, rule, run
-from seldio.rules.tree_media import (
-    MANY,
-    Prescription,
-    TreeVideo,
-    UncheckedVideos,
-    VideoFacts,
-    VideoFile,
-    WatchedVideo,
-    decoded,
-    is_video,
-    place_name,
-)
+from seldio.rules.tree_media import MANY, Prescription, place_name
+from seldio.rules.tree_video import TreeVideo, VideoFacts, VideoFile, WatchedVideo, decoded
 from seldio.text import listed, plural, printable
 
 #: Largest difference in length between audio and video in STARSS23, in seconds.
@@ -166,25 +155,6 @@ def last_labels_without_picture(video: TreeVideo, found: Found) -> Iterator[Find
             yield found([one.place for one in inside], message, "repeat the nearest frame")
         else:
             yield from (found(one.path, _bare(one, near[one.path]), "repeat the nearest frame") for one in inside)
-
-
-@rule("VID117", INFO)
-def videos_unchecked(videos: UncheckedVideos, found: Found) -> Iterator[Finding]:
-    """Videos that were not checked, because PyAV is not installed.
-
-    Labels and recordings were checked as always. Nothing is known about the videos: not whether they can be read,
-    nor whether they have a frame for each label.
-
-    Example:
-        seldio in a browser, or installed with --no-deps
-
-    Fix:
-        pip install av
-
-    Reference: PyAV, which seldio reads videos with.
-    """
-    message = f"{plural(videos.amount, 'video')} not checked: {videos.missing.args[0]} is not installed"
-    yield found(message, "pip install av")
 
 
 @rule("VID107", WARNING)
@@ -418,14 +388,7 @@ def check_videos(collection: Collection, tree: Tree, sink: Sink, *, deep: bool =
 
     With *deep* all their frames are decoded as well, and the samples of recordings in video containers are read.
     """
-    try:
-        video = TreeVideo(collection, tree)
-    except MissingLibrary as missing:
-        if deep:  # which asks for them
-            raise
-        places = [place for place in tree.places if is_video(place.name)]
-        run(UncheckedVideos(collection.spot(places), len(places), missing), sink)
-        return len(places)
+    video = TreeVideo(collection, tree)
     run(video, sink)
     if deep:
         check_sounds([one for one in video.all if one.is_recording], sink)

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from seldio.answers.letters import CYRILLIC, Letter, letter_of
+from seldio.answers.letters import Letter, letter_of
 from seldio.answers.matching import after_answer_word, exact_match
 from seldio.answers.options import read_option
+from seldio.formats.mera import CYRILLIC
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.multiple_choice import READ, Flags, Joined, Measured, join, join_notices

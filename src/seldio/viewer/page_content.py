@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,11 +23,14 @@ from seldio.files.sources import on_this_machine
 from seldio.findings import Finding, Heard, all_ranges
 from seldio.formats import LabelReading
 from seldio.media.arrays import Format
-from seldio.rules.deep_fit import HeardClip
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.text import clipped, plural, printable
 from seldio.viewer.tracks import events_of, with_frames
+from seldio.wings import needed
+
+if TYPE_CHECKING:
+    from seldio.rules.deep_fit import HeardClip
 
 #: Event frames that a page may hold.
 MOST_ROWS = 200_000
@@ -239,7 +242,8 @@ def check_sound(reading: LabelReading, media: ClipMedia, deep: bool) -> SoundChe
     if not deep:
         return SoundCheck("The labels were not compared with the audio: use seldio view --deep for a clip, "
                           "or seldio validate --deep for a dataset.")  # fmt: skip
-    from seldio.rules.deep import check_clip
+    with needed("a page with --deep"):
+        from seldio.rules.deep import check_clip
 
     found: list[Finding] = []
     recordings: list[tuple[Entry, Format | None]] = [

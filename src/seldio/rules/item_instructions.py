@@ -1,0 +1,135 @@
+"""QAI20: the instructions of MERA's questions, which programs fill in."""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from collections.abc import Iterator
+
+from seldio.findings import Finding
+from seldio.formats.mera import CYRILLIC
+from seldio.rules.collection import Found
+from seldio.rules.item_table import ItemTable
+from seldio.rules.registry import ERROR, WARNING, rule
+from seldio.text import clipped, plural
+
+_NAMED = re.compile(r"(?:литер|букв)\w*\W{1,3}([АВСЕ])\b|[(\s]([АВСЕ])(?=,\s*[A-F]\b)")
+_OPTION = re.compile(r"option_[a-z]")
+
+
+def _instructed(table: ItemTable) -> Iterator[tuple[int, str]]:
+    """Row and instruction of the items of MERA's formats that have one."""
+    if table.asks and table.format == "ruenvaqa":
+        rows = enumerate(table.values("instruction"))
+        yield from ((row, instruction) for row, instruction in rows if instruction is not None)
+
+
+def _fields(instruction: str) -> list[str] | None:
+    """The placeholders of an instruction; None if Python cannot format it."""
+    try:
+        return [name for _, name, _, _ in string.Formatter().parse(instruction) if name is not None]
+    except ValueError:
+        return None
+
+
+@rule("QAI201", WARNING)
+def cyrillic_option_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
+    """Instruction that labels an option with a Cyrillic letter.
+
+    The right answers are Latin letters. A model that follows the instruction and answers with a Cyrillic А is
+    scored 0. Seven of the benchmark's ten instructions are like this.
+
+    Example:
+        первому из предложенных вариантов ответа присваивается литера А, второму литера B
+
+    Fix:
+        Type the letter on a Latin keyboard. If the benchmark must stay as published, account for it when scoring.
+
+    Reference: MERA_MULTIMODAL, ruEnvAQA; exact_match compares code points.
+    """
+    for number, instruction in _instructed(table):
+        if match := _NAMED.search(instruction):
+            letter = match[1] or match[2]
+            message = (
+                f"the instruction labels an option with a {unicodedata.name(letter).title()}, but answers are Latin"
+            )
+            yield found(number, "instruction", message, f"write the Latin {CYRILLIC[letter]}")
+
+
+@rule("QAI202", ERROR)
+def options_of_instruction(table: ItemTable, found: Found) -> Iterator[Finding]:
+    """Instruction for a different number of options than the question has.
+
+    With too few options the prompt cannot be built (KeyError), or on the Hub reads ``C. None``. With too many,
+    the model never sees the last ones.
+
+    Example:
+        "A. {option_a} … D. {option_d}" and a question with option_a and option_b
+
+    Fix:
+        Use an instruction for as many options as the question has.
+
+    Reference: MERA_MULTIMODAL, ruenvaqa/utils.py: instruction.format(**inputs).
+    """
+    for number, instruction in _instructed(table):
+        options = table.values("options")[number]
+        asked = {name for name in _fields(instruction) or () if _OPTION.fullmatch(name)}
+        given = {f"option_{letter}" for letter in string.ascii_lowercase[: len(options or ())]}
+        if asked != given and (asked or options):
+            message = f"the instruction is for {plural(len(asked), 'option')}, but the question has {len(given)}"
+            yield found(number, "instruction", message, "use an instruction for as many options as there are")
+
+
+@rule("QAI203", ERROR)
+def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding]:
+    """Placeholder that nothing fills, or a part of the question without a placeholder.
+
+    The prompt is built from the inputs by Python's ``format``: an unknown name fails with a KeyError. Without
+    ``{question}`` the model is not told what is asked; without ``<audio>`` there is no place for the recording.
+
+    Example:
+        Вопрос: {query}
+
+    Fix:
+        Use <audio>, {question}, {option_a}, {option_b}, and so on.
+
+    Reference: MERA_MULTIMODAL, docs/dataset_formatting.md and ruenvaqa/utils.py.
+    """
+    for number, instruction in _instructed(table):
+        fields, audio = _fields(instruction), table.values("audio")[number]
+        further = table.extra(number).get("inputs")
+        known = {"question", *(further if isinstance(further, dict) else ())}
+        known |= {f"audio_{n}" for n in range(1, len(audio) + 1)} if len(audio) > 1 else {"audio"}
+        for name in fields or ():
+            if name not in known and not _OPTION.fullmatch(name) and name.isidentifier():
+                yield found(number, "instruction", f"nothing fills the placeholder {clipped(name)}",
+                            "use question, audio and the options")  # fmt: skip
+        lacking = [] if fields is None or "question" in fields else ["{question}"]
+        lacking += [] if "<audio" in instruction or "audio" in (fields or ()) else ["<audio>"]
+        if lacking:
+            message = f"the instruction has no placeholder for {' and '.join(lacking)}"
+            yield found(number, "instruction", message, "add it")
+
+
+@rule("QAI204", ERROR)
+def literal_braces(table: ItemTable, found: Found) -> Iterator[Finding]:
+    """Braces in an instruction that are not a placeholder.
+
+    Python's ``format`` reads every brace as a placeholder and fails with an error. Braces in questions and
+    options are harmless.
+
+    Example:
+        Ответьте в виде {"answer": "A"}
+
+    Fix:
+        Write {{ and }}.
+
+    Reference: MERA_MULTIMODAL, ruenvaqa/utils.py: instruction.format(**inputs).
+    """
+    for number, instruction in _instructed(table):
+        fields = _fields(instruction)
+        if fields is None or any(not name.isidentifier() for name in fields):
+            yield found(
+                number, "instruction", "braces in the instruction that are not a placeholder", "write {{ and }}"
+            )

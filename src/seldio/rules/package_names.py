@@ -1,0 +1,47 @@
+"""What a package of a submission to DCASE is, by the names of its files alone."""
+
+from __future__ import annotations
+
+import re
+
+from seldio.rules.collection import Collection
+
+#: Folders of tasks, and common variants of their names.
+TASK = re.compile(r"(?i)task[ _-]*([0-9]{1,4})[ _-]*[a-z]?")
+_LABEL_FOLDER = re.compile(r"(?i).+_task[0-9]+[a-z]*_[0-9]+")
+META_NAME = re.compile(r"(?i)\.meta\.ya?ml$")
+
+
+def is_package(collection: Collection) -> bool:
+    """Whether a source looks like a package or a part of one: it has a meta file, or folders ``taskN/LABEL/``."""
+    prefix = prefix_of(collection)
+    return any(META_NAME.search(entry.name) or _is_labelled(prefix + entry.name) for entry in collection.entries)
+
+
+def prefix_of(collection: Collection) -> str:
+    """The prefix of names if the source is the folder of a task or system inside a package."""
+    names = [entry.name for entry in collection.entries]
+    if collection.kind != "folder" or any(task_of(name) is not None for name in names):
+        return ""
+    parts = collection.path.replace("\\", "/").rstrip("/").split("/")
+    levels = {name.count("/") for name in names if META_NAME.search(name)}
+    for depth in (1, 2):  # taskN, and taskN/LABEL
+        prefix = "/".join(parts[-depth:]) + "/"
+        placed = 2 - depth in levels or any(_is_labelled(prefix + name) for name in names)
+        if len(parts) >= depth and TASK.fullmatch(parts[-depth]) and placed:
+            return prefix
+    return ""
+
+
+def task_of(name: str) -> str | None:
+    """The innermost folder of a task on the way to a file."""
+    folders = name.split("/")[:-1]
+    places = [place for place, part in enumerate(folders, 1) if TASK.fullmatch(part)]
+    return "/".join(folders[: places[-1]]) if places else None
+
+
+def _is_labelled(name: str) -> bool:
+    """Whether a file is in the folder of a label, inside that of a task."""
+    task = task_of(name)
+    label, slash, _ = name[len(task) + 1 :].partition("/") if task is not None else ("", "", "")
+    return bool(slash) and _LABEL_FOLDER.fullmatch(label) is not None
