@@ -231,6 +231,20 @@ def test_completion_offers_names() -> None:
     assert "radians" in {name for name, _ in complete_rules("radi")}
 
 
+def test_profiles_are_listed_as_they_are() -> None:
+    from seldio.scores import answers, scorers
+    from seldio.scores.imaging import profiles as imaging
+    from seldio.scores.seld import profiles as seld
+    from seldio.scores.so_bench import profiles as so_bench
+
+    tables = (seld.PROFILES, imaging.PROFILES, so_bench.PROFILES)
+
+    own = [(profile.name, profile.title) for table in tables for profile in table]
+    assert scorers.profile_titles() == [*own, *answers.TITLES]
+    answered = {one.name for one in scorers.index() if one.scores == "answers"}
+    assert answered == set(answers.PROFILES)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "offered"),

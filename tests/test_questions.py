@@ -21,6 +21,7 @@ from seldio.schema.qa import ITEM_SCHEMA, to_items, to_table
 from seldio.tasks import DEFAULTS, REFUSED, SILENT, SO_BENCH, TASKS, Margins, generate, select, stream, targets
 from seldio.tasks.margins import listing
 from seldio.tasks.scene import DIRECTIONS, RIVALS, cells, only_cell
+from seldio.tasks.specs import ASKED, PUBLISHED
 from seldio.tasks.task import Say, hashed
 
 NEED_DISTANCE = {"estimate_distance", "compare_distance"}
@@ -87,6 +88,12 @@ def synthetic():
     tables += [synth.labels(f"walk{seed:03}", walkers(seed)) for seed in range(4)]
     table = pa.concat_tables(table.replace_schema_metadata() for table in tables).unify_dictionaries()
     return table, generate(table, seed=7, audio_pattern="{clip}")
+
+
+def test_what_is_known_of_a_task_goes_with_what_makes_its_questions() -> None:
+    assert tuple(TASKS) == ASKED
+    for name, task in TASKS.items():
+        assert vars(PUBLISHED[name]).items() <= vars(task).items(), name
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
-from seldio import progress
+from seldio import progress, wings
 from seldio.errors import UsageError
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ class _Running:
         """The engine; None to work in this process."""
         if self.engine is None:
             if self.name == "ray":
-                from seldio.engines.cluster import Cluster
+                with wings.needed("the engine ray"):
+                    from seldio.engines.cluster import Cluster
 
                 self.engine = Cluster(self.workers)
             elif self.workers != 1:

@@ -10,6 +10,7 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from seldio import wings
 from seldio.errors import UsageError
 from seldio.files import name_fault
 from seldio.text import clipped, plural, printable
@@ -53,6 +54,7 @@ class Plotted:
     notes: tuple[str, ...] = ()
 
 
+@wings.needed("plot")
 def plot(
     source: Path,
     out: Path | None = None,
