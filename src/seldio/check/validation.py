@@ -248,13 +248,14 @@ def _check_labels(
         about = [finding for finding in about if (finding.code, finding.path) not in void]
         mixed = {finding.path for finding in about if finding.code == "SUB106"}
         dense = any(finding.code == "SUB119" for finding in about)  # which says more than each file can
+        labelled = bool(reference is not None and reference.labelled)  # where labels end decides: SUB119
         started = {row.finding.path for row in rows if row.finding.code == "LAB322"}
         found += [finding for finding in about if not (mixed and finding.code in ("SUB101", "SUB102"))]
         for row in rows:
             told = (
                 (row.finding.path in mixed | started and row.finding.code.startswith("LAB2"))
                 or (row.finding.path in mixed and row.finding.code == "LAB322")
-                or (dense and row.finding.code == "LAB307")
+                or (row.finding.code == "LAB307" and (dense or (labelled and row.finding.severity is Severity.INFO)))
             )
             if not told:
                 found.append(row.finding)

@@ -44,6 +44,9 @@ ROOM = (1.5, 10)
 UNLIKELY = "not repaired, as the distances would be none of a room, or may be in yet another unit"
 #: The longest STARSS recording lasts 9 minutes (5,400 frames); baselines pad to more, up to 6,400 in real outputs.
 LONGEST = 8000
+#: So many changes between frames, in so many files, and this share of them on every 2nd or 5th frame are no chance: in
+#: real sets it is 0.5 and 0.2 to 0.35.
+CHANGES, CHANGED_FILES, ALIGNED = 300, 3, 0.95
 
 
 @rule("LAB309", ERROR)
@@ -663,6 +666,10 @@ def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
     those of every file end within the first fifth of its recording (frames of 500 ms). Every event is then at the
     wrong time. The lengths of the recordings are known from ``--reference``, or from the layout.
 
+    Where no length is known, rows that change on every 2nd or 5th frame alone raise a doubt (level info): numbers
+    counted in frames of 50 or 20 ms, with labels of 100 ms, look like this, and so does a system that decides
+    every 200 or 500 ms.
+
     Example:
         0,1,… 5,1,… 10,1,… 15,1,…
 
@@ -705,6 +712,27 @@ def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
         yield found(worst, int(files.rows[worst]) - 1, "frame", f"frames reach {int(last[worst]):,}, but the longest "
                     f"recording has 5,400{many}: frames of 10 or 20 ms were counted",
                     "divide by 10 or 5: a frame lasts 100 ms")  # fmt: skip
+    elif not any(lengths) and not files.number("frame.step").max() > 1 and (evidence := _repeated(files)) is not None:
+        step, aligned, changes = evidence
+        message = f"{aligned:,} of {changes:,} changes between frames are on every {step}{'nd' if step == 2 else 'th'} "
+        message += f"frame: frames of {100 // step} ms may have been counted, unless rows are meant to change only "
+        one = found(max(files.every, key=last.__getitem__), 0, "frame", f"{message}every {100 * step} ms",
+                    "pass the recordings with --reference to compare their lengths; a frame lasts 100 ms")  # fmt: skip
+        yield dataclasses.replace(one, severity=INFO)
+
+
+def _repeated(files: Profile) -> tuple[int, int, int] | None:
+    """By how much each frame seems to be repeated, 5 or 2 times; how many changes are where it says, and of how many.
+
+    Where all are on every 10th frame, sounds may well begin and end at whole seconds.
+    """
+    counts = files.number("frame.changes")
+    digits = counts.sum(axis=0)
+    changes = int(digits.sum())
+    if changes < CHANGES or np.count_nonzero(counts.sum(axis=1)) < CHANGED_FILES or digits.max() >= ALIGNED * changes:
+        return None
+    aligned = {step: int(digits.reshape(-1, step).sum(axis=0).max()) for step in (5, 2)}
+    return next(((step, most, changes) for step, most in aligned.items() if most >= ALIGNED * changes), None)
 
 
 def _factor(files: Profile, last: Ints, lengths: list[int]) -> float:

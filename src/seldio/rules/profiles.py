@@ -43,7 +43,9 @@ class FileNumbers:
         """The numbers of the files of *labels*."""
         columns: dict[str, Values] = {"rows": np.diff(np.append(labels.starts, len(labels)))}
         if len(labels):
-            for measure in (_ranges, _zeros, _angles, _vectors, _classes, _steps, _restarts, _distances, _line_ends):
+            for measure in (
+                _ranges, _zeros, _angles, _vectors, _classes, _steps, _changes, _restarts, _distances, _line_ends,
+            ):  # fmt: skip
                 columns.update(measure(labels))
         return FileNumbers(columns, tuple(labels.reading.table.column_names))
 
@@ -227,6 +229,28 @@ def _steps(labels: Labels) -> dict[str, Values]:
             distinct = np.unique(own)
             steps[index] = np.gcd.reduce(distinct) if len(distinct) >= _FRAMES else 0
     return {"frame.step": steps}
+
+
+def _changes(labels: Labels) -> dict[str, Values]:
+    """How many frames have other rows than the frame before, by the last digit of their numbers; without frame 0."""
+    if "frame" not in labels.fields:
+        return {}
+    marks = np.zeros(len(labels), np.uint64)  # of the content of rows; those of a frame are added up, in any order
+    for field in sorted(labels.fields - {"frame"}):
+        if (values := labels.ordered(field)).dtype.kind in "iuf":  # numbers say enough
+            bits = np.ascontiguousarray(values, np.float64).view(np.uint64)
+            marks = (marks ^ (bits >> np.uint64(29)) ^ bits) * np.uint64(0x9E3779B97F4A7C15)
+    marks ^= marks >> np.uint64(31)
+    starts = labels.frame_starts[:-1]
+    content = np.add.reduceat(marks * np.uint64(0xBF58476D1CE4E5B9), starts)
+    frames, owners = labels.ordered("frame")[starts], labels.owners(starts)
+    same_file, follows = owners[1:] == owners[:-1], frames[1:] == frames[:-1] + 1
+    begins = np.append(True, ~same_file | ~follows | (content[1:] != content[:-1]))
+    ends = np.append(same_file & ~follows, False)  # no rows in the next frame, and some later on
+    changed = np.concatenate((frames[begins & (frames != 0)], frames[ends] + 1)).astype(np.int64)
+    files = np.concatenate((owners[begins & (frames != 0)], owners[ends]))
+    counts = np.bincount(files * 10 + changed % 10, minlength=10 * len(labels.filled))
+    return {"frame.changes": counts.reshape(-1, 10)}
 
 
 def _restarts(labels: Labels) -> dict[str, Values]:
