@@ -158,7 +158,8 @@ def examine(
         if package is None:
             collection = Collection.of(source, [one.reading for one in recognised], clips)
             count += _check_tree(source, collection, found.append, bool(questions), look if deep else None, heard)
-            if clips is not None and clips.labelled and collection.submitted and not changed and not source.streamed:
+            judged = wings.there("seld") and not changed and not source.streamed
+            if judged and clips is not None and clips.labelled and collection.submitted:
                 from seldio.scores.seld.score_labels import misfits  # which checks labels with what is here
 
                 layout = formats.named(format, LabelFormat) if format is not None else None
