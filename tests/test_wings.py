@@ -191,6 +191,36 @@ def test_a_wing_comes_off(wing: str, whole: dict[str, Outcome], tmp_path: Path) 
             assert outcome == whole[name], name
 
 
+#: Tests of the core that need nothing of a wing, but for some.
+CORE = ("test_labels.py", "test_detect.py")
+NEED = {"importers": "test_every_folder_of_examples_is_a_format"}  # by the wings that they are tried without
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wing", NEED)
+def test_the_tests_of_the_core_pass_without_a_wing(wing: str) -> None:
+    folder = Path(__file__).parent
+    call = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "hidden",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not slow",
+        *CORE,
+    ]
+    call += ["-k", f"not {NEED[wing]}"]
+    environment = os.environ | {"PYTHONPATH": str(folder), "SELDIO_HIDDEN": wing}
+    run = subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+    assert run.returncode == 0, run.stdout
+
+
 if __name__ == "__main__":
     if sys.argv[1]:
         hide(sys.argv[1])
