@@ -82,6 +82,10 @@ def test_a_missing_library_says_what_to_install() -> None:
     assert str(error) == "av is not installed, and videos, resampling and deep checks need it: pip install av"
     assert isinstance(error, seldio.SeldioError)
     assert isinstance(error, ImportError)
+    with pytest.raises(MissingLibrary, match=r"need 999\.1: pip install 'av>=999\.1'$"), needing("av", "999.1"):
+        raise AssertionError("not reached")
+    with needing("av", "1.10.1"):
+        pass
     with pytest.raises(ModuleNotFoundError, match="other"), needing("av"):
         raise ModuleNotFoundError("No module named 'other'", name="other")
 

@@ -46,6 +46,10 @@ from seldio.rules.hub_folder import HubFolder, glob_pattern
 #: huggingface_hub itself hands files to httpx2 in the old way.
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 
+#: Before 1.0, huggingface_hub keeps one session of requests for each thread, offline or not.
+OLD = not hasattr(hf, "set_client_factory")
+NEW_SESSIONS: Callable[[], None] = getattr(hf.utils, "reset_sessions", lambda: None)
+
 REPO = "anna/sounds"
 ROWS = "0,1,0,-50,30\n1,1,0,-49,30\n"
 
@@ -62,8 +66,13 @@ def hub(server: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Hub:
     server.reset()
     monkeypatch.setenv("HF_ENDPOINT", server.url)
     monkeypatch.setenv("HF_TOKEN", TOKEN)
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.url)
+    for module in ("constants", "file_download"):
+        name = f"huggingface_hub.{module}.HUGGINGFACE_CO_URL_TEMPLATE"
+        monkeypatch.setattr(name, server.url + "/{repo_id}/resolve/{revision}/{filename}", raising=False)
+    NEW_SESSIONS()
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True, raising=False)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY", True)
     client.hub.cache_clear()
     pulling._head.cache_clear()
@@ -334,8 +343,9 @@ def test_a_busy_hub_is_waited_for(hub: Hub, tree: Path, step: str, what: int | s
     method, _, path = step.partition(":")
     hub.fault(method, path, what, times=2)
     done = push(tree, REPO)
-    # what is cut off behind the work is not asked for again
-    assert hub.faults[0].times == (1 if what == "cut" and path in ("/lfs/", "/commit/") else 0)
+    # what is cut off behind the work is not asked for again, nor is a check that the client itself does not repeat
+    left = (what == "cut" and path in ("/lfs/", "/commit/")) or (OLD and path == "/verify")
+    assert hub.faults[0].times == int(left)
     assert len(hub.repositories[REPO].branches["main"]) == 2, "one commit, and the first one of the Hub itself"
     assert hub.repositories[REPO].head.oid == done.commits[-1]
     assert hub.files(REPO)["foa_dev/a.wav"] == (tree / "foa_dev" / "a.wav").read_bytes()
@@ -616,6 +626,7 @@ def test_a_dry_run_works_where_the_client_is_told_to_stay_offline(
     hub: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    NEW_SESSIONS()
     code, text = cli("push", str(tree), "--repo", REPO, "--dry-run")
     assert code == 0, text
     assert "HF_HUB_OFFLINE is set" in text
@@ -852,7 +863,7 @@ XET: dict[str, Callable[[str], dict[str, str]]] = {
 def test_the_token_does_not_follow_xet_to_another_host(
     hub: Hub, stranger: Hub, tmp_path: Path, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", False, raising=False)
     hub.make(REPO, FILES, large=True)
     hub.xet = stranger.xet = lambda route: XET[told](stranger.url + route)
     stranger.make(REPO, FILES, large=True)
@@ -872,7 +883,7 @@ def test_a_route_of_xet_at_the_hub_is_taken(
     hub: Hub, told: str, where: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The client puts the Hub that it knows in the place of the main one, so that mirrors work."""
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", False, raising=False)
     hub.make(REPO, FILES, large=True)
     hub.xet = lambda route: XET[told]((where or hub.url) + route)
     hub.fault("GET", "/xet-read-token/", 403, times=9)  # no further: there is no storage

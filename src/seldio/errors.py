@@ -133,24 +133,44 @@ LIBRARIES = {
 
 
 class MissingLibrary(SeldioError, ImportError):
-    """A library that this task needs is not installed."""
+    """A library that this task needs is not installed, or too old a version of it.
+
+    Args:
+        library: one of :data:`LIBRARIES`.
+        found: the version that is installed, if there is one.
+        least: the first version that will do.
+    """
 
     @property
     def text(self) -> str:
         """What is missing, what needs it, and how to install it."""
-        library = self.args[0]
-        return f"{library} is not installed, and {LIBRARIES[library]} need it: pip install {library}"
+        library, *versions = self.args
+        if not versions:
+            return f"{library} is not installed, and {LIBRARIES[library]} need it: pip install {library}"
+        found, least = versions
+        return (
+            f"{library} {found} is installed, and {LIBRARIES[library]} need {least}: pip install '{library}>={least}'"
+        )
 
 
 @contextmanager
-def needing(library: str) -> Iterator[None]:
-    """Around the import of one of :data:`LIBRARIES`: say what to install where it is missing."""
+def needing(library: str, least: str = "") -> Iterator[None]:
+    """Around the import of one of :data:`LIBRARIES`: say what to install where it is missing, or older than *least*."""
     try:
+        if least:
+            from importlib.metadata import version  # only where the version matters
+
+            if _parts(found := version(library)) < _parts(least):
+                raise MissingLibrary(library, found, least)
         yield
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != library:
             raise
         raise MissingLibrary(library) from None
+
+
+def _parts(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", version)[:2]]
 
 
 class UsageError(SeldioError):

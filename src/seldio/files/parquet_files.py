@@ -20,6 +20,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from inspect import signature
 from itertools import product
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -38,6 +39,13 @@ from seldio.files.streams import Inside, Stretch
 _SMALL, _KEPT = 2**24, 16
 #: Bytes of a column of a row group that is read as a whole.
 _MOST = 2**31
+#: Before 21, pyarrow made extension types of no column unless it was asked to, and had no such option.
+_NO_EXTENSIONS = {name: False for name in signature(pq.ParquetFile).parameters if name == "arrow_extensions_enabled"}
+
+
+def parquet_file(source: Any, **options: Any) -> pq.ParquetFile:
+    """A Parquet file, its columns as they are stored, of no extension type."""
+    return pq.ParquetFile(source, **options, **_NO_EXTENSIONS)
 
 
 def cells(entry: Entry, stream: BinaryIO, limits: Limits) -> list[Member] | None:
@@ -56,7 +64,7 @@ def _damage() -> Iterator[None]:
 
 
 def _cells(entry: Entry, stream: BinaryIO, limits: Limits) -> list[Member] | None:
-    file = pq.ParquetFile(stream, arrow_extensions_enabled=False)
+    file = parquet_file(stream)
     columns = [field.name for field in file.schema_arrow if _is_file(field.type)]
     if not columns or "clip" not in file.schema_arrow.names:
         return None
@@ -71,7 +79,7 @@ def _cells(entry: Entry, stream: BinaryIO, limits: Limits) -> list[Member] | Non
         if size > limits.unpacked(packed, size):
             what = f"A column unpacks to {size:,} bytes, from {packed:,} compressed"
             raise InvalidData(problem("SAF105", entry.path, what))
-    file = pq.ParquetFile(stream, metadata=file.metadata, arrow_extensions_enabled=False, read_dictionary=paths)
+    file = parquet_file(stream, metadata=file.metadata, read_dictionary=paths)
     return [
         member for group in range(len(groups)) for column in columns
         for member in _members(file, stream, entry, group, column, leaves[f"{column}.bytes"], limits)
@@ -147,9 +155,7 @@ def _column(real: str, group: int, column: str, size: int) -> pa.ChunkedArray:
 def _read(real: str, _: int, group: int, column: str) -> pa.ChunkedArray:
     """A column of a row group; values that are alike are held once."""
     leaf = f"{column}.bytes"
-    with pq.ParquetFile(
-        real, read_dictionary=[leaf], page_checksum_verification=True, arrow_extensions_enabled=False
-    ) as file:  # fmt: skip
+    with parquet_file(real, read_dictionary=[leaf], page_checksum_verification=True) as file:
         return file.read_row_group(group, [leaf])[column]
 
 

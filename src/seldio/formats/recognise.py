@@ -367,14 +367,13 @@ def content(file: NamedFile) -> Content:
     Labels are a table with a column ``clip`` of which most columns are those of an event table, so that one of a wrong
     type or a strange name is told of. Items are questions or predictions.
     """
-    import pyarrow.parquet as pq
-
+    from seldio.files.parquet_files import parquet_file
     from seldio.formats.foreign_tables import foreign_table
     from seldio.formats.parquet import DAMAGE
 
     try:
         with file.open() as stream:
-            schema = pq.ParquetFile(stream, arrow_extensions_enabled=False).schema_arrow
+            schema = parquet_file(stream).schema_arrow
     except (*DAMAGE, InvalidData):
         return "damaged"
     known = sum(name in COLUMNS for name in schema.names)

@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any, NoReturn, TypeVar
 from urllib.parse import urljoin, urlsplit
 
-from huggingface_hub import HfApi, constants, get_token, set_client_factory
+from huggingface_hub import HfApi, constants, get_token
 from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
@@ -53,7 +53,9 @@ _RATE_LIMIT = re.compile(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d{1,9})\b")
 _WAITED = "seldio_waited"
 _TOKEN = re.compile(r"hf_[A-Za-z0-9]{8,}")
 #: What the client's HTTP library raises, in each of its versions.
-_HTTP_ERROR: type[Exception] = next(base for base in HfHubHTTPError.__mro__ if base.__name__ == "HTTPError")
+_HTTP_ERROR: type[Exception] = next(
+    base for name in ("RequestException", "HTTPError") for base in HfHubHTTPError.__mro__ if base.__name__ == name
+)
 #: What comes out of the client where an answer has another shape than it believes.
 _MISSHAPEN = (TypeError, AttributeError, LookupError, AssertionError)
 #: What may come out of the client.
@@ -73,23 +75,42 @@ def hub() -> HfApi:
 
 
 def _watch_answers() -> None:
-    """Have requests and answers checked, whatever makes the client of ``huggingface_hub``."""
-    before = _http._GLOBAL_CLIENT_FACTORY
+    """Have requests and answers checked, whatever makes the client of ``huggingface_hub``.
+
+    From its version 1.0 on that is a client of httpx; before, it was a session of requests.
+    """
+    is_httpx = hasattr(_http, "set_client_factory")
+    before = _http._GLOBAL_CLIENT_FACTORY if is_httpx else _http._GLOBAL_BACKEND_FACTORY
     if getattr(before, "watched", False):
         return
 
     def watched() -> Any:
         client = before()
-        hooks = client.event_hooks
-        client.event_hooks = {
-            **hooks,
-            "request": [*hooks.get("request", []), _keep_token_at_home],
-            "response": [*hooks.get("response", []), _check_answer],
-        }
+        (_watch_httpx if is_httpx else _watch_requests)(client)
         return client
 
     watched.watched = True  # type: ignore[attr-defined]
-    set_client_factory(watched)
+    (_http.set_client_factory if is_httpx else _http.configure_http_backend)(watched)
+
+
+def _watch_httpx(client: Any) -> None:
+    hooks = client.event_hooks
+    client.event_hooks = {
+        **hooks,
+        "request": [*hooks.get("request", []), _keep_token_at_home],
+        "response": [*hooks.get("response", []), _check_answer],
+    }
+
+
+def _watch_requests(session: Any) -> None:
+    send = session.send  # redirects go through it as well
+
+    def watched_send(request: Any, **options: Any) -> Any:
+        _keep_token_at_home(request)
+        return send(request, **options)
+
+    session.send = watched_send
+    session.hooks["response"].append(lambda response, **_: _check_answer(response))
 
 
 def _is_ours(request: Any) -> bool:
@@ -126,7 +147,10 @@ def _check_answer(response: Any) -> None:
         return
     if (following := response.links.get("next", {}).get("url")) is not None:
         _check_next_page(urljoin(str(response.request.url), following))
-    stored = parse_xet_file_data_from_response(response, endpoint())
+    try:
+        stored = parse_xet_file_data_from_response(response, endpoint())
+    except TypeError:  # before 0.32 it does not put a mirror in the place of the main Hub
+        stored = parse_xet_file_data_from_response(response)
     if stored is not None and not _at_hub(stored.refresh_route):  # asked by a client that has no hooks
         place = clipped(stored.refresh_route)
         raise SeldioError(f"{endpoint()} sends the token for its storage to another host ({place}): not followed")
@@ -142,7 +166,7 @@ def _check_answer(response: Any) -> None:
                 )
     if response.status_code in _LIMITED and (seconds := _wait_wanted(response.headers)) is not None:
         _wait(seconds)
-        response.extensions[_WAITED] = seconds
+        setattr(response, _WAITED, seconds)
         response.headers.pop("RateLimit", None)
         response.headers["Retry-After"] = "0"  # the client need not wait once more
 
@@ -281,7 +305,7 @@ def _pause(attempt: int, error: BaseException) -> int:
     Returns:
         How many tries have been used up. Waiting out a limit of requests is none: it takes as long as it takes.
     """
-    waits = (answer.extensions.get(_WAITED) for answer in _answers(error) if isinstance(answer.extensions, dict))
+    waits = (getattr(answer, _WAITED, None) for answer in _answers(error))
     waited = max((seconds for seconds in waits if seconds is not None), default=None)
     if waited is not None and waited >= 1.0:
         return attempt + (status_of(error) != 429)

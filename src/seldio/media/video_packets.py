@@ -22,7 +22,7 @@ from seldio import clock
 from seldio.errors import DataError, needing
 from seldio.text import plural, printable
 
-with needing("av"):
+with needing("av", "17.1"):  # before, it crashes at Flash videos, and does not tell what an MP4 file promises
     import av
     from av.container import InputContainer
     from av.video.stream import VideoStream

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from seldio.errors import InvalidData
 from seldio.files import Entry
 from seldio.files.exports import DATA, LABELS, manifest
+from seldio.files.parquet_files import parquet_file
 from seldio.findings import Finding
 from seldio.formats import TextFile
 from seldio.formats.parquet import DAMAGE, PARQUET
@@ -119,7 +120,7 @@ def _tables(entry: Entry) -> Iterator[TableLabels]:
             yield from ((part.file.name, reading.table.slice(part.first, part.rows)) for part in reading.parts)
         elif last.endswith(PARQUET_SUFFIX):
             with entry.open() as stream:
-                yield from _nested(pq.ParquetFile(stream, arrow_extensions_enabled=False))
+                yield from _nested(parquet_file(stream))
         elif last == "metadata.jsonl":
             for record in map(json.loads, entry.read().splitlines()):
                 if record.get("events") is not None:
@@ -139,7 +140,12 @@ def _nested(file: pq.ParquetFile) -> Iterator[TableLabels]:
         files = table["label_file"].to_pylist() if "label_file" in names else [None] * table.num_rows
         for path, clip, events in zip(files, table["clip"].to_pylist(), table["events"], strict=True):
             if events.is_valid:
-                yield path["path"] if path else clip, pa.Table.from_struct_array(events.values)
+                yield path["path"] if path else clip, _unpacked(events.values)
+
+
+def _unpacked(rows: pa.StructArray) -> pa.Table:
+    """The fields as columns; ``Table.from_struct_array`` takes no part of an array before pyarrow 19."""
+    return pa.Table.from_arrays(rows.flatten(), [field.name for field in rows.type])
 
 
 def _difference(table: pa.Table, rows: pa.Table) -> str:
