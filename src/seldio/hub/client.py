@@ -79,8 +79,9 @@ def _watch_answers() -> None:
 
     From its version 1.0 on that is a client of httpx; before, it was a session of requests.
     """
-    is_httpx = hasattr(_http, "set_client_factory")
-    before = _http._GLOBAL_CLIENT_FACTORY if is_httpx else _http._GLOBAL_BACKEND_FACTORY
+    http: Any = _http
+    is_httpx = hasattr(http, "set_client_factory")
+    before = http._GLOBAL_CLIENT_FACTORY if is_httpx else http._GLOBAL_BACKEND_FACTORY
     if getattr(before, "watched", False):
         return
 
@@ -90,7 +91,7 @@ def _watch_answers() -> None:
         return client
 
     watched.watched = True  # type: ignore[attr-defined]
-    (_http.set_client_factory if is_httpx else _http.configure_http_backend)(watched)
+    (http.set_client_factory if is_httpx else http.configure_http_backend)(watched)
 
 
 def _watch_httpx(client: Any) -> None:
