@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -883,6 +884,8 @@ def test_a_route_of_xet_at_the_hub_is_taken(
     hub: Hub, told: str, where: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The client puts the Hub that it knows in the place of the main one, so that mirrors work."""
+    if where and "endpoint" not in signature(client.parse_xet_file_data_from_response).parameters:
+        pytest.skip("this huggingface_hub leaves the address as it is")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", False, raising=False)
     hub.make(REPO, FILES, large=True)
     hub.xet = lambda route: XET[told]((where or hub.url) + route)
