@@ -139,7 +139,10 @@ class Time:
 @pytest.fixture(scope="module", autouse=True)
 def session() -> Iterator[None]:
     """One HTTP client for all tests, that goes straight to the server."""
-    from huggingface_hub import close_session
+    try:
+        from huggingface_hub import close_session
+    except ImportError:  # before 1.0
+        from huggingface_hub.utils import reset_sessions as close_session
 
     with pytest.MonkeyPatch.context() as patch:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):

@@ -99,7 +99,7 @@ class Client:
         """
         from huggingface_hub import errors
 
-        transport: type[Exception] = errors.HTTPError  # type: ignore[attr-defined]  # of httpx or httpx2
+        transport: type[Exception] = errors.HTTPError  # type: ignore[attr-defined]  # of httpx, httpx2 or requests
         try:
             reply = self._chat.chat.completions.create(messages=[dict(each) for each in messages], **self._options)
         except errors.OfflineModeIsEnabled as error:
@@ -108,10 +108,10 @@ class Client:
             raise self._refused(error.response, str(error.server_message or "")) from error
         except TimeoutError as error:
             raise CallFailed("the server did not answer in time", again=True) from error
-        except transport as error:
-            raise CallFailed(self._safe(f"{type(error).__name__}: {error}"), again=True) from error
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
             raise CallFailed("the server's reply is not a chat completion", again=True) from error
+        except (transport, OSError) as error:  # OSError: requests has more errors than those of HTTP
+            raise CallFailed(self._safe(f"{type(error).__name__}: {error}"), again=True) from error
         return self._answer(reply)
 
     def _answer(self, reply: object) -> Answer:
