@@ -27,7 +27,7 @@ from seldio.data import targets
 from seldio.data.targets import ClipLabels, TargetForm
 from seldio.errors import DataError, InvalidData, SeldioError, UsageError
 from seldio.schema.clips import CLIP_SCHEMA
-from seldio.schema.events import to_events
+from seldio.schema.event_rows import to_events
 
 NAMES = ["fold4_room2_mix001", "fold3_room21_mix001", "fold3_room4_mix001"]
 

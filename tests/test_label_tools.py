@@ -22,7 +22,8 @@ from seldio.formats.label_tools import ToolFormat, ToolLabel, text_of
 from seldio.formats.recognise import named_like_labels
 from seldio.formats.trajectories import place
 from seldio.rules import CATALOGUE
-from seldio.schema.events import ClipFile, Event, from_events, to_events
+from seldio.schema.event_rows import Event, from_events, to_events
+from seldio.schema.events import ClipFile
 
 CASES = Path(__file__).parent / "cases"
 tools = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)

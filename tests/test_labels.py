@@ -27,7 +27,8 @@ from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import CsvPart, Dialect
 from seldio.formats.recognise import stem_of
 from seldio.rules import CATALOGUE
-from seldio.schema.events import Event, origin_of, to_events
+from seldio.schema.event_rows import Event, to_events
+from seldio.schema.events import origin_of
 
 CASES = Path(__file__).parent / "cases" / "formats"
 dialects = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)

@@ -19,7 +19,8 @@ from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, raise_errors
 from seldio.formats import TextFile, get, parquet
 from seldio.formats.parquet import PARQUET, read_parquet, write_parquet
-from seldio.schema.events import COLUMNS, ClipFile, Event, Origin, from_events, origin_of, with_origin
+from seldio.schema.event_rows import Event, from_events
+from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
 
 
 def packed(table: pa.Table) -> bytes:

@@ -16,7 +16,8 @@ from seldio.errors import UsageError
 from seldio.media import arrays
 from seldio.media.encoding import render
 from seldio.media.rotations import ROTATIONS, Rotation, channels, rotate_audio, rotate_table, rotation
-from seldio.schema.events import COLUMNS, Event, from_events, to_events
+from seldio.schema.event_rows import Event, from_events, to_events
+from seldio.schema.events import COLUMNS
 
 FOA, MIC = ROTATIONS["foa"], ROTATIONS["mic"]
 EACH = [(format, name) for format in ("foa", "mic") for name in ROTATIONS[format]]

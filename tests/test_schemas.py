@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from seldio.schema.clips import Clip
-from seldio.schema.events import Event
+from seldio.schema.event_rows import Event
 from seldio.schema.qa import PREDICTION_SCHEMA, Item, Prediction, to_items, to_predictions, to_table
 from seldio.schemas import SCHEMAS
 

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from seldio.schema.events import COLUMNS, Event
+from seldio.schema.event_rows import Event
+from seldio.schema.events import COLUMNS
 from seldio.schemas import SCHEMAS
 from seldio.vocabularies import names, vocabulary
 

@@ -19,7 +19,8 @@ from seldio.formats.base import UNITS
 from seldio.formats.cells import KINDS
 from seldio.formats.companions import alone
 from seldio.formats.label_csv import Dialect
-from seldio.schema.events import COLUMNS, Event
+from seldio.schema.event_rows import Event
+from seldio.schema.events import COLUMNS
 from seldio.schema.qa import Item, Prediction
 from seldio.synth.tree import write_tree
 from seldio.vocabularies import vocabulary

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from seldio.findings import Severity as Severity
     from seldio.hub import pull as pull
     from seldio.hub import push as push
-    from seldio.schema.events import Event as Event
-    from seldio.schema.events import from_events as from_events
-    from seldio.schema.events import to_events as to_events
+    from seldio.schema.event_rows import Event as Event
+    from seldio.schema.event_rows import from_events as from_events
+    from seldio.schema.event_rows import to_events as to_events
     from seldio.schema.spans import spans as spans
     from seldio.scores.seld.scoring import SeldAccumulator as SeldAccumulator
     from seldio.viewer.page import view as view
@@ -62,9 +62,9 @@ _HOMES = {
     "running": "seldio.engines",
     "spans": "seldio.schema.spans",
     "SeldAccumulator": "seldio.scores.seld.scoring",
-    "Event": "seldio.schema.events",
-    "to_events": "seldio.schema.events",
-    "from_events": "seldio.schema.events",
+    "Event": "seldio.schema.event_rows",
+    "to_events": "seldio.schema.event_rows",
+    "from_events": "seldio.schema.event_rows",
     "Finding": "seldio.findings",
     "Report": "seldio.findings",
     "Severity": "seldio.findings",

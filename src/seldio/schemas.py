@@ -11,7 +11,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from seldio.findings import DOCS
 from seldio.reports.json_report import report_schema
 from seldio.schema.clips import Clip
-from seldio.schema.events import Event
+from seldio.schema.event_rows import Event
 from seldio.schema.qa import Item, Prediction
 
 

@@ -25,13 +25,13 @@ from seldio.rules.base import Labels
 from seldio.rules.labels import JUDGED_BY
 from seldio.rules.profiles import FileNumbers, Profile
 from seldio.schema.events import ClipFile
-from seldio.schema.streams import TableBytes, from_stream, to_stream
 
 if TYPE_CHECKING:
     from seldio.check.facts import LabelFacts
+    from seldio.schema.streams import TableBytes
 
 #: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
-LATER = {"LabelFacts": "seldio.check.facts"}
+LATER = {"LabelFacts": "seldio.check.facts", "TableBytes": "seldio.schema.streams"}
 #: So many files of one part are read again one by one; of more, the part is.
 _FEW = 3
 
@@ -125,6 +125,8 @@ def label_findings(one: Recognised) -> list[Finding]:
 
 
 def _stream(table: pa.Table, columns: Collection[str] | None) -> bytes:
+    from seldio.schema.streams import to_stream
+
     names = table.column_names if columns is None else [name for name in columns if name in table.column_names]
     if columns and not names:
         names = table.column_names[-1:]  # so that it is known how many rows there are
@@ -238,6 +240,8 @@ class LabelGroup:
         """The labels as one reading, with the columns that were kept; places are looked up in the files."""
         if len(self.rows) == 1 and self.rows[0].reading is not None:
             return self.rows[0].reading
+        from seldio.schema.streams import from_stream
+
         tables, parts, before = [], [], 0
         for owner, one in zip(self.parts, self.rows, strict=True):
             tables.append(from_stream(one.kept) if one.reading is None else one.reading.table)

@@ -28,7 +28,8 @@ from seldio.formats.label_csv import Dialect
 from seldio.formats.recognise import stem_of
 from seldio.geometry import FARTHEST
 from seldio.schema.arrays import to_mask, to_numpy
-from seldio.schema.events import COLUMNS, ClipFile, Event, Origin, origin_of, with_origin
+from seldio.schema.event_rows import Event
+from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
 from seldio.text import printable
 from seldio.vocabularies import Vocabulary, spelling, vocabulary
 

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
-from seldio import progress, wings
+from seldio import wings
 from seldio.errors import UsageError
 
 if TYPE_CHECKING:
@@ -195,10 +195,11 @@ def each(
     several, known = _Each(work), parts if isinstance(parts, Sequence) else None
     kind = _results_of(work) if kept is not None else None
     whole = sum(map(size, known)) if what is not None and known is not None and size is not None else None
-    shown: AbstractContextManager[progress.Advance] = (
-        nullcontext(lambda _count, _size: None) if what is None
-        else progress.task(what, None if known is None else len(known), whole)
-    )  # fmt: skip
+    shown: AbstractContextManager[Callable[[int, int], None]] = nullcontext(lambda _count, _size: None)
+    if what is not None:
+        from seldio import progress
+
+        shown = progress.task(what, None if known is None else len(known), whole)
     with shown as advance:
         for results in map(several, todo()) if engine is None else engine.map(several, todo()):
             for one in done(there=True):

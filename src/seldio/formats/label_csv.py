@@ -19,7 +19,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from seldio import geometry
 from seldio.errors import DataError
 from seldio.findings import Sink
 from seldio.formats import diagnosis
@@ -321,6 +320,8 @@ def _reading(dialect: Dialect, parts: list[CsvPart], parsed: pa.Table) -> LabelR
         if columns["class_name"].null_count == len(columns["class_name"]):
             del columns["class_name"]
     if "x" in columns:
+        from seldio import geometry
+
         x, y, z = (to_numpy(columns[axis]) for axis in "xyz")
         columns["azimuth"], columns["elevation"] = map(from_numpy, geometry.to_polar(x, y, z))
     if "distance" in columns:
@@ -411,6 +412,8 @@ def _cells(dialect: Dialect, part: column, table: pa.Table) -> pa.Array:
     if part.field in ("x", "y", "z"):
         if part.field in table.column_names:
             return KINDS["real"].render(table[part.field].to_numpy())
+        from seldio import geometry
+
         unit = geometry.to_cartesian(table["azimuth"].to_numpy(), table["elevation"].to_numpy())
         return KINDS["real"].render(unit["xyz".index(part.field)])
     if part.field not in table.column_names:

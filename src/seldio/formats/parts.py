@@ -43,7 +43,6 @@ from seldio.formats.recognise import (
     read_files,
     usable,
 )
-from seldio.progress import tracked
 from seldio.schema.events import origin_of
 from seldio.text import printable
 
@@ -355,6 +354,15 @@ class _Evidence:
             self.labels.append((entry, dataclasses.replace(file, data=data[:_HEAD]) if known else file))
 
 
+def _shown(entries: Sequence[Entry]) -> Iterable[Entry]:
+    """*entries*, with progress where there are several."""
+    if len(entries) < 2:
+        return entries
+    from seldio.progress import tracked
+
+    return tracked(entries, "looking at files")
+
+
 def _looked_at(
     entries: Sequence[Entry], source: Source, format: Format | None, contents: Mapping[str, bytes],
     sink: Sink,
@@ -363,7 +371,7 @@ def _looked_at(
     size = sum(max(entry.size, 0) for entry in entries)
     told = _Evidence(whole=size <= HOLD)
     room = size if size <= EVIDENCE else max(_ROWS, ENDS // len(entries))
-    for entry in tracked(entries, "looking at files"):
+    for entry in _shown(entries):
         try:
             data = contents.get(entry.path)
             if data is None:

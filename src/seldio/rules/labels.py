@@ -12,7 +12,6 @@ import numpy as np
 from seldio.findings import Finding
 from seldio.formats.base import Ints
 from seldio.formats.diagnosis import headed_by
-from seldio.geometry import FARTHEST
 from seldio.rules.base import POSITION, Labels
 from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
 from seldio.text import clipped, plural
@@ -185,6 +184,8 @@ def distance_range(labels: Labels) -> Marked:
     Reference: DCASE 2024 Task 3; ``seldio formats``.
     """
     distance = labels.column("distance")
+    from seldio.geometry import FARTHEST
+
     return (distance < 0) | (distance > FARTHEST)
 
 

@@ -1,0 +1,73 @@
+"""What a command loads: it starts quickly where it loads what it needs, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+#: Libraries that take long to load, and that one line of labels needs for nothing.
+HEAVY = ("pandas", "scipy", "soundfile", "av", "jsonschema", "huggingface_hub", "yaml", "rapidfuzz", "matplotlib")
+SCRIPT = """
+import json, sys
+arguments = sys.argv[1:]
+if arguments[0] == "read":
+    import seldio
+    seldio.read(arguments[1])
+else:
+    from seldio.cli import main
+    sys.argv = ["seldio", *arguments]
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, end.code
+print("LOADED", json.dumps(sorted(sys.modules)))
+"""
+
+
+def loaded(*arguments: object) -> set[str]:
+    """The modules that are loaded once a command has ended, in a process of its own."""
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", SCRIPT, *map(str, arguments)], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(run.stdout.rpartition("LOADED ")[2]))
+
+
+@pytest.fixture(scope="module")
+def line(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("start") / "mix001.csv"
+    path.write_text("0,1,0,-50,30,200\n")
+    return path
+
+
+def of_seldio(modules: set[str]) -> list[str]:
+    return sorted(name for name in modules if name == "seldio" or name.startswith("seldio."))
+
+
+def test_reading_one_line_loads_little(line: Path) -> None:
+    modules = loaded("read", line)
+    assert len(of_seldio(modules)) <= 45, of_seldio(modules)
+    assert [name for name in (*HEAVY, "pydantic", "pyarrow.parquet", "rich") if name in modules] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "most"),
+    [(("validate", "LINE"), 110), (("info", "LINE"), 110), (("convert", "LINE", "--to", "dcase2025", "-o", "OUT", "--fill", "onscreen=0", "--allow-loss", "all"), 110)],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)  # fmt: skip
+def test_a_command_on_one_line_loads_no_library_that_it_does_not_need(
+    command: tuple[str, ...], most: int, line: Path, tmp_path: Path
+) -> None:
+    given = [str(line) if part == "LINE" else str(tmp_path / "out.csv") if part == "OUT" else part for part in command]
+    modules = loaded(*given)
+    assert [name for name in HEAVY if name in modules] == []
+    assert len(of_seldio(modules)) <= most, of_seldio(modules)
+
+
+@pytest.mark.parametrize("command", [("--help",), ("formats",), ("rule", "--all")], ids=" ".join)
+def test_lists_load_neither_rules_nor_formats_nor_arrays(command: tuple[str, ...]) -> None:
+    modules = loaded(*command)
+    assert [name for name in (*HEAVY, "numpy", "pyarrow", "pydantic") if name in modules] == []
