@@ -27,7 +27,7 @@ from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
 from seldio.formats.recognise import stem_of
 from seldio.geometry import FARTHEST
-from seldio.schema.arrays import to_mask, to_numpy
+from seldio.schema.arrays import from_numpy, from_texts, to_mask, to_numpy
 from seldio.schema.event_rows import Event
 from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
 from seldio.text import printable
@@ -168,8 +168,10 @@ def classes(table: pa.Table, source: LabelFormat, target: LabelFormat, given: in
             found[index] = given, None
         elif number is None:
             (lost if name is None else foreign)[label] += counts[index]
-    ids = pa.array([number for number, _ in found], pa.int32()).take(pa.array(rows))
-    names = pa.array([name for _, name in found], pa.string()).take(pa.array(rows))
+    numbers = np.array([-1 if number is None else number for number, _ in found], np.int32)
+    places = from_numpy(rows)
+    ids = from_numpy(numbers, np.array([number is None for number, _ in found], bool)).take(places)
+    names = from_texts(name for _, name in found).take(places)
     kept = np.array([pair != (None, None) for pair in found], dtype=bool)[rows]
     return Classes(ids, names, kept, lost, foreign, filled)
 

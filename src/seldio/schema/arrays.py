@@ -18,6 +18,10 @@ def to_numpy(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, Any]:
     if isinstance(column, pa.ChunkedArray):
         column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     kind = column.type
+    if pa.types.is_boolean(kind) and not column.null_count:
+        return to_mask(column)
+    if len(column) <= _FEW and not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return np.fromiter(column.to_pylist(), object, len(column))
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)) or pa.types.is_float16(kind):
         return np.asarray(column.to_numpy(zero_copy_only=False))
     dtype, data = np.dtype(str(kind) if str(kind) not in _NAMES else _NAMES[str(kind)]), column.buffers()[1]
@@ -61,18 +65,24 @@ def from_numpy(values: np.ndarray[Any, Any], unknown: np.ndarray[Any, np.dtype[n
     return pa.Array.from_buffers(pa.from_numpy_dtype(whole.dtype), len(whole), [known, pa.py_buffer(whole)])
 
 
-def from_texts(texts: Iterable[str]) -> pa.Array:
-    """An Arrow array of texts, none of which is unknown.
+def from_texts(texts: Iterable[str | None]) -> pa.Array:
+    """An Arrow array of texts; None is unknown.
 
-    >>> from_texts(["a", "bc"]).to_pylist()
-    ['a', 'bc']
+    >>> from_texts(["a", None, "bc"]).to_pylist()
+    ['a', None, 'bc']
     """
-    encoded = [text.encode() for text in texts]
+    given = list(texts)
+    encoded = [b"" if text is None else text.encode() for text in given]
     ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
     if ends[-1] >= 1 << 31:
-        return pa.array([text.decode() for text in encoded], pa.string())
+        return pa.array(given, pa.string())
+    known = None
+    if None in given:
+        known = pa.py_buffer(np.packbits([text is not None for text in given], bitorder="little"))
     places = pa.py_buffer(ends.astype(np.int32))
-    return pa.StringArray.from_buffers(len(encoded), places, pa.py_buffer(b"".join(encoded)))
+    return pa.StringArray.from_buffers(len(encoded), places, pa.py_buffer(b"".join(encoded)), known)
 
 
+#: Values that are no numbers are taken one by one where there are no more than these.
+_FEW = 4096
 _NAMES = {"double": "float64", "float": "float32"}
