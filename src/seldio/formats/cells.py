@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from seldio.findings import Finding, Rule
 from seldio.reader_rules import READER_RULES
+from seldio.schema.arrays import from_numpy, from_texts
 from seldio.text import clipped, plural, printable
 
 
@@ -35,16 +36,16 @@ class CellKind:
 def _whole(values: Any) -> pa.Array:
     # rint rounds halves to even, as the official writer's round() does; never cut off
     numbers = values if values.dtype.kind in "iub" else np.rint(values)
-    return pa.array(numbers.astype(np.int64)).cast(pa.string())
+    return from_numpy(numbers.astype(np.int64)).cast(pa.string())
 
 
 def _real(values: Any) -> pa.Array:
-    return pa.array(list(map(repr, values.astype(np.float64).tolist())))
+    return from_texts(map(repr, values.astype(np.float64).tolist()))
 
 
 def _real3(values: Any) -> pa.Array:
     # adding 0.0 turns -0.0 into 0.0
-    return pa.array(["%.3f" % value for value in (np.round(values, 3) + 0.0).tolist()])  # noqa: UP031
+    return from_texts("%.3f" % value for value in (np.round(values, 3) + 0.0).tolist())  # noqa: UP031
 
 
 # At most nine digits of value, which an int32 holds; leading zeros do not count.

@@ -24,7 +24,7 @@ from seldio.findings import Sink
 from seldio.formats import diagnosis
 from seldio.formats.base import FileRows, Ints, LabelFormat, LabelReading, Place, TextFile, assembled
 from seldio.formats.cells import KINDS, LIMIT, plain_exponents
-from seldio.schema.arrays import from_numpy, to_mask, to_numpy
+from seldio.schema.arrays import from_numpy, from_texts, to_mask, to_numpy
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.vocabularies import spelling, vocabulary
 
@@ -379,9 +379,13 @@ def _without_silence(dialect: Dialect, parts: list[CsvPart], columns: dict[str, 
 # --- writing ---------------------------------------------------------------------------------------
 
 
+#: A scalar that is made without looking for pandas, as pyarrow does with texts of Python.
+_COMMA = from_texts([","])[0]
+
+
 def _rows(dialect: Dialect, table: pa.Table) -> list[str]:
     cells = [_cells(dialect, part, table) for part in dialect.columns]
-    return pc.binary_join_element_wise(*cells, ",").to_pylist() if table.num_rows else []
+    return pc.binary_join_element_wise(*cells, _COMMA).to_pylist() if table.num_rows else []
 
 
 _DAY = 864_000  # label frames
@@ -408,28 +412,28 @@ def _cells(dialect: Dialect, part: column, table: pa.Table) -> pa.Array:
     if part.field == "class_name":
         return _name_cells(dialect, table)
     if part.kind == "zero":
-        return pa.array(["0"] * table.num_rows)
+        return from_texts(["0"] * table.num_rows)
     if part.field in ("x", "y", "z"):
         if part.field in table.column_names:
-            return KINDS["real"].render(table[part.field].to_numpy())
+            return KINDS["real"].render(to_numpy(table[part.field]))
         from seldio import geometry
 
-        unit = geometry.to_cartesian(table["azimuth"].to_numpy(), table["elevation"].to_numpy())
+        unit = geometry.to_cartesian(to_numpy(table["azimuth"]), to_numpy(table["elevation"]))
         return KINDS["real"].render(unit["xyz".index(part.field)])
     if part.field not in table.column_names:
-        return pa.array([str(dialect.fills[part.field])] * table.num_rows)
+        return from_texts([str(dialect.fills[part.field])] * table.num_rows)
     values = table[part.field].combine_chunks()
     if part.field == "distance":
-        metres = values.to_numpy(zero_copy_only=False).astype(np.float64)
+        metres = to_numpy(values).astype(np.float64)
         # 1.81 m is 181.00000000000003 cm in binary; nine decimals are more than any file holds
-        scaled = np.round(metres * dialect.metre, 9) if dialect.metre != 1 else metres
+        scaled = np.round(metres * (dialect.metre or 1), 9) if dialect.metre != 1 else metres
         values = np.where(np.isnan(metres), dialect.unknown_distance or 0, scaled)
     if part.field == "elevation" and part.kind == "real3inf" and "hemisphere" in table.column_names:
-        open_ended = table["hemisphere"].to_numpy(zero_copy_only=False)
+        open_ended = to_numpy(table["hemisphere"])
         values = np.where(open_ended, np.copysign(np.inf, values), values)
     if part.field in dialect.fills and isinstance(values, pa.Array):
         values = values.fill_null(dialect.fills[part.field])
-    values = np.asarray(values.to_numpy(zero_copy_only=False) if isinstance(values, pa.Array) else values)
+    values = np.asarray(to_numpy(values) if isinstance(values, pa.Array) else values)
     # adding 0.0 turns -0.0 into 0.0
     return KINDS[part.kind].render(values + 0.0 if values.dtype.kind == "f" else values)
 
