@@ -136,14 +136,18 @@ class Time:
         return self.now
 
 
+def close_session() -> None:
+    """Have the next call make a new HTTP client."""
+    try:
+        from huggingface_hub import close_session as close
+    except ImportError:  # before 1.0
+        from huggingface_hub.utils import reset_sessions as close
+    close()
+
+
 @pytest.fixture(scope="module", autouse=True)
 def session() -> Iterator[None]:
     """One HTTP client for all tests, that goes straight to the server."""
-    try:
-        from huggingface_hub import close_session
-    except ImportError:  # before 1.0
-        from huggingface_hub.utils import reset_sessions as close_session
-
     with pytest.MonkeyPatch.context() as patch:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
             patch.delenv(name, raising=False)
@@ -370,9 +374,11 @@ def test_a_server_that_is_gone_ends_the_run(tmp_path: Path) -> None:
 def test_offline_mode_is_told(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     from huggingface_hub import constants
 
-    monkeypatch.setattr(constants, "is_offline_mode", lambda: True)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    close_session()  # before 1.0, a client is offline from the start
     with pytest.raises(SeldioError, match="HF_HUB_OFFLINE is set"):
         ask(serve(good))
+    close_session()
 
 
 # --- it lies -------------------------------------------------------------------------------------------
