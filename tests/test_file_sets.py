@@ -217,6 +217,79 @@ def test_a_few_changes_or_those_at_whole_seconds_are_no_finer_grid(moving: Path)
     assert not grids(out, format="starss23")
 
 
+def outputs(folder: Path, counts: list[int], length: int = 400) -> Path:
+    """One file for each number of rows, in clips of so many frames."""
+    folder.mkdir()
+    for number, count in enumerate(counts):
+        lines = [f"{n * length // count},{n % 13},{number},{n % 90},{number},150\n" for n in range(count)]
+        (folder / f"fold4_room{number // 9 + 1}_mix{number % 9 + 1:03}.csv").write_text("".join(lines))
+    return folder
+
+
+def emptied(path: Path, reference: Path) -> list[str]:
+    found = seldio.validate(path, reference=reference)
+    return [finding.message for finding in found if finding.code == "SUB121"]
+
+
+FULL = [300 + 5 * number for number in range(24)]
+
+
+def test_many_empty_files_among_full_ones_are_one_finding(tmp_path: Path) -> None:
+    labels = outputs(tmp_path / "labels", [400] * 34)
+    (message,) = emptied(outputs(tmp_path / "out", [0] * 10 + FULL), labels)
+    names = "fold4_room1_mix001, fold4_room1_mix002, fold4_room1_mix003 and 7 more"
+    text = f"10 of 34 files are empty, although the reference has events in their clips: {names}"
+    assert message == f"{text}; the others have 358 rows (median), and none of them less than a quarter of that"
+    assert "and 2 of them less" in emptied(outputs(tmp_path / "weaker", [0] * 10 + [40, 60] + FULL[2:]), labels)[0]
+
+
+@pytest.mark.parametrize(
+    ("counts", "labelled", "length"),
+    [
+        ([0] * 4 + FULL, 400, 400),
+        ([0] * 10 + [10, 30, 50, 70] + FULL[4:], 400, 400),
+        ([0] * 10 + [30] * 24, 400, 400),
+        ([0] * 10 + FULL, 0, 400),
+        ([0] * 10 + FULL, 50, 50),
+        ([0] * 30 + FULL[:4], 400, 400),
+    ],
+    ids=["few", "weak", "little in all", "nothing to detect", "short", "few others"],
+)
+def test_empty_files_that_a_system_may_well_have_are_none(
+    counts: list[int], labelled: int, length: int, tmp_path: Path
+) -> None:
+    labels = outputs(
+        tmp_path / "labels", [labelled] * counts.count(0) + [400] * (len(counts) - counts.count(0)), length
+    )
+    assert not emptied(outputs(tmp_path / "out", counts, length), labels)
+
+
+@pytest.mark.parametrize("name", ["system-a-polar", "system-b-cartesian"])
+def test_real_outputs_are_emptied_only_where_they_were(name: str, shared: Path, tmp_path: Path) -> None:
+    source = shared / "data" / "starss23-predictions" / name
+    clips = [path.stem for path in sorted(source.iterdir())]
+    labels = tmp_path / "labels"
+    labels.mkdir()
+    for clip in clips:
+        (labels / f"{clip}.csv").write_text(rows(1, 600))
+    out = tmp_path / "out"
+    shutil.copytree(source, out)
+    assert not emptied(out, labels)
+    for clip in clips[::3]:
+        (out / f"{clip}.csv").write_text("")
+    (message,) = emptied(out, labels)
+    assert message.startswith("26 of 78 files are empty")
+
+
+def test_the_empty_files_of_a_weak_real_system_are_its_own(shared: Path, tmp_path: Path) -> None:
+    source = shared / "data" / "dcase2020-baseline-predictions"
+    labels = tmp_path / "labels"
+    labels.mkdir()
+    for path in source.glob("*.csv"):
+        (labels / path.name).write_text(rows(1, 600))
+    assert not emptied(source, labels)
+
+
 REAL = ("starss22-labels", "starss23-predictions/system-a-polar", "starss23-predictions/system-b-cartesian")
 
 

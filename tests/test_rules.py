@@ -38,6 +38,7 @@ CASES = HERE / "cases" / "rules"
 #: Families whose examples are in tests of their own.
 ELSEWHERE = {
     "SUB120": "test_score_causes.py",
+    "SUB121": "test_file_sets.py",
     "SUB2": "test_package.py",
     "LAY118": "test_ignored.py",
     "LAY119": "test_ignored.py",

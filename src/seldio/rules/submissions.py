@@ -311,6 +311,42 @@ def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
         yield found(collection.path, f"all {len(parts)} files are empty", hint)
 
 
+#: Of the files that :func:`many_empty` looks at: the label frames up to the last label of a clip, and the rows that
+#: half of the others have. In shorter clips, a single event that was not detected is an empty file.
+_LONG, _MANY_ROWS = 300, 100
+
+
+@rule("SUB121", WARNING)
+def many_empty(collection: Collection, found: Found) -> Iterator[Finding]:
+    """Many empty files for clips with events, next to full ones.
+
+    A weak system detects a lot in some recordings, little in others and nothing in a few. Where a tenth of the
+    files or more are empty, the reference has events in their clips, and hardly any other file is nearly empty,
+    something else seems to have emptied them: recordings that could not be read, a run that was stopped, or a
+    disk that was full. Only clips with labels up to 30 s or later are looked at.
+
+    Example:
+        20 of 54 files of 0 bytes, and 300 rows or more in each of the others
+
+    Fix:
+        Run the system on these recordings again.
+
+    Reference: where a weak 2020 baseline left 49 of 100 real files empty, 12 of the other 51 are nearly empty.
+    """
+    labelled = collection.reference.labelled if collection.reference is not None else {}
+    parts = [part for _, part in collection.parts if labelled.get(part.origin.clip, 0) >= _LONG]
+    empty = sorted(part.origin.clip for part in parts if not part.rows and not part.file.data.strip())
+    rows = np.array([part.rows for part in parts if part.rows])
+    if len(empty) < max(ALIKE, len(parts) / 10) or len(rows) < ALIKE or (median := np.median(rows)) < _MANY_ROWS:
+        return
+    nearly = int(np.count_nonzero(rows < median / 4))
+    if 10 * nearly <= len(rows) and 2 * nearly <= len(empty):
+        message = f"{len(empty):,} of {plural(len(parts), 'file')} are empty, although the reference has events in "
+        message += f"their clips: {listed([printable(clip) for clip in empty], 3)}; the others have {median:,.0f} rows "
+        message += f"(median), and {nearly or 'none'} of them less than a quarter of that"
+        yield found(collection.path, message, "check that the system read these recordings and ran to its end")
+
+
 @rule("SUB106", ERROR)
 def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
     """One file for all clips.
