@@ -147,6 +147,10 @@ def tarred(*members: Member) -> Callable[[Path], Path]:
     return build
 
 
+def called(name: str, build: Callable[[Path], Path]) -> Callable[[Path], Path]:
+    return lambda folder: build(folder).rename(folder / name)
+
+
 def tar_entry(name: str, kind: bytes = tarfile.REGTYPE, link: str = "", mode: int = 0o644) -> tarfile.TarInfo:
     info = tarfile.TarInfo(name)
     info.type, info.linkname, info.mode = kind, link, mode
@@ -241,6 +245,20 @@ def azimuths(convert: Callable[[float], int]) -> Callable[[Path], Path]:
     return build
 
 
+def classes(files: int, many: int) -> Callable[[Path], Path]:
+    """A set of that many files, in which the last clip has the last class."""
+
+    def build(folder: Path) -> Path:
+        (folder / "set").mkdir()
+        for clip in range(files):
+            kind = many - 1 if clip == files - 1 else 0
+            rows = [f"{n},{kind},0,{n * 5 % 360 - 180},{(n + clip) % 40 - 20}\n" for n in range(60)]
+            (folder / f"set/mix{clip + 1:03}.csv").write_text("".join(rows))
+        return folder / "set"
+
+    return build
+
+
 def maps(mebibytes: int) -> Callable[[Path], Path]:
     """A file of one energy map, and as much white space as makes it so large."""
 
@@ -259,6 +277,7 @@ EVENTS: dict[str, list[Any]] = {
 
 BUILDERS: dict[str, dict[str, Callable[[Path], Path]]] = {
     "LAB311": {"good-rounded": azimuths(round), "bad-cut-off": azimuths(int)},
+    "LAB328": {"good-two": classes(20, 2), "good-few": classes(19, 1), "bad-one": classes(20, 1)},
     "SAF101": {
         "good-plain.zip": zipped(("a/mix001.csv", ROWS)),
         "bad-climbing.zip": zipped(("../../mix001.csv", ROWS)),
@@ -313,6 +332,12 @@ BUILDERS: dict[str, dict[str, Callable[[Path], Path]]] = {
     "SAF111": {
         "good-one-dot.tar": tarred(("mix001.csv", ROWS), ("mix001.txt", b"notes")),
         "bad-two-dots.tar": tarred(("mix001.v2.csv", ROWS)),
+    },
+    "SAF112": {
+        "good-capitals": called("labels.ZIP", zipped(("mix001.csv", ROWS))),
+        "good-plain": called("labels.tar", tarred(("mix001.csv", ROWS))),
+        "bad-tar": called("labels.zip", tarred(("mix001.csv", ROWS))),
+        "bad-zip": called("labels.tar.gz", zipped(("mix001.csv", ROWS))),
     },
     "SUB113": {"good-small": maps(1), "bad-large": maps(21)},
     "SYN301": {"good-whole": parquet(**EVENTS), "bad-cut-off": cut(parquet(**EVENTS), 0.9)},

@@ -442,6 +442,12 @@ QUESTIONS: dict[str, Maker] = {
 EVENTS: dict[str, Any] = {"clip": ["mix001", "mix001"], "frame": [0, 1], "class_id": [1, 1], "azimuth": [-50.0, -49.0]}
 SAFETY: dict[str, Maker] = {
     "LAB311": lambda: {"mix001.csv": b"".join(b"%d,1,0,%d,30\n" % (n, int(-6 + n * 0.009)) for n in range(1334))},
+    "LAB328": lambda: {
+        f"labels/mix{clip:03}.csv": b"".join(
+            b"%d,0,0,%d,%d\n" % (n, n * 5 % 360 - 180, (n + clip) % 40 - 20) for n in range(60)
+        )
+        for clip in range(1, 21)
+    },
     "SAF101": lambda: {"labels.zip": zipped(("../../mix001.csv", ROWS))},
     "SAF102": lambda: {"labels.tar": tarred("mix001.csv", kind=tarfile.SYMTYPE, link="/etc/passwd")},
     "SAF103": lambda: {"labels.tar": tarred("mix001.csv", kind=tarfile.FIFOTYPE)},
@@ -452,6 +458,7 @@ SAFETY: dict[str, Maker] = {
     "SAF108": lambda: {"labels/mix001.csv": ROWS, "labels/mix002.csv -> ../nowhere.csv": b""},
     "SAF109": lambda: {"mix001.csv": ROWS, "Mix001.csv": ROWS},
     "SAF111": lambda: {"labels.tar": tarred("mix001.v2.csv", ROWS)},
+    "SAF112": lambda: {"labels.zip": tarred("mix001.csv", ROWS)},
     "SYN301": lambda: {"events.parquet": (data := parquet(**EVENTS))[: len(data) * 9 // 10]},
     "SYN302": lambda: {"events.parquet": parquet(**EVENTS | {"frame": ["0", "1"]})},
 }

@@ -39,6 +39,7 @@ _ROWS = (
     Rule("SAF108", "link-not-followed", ERROR),
     Rule("SAF109", "awkward-name", WARNING),
     Rule("SAF111", "webdataset-key", WARNING),
+    Rule("SAF112", "archive-suffix", WARNING),
     # cells
     Rule("SAF201", "control-character", ERROR),
     Rule("SAF202", "formula-cell", ERROR),

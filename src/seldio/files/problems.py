@@ -28,6 +28,7 @@ _WHY = {
     "SAF108": "it is not followed",
     "SAF109": "other systems may reject or confuse it",
     "SAF111": "WebDataset uses only the part before the first dot as the sample's key",
+    "SAF112": "it is read as what it is, but programs that go by the suffix cannot open it",
 }
 _HINTS = {
     "SAF101": "Do not unpack this archive; pack it again from inside its folder, with plain relative names.",
@@ -40,6 +41,7 @@ _HINTS = {
     "SAF108": "Replace the link with the file itself, or pass the folder that holds both.",
     "SAF109": "Rename it: letters, digits, '_', '-' and one '.' before the suffix work everywhere.",
     "SAF111": "Use names with a single dot, as in a_b.wav.",
+    "SAF112": "Rename it: .zip, .tar or .tar.gz, as it is packed.",
 }
 
 # What the standard library raises on damaged and forged archives; a fuzz test holds that this is all.

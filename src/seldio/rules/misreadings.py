@@ -444,8 +444,9 @@ def no_angles(files: Profile, found: Found) -> Iterator[Finding]:
 def numbered_header(files: Profile, found: Found) -> Iterator[Finding]:
     """A first line that counts the columns.
 
-    Every file begins with 0,1,2,…: pandas writes the numbers of columns that have no names above them. Read
-    as a row it is an event of class 1 in frame 0 of each clip.
+    Files begin with 0,1,2,…: pandas writes the numbers of columns that have no names above them. Read as a row
+    it is an event of class 1 in frame 0. Where only some files begin so, the line must have at least five
+    numbers, and nothing else in the file may be of this class and source.
 
     Example:
         0,1,2,3,4
@@ -456,21 +457,45 @@ def numbered_header(files: Profile, found: Found) -> Iterator[Finding]:
 
     Reference: pandas, DataFrame.to_csv, *header*.
     """
-    if files.dialect is None or len(files) < 3 or files.dialect.header is not None:
+    headed = np.flatnonzero(files.number("counted")).tolist()
+    if not headed or files.dialect is None:
         return
-    fields = [part.field for part in files.dialect.columns if part.field in files.fields]
-    if len(fields) < len(files.dialect.columns):
+    count = len(files.dialect.columns)
+    line = f"{','.join(map(str, range(count)))}: these are the numbers of the columns, as pandas writes them"
+    hint = "remove it, or write the files with header=False"
+    if len(headed) == len(files) >= 3:
+        yield found(0, 0, "frame", f"the first line of each of {plural(len(files), 'file')} is {line}, and no event",
+                    hint)  # fmt: skip
         return
-    counts = [1 / (files.dialect.metre or 1) if field == "distance" else 1 for field in fields]
-    if all(
-        all(abs(files.column(index, field)[0] - number * unit) < 1e-6
-            for number, (field, unit) in enumerate(zip(fields, counts, strict=True)))
-        for index in files.every
-    ):  # fmt: skip
-        line = ",".join(map(str, range(len(fields))))
-        yield found(0, 0, "frame", f"the first line of each of {plural(len(files), 'file')} is {line}: these are the "
-                    "numbers of the columns, as pandas writes them, and no event",
-                    "remove it, or write the files with header=False")  # fmt: skip
+    named = [field for field in ("class_id", "source") if field in files.fields]
+    for index in headed if count >= 5 else ():
+        alike = [(column := files.column(index, field)) == column[0] for field in named]
+        if files.rows[index] > ENOUGH and np.all(alike, axis=0).sum() == 1:
+            yield found(index, 0, "frame", f"the first line is {line}, and nothing else in the file is of its "
+                        f"{' and '.join(named).replace('_id', '')}", hint)  # fmt: skip
+
+
+@rule("LAB328", INFO, needs="class_id", lacks="class_name")
+def one_class(files: Profile, found: Found) -> Iterator[Finding]:
+    """One class in a large set.
+
+    All rows of 20 files or more, at least 1,000, are of one class, although the layout has several. That may be
+    right, as in a set of speech alone; it is also what a column looks like that was never filled, or a system
+    that always gives the same class.
+
+    Example:
+        7,0,0,-50,30  (every row is of class 0)
+
+    Fix:
+        Check what wrote the class numbers. If the set has one class only, ignore this finding.
+
+    Reference: DCASE 2023 Task 3, class enumeration.
+    """
+    low, high, classes = files.low("class_id").min(), files.high("class_id").max(), vocabulary(files.format.vocabulary)
+    if low == high and len(files) >= 2 * ENOUGH and files.total >= 100 * ENOUGH and len(classes) > 1:
+        yield found(0, 0, "class_id", f"all {plural(files.total, 'row')} of {plural(len(files), 'file')} are of class "
+                    f"{low:g}, one of {len(classes)}: the column may not be filled",
+                    "check what wrote it, unless the set has one class only")  # fmt: skip
 
 
 @rule("LAB326", WARNING, needs="distance azimuth class_id", lacks="class_name")

@@ -44,7 +44,8 @@ class FileNumbers:
         columns: dict[str, Values] = {"rows": np.diff(np.append(labels.starts, len(labels)))}
         if len(labels):
             for measure in (
-                _ranges, _zeros, _angles, _vectors, _classes, _steps, _changes, _restarts, _distances, _line_ends,
+                _ranges, _zeros, _counted, _angles, _vectors, _classes, _steps, _changes, _restarts, _distances,
+                _line_ends,
             ):  # fmt: skip
                 columns.update(measure(labels))
         return FileNumbers(columns, tuple(labels.reading.table.column_names))
@@ -164,6 +165,20 @@ def _zeros(labels: Labels) -> dict[str, Values]:
         if part.field in labels.fields and part.kind != "flag" and empty.any():
             empty &= (labels.low(part.field) == 0) & (labels.high(part.field) == 0)
     return {"zeros": empty}
+
+
+def _counted(labels: Labels) -> dict[str, Values]:
+    """Whether the first row counts the columns, from 0."""
+    dialect = labels.dialect
+    if dialect is None or dialect.header is not None or "class_name" in labels.fields:
+        return {}
+    if not labels.fields.issuperset(part.field for part in dialect.columns):
+        return {}
+    counted = np.ones(len(labels.filled), dtype=bool)
+    for number, part in enumerate(dialect.columns):
+        unit = dialect.metre or 1 if part.field == "distance" else 1
+        counted &= np.abs(labels.column(part.field)[labels.starts] - number / unit) < 1e-6
+    return {"counted": counted}
 
 
 def _angles(labels: Labels) -> dict[str, Values]:
