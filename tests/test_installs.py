@@ -1,7 +1,8 @@
 """seldio goes beside what the field pins: the requirements of real projects, and seldio, can be installed together.
 
-Nothing is installed: uv resolves. What projects ask for is what their files asked for when they were looked up, without
-what has no wheel for Python 3.11 on Linux and what comes from their own repositories.
+Nothing is installed: uv resolves. What Spatial-Omni, JASCO, MERA, Audio Flamingo 3 and lmms-eval ask for is from their
+files, without what has no wheel for Python 3.11 on Linux and what comes from repositories; BAT's is that of Spatial-AST,
+for an older Python. The baselines of DCASE pin little: their lines are what their pages name, with versions of their year.
 """
 
 from __future__ import annotations
