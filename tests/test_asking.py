@@ -530,7 +530,7 @@ def test_audio_is_cut_for_russian_questions_too(labels: Path, tmp_path: Path) ->
     root, out = with_recordings(labels, tmp_path / "set"), tmp_path / "qa"
     done = RUN.invoke(app, ["convert", str(root), "--to", "ruenvaqa", "-o", f"{out}/", "--audio", "--total", "8"])
     assert 0 == done.exit_code, done.stderr
-    records = json.loads((out / "test.json").read_text("utf-8"))["data"]
+    records = json.loads((out / "questions.json").read_text("utf-8"))["data"]
     assert 8 == len(records)
     for record in records:
         assert (out / record["inputs"]["audio"]).is_file()
@@ -547,7 +547,7 @@ def test_audio_is_cut_beside_the_questions(labels: Path, tmp_path: Path) -> None
     done = RUN.invoke(app, [*command, "--workers", "2"])
 
     assert 0 == done.exit_code, done.stderr
-    records = [json.loads(line) for line in (out / "test.jsonl").read_text("utf-8").splitlines()]
+    records = [json.loads(line) for line in (out / "questions.jsonl").read_text("utf-8").splitlines()]
     assert 20 == len(records)
     for record in records:
         assert "start" not in record
@@ -575,11 +575,11 @@ def test_audio_that_ends_too_early_for_some(labels: Path, tmp_path: Path) -> Non
     assert "its clips are complete" in " ".join(done.stderr.split())
     clips = {path: path.read_bytes() for path in out.rglob("*.wav")}
     assert clips
-    assert not (out / "test.jsonl").exists()
+    assert not (out / "questions.jsonl").exists()
     last.write_bytes(whole)
     assert 0 == RUN.invoke(app, command).exit_code
     assert clips == {path: path.read_bytes() for path in clips}
-    assert {record["audio_path"] for record in records_of(out / "test.jsonl")} == {
+    assert {record["audio_path"] for record in records_of(out / "questions.jsonl")} == {
         path.relative_to(out).as_posix() for path in out.rglob("*.wav")
     }
 

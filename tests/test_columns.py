@@ -183,7 +183,7 @@ def test_a_named_column_is_dropped_and_what_went_is_said(tmp_path: Path, labels:
 def test_what_remains_has_to_fit(tmp_path: Path, column: int) -> None:
     folder = written(tmp_path, walks(), confidence(random.Random(1)))
     before = contents(folder)
-    with pytest.raises(UsageError, match=f"--drop-column {column}: "):
+    with pytest.raises(UsageError, match=f"drop_column={column}: "):
         seldio.validate(folder, fix=True, drop_column=column)
     assert contents(folder) == before
 
@@ -199,7 +199,7 @@ def test_a_column_goes_from_all_rows_or_none(tmp_path: Path) -> None:
 
 
 def test_a_column_is_dropped_by_a_repair_alone(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--fix, --unsafe-fixes or --diff"):
+    with pytest.raises(UsageError, match="fix=True, unsafe_fixes=True or diff=True"):
         seldio.validate(written(tmp_path, walks(), submission), drop_column=5)
 
 

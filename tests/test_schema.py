@@ -17,19 +17,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from seldio.formats import get
-from seldio.schema.events import (
-    COLUMNS,
-    EVENT_SCHEMA,
-    ClipFile,
-    Event,
-    Origin,
-    clip_codes,
-    conform,
-    from_events,
-    origin_of,
-    to_events,
-    with_origin,
-)
+from seldio.schema.event_rows import Event, from_events, to_events
+from seldio.schema.events import COLUMNS, EVENT_SCHEMA, ClipFile, Origin, clip_codes, conform, origin_of, with_origin
 from seldio.schema.spans import spans
 
 # --- one truth ---------------------------------------------------------------------------------------
