@@ -5,7 +5,7 @@ RUN := .venv/bin/python
 # Where the environment forbids it, every process of every run would compile all tests and all of seldio again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test test-slow test-lowest test-browser test-frameworks test-docker lint demo docs pictures schemas index bench clean
+.PHONY: test test-slow test-lowest test-browser test-frameworks test-docker lint demo docs pictures schemas index frozen bench clean
 .DELETE_ON_ERROR:
 
 # A file of tests is run by one process, which makes what they share once.
@@ -58,6 +58,10 @@ pictures: .venv/browser.stamp
 
 schemas: .venv/demo.stamp
 	$(RUN) docs/generate.py --schemas
+
+# What seldio says of all examples (and of real data, where SELDIO_SHARED names some), against what it said before.
+frozen: .venv/test.stamp
+	$(RUN) -W ignore tests/frozen.py
 
 # What lists rules and formats without loading them; after one was added, renamed or moved.
 index: .venv/demo.stamp
