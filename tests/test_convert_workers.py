@@ -405,11 +405,11 @@ source, out, to, parts, workers, last = sys.argv[1:]
 labels.KEPT, labels.PART, cutting.HOLD, left = -1, 3_000, -1, [int(last)]
 os.fsync = lambda handle: None
 replace = os.replace
-def once_less(*args):
+def once_less(*args, **folders):
     left[0] -= 1
     if left[0] < 0:
         os.killpg(0, signal.SIGKILL)
-    replace(*args)
+    replace(*args, **folders)
 os.replace = once_less
 with running(int(workers), resume=parts):
     convert_source(source, out, to, allow_loss=["all"])
@@ -429,9 +429,9 @@ def test_a_kill_at_any_point_is_gone_on_from(
     moves: list[str] = []
     replace = os.replace
 
-    def counted(old: str, new: str) -> None:
+    def counted(old: str, new: str, **folders: Any) -> None:
         moves.append(new)
-        replace(old, new)
+        replace(old, new, **folders)
 
     with monkeypatch.context() as patch:
         patch.setattr("os.replace", counted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import pickle
@@ -36,6 +37,8 @@ from seldio.schema.events import ClipFile
 pytestmark = pytest.mark.slow
 
 CLIPS = 12
+#: A shard of an earlier export, of another number of shards.
+OLD = "data/train-00000-of-00009.parquet"
 KINDS = ("parquet", "webdataset", "audiofolder", "files")
 
 
@@ -222,9 +225,10 @@ def inodes(folder: Path) -> dict[str, int]:
     return {name: (folder / name).stat().st_ino for name in content(folder) if name != "manifest.json"}
 
 
-def noting(folder: Path, name: str, key: str = "") -> None:
+def noting(folder: Path, name: str, key: str = "", content: bytes = b"") -> None:
     """Have the ledger of an export name a file."""
-    Ledger(folder / LEDGER).put("0" * 64, RESULTS, [(key, ExportFile(name, 3, ""))])
+    file = ExportFile(name, len(content), hashlib.sha256(content).hexdigest())
+    Ledger(folder / LEDGER).put("0" * 64, RESULTS, [(key, file)])
 
 
 def test_what_another_version_wrote_is_not_believed(
@@ -238,12 +242,12 @@ def test_what_another_version_wrote_is_not_believed(
         export(tree, made, shard_bytes=1)
     assert not before.items() & inodes(made).items()
     # the ledger names a file that is no longer made
-    (made / "data/old.parquet").write_bytes(b"old")
-    noting(made, "data/old.parquet")
+    (made / OLD).write_bytes(b"old")
+    noting(made, OLD, content=b"old")
     before = inodes(made)
     export(tree, made, shard_bytes=1)
     assert not before.items() & inodes(made).items()
-    assert not (made / "data/old.parquet").exists()
+    assert not (made / OLD).exists()
 
 
 def test_a_ledger_cannot_take_away_what_lies_elsewhere(made: Path, tree: Path) -> None:
@@ -251,7 +255,7 @@ def test_a_ledger_cannot_take_away_what_lies_elsewhere(made: Path, tree: Path) -
     mine.write_text("mine")
     (made / "media").symlink_to(made.parent)
     for name in ("../mine.txt", str(mine), "media/mine.txt"):
-        noting(made, name, "key")
+        noting(made, name, "key", b"mine")
         export(tree, made, shard_bytes=1)
     (made / "media").unlink()
     assert "mine" == mine.read_text()
