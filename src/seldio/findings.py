@@ -150,8 +150,8 @@ class Rule:
         name: for people, e.g. ``azimuth-range``.
         severity: the default one.
         fix: whether ``--fix`` (safe), ``--unsafe-fixes`` or nothing can repair it.
-        check: the generator of findings. None for what readers report themselves. If it is a function of this rule
-            alone, its docstring is the page; otherwise ``rules/pages/CODE.md`` is.
+        check: the generator of findings; None for what readers report themselves. The page of a rule of seldio is
+            ``rules/pages/CODE.md``, that of a rule from outside is its docstring.
         subject: the classes of what *check* looks at; empty for what readers report.
         needs: of labels, the columns without which it has nothing to say.
         lacks: of labels, of those that have *needs*, columns that make the rule unnecessary.
@@ -169,16 +169,21 @@ class Rule:
     url: str | None = None
 
     def __post_init__(self) -> None:
-        function = getattr(self.check, "func", self.check)  # of a partial one
-        if self.url is None and (function is None or function.__module__.startswith("seldio.")):
+        if self.url is None and self._own:
             object.__setattr__(self, "url", f"{DOCS}reference/rules/{self.code}.html")
+
+    @property
+    def _function(self) -> Any:
+        return getattr(self.check, "func", self.check)  # of a partial one
+
+    @property
+    def _own(self) -> bool:
+        return self.check is None or self._function.__module__.startswith("seldio.")
 
     @cached_property
     def _page(self) -> tuple[str, str]:
-        if inspect.isfunction(self.check):
-            page = inspect.cleandoc(self.check.__doc__ or "")
-        else:
-            page = (resources.files("seldio") / "rules" / "pages" / f"{self.code}.md").read_text("utf-8")
+        place = resources.files("seldio") / "rules" / "pages" / f"{self.code}.md"
+        page = place.read_text("utf-8") if self._own else inspect.cleandoc(self._function.__doc__ or "")
         summary, _, explanation = page.partition("\n")
         return summary, explanation.strip()
 

@@ -54,20 +54,7 @@ _OFFSET = 0.01
 
 @rule("AUD101", ERROR)
 def recording_unreadable(one: RecordingFile, found: Found) -> Iterator[Finding]:
-    """Recording that is not audio, or has no samples.
-
-    Web pages and texts saved under the name of a recording, half a header, 0 channels, 0 Hz, or a header that
-    declares 0 bytes: a program that was stopped before it could fill in the length leaves such a header, and the
-    samples after it are never read. (Files of 0 bytes are LAY113.)
-
-    Example:
-        foa_dev/dev-train-tau/fold3_room4_mix001.wav, which begins with <!DOCTYPE html>
-
-    Fix:
-        Download or unpack the recording again.
-
-    Reference: libsndfile, which soundfile, torchaudio and librosa read audio with.
-    """
+    """Recording that is not audio, or has no samples."""
     again = "download or unpack it again"
     if one.facts is None:
         head = b""
@@ -86,39 +73,14 @@ def recording_unreadable(one: RecordingFile, found: Found) -> Iterator[Finding]:
 
 @rule("AUD102", ERROR)
 def recording_cut_off(one: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
-    """Recording shorter than its header says, or an Ogg file without its last page.
-
-    Downloads and copies get interrupted. libsndfile and FFmpeg read such a file silently, as if it ended there;
-    the remaining labels then train a model on nothing, or make the baseline fail. (FLAC and MP3 show it only when
-    they are decoded: AUD206.)
-
-    Example:
-        a header for 7,200,000 samples, and only 1,310,720 in the file
-
-    Fix:
-        Download or unpack the recording again.
-
-    Reference: RIFF, the size of the data chunk; EBU Tech 3306 for RF64; RFC 3533, "end of stream" of Ogg.
-    """
+    """Recording shorter than its header says, or an Ogg file without its last page."""
     if header.cut_off:
         yield found(f"{one.file} ends at {header.seconds:.3f} s: {header.cut_off}", "download or unpack it again")
 
 
 @rule("AUD103", ERROR)
 def recording_type(one: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
-    """Recording whose content does not match its suffix.
-
-    Libraries that look at the content can read it, those that go by the suffix cannot: the official baselines
-    read recordings with scipy.io.wavfile, which fails on anything but WAV.
-
-    Example:
-        fold3_room4_mix001.wav, and its content is FLAC
-
-    Fix:
-        Convert it to what its name says, or give it the right suffix.
-
-    Reference: seld-dcase2023, cls_feature_class.py, ``wav.read``.
-    """
+    """Recording whose content does not match its suffix."""
     wanted, there = CONTAINERS.get(one.place.suffix.lower()), header.container
     if wanted is not None and there not in wanted:
         message = f"{one.file} contains {there}, but its suffix is .{printable(one.place.suffix)}"
@@ -153,19 +115,7 @@ Prescription(
 
 @rule("AUD107", ERROR)
 def labels_behind_end(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    """Labels past the end of their recording.
-
-    The recording is incomplete, the labels belong to another recording, or their frames are shorter than 100 ms.
-    The last label frame of a recording may be partial; a frame that begins at its end or later is past it.
-
-    Example:
-        a label of frame 612 (61.2 s), and the recording ends at 60.000 s
-
-    Fix:
-        Compare both with the originals.
-
-    Reference: DCASE 2023 Task 3: labels have a resolution of 100 ms and count from the start of the recording.
-    """
+    """Labels past the end of their recording."""
     for labels in map(Labels, audio.collection.readings if audio.ends else ()):
         for index, number in enumerate(labels.filled if labels.has("frame") else ()):
             part, hop, rows = labels.parts[number], labels.format.hop, labels.rows_of(index)
@@ -186,19 +136,7 @@ def labels_behind_end(audio: TreeAudio, found: Found) -> Iterator[Finding]:
 
 @rule("AUD108", ERROR)
 def formats_differ(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    """FOA and MIC recordings of one clip that differ in length.
-
-    Both were made from the same 32 channels, sample by sample, and share their labels. The shorter one is
-    truncated, or they are not the same recording. (A header that declares more than the file holds is AUD102.)
-
-    Example:
-        foa_dev/…/fold3_room4_mix001.wav has 1,440,000 samples, mic_dev/…/fold3_room4_mix001.wav 1,200,000
-
-    Fix:
-        Compare both with the originals.
-
-    Reference: DCASE 2023 Task 3, both formats are extracted from the same Eigenmike recordings.
-    """
+    """FOA and MIC recordings of one clip that differ in length."""
     for clip in audio.tree.clips:
         pair = [audio.whole.get(name or "") for name in (clip.foa, clip.mic)]
         if pair[0] is None or pair[1] is None:
@@ -215,20 +153,7 @@ def formats_differ(audio: TreeAudio, found: Found) -> Iterator[Finding]:
 
 @rule("AUD109", WARNING)
 def header_length(one: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
-    """WAV header without a length, or audio that ends in the middle of a sample frame.
-
-    A program that writes to a pipe cannot go back and fill in the length. Programs that read the file have to
-    guess, and may treat chunks after the audio as audio. If the last sample frame is incomplete, it was
-    truncated, or the number of channels is not what the header says.
-
-    Example:
-        a data chunk of 4,294,967,295 bytes in a file of 11 MB
-
-    Fix:
-        Read the file and write it again with soundfile or sox; compare the length with the original.
-
-    Reference: RIFF, the size of the data chunk; FFmpeg writes 0xFFFFFFFF to a pipe, sox 0x7FFFF000.
-    """
+    """WAV header without a length, or audio that ends in the middle of a sample frame."""
     wav = header.header
     if wav is not None and wav.promised is None:
         yield found(f"the header of {one.file} has no length", "write it again")
@@ -239,20 +164,7 @@ def header_length(one: RecordingFile, header: Probe, found: Found) -> Iterator[F
 
 @rule("AUD110", WARNING)
 def recording_unlike_others(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    """Recording whose sampling rate or channel count differs from the rest of its folder.
-
-    Reported only where the dataset does not prescribe them (that is AUD104 and AUD105) and at least three
-    quarters of the folder's recordings agree. Loaders that use the rate of the first file for all play this one
-    too fast or too slow.
-
-    Example:
-        one recording of 44,100 Hz among 200 of 24,000 Hz
-
-    Fix:
-        Resample it, or use the original.
-
-    Reference: none; the value that nearly all files share is usually the intended one.
-    """
+    """Recording whose sampling rate or channel count differs from the rest of its folder."""
     for inside in by_folder((one for one, _ in audio.whole.values() if not one.expected), place_name):
         headers = [audio.whole[one.place.name][1] for one in inside]
         kinds = Counter((header.rate, header.channels) for header in headers)
@@ -312,21 +224,7 @@ class SurveyedSounds(list[SurveyedSound]):
 
 @rule("AUD201", ERROR)
 def silent_channel(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """Silent recording or silent channel.
-
-    All samples have the same value from the first to the last, or there is only converter noise or dither: a
-    level below -60 dBFS while another channel is 30 dB louder (20 dB where no peak is 20 dB above the level), or
-    all channels below -70 dBFS with no peak above -55 dBFS. No microphone of an array behaves like that: a
-    channel was lost, or a file was created and never filled.
-
-    Example:
-        four channels at -30 dB, and the third at -73 dB
-
-    Fix:
-        Use the original.
-
-    Reference: none; a quiet room is louder than the noise floor of 16 bits.
-    """
+    """Silent recording or silent channel."""
     silent = one.sound.silent
     if one.sound.frames > 1 and silent:
         yield found(f"{one.named(silent)} {'is' if len(silent) == 1 else 'are'} silent", "use the original")
@@ -341,20 +239,7 @@ def silent_channel(one: SurveyedSound, found: Found) -> Iterator[Finding]:
 
 @rule("AUD202", WARNING)
 def clipped_sound(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """Audio that stays at full scale or exceeds it.
-
-    Three consecutive samples at the largest possible value mean that the top of the waveform is clipped, which
-    destroys the differences between channels that carry direction. Floats may exceed full scale, but are clipped
-    as soon as they are written as integers.
-
-    Example:
-        1,280 flat tops in channel 1
-
-    Fix:
-        Record or mix it at a lower level.
-
-    Reference: EBU R 128 s1 and ITU-R BS.1770 on true peaks; three samples in a row is what editors mark.
-    """
+    """Audio that stays at full scale or exceeds it."""
     sound = one.sound
     if (tops := int(sound.flat.sum())) >= _MOST_FLAT:
         message = f"{plural(tops, 'flat top')} at full scale in {one.named(np.flatnonzero(sound.flat).tolist())}"
@@ -367,19 +252,7 @@ def clipped_sound(one: SurveyedSound, found: Found) -> Iterator[Finding]:
 
 @rule("AUD203", ERROR)
 def channels_alike(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """Two channels that are identical, or identical with the sign inverted.
-
-    A mono recording written four times has the right number of channels and no direction. Neither ambisonics
-    channels nor microphones are ever identical.
-
-    Example:
-        channels 2 and 3 of a recording in foa_dev are the same
-
-    Fix:
-        Use the original.
-
-    Reference: DCASE 2023 Task 3, the responses of FOA and MIC differ from channel to channel.
-    """
+    """Two channels that are identical, or identical with the sign inverted."""
     sound, silent = one.sound, set(one.sound.silent)
     for pairs, what in ((sound.same, "identical"), (sound.opposite, "identical with the sign inverted")):
         audible = [pair for pair in pairs if not silent & set(pair)] if sound.frames > 1 else []
@@ -392,19 +265,7 @@ def channels_alike(one: SurveyedSound, found: Found) -> Iterator[Finding]:
 
 @rule("AUD204", WARNING)
 def constant_offset(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """Channel with a DC offset.
-
-    A converter or an edit added a constant. It is inaudible, but it shifts everything computed from levels; in
-    ambisonics it looks like a sound that constantly comes from one direction.
-
-    Example:
-        the mean of channel 1 is 0.052 of full scale
-
-    Fix:
-        Use the original, or apply a high-pass filter at 20 Hz.
-
-    Reference: IEC 61606, direct-current offset of converters; -40 dB of full scale is far above theirs.
-    """
+    """Channel with a DC offset."""
     offsets, silent = one.sound.offsets, one.sound.silent
     for channel in np.flatnonzero(np.abs(offsets) > _OFFSET).tolist():
         if channel not in silent:
@@ -414,19 +275,7 @@ def constant_offset(one: SurveyedSound, found: Found) -> Iterator[Finding]:
 
 @rule("AUD205", ERROR)
 def samples_not_numbers(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """Samples that are NaN or infinite.
-
-    The usual cause is a division by zero before writing a file of floats. A single such sample makes a whole
-    spectrum NaN, and a model trained on it stays NaN from then on.
-
-    Example:
-        12 samples of channel 3 are NaN or infinite
-
-    Fix:
-        Use the original, or fix the program that computed it.
-
-    Reference: IEEE 754.
-    """
+    """Samples that are NaN or infinite."""
     if count := int(one.sound.broken.sum()):
         channels = one.named(np.flatnonzero(one.sound.broken).tolist())
         yield found(f"{plural(count, 'NaN or infinite sample')} in {channels}", "use the original")
@@ -434,38 +283,14 @@ def samples_not_numbers(one: SurveyedSound, found: Found) -> Iterator[Finding]:
 
 @rule("AUD206", ERROR)
 def sound_breaks_off(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """Recording that cannot be decoded to its end.
-
-    FLAC, Ogg and MP3 show it only when they are decoded: the header is fine, the rest is damaged or missing.
-
-    Example:
-        a FLAC file of 60 s that was truncated in the middle
-
-    Fix:
-        Download or unpack the recording again.
-
-    Reference: RFC 9639, every frame of FLAC has a checksum.
-    """
+    """Recording that cannot be decoded to its end."""
     if one.sound.fault is not None:
         yield found(printable(one.sound.fault), "download or unpack it again")
 
 
 @rule("AUD207", ERROR)
 def same_recording(recordings: SurveyedSounds, found: Found) -> Iterator[Finding]:
-    """Two recordings with identical audio.
-
-    The file was copied under another name, into another split, or into the folder of the other format: a model is
-    tested on what it was trained on, or reads FOA as MIC. The samples are compared, so a different header hides
-    nothing.
-
-    Example:
-        foa_dev/…/fold3_room4_mix001.wav and mic_dev/…/fold3_room4_mix001.wav are the same
-
-    Fix:
-        Check which of the two names is right, and restore the original of the other.
-
-    Reference: none of the datasets contains a recording twice.
-    """
+    """Two recordings with identical audio."""
     audible = [one for one in recordings if one.sound.fault is None and len(one.sound.silent) < one.channels]
     for first, *others in grouped(audible, lambda one: one.sound.digest).values():
         for other in others:

@@ -167,20 +167,7 @@ def explained(collection: Collection) -> Explained:
 
 @rule("SUB117", ERROR)
 def files_of_other_split(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Files of another split than the reference asks for.
-
-    All clips of some files belong to a split of which the reference has none: outputs of the development set
-    where the evaluation set is asked for, or the other way round, or another fold or other rooms. The names tell:
-    clips of the evaluation set are called mix001, those of the development set fold4_room23_mix001.
-
-    Example:
-        fold4_room23_mix001.csv …, with ``--reference mix001..mix079``
-
-    Fix:
-        Run the system on the right recordings, or name the right reference.
-
-    Reference: DCASE 2023 Task 3, "naming convention".
-    """
+    """Files of another split than the reference asks for."""
     if (other := other_split(collection)) is not None and collection.reference is not None:
         message = f"{plural(len(other.clips), 'file')} of {other.mine} ({listed(sorted(map(_base, other.clips)), 2)})"
         message += f", but {printable(collection.reference.path)} has clips of {other.theirs}"
@@ -190,19 +177,7 @@ def files_of_other_split(collection: Collection, found: Found) -> Iterator[Findi
 
 @rule("SUB118", ERROR)
 def name_around_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Files whose names have something before or after the name of their clip.
-
-    Programs find the file of a clip by its name. With a prefix or suffix that all files have in common (pred_,
-    _foa) they find none, and take each file for a clip that nobody knows.
-
-    Example:
-        pred_mix001.csv … pred_mix079.csv, where the recordings are mix001 to mix079
-
-    Fix:
-        Rename the files: for example ``for f in pred_*; do mv "$f" "${f#pred_}"; done``
-
-    Reference: seld-dcase2023, cls_compute_seld_results.py: files are found by name.
-    """
+    """Files whose names have something before or after the name of their clip."""
     if other_split(collection) is not None or (common := affix(collection)) is None:
         return
     mine, meant = min(common.meant.items())

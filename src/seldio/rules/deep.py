@@ -146,20 +146,7 @@ for _code, _name, _kind in _KINDS:
 
 @rule("AUD306", ERROR)
 def channels_inverted(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Channels with an inverted sign.
-
-    An inverted W reverses all directions; two inverted channels rotate the room by 180 degrees. An inverted
-    capsule of MIC can be detected without labels: at low frequencies all four capsules pick up the same signal.
-    (A single inverted FOA channel looks like mirrored labels: AUD301 to AUD303.)
-
-    Example:
-        channel 3 of fold3_room4_mix001.wav is inverted relative to the rest
-
-    Fix:
-        Use the original, or flip the sign of the channel.
-
-    Reference: coherence of capsules 7 cm apart, Elko 2001; active intensity, Pulkki 2007.
-    """
+    """Channels with an inverted sign."""
     yield from directions("inverted", fits, found)
     yield from fits.told(_turned(fits), found)
 
@@ -175,19 +162,7 @@ def _turned(fits: Fits) -> Iterator[Symptom]:
 
 @rule("AUD307", ERROR)
 def other_array(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Recording of the other format: MIC in an FOA folder, or FOA in a MIC folder.
-
-    Both have four channels at the same rate, and every loader reads them. The four capsules of MIC pick up nearly
-    the same signal below 500 Hz; in FOA, W is as loud as Y, Z and X together, and those differ.
-
-    Example:
-        foa_dev/dev-train-tau/fold3_room4_mix001.wav, whose four channels are equally loud and nearly identical
-
-    Fix:
-        Use the recording from the folder of its format.
-
-    Reference: DCASE 2023 Task 3, the array responses of both formats.
-    """
+    """Recording of the other format: MIC in an FOA folder, or FOA in a MIC folder."""
     why = {
         "mic": "they are equally loud, and nearly identical at low frequencies",
         "foa": "the first is as loud as the others together, and they differ at low frequencies",
@@ -205,21 +180,7 @@ def other_array(fits: Fits, found: Found) -> Iterator[Finding]:
 
 @rule("AUD308", ERROR)
 def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Labels that are early or late by a constant time.
-
-    Events begin, end and move earlier or later in the audio than in the labels: the recording was trimmed at
-    its beginning, silence was added before it, or a clock was misread. Reported for offsets from 0.4 s to 10
-    s, and as a warning for smaller ones, from one label frame on, that all clips of a dataset share. Where
-    the other recording of the clip (MIC, FOA) fits the labels, the one that does not is reported.
-
-    Example:
-        labels look 2.0 s late: 31 % of isolated label frames fit as labelled, 88 % after the shift
-
-    Fix:
-        Shift the labels, or use the recording that they were made for.
-
-    Reference: DCASE 2023 Task 3, frame 0 begins with the recording.
-    """
+    """Labels that are early or late by a constant time."""
     for fit, one, agree, names in by_file(fits, Shift):
         time = f"{float(abs(one.frames) * fit.hop):.1f} s"
         count, moved = plural(abs(one.frames) * fit.step, "label frame"), f"{-one.frames * fit.step:+d}"
@@ -248,20 +209,7 @@ def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
 
 @rule("AUD309", ERROR)
 def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Labels that fit another clip's recording instead of their own.
-
-    File names were swapped, or a list of labels and a list of recordings were sorted differently. Only clips in
-    the same folder or archive are compared. Where the other recording of the clip (MIC, FOA) fits the labels, the
-    one that does not is reported.
-
-    Example:
-        fold3_room4_mix002.csv fits 91 % of isolated label frames of fold3_room4_mix001.wav, its own labels 8 %
-
-    Fix:
-        Check which name is right.
-
-    Reference: DCASE 2023 Task 3, labels have the name of their recording.
-    """
+    """Labels that fit another clip's recording instead of their own."""
     for fit, one, agree, names in by_file(fits, Other):
         share = f"{printable(one.clip)} fits {100 * one.after:.0f} % of isolated label frames"
         if agree:
@@ -277,21 +225,7 @@ def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
 
 @rule("AUD310", WARNING)
 def labels_fit_badly(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Labels that the audio contradicts, for no cause that seldio knows.
-
-    Sound is heard clearly, from one direction at a time, in many label frames and at several places, but
-    hardly ever where the labels put it; and no mirroring, rotation, order of channels, shift or other clip of
-    the dataset explains that. The labels may be those of a recording outside the dataset, or several things
-    may be wrong at once. Loud sources without labels can have the same effect.
-
-    Example:
-        the labels fit badly: 9 % of 412 label frames within 30°, the median is 84° off
-
-    Fix:
-        Listen to the recording with its labels (``seldio view --deep``), and compare both with the originals.
-
-    Reference: none; directions that have nothing to do with each other are 90 degrees apart in the median.
-    """
+    """Labels that the audio contradicts, for no cause that seldio knows."""
     for fit, share, middle, frames, other in fits.misfits:
         numbers = (
             f"{100 * share:.0f} % of {plural(frames, 'label frame')} within 30°, the median is {middle:.0f}° off "
@@ -307,21 +241,7 @@ def labels_fit_badly(fits: Fits, found: Found) -> Iterator[Finding]:
 
 @rule("AUD311", WARNING)
 def elevations_offset(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Elevations that are too high or too low by the same angle in all clips.
-
-    The array stood askew, elevations were measured from somewhere else (the floor, the head of a person), or
-    angles from the zenith were converted wrongly. Reported for the recordings of a dataset together, from
-    about 7 degrees on; for those of one room, from about 10: floor and ceiling, whichever is nearer, shift
-    elevations as well. That rooms make sources seem nearer to the horizon is allowed for.
-
-    Example:
-        in all 16 FOA recordings together, elevations look 8 degrees too high
-
-    Fix:
-        Add the difference to each elevation, or check what elevations were measured from.
-
-    Reference: none; in right datasets of several rooms the mean difference is below 4 degrees.
-    """
+    """Elevations that are too high or too low by the same angle in all clips."""
     for mean, who, numbers in _means(fits, attrgetter("elevation")):
         degrees = -round(mean.value)
         side = "high" if degrees > 0 else "low"

@@ -28,24 +28,7 @@ _CAPSULE, _LATE = 3.0, 0.0004
 
 @rule("AUD312", WARNING)
 def foa_gains(fits: Fits, found: Found) -> Iterator[Finding]:
-    """FOA with a channel that is louder or quieter than a sound field permits.
-
-    In SN3D, X² + Y² + Z² is W² for a wave from any direction, and so for any sum of independent waves, in each
-    second and band. A channel with another gain breaks this whenever sound comes from its side; no room does
-    so. N3D (Y, Z and X 4.8 dB louder), FuMa (W 3 dB quieter), another channel in the place of W and a wrong
-    gain are recognised by what is left once they are undone: at most half in one recording, two thirds in four
-    or more together. Directions, intensity vectors, diffuseness and beams are off until then. No labels are
-    needed to hear it. One channel that is too quiet is heard less well than one that is too loud.
-
-    Example:
-        fold3_room4_mix001.wav: Y, Z and X together are 4.8 dB louder than W: N3D instead of SN3D?
-
-    Fix:
-        Divide Y, Z and X by the square root of 3 (N3D to SN3D), undo the gain of the channel, or use the
-        original.
-
-    Reference: SN3D, DCASE 2023 Task 3; AmbiX, Nachbar et al. 2011; diffuse sound, Merimaa and Pulkki 2005.
-    """
+    """FOA with a channel that is louder or quieter than a sound field permits."""
     told = [fit for fit in fits.all if fit.intact and fit.kind != "order" and fit.levels is not None]
     heard = [(fit, fit.levels.unlike) for fit in told if fit.levels is not None and fit.levels.unlike is not None]
     alone = [(fit, said) for fit, unlike in heard if (said := _gain(unlike, _LEFT)) is not None]
@@ -112,21 +95,7 @@ def _explained(channel: int, decibels: float) -> tuple[str, str]:
 
 @rule("AUD313", WARNING)
 def capsules_differ(fits: Fits, found: Found) -> Iterator[Finding]:
-    """A capsule of MIC that is louder, quieter or later than the other three.
-
-    Below 500 Hz all four capsules hear the same, equally loud, and within 0.4 ms. A capsule that differs by 3
-    dB or more, or by more than 0.4 ms, has another gain, a channel was moved in time, or the channels are not
-    from one converter. Directions are then wrong, by amounts that depend on frequency. No labels are needed
-    to hear it.
-
-    Example:
-        fold3_room4_mix001.wav: capsule M2 is 6.0 dB quieter than the others
-
-    Fix:
-        Use the original, or undo the gain or delay of the channel.
-
-    Reference: spherical arrays, Rafaely 2015; generalised cross-correlation (PHAT), Knapp and Carter 1976.
-    """
+    """A capsule of MIC that is louder, quieter or later than the other three."""
     yield from fits.told(_capsules(fits), found)
 
 
@@ -153,23 +122,7 @@ _LOUD = 3.0
 
 @rule("AUD314", WARNING)
 def arrays_apart(fits: Fits, found: Found) -> Iterator[Finding]:
-    """FOA and MIC of a clip that are not at the same time, or not equally loud.
-
-    Both were made from the same recording, sample by sample. W and the mean of the capsules hear the same
-    below 500 Hz, so their levels rise and fall together, and show over the whole clip by how much the one is
-    later: a constant shift (from 15 ms), steps, where samples were dropped or inserted, the drift of a clock, or
-    both of these. The labels tell which of the two recordings left its place, where they fit the one clearly
-    better; so do zeros that only one of them has. From four clips on, the difference in level is compared with
-    that of the other clips (3 dB). A shift of a whole recording that labels explain is AUD308.
-
-    Example:
-        from about 24 s on, FOA is 210 ms earlier than before: samples were dropped (the labels fit MIC)
-
-    Fix:
-        Use the originals of both.
-
-    Reference: DCASE 2023 Task 3, both formats are extracted from the same Eigenmike recordings.
-    """
+    """FOA and MIC of a clip that are not at the same time, or not equally loud."""
     shifted = {fit.recording for fit, _ in fits.timings}
     shared = _shared(fits.apart)
     if shared:

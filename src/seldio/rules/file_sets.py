@@ -25,19 +25,7 @@ def _in_tree(collection: Collection) -> bool:
 
 @rule("SUB115", ERROR)
 def uneven_depth(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Some files in a folder, others in a folder below it.
-
-    Programs list one folder. They see the files in it and none of those below, and nobody says how many clips
-    were left out. Files in several folders next to each other are another matter: those may be splits or systems.
-
-    Example:
-        mix001.csv … mix039.csv, and old/mix040.csv … old/mix079.csv
-
-    Fix:
-        Move all of them into one folder.
-
-    Reference: seld-dcase2023, cls_compute_seld_results.py: ``os.listdir`` of one folder.
-    """
+    """Some files in a folder, others in a folder below it."""
     if _in_tree(collection):
         return
     single = [part for reading, part in collection.parts if reading.format.role != "table"]
@@ -67,20 +55,7 @@ SAME_ROWS = 10
 
 @rule("SUB116", ERROR)
 def same_content(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Files of different clips with the same content.
-
-    Files of 10 rows or more agree byte for byte: one was copied over another, or a program wrote the same buffer
-    twice. Files without rows may well be the same. Labels of augmented recordings may be the same on purpose, so
-    of labels it is a warning.
-
-    Example:
-        mix001.csv and mix002.csv with the same 600 rows
-
-    Fix:
-        Write the files again, or remove the copies.
-
-    Reference: of 78 real outputs of three systems, no two with rows are the same.
-    """
+    """Files of different clips with the same content."""
     single = [part for reading, part in collection.parts if reading.format.role != "table" and part.rows >= SAME_ROWS]
     paths = [part.file.path for part in single]
     if len(set(paths)) < len(paths):  # several clips in one file
@@ -171,21 +146,7 @@ def dense(collection: Collection) -> Dense | None:
 
 @rule("SUB119", ERROR)
 def finer_frames(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Frames counted on too fine a grid.
-
-    Networks work with frames of 10 or 20 ms, labels with frames of 100 ms. Where nearly all files end 2, 5 or 10
-    times as late as their recordings, or as the labels of the reference, their frames were counted on the grid of
-    the network: all but the first rows are at the wrong time, and most of them past the end, where they are not
-    scored.
-
-    Example:
-        frames 0 to 2,999 in a clip of 60 s: 20 ms instead of 100 ms
-
-    Fix:
-        Divide frame numbers by the factor, and write one row for every 100 ms.
-
-    Reference: DCASE 2023 Task 3, "Frames correspond to a temporal resolution of 100msec".
-    """
+    """Frames counted on too fine a grid."""
     if (wrong := dense(collection)) is not None:
         reference = collection.reference
         end = "labels of the reference" if reference is not None and reference.labelled else "recordings"

@@ -97,19 +97,7 @@ for _limit in LIMITS:
 
 @rule("HUB201", ERROR)
 def hub_parquet_unreadable(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """Parquet file that cannot be opened.
-
-    It is truncated, empty, or a different type of file with that suffix. The viewer and ``load_dataset`` fail at
-    the first such file, for the whole dataset.
-
-    Example:
-        data/train-00000-of-00002.parquet, 0 bytes
-
-    Fix:
-        Write it again.
-
-    Reference: Parquet format, file footer.
-    """
+    """Parquet file that cannot be opened."""
     for entry in folder.files:
         if isinstance(fault := folder.footers.get(entry.name), str):
             yield found(entry.path, f"cannot be opened as Parquet: {clipped(fault, 120)}", "write it again")
@@ -117,19 +105,7 @@ def hub_parquet_unreadable(folder: HubFolder, found: Found) -> Iterator[Finding]
 
 @rule("HUB204", WARNING)
 def hub_row_group(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """Row group of more than 300 MB without a page index.
-
-    The viewer reads a whole row group to show one page of rows; above 300 MB it shows none (TooBigRowGroups). A
-    page index lets it read less.
-
-    Example:
-        20,000 embedded recordings in one row group
-
-    Fix:
-        Write smaller row groups, or a page index (``write_page_index=True`` in pyarrow).
-
-    Reference: dataset-viewer: ROWS_INDEX_MAX_ARROW_DATA_IN_MEMORY.
-    """
+    """Row group of more than 300 MB without a page index."""
     for path, table, _ in folder.tables:
         for number in range(table.num_row_groups):
             group = table.row_group(number)
@@ -142,19 +118,7 @@ def hub_row_group(folder: HubFolder, found: Found) -> Iterator[Finding]:
 
 @rule("HUB205", ERROR)
 def hub_split_schema(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """Files of one split with different columns or types.
-
-    All shards of a split are read as one table. If the schema of one shard differs, ``load_dataset`` and the
-    viewer fail there (SplitParquetSchemaMismatch), often after hours.
-
-    Example:
-        distance as int64 in train-00000 and as double in train-00001
-
-    Fix:
-        Write all shards with one schema.
-
-    Reference: dataset-viewer, SplitParquetSchemaMismatchError.
-    """
+    """Files of one split with different columns or types."""
     schemas = {path: schema for path, _, schema in folder.tables}
     for config in folder.configs:
         for split, patterns in config.splits.items():
@@ -214,39 +178,14 @@ _LISTS = {"license": LICENSES, "task_categories": TASKS, "size_categories": froz
 
 @rule("HUB601", ERROR)
 def hub_card_unreadable(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """Dataset card whose YAML cannot be read.
-
-    The YAML values are at the top of README.md between two lines of three dashes. The Hub rejects a commit with a
-    card that it cannot read; the syntax errors themselves are reported separately.
-
-    Example:
-        license: [mit
-
-    Fix:
-        Correct the YAML, or remove it: seldio then writes it again.
-
-    Reference: hub-docs, datasets-cards.
-    """
+    """Dataset card whose YAML cannot be read."""
     if folder.card is None:
         yield found(folder.card_path, "the YAML at the top is not a readable mapping", "correct or remove it")
 
 
 @rule("HUB602", WARNING)
 def hub_card_value(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """Licence, task or size that the Hub does not list.
-
-    The Hub accepts only values from its lists. With any other value the dataset cannot be found by it, or the
-    commit is rejected.
-
-    Example:
-        license: CC BY 4.0
-
-    Fix:
-        Use a value from the list, such as ``cc-by-4.0``. For your own licence write ``license: other`` with
-        ``license_name`` and ``license_link``.
-
-    Reference: hub-docs, repositories-licenses and datasetcard.md.
-    """
+    """Licence, task or size that the Hub does not list."""
     for key, known in _LISTS.items():
         values = (folder.card or {}).get(key)
         for value in values if isinstance(values, list) else [values]:
@@ -258,38 +197,14 @@ def hub_card_value(folder: HubFolder, found: Found) -> Iterator[Finding]:
 
 @rule("HUB603", WARNING)
 def hub_no_license(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """Dataset card without a licence.
-
-    Without one, nobody is allowed to use the data, even though anyone can download it.
-
-    Example:
-        a card with pretty_name and tags only
-
-    Fix:
-        Use ``--license cc-by-4.0``, or write ``license:`` in the card. Data derived from other data keeps its
-        terms.
-
-    Reference: hub-docs, repositories-licenses.
-    """
+    """Dataset card without a licence."""
     if folder.card is not None and not folder.card.get("license"):
         yield found(folder.card_path, "no licence: nobody may use the data", "use --license cc-by-4.0, for example")
 
 
 @rule("HUB304", ERROR)
 def hub_mixed_formats(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """Different formats in one configuration.
-
-    ``load_dataset`` uses one reader per configuration; splits in CSV and in Parquet do not load
-    (FileFormatMismatchBetweenSplitsError).
-
-    Example:
-        train: train.csv, test: test.parquet
-
-    Fix:
-        Write all splits in one format, or make two configurations.
-
-    Reference: datasets, infer_module_for_data_files; dataset-viewer, FileFormatMismatchBetweenSplitsError.
-    """
+    """Different formats in one configuration."""
     for config in folder.configs:
         every = (pattern for patterns in config.splits.values() for pattern in patterns)
         names = (entry.name for pattern in every for entry in folder.matching(pattern))
@@ -302,18 +217,7 @@ def hub_mixed_formats(folder: HubFolder, found: Found) -> Iterator[Finding]:
 
 @rule("HUB305", ERROR)
 def hub_pattern_without_files(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """Split of the card without a file.
-
-    ``load_dataset`` fails for the whole configuration (EmptyDatasetError, DataFilesNotFoundError).
-
-    Example:
-        path: data/validation-*.parquet, and no such file is uploaded
-
-    Fix:
-        Correct the pattern in the card, or remove the split.
-
-    Reference: hub-docs, datasets-manual-configuration.
-    """
+    """Split of the card without a file."""
     patterns = (
         (config.name, split, pattern)
         for config in folder.configs for split, some in config.splits.items() for pattern in some
@@ -371,19 +275,7 @@ def _climbs(name: str) -> bool:
 
 @rule("HUB401", ERROR)
 def hub_file_name_missing(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """Missing file for a file_name in a metadata file.
-
-    AudioFolder and VideoFolder look up each file next to the metadata file. A missing one makes ``load_dataset``
-    fail; often it was left out of the upload, or its suffix is .WAV.
-
-    Example:
-        {"file_name": "clips/mix001.wav"}, and there is no clips/mix001.wav
-
-    Fix:
-        Add the file, or correct the name; paths are relative to the folder of the metadata file.
-
-    Reference: datasets, folder_based_builder.py.
-    """
+    """Missing file for a file_name in a metadata file."""
     for entry, column, values in _listings(folder):
         above = entry.name.rpartition("/")[0]
         for row, name in enumerate(values):
@@ -397,19 +289,7 @@ def hub_file_name_missing(folder: HubFolder, found: Found) -> Iterator[Finding]:
 
 @rule("HUB402", ERROR)
 def hub_file_name_climbs(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """Path in file_name that is absolute or climbs with "..".
-
-    Paths are relative to the folder of the metadata file, and nothing above it is read: the metadata file must be
-    in the folder of its media or above, never in a sibling folder or below.
-
-    Example:
-        labels/metadata.jsonl: {"file_name": "../audio/mix001.wav"}
-
-    Fix:
-        Move the metadata file to the folder that contains all its media, and write paths relative to it.
-
-    Reference: hub-docs, datasets-audio: "metadata file … in the same directory or a parent".
-    """
+    """Path in file_name that is absolute or climbs with ".."."""
     for entry, column, values in _listings(folder):
         for row, name in enumerate(values):
             if isinstance(name, str) and _climbs(name):
@@ -419,18 +299,7 @@ def hub_file_name_climbs(folder: HubFolder, found: Found) -> Iterator[Finding]:
 
 @rule("HUB403", WARNING)
 def hub_media_without_row(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """Recordings below a metadata file that has no row for them.
-
-    They are uploaded, but nobody who loads the dataset sees them.
-
-    Example:
-        mix002.wav next to a metadata.jsonl that lists only mix001.wav
-
-    Fix:
-        Add their rows, or leave the files out.
-
-    Reference: datasets, folder_based_builder.py.
-    """
+    """Recordings below a metadata file that has no row for them."""
     named: dict[str, tuple[str, set[str]]] = {}
     for entry, _, values in _listings(folder):
         above = entry.name.rpartition("/")[0]

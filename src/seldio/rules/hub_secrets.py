@@ -68,20 +68,7 @@ def _described(secret: str) -> str:
 
 @rule("HUB501", ERROR)
 def hub_secret(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """Key, token or password in a file.
-
-    Secrets on the Hub are copied within minutes by bots that look for them, and stay in the history after they
-    are deleted. Text files of any size and the text columns of Parquet files are searched; the report shows at
-    most four characters.
-
-    Example:
-        config.yaml:12: token: hf_AbCd…
-
-    Fix:
-        Revoke the key where it was issued, and remove it from the file.
-
-    Reference: CWE-798; hub-docs, security-secrets.
-    """
+    """Key, token or password in a file."""
     for entry in folder.files:
         if _is_text(entry):
             for line, match in _matches(entry, _SECRET):
@@ -110,19 +97,7 @@ def _in_table(entry: Entry) -> Iterator[tuple[int, str, str]]:
 
 @rule("HUB502", ERROR)
 def hub_private_file(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """File whose name suggests private content.
-
-    Settings with passwords (.env, .netrc), private keys, and the internal files of git and ssh do not belong in a
-    dataset.
-
-    Example:
-        .env; id_rsa; .git/config
-
-    Fix:
-        Leave it out.
-
-    Reference: github/gitignore; CWE-538.
-    """
+    """File whose name suggests private content."""
     for entry in folder.files:
         if _PRIVATE.fullmatch(entry.name):
             yield found(entry.path, f"{printable(entry.name)} is probably private, judging by its name", "leave it out")
@@ -130,19 +105,7 @@ def hub_private_file(folder: HubFolder, found: Found) -> Iterator[Finding]:
 
 @rule("HUB503", WARNING)
 def hub_home_path(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """Path into someone's home folder.
-
-    It reveals who made the data, works on no other machine, and shows where a script wrote its own paths into the
-    data.
-
-    Example:
-        {"audio": "/home/anna/starss23/foa_dev/fold3_room4_mix001.wav"}
-
-    Fix:
-        Write paths relative to the dataset.
-
-    Reference: CWE-200.
-    """
+    """Path into someone's home folder."""
     for entry in folder.files:
         if suffix_of(entry.name) and _is_text(entry):
             places = [(line, match.decode("ascii", "replace")) for line, match in _matches(entry, _HOME)]

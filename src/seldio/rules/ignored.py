@@ -40,20 +40,7 @@ class Ignored:
 
 @rule("LAY118", ERROR)
 def nothing_checked(ignored: Ignored, found: Found) -> Iterator[Finding]:
-    """Nothing in the source was checked.
-
-    The source holds no file that seldio reads: labels under another suffix, an archive inside an archive, or
-    data of another kind. The finding counts what was found. It is an error, so that a check that looked at
-    nothing does not pass, whatever rules are selected.
-
-    Example:
-        54 label files that are called .txt; a zip that holds a zip
-
-    Fix:
-        Rename labels to .csv, unpack the inner archive, or name the right folder.
-
-    Reference: ``seldio formats`` lists what is read.
-    """
+    """Nothing in the source was checked."""
     if not ignored.alone:
         return
     if not ignored.entries:
@@ -96,19 +83,7 @@ _KINDS = 5
 
 @rule("LAY119", ERROR)
 def labels_not_read(ignored: Ignored, found: Found) -> Iterator[Finding]:
-    """Files that hold labels and are not called so.
-
-    Label files and results end in .csv. Files with the same rows under another suffix are read neither by seldio
-    nor by the official programs: their clips are missing, and nobody says so.
-
-    Example:
-        mix001.csv … mix039.csv, and mix040.txt with the same columns
-
-    Fix:
-        Rename them to .csv.
-
-    Reference: seld-dcase2023, cls_feature_class.py: the names of label files end in .csv.
-    """
+    """Files that hold labels and are not called so."""
     for (what, _), entries in () if ignored.alone else grouped(ignored.entries, _kind).items():
         if ignored.layouts.intersection(_layouts(entries)):
             names = listed([entry.name.rpartition("/")[2] for entry in entries])
@@ -119,19 +94,7 @@ def labels_not_read(ignored: Ignored, found: Found) -> Iterator[Finding]:
 
 @rule("LAY120", WARNING)
 def packed_labels(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Label files or results packed one by one.
-
-    seldio reads mix001.csv.gz as mix001.csv. The official programs do not: they look for .csv, find no file, and
-    leave the clip out.
-
-    Example:
-        mix001.csv.gz … mix079.csv.gz
-
-    Fix:
-        ``gunzip -r FOLDER``
-
-    Reference: seld-dcase2023, cls_feature_class.py and cls_compute_seld_results.py open the files as text.
-    """
+    """Label files or results packed one by one."""
     packed = [entry for entry in collection.entries if _is_unpacked(entry)]
     if packed and collection.kind == "folder":
         message = (

@@ -65,19 +65,7 @@ def _truths(table: ItemTable) -> list[list[float]]:
 
 @rule("QAI106", ERROR)
 def meta_contradicts_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Numbers in the meta that differ from the canonical answer.
-
-    The scorer compares with the meta, while people and judges read the answer: a prediction that is right by one
-    is wrong by the other.
-
-    Example:
-        "canonical_answer": "18.5s to 20.0s", "answer_meta": {"time_span": [18.0, 20.0]}
-
-    Fix:
-        Write both from the same value.
-
-    Reference: SO-Bench, answer_meta.
-    """
+    """Numbers in the meta that differ from the canonical answer."""
     rows = rows_where(table.known("answer_meta") & table.known("canonical_answer")) if table.asks else []
     metas, canonicals = table.shared(_metas) if rows else [], table.values("canonical_answer") if rows else []
     for row in rows:
@@ -103,21 +91,7 @@ def _published(table: ItemTable) -> Iterator[tuple[int, str]]:
 
 @rule("QAI114", ERROR)
 def missing_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Question without the number that its task is scored by.
-
-    Azimuths, elevations, distances, times and counts are compared with ``answer_meta`` alone. Without the number
-    no prediction can be right, and nobody is told.
-
-    Example:
-        "task_name": "detect_time", "answer_meta": {}
-
-    Fix:
-        Add azimuth_deg for estimate_azimuth, elevation_deg for estimate_elevation, distance_m for
-        estimate_distance, time_span for detect_time and spatial_temporal, onset_time for onset_from_location, or
-        active_count for count_sources.
-
-    Reference: the dataset card of SO-Bench, answer_meta.
-    """
+    """Question without the number that its task is scored by."""
     truths = table.shared(_truths) if table.asks and table.home == "so-bench" else []
     for row, task in _published(table):
         if task in TRUTHS and not truths[row]:
@@ -131,20 +105,7 @@ def missing_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 @rule("QAI115", ERROR)
 def impossible_canonical_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Canonical answer that is impossible for its task.
-
-    Motions are stationary, moving, approaching or receding; relative_left_right says left or right;
-    spatial_temporal ends with a direction; angles, distances, times and counts are numbers. No prediction agrees
-    with anything else, whatever the judge says.
-
-    Example:
-        "task_name": "classify_motion", "canonical_answer": "loud"
-
-    Fix:
-        Write one of these words, or the number with its unit. Often answers were swapped between tasks.
-
-    Reference: SO-Bench scorer, motion_label, left_right and the other fields of a judgement.
-    """
+    """Canonical answer that is impossible for its task."""
     canonicals = table.values("canonical_answer") if table.asks else []
     for row, task in _published(table):
         canonical = canonicals[row]
@@ -194,20 +155,7 @@ def _plainly(text: str) -> str:
 
 @rule("QAI116", ERROR)
 def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Answer in words that contradicts the canonical answer or the meta.
-
-    Models learn from one and are scored by the other, and the judge sees both. Only certain contradictions are
-    reported: a number, time, motion, side, direction or name that the text states plainly. Numbers may be
-    rounded.
-
-    Example:
-        "answer": "The gong is audible from 18.5s to 21.0s.", "answer_meta": {"time_span": [18.5, 20.0]}
-
-    Fix:
-        Write both from the same value.
-
-    Reference: SO-Bench, answer, canonical_answer and answer_meta.
-    """
+    """Answer in words that contradicts the canonical answer or the meta."""
     rows = list(_published(table))
     if not rows:
         return

@@ -242,39 +242,14 @@ MANY = 4
 
 @rule("QAI301", ERROR)
 def audio_missing(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Missing recording of a question, although others exist.
-
-    A model run on these questions fails here, or leaves the question out, so the scores no longer cover the same
-    questions. Paths are relative to the folder of the questions or a folder above it; links that lead outside are
-    not followed.
-
-    Example:
-        "audio_path": "audio/test/foa_413d6010b124f7adcc0b.wav", and the file does not exist
-
-    Fix:
-        Download the recording, or correct the path.
-
-    Reference: SO-Bench: audio_path is relative to the root of the dataset.
-    """
+    """Missing recording of a question, although others exist."""
     for one in audio.absent if audio.recordings else ():
         yield found(one, f"the recording {one.shown} is missing", "download it, or correct the path")
 
 
 @rule("QAI302", ERROR)
 def audio_unreadable(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Recording that is not audio, or has no samples.
-
-    Web pages and texts saved under the name of a recording, files of 0 bytes, headers without samples: a loader
-    fails, or passes silence to the model. AIR-Bench once had empty recordings.
-
-    Example:
-        a file foa_413d6010b124f7adcc0b.wav that begins with <!DOCTYPE html>
-
-    Fix:
-        Download the recording again.
-
-    Reference: AIR-Bench issue 6; lmms-eval pull request 613.
-    """
+    """Recording that is not audio, or has no samples."""
     for one in audio.recordings.values():
         if one.fault is not None:
             yield found(one, f"{one.shown} cannot be read as audio: {printable(one.fault)}", "download it again")
@@ -284,19 +259,7 @@ def audio_unreadable(audio: Audio, found: Found) -> Iterator[Finding]:
 
 @rule("QAI303", ERROR)
 def audio_cut_off(audio: Audio, found: Found) -> Iterator[Finding]:
-    """WAV file shorter than its header says.
-
-    Downloads get interrupted. Most libraries read such a file silently, as if it ended there, and the answer may
-    be in the missing part.
-
-    Example:
-        a header for 320,000 samples, and only 98,304 in the file
-
-    Fix:
-        Download the recording again.
-
-    Reference: RIFF, the size of the data chunk; libsndfile and FFmpeg silently read the part that exists.
-    """
+    """WAV file shorter than its header says."""
     for one, probe in audio.readable:
         if probe.cut_off:
             message = f"{one.shown} ends at {probe.seconds:.3f} s: {probe.cut_off}"
@@ -305,20 +268,7 @@ def audio_cut_off(audio: Audio, found: Found) -> Iterator[Finding]:
 
 @rule("QAI304", ERROR)
 def audio_rate(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Recording whose sampling rate differs from the benchmark's.
-
-    SO-Bench's loader rejects it. Others treat its samples as 16 kHz audio, so everything sounds too low and too
-    slow, or too high and too fast.
-
-    Example:
-        a recording of 24,000 Hz in SO-Bench, where all have 16,000
-
-    Fix:
-        Resample the recording. For questions made from labels, ``seldio convert LABELS --to so-bench --audio``
-        cuts the clips out of their recordings and resamples them.
-
-    Reference: Spatial-Omni, so_dataset.py: a wrong rate raises ValueError; JASCO, dataset/v0.
-    """
+    """Recording whose sampling rate differs from the benchmark's."""
     wanted = audio.expected.rate
     if wanted is not None:
         known = audio.expected.known
@@ -334,19 +284,7 @@ def audio_rate(audio: Audio, found: Found) -> Iterator[Finding]:
 
 @rule("QAI305", ERROR)
 def audio_channels(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Recording with the wrong number of channels for the benchmark.
-
-    The four channels of first-order ambisonics hold the directions that SO-Bench asks about; mono and stereo do
-    not, and its loader rejects them. The recordings of JASCO are mono.
-
-    Example:
-        a recording with 2 channels in SO-Bench, where all have 4
-
-    Fix:
-        Use the original recordings of the benchmark, without downmixing.
-
-    Reference: Spatial-Omni, so_dataset.py: a wrong number of channels raises ValueError; JASCO, dataset/v0.
-    """
+    """Recording with the wrong number of channels for the benchmark."""
     wanted = audio.expected.channels
     if wanted is not None:
         wrong = [(one, plural(p.channels, "channel")) for one, p in audio.readable if p.channels != wanted]
@@ -356,19 +294,7 @@ def audio_channels(audio: Audio, found: Found) -> Iterator[Finding]:
 
 @rule("QAI306", WARNING)
 def audio_too_long(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Recording longer than what models hear of it.
-
-    SO-Bench models get the first 20 s. What a question asks about later than that cannot be heard.
-
-    Example:
-        a recording of 60 s in SO-Bench
-
-    Fix:
-        Cut the recording into clips, and count times from the start of each. For questions made from labels,
-        ``seldio convert LABELS --to so-bench --audio`` does this.
-
-    Reference: Spatial-Omni, so_dataset.py: the first 20 s are used.
-    """
+    """Recording longer than what models hear of it."""
     most = audio.expected.seconds
     if most is not None:
         for one, probe in audio.readable:
@@ -379,19 +305,7 @@ def audio_too_long(audio: Audio, found: Found) -> Iterator[Finding]:
 
 @rule("QAI307", ERROR)
 def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Time after the end of the recording.
-
-    A question about it cannot be answered by listening. Often times count from the start of a longer recording
-    that the clip was cut from, or are in different units.
-
-    Example:
-        "answer_meta": {"time_span": [40.0, 41.5]}, and the recording has 20 s
-
-    Fix:
-        Count times in seconds from the start of the recording that the question names.
-
-    Reference: SO-Bench, answer_meta; the last label frame of 0.1 s need not be full.
-    """
+    """Time after the end of the recording."""
     for row, path, time in audio.late:
         end = f"the {'clip' if time.clip else 'recording'} ends at {time.end:.3f} s"
         hint = "write times in seconds from its start"
@@ -401,18 +315,7 @@ def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
 
 @rule("QAI308", INFO)
 def audio_known_oddity(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Recording published with a sampling rate that differs from the rest.
-
-    This is the published file, but a loader that assumes 16 kHz plays it at a third of its speed.
-
-    Example:
-        dataset/v0/47.wav of JASCO is at 48,000 Hz, the other 79 recordings at 16,000 Hz
-
-    Fix:
-        Read the rate from the header and resample when loading; leave the file as it is.
-
-    Reference: JASCO, dataset/v0/47.wav.
-    """
+    """Recording published with a sampling rate that differs from the rest."""
     for one, probe in audio.readable:
         if probe.rate != audio.expected.rate and audio.expected.known.get(one.path) == probe.rate:
             message = f"{one.shown} is at {probe.rate:,} Hz, as published; the others are at {audio.expected.rate:,} Hz"
@@ -421,19 +324,7 @@ def audio_known_oddity(audio: Audio, found: Found) -> Iterator[Finding]:
 
 @rule("QAI309", INFO)
 def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
-    """File of questions without any of its recordings.
-
-    Only the questions are checked. Nothing is known about the recordings: whether they are complete, or have the
-    sampling rate, channels and length that the questions assume.
-
-    Example:
-        qa/test.jsonl without audio/test
-
-    Fix:
-        Put the recordings where the paths point, relative to the folder of the questions or a folder above it.
-
-    Reference: SO-Bench, audio_path.
-    """
+    """File of questions without any of its recordings."""
     if not audio.recordings and len(audio):
         hint = "put them where the paths point, relative to this file's folder or one above it"
         yield found(None, f"none of {plural(len(audio), 'recording')} found: not checked", hint)
@@ -441,20 +332,7 @@ def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
 
 @rule("QAI310", WARNING)
 def direction_of_one_channel(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Question that takes a direction or distance, about a recording with one channel.
-
-    One channel has no direction, so the question cannot be answered by listening: whoever is right has
-    guessed, or read the answer elsewhere. Some harnesses and adapters of models make one channel of four,
-    averaged or the first of them. SO-Bench's recordings have four (QAI305).
-
-    Example:
-        "What is the azimuth of the bell?", about a recording with 1 channel
-
-    Fix:
-        Use the recordings with all their channels, or leave such questions out.
-
-    Reference: lmms-eval, models/simple; see the how-to on evaluation harnesses.
-    """
+    """Question that takes a direction or distance, about a recording with one channel."""
     if audio.expected.channels is not None:
         return
     mono = [one for one, probe in audio.readable if probe.channels == 1 and one.path in audio.spatial]

@@ -257,19 +257,7 @@ _BALANCE = "mix the options anew, or choose questions whose answers are even (`s
 
 @rule("QAI401", WARNING)
 def telling_position(blind: Blind, found: Found) -> Iterator[Finding]:
-    """Right option that is in the same place too often.
-
-    A model that always names the first option, or the second, is right more often than by guessing, and one
-    that was tuned on such questions learns to. This holds for options with an order of their own (yes, no), too.
-
-    Example:
-        70 % of the answers are option A, of questions with four options
-
-    Fix:
-        Shuffle the options of each question, with a seed of its own.
-
-    Reference: Zheng and others, Large language models are not robust multiple choice selectors, ICLR 2024.
-    """
+    """Right option that is in the same place too often."""
     for group in blind.groups:
         if not group.open:
             guess = group.guess(
@@ -281,19 +269,7 @@ def telling_position(blind: Blind, found: Found) -> Iterator[Finding]:
 
 @rule("QAI402", WARNING)
 def telling_length(blind: Blind, found: Found) -> Iterator[Finding]:
-    """Right option that is the longest, or the shortest, too often.
-
-    Whoever writes questions takes care that the right option is true, and its text grows longer than the
-    wrong ones.
-
-    Example:
-        "choices": ["a dog", "a bird", "a small dog that barks twice", "rain"], the third one being right
-
-    Fix:
-        Write the options alike, or make the wrong ones of the right options of other questions.
-
-    Reference: DCASE 2026 Task 5, audio-dependent question answering.
-    """
+    """Right option that is the longest, or the shortest, too often."""
     for group in blind.groups:
         if not group.open:
             lengths = np.array([len(text) for text in group.texts], float)
@@ -305,19 +281,7 @@ def telling_length(blind: Blind, found: Found) -> Iterator[Finding]:
 
 @rule("QAI403", WARNING)
 def telling_answer(blind: Blind, found: Found) -> Iterator[Finding]:
-    """Answer that is right too often.
-
-    A model that always gives it scores above guessing without listening; differences between models shrink to
-    those of the other questions.
-
-    Example:
-        "stationary" is the answer to 71 % of the questions of classify_motion, which has four answers
-
-    Fix:
-        Choose questions whose answers are even: ``seldio convert LABELS --balance``.
-
-    Reference: DCASE 2026 Task 5, audio-dependent question answering.
-    """
+    """Answer that is right too often."""
     for group in blind.groups:
         if group.few and group.usual.telling:
             yield found(group.usual, _BALANCE)
@@ -325,20 +289,7 @@ def telling_answer(blind: Blind, found: Found) -> Iterator[Finding]:
 
 @rule("QAI404", WARNING)
 def telling_words(blind: Blind, found: Found) -> Iterator[Finding]:
-    """Answer that the words of the question and its options give away.
-
-    A classifier that knows only these words (naive Bayes over words and pairs of them, taught by four fifths
-    of the questions and asked about the last) is right more often than by guessing. A language model knows
-    more than it does.
-
-    Example:
-        "What does the siren belong to?", with "an ambulance" among options that have no siren
-
-    Fix:
-        Remove the questions that a language model answers without the recording, or write other wrong options.
-
-    Reference: DCASE 2026 Task 5, audio-dependent question answering.
-    """
+    """Answer that the words of the question and its options give away."""
     for group in blind.groups:
         if group.few:
             guess = group.guess("a classifier that reads the text alone", group.learned(*_features(group)))

@@ -26,18 +26,7 @@ _LOOKS = str.maketrans(HOMOGLYPHS | dict(zip("аеорсухіјѕԁһԛԝοѵ",
 
 @rule("QAI102", ERROR)
 def answer_not_among_options(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Answer that is not among the options.
-
-    No model can be right. MMAU once had 143 such questions.
-
-    Example:
-        "choices": ["Man", "Woman"], "answer": "Child"
-
-    Fix:
-        Correct the answer or the options.
-
-    Reference: MMAU issue 12.
-    """
+    """Answer that is not among the options."""
     for row, answer, options in _choices(table):
         letters = LETTERS[: len(options)]
         if answer and answer not in options and HOMOGLYPHS.get(answer, answer) not in (*letters,):
@@ -48,20 +37,7 @@ def answer_not_among_options(table: ItemTable, found: Found) -> Iterator[Finding
 
 @rule("QAI121", ERROR, "unsafe")
 def answer_in_another_form(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Answer in a form that the scorer of the benchmark does not read.
-
-    The right one of several options is written as its letter in some formats, and as its text in others. In the
-    other form it looks right, but a model that answers as it was asked to scores 0. ``seldio formats NAME`` says
-    which form a format has. Where ``items`` hold a letter, seldio reads it as its option, and it is a warning.
-
-    Example:
-        {"choices": ["Man", "Woman"], "answer": "B"} in MMAU, whose answers are texts
-
-    Fix:
-        Write the answer in the form of the format; ``--unsafe-fixes`` does, where one option alone can be meant.
-
-    Reference: MMAU, evaluation.py; DCASE 2026 Task 5; MERA_MULTIMODAL, ruenvaqa.yaml; inspect_ai, choice().
-    """
+    """Answer in a form that the scorer of the benchmark does not read."""
     for row, right in misformed(table):
         answer, form, home = table.values("answer")[row], _form(table), formats.get(table.home, ItemFormat)
         said = f"the letter {answer}" if form == "text" else f'the text "{clipped(answer)}"'
@@ -99,20 +75,7 @@ def _choices(table: ItemTable) -> Iterator[tuple[int, str | None, list[str]]]:
 
 @rule("QAI103", WARNING)
 def repeated_option(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Duplicate option.
-
-    A model that chooses the second of two equal options is right by its text and wrong by its letter. 27
-    questions of MMAU's test-mini repeat a choice; in 16 it is the right one. Two options that differ only in
-    letters that look the same, such as a Cyrillic and a Latin a, are equal for whoever reads them.
-
-    Example:
-        "choices": ["Guitar", "Piano", "Guitar"]
-
-    Fix:
-        Replace one of them.
-
-    Reference: MMAU issues 7 and 31.
-    """
+    """Duplicate option."""
     for row, _, options in _choices(table):
         looks = [option if option.isascii() else option.translate(_LOOKS) for option in options]
         first: dict[str, int] = {}
@@ -136,19 +99,7 @@ def _named(letter: str) -> str:
 
 @rule("QAI104", WARNING)
 def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Letter that only looks Latin, in an answer or in an instruction's list of options.
-
-    Cyrillic А and Latin A are different letters: an answer in one never equals a gold answer in the other. Seven
-    of ruEnvAQA's ten instructions label the first option with a Cyrillic А, while its answers are Latin.
-
-    Example:
-        А. {option_a}  B. {option_b}
-
-    Fix:
-        Type the letters on a Latin keyboard.
-
-    Reference: MERA_MULTIMODAL, ruEnvAQA instructions; exact_match compares code points.
-    """
+    """Letter that only looks Latin, in an answer or in an instruction's list of options."""
     if not table.asks:
         return
     for row in rows_where(pc.is_in(table.column("answer"), value_set=pa.array(list(HOMOGLYPHS)))):
@@ -168,19 +119,7 @@ def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 @rule("QAI110", ERROR)
 def no_options(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """List of options with nothing to choose from.
-
-    A multiple-choice question without options cannot be answered; harnesses fail, or pick an answer at random.
-    With a single option there is nothing to get wrong, and the score rises for nothing.
-
-    Example:
-        "choices": []
-
-    Fix:
-        Add the options, or omit the key if the question is open-ended.
-
-    Reference: lmms-eval, the MMAU task picks at random where it finds no letter.
-    """
+    """List of options with nothing to choose from."""
     if not table.asks:
         return
     sizes = pc.list_value_length(table.column("options"))

@@ -35,19 +35,7 @@ def _fields(instruction: str) -> list[str] | None:
 
 @rule("QAI201", WARNING)
 def cyrillic_option_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Instruction that labels an option with a Cyrillic letter.
-
-    The right answers are Latin letters. A model that follows the instruction and answers with a Cyrillic А is
-    scored 0. Seven of the benchmark's ten instructions are like this.
-
-    Example:
-        первому из предложенных вариантов ответа присваивается литера А, второму литера B
-
-    Fix:
-        Type the letter on a Latin keyboard. If the benchmark must stay as published, account for it when scoring.
-
-    Reference: MERA_MULTIMODAL, ruEnvAQA; exact_match compares code points.
-    """
+    """Instruction that labels an option with a Cyrillic letter."""
     for number, instruction in _instructed(table):
         if match := _NAMED.search(instruction):
             letter = match[1] or match[2]
@@ -59,19 +47,7 @@ def cyrillic_option_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 @rule("QAI202", ERROR)
 def options_of_instruction(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Instruction for a different number of options than the question has.
-
-    With too few options the prompt cannot be built (KeyError), or on the Hub reads ``C. None``. With too many,
-    the model never sees the last ones.
-
-    Example:
-        "A. {option_a} … D. {option_d}" and a question with option_a and option_b
-
-    Fix:
-        Use an instruction for as many options as the question has.
-
-    Reference: MERA_MULTIMODAL, ruenvaqa/utils.py: instruction.format(**inputs).
-    """
+    """Instruction for a different number of options than the question has."""
     for number, instruction in _instructed(table):
         options = table.values("options")[number]
         asked = {name for name in _fields(instruction) or () if _OPTION.fullmatch(name)}
@@ -83,19 +59,7 @@ def options_of_instruction(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 @rule("QAI203", ERROR)
 def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Placeholder that nothing fills, or a part of the question without a placeholder.
-
-    The prompt is built from the inputs by Python's ``format``: an unknown name fails with a KeyError. Without
-    ``{question}`` the model is not told what is asked; without ``<audio>`` there is no place for the recording.
-
-    Example:
-        Вопрос: {query}
-
-    Fix:
-        Use <audio>, {question}, {option_a}, {option_b}, and so on.
-
-    Reference: MERA_MULTIMODAL, docs/dataset_formatting.md and ruenvaqa/utils.py.
-    """
+    """Placeholder that nothing fills, or a part of the question without a placeholder."""
     for number, instruction in _instructed(table):
         fields, audio = _fields(instruction), table.values("audio")[number]
         further = table.extra(number).get("inputs")
@@ -114,19 +78,7 @@ def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding
 
 @rule("QAI204", ERROR)
 def literal_braces(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Braces in an instruction that are not a placeholder.
-
-    Python's ``format`` reads every brace as a placeholder and fails with an error. Braces in questions and
-    options are harmless.
-
-    Example:
-        Ответьте в виде {"answer": "A"}
-
-    Fix:
-        Write {{ and }}.
-
-    Reference: MERA_MULTIMODAL, ruenvaqa/utils.py: instruction.format(**inputs).
-    """
+    """Braces in an instruction that are not a placeholder."""
     for number, instruction in _instructed(table):
         fields = _fields(instruction)
         if fields is None or any(not name.isidentifier() for name in fields):

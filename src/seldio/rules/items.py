@@ -25,19 +25,7 @@ PUBLIC = ("so-bench", "so-dataset-qa")
 
 @rule("QAI101", ERROR)
 def repeated_id(table: ItemFile, found: Found) -> Iterator[Finding]:
-    """Duplicate question id.
-
-    Predictions are joined to questions by id. With a duplicate id, one answer is used for both questions, or the
-    scorer fails.
-
-    Example:
-        two lines with "qa_id": "qa_4e31e78e5a6f7579fe52"
-
-    Fix:
-        Give each question its own id.
-
-    Reference: SO-Bench scorer, prepare_records: a repeated id raises ValueError for the second prediction.
-    """
+    """Duplicate question id."""
     for row, first in table.repeated("id") if table.asks else ():
         message = f"the id {clipped(table.values('id')[row])} already appears in line {table.line(first)}"
         yield found(row, "id", message, "give each question its own id")
@@ -45,19 +33,7 @@ def repeated_id(table: ItemFile, found: Found) -> Iterator[Finding]:
 
 @rule("QAI105", ERROR)
 def times_of_item(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Impossible times: an end before the start, or outside the audio.
-
-    Scorers of intervals swap a reversed span or treat it as empty, each in its own way; a time outside the clip
-    asks about something that cannot be heard.
-
-    Example:
-        "answer_meta": {"time_span": [20.0, 18.5]}
-
-    Fix:
-        Write the start before the end, in seconds from the start of the audio.
-
-    Reference: SO-Bench, answer_meta.
-    """
+    """Impossible times: an end before the start, or outside the audio."""
     if not table.asks:
         return
     start, end = table.numbers("start"), table.numbers("end")
@@ -78,19 +54,7 @@ def times_of_item(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 @rule("QAI107", WARNING)
 def task_counts(table: ItemFile, found: Found) -> Iterator[Finding]:
-    """File that looks like all of SO-Bench but has different task counts.
-
-    SO-Bench has 7,877 questions in 16 tasks with fixed counts. A score on a different set is not an SO-Bench
-    score; SO-Dataset's own test split looks similar but does not replace it.
-
-    Example:
-        7,877 questions, 660 of them detect_time where SO-Bench has 667
-
-    Fix:
-        Download qa/test.jsonl of SO-Bench again.
-
-    Reference: the dataset card of SO-Bench.
-    """
+    """File that looks like all of SO-Bench but has different task counts."""
     counts = _by_task(table)
     total = sum(counts.values())
     if table.format == "so-bench" and abs(total - sum(COUNTS.values())) < 80 and counts != COUNTS:
@@ -110,20 +74,7 @@ def _by_task(table: ItemTable) -> dict[str | None, int]:
 
 @rule("QAI108", ERROR)
 def unsafe_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Audio path that leads out of the dataset, or is not a path.
-
-    FFmpeg opens URLs and protocols (``http:``, ``concat:``, ``pipe:``), libsndfile reads ``-`` as standard input,
-    and ``..`` or a leading slash reach any file on the machine: whoever opens the dataset opens them. Absolute
-    paths are accepted in predictions, since SO-Bench's own tools write them and no scorer opens them.
-
-    Example:
-        "audio_path": "../../etc/passwd"
-
-    Fix:
-        Write paths relative to the root of the dataset, with forward slashes.
-
-    Reference: probed with soundfile and PyAV; CWE-22.
-    """
+    """Audio path that leads out of the dataset, or is not a path."""
     paths, usual = table.paths, table.shared(usual_paths)
     if usual.all():
         return
@@ -165,20 +116,7 @@ def unsafe(path: str) -> str | None:
 
 @rule("QAI109", WARNING)
 def awkward_audio_path(table: ItemFile, found: Found) -> Iterator[Finding]:
-    """Audio path that other systems reject or confuse.
-
-    Names over 255 bytes, names that Windows reserves for devices, trailing dots or spaces, and pairs of paths
-    that differ only in case or in the composition of their accents: on another system the file is not found, or a
-    different file is.
-
-    Example:
-        "audio_path": "A.WAV" and "audio_path": "a.wav"
-
-    Fix:
-        Rename the recordings: letters, digits, ``_``, ``-`` and a single dot work everywhere.
-
-    Reference: the file systems of Windows and macOS.
-    """
+    """Audio path that other systems reject or confuse."""
     named = pc.list_flatten(table.column("audio"))
     if pc.all(_are_usual(named)).as_py():
         lower = pc.utf8_lower(named)
@@ -205,54 +143,19 @@ def awkward_audio_path(table: ItemFile, found: Found) -> Iterator[Finding]:
 
 @row_rule("QAI111", ERROR, field="question", message="the question {id} is empty", hint="write the question")
 def empty_question(table: ItemTable) -> Marked:
-    """Empty question.
-
-    Whatever a model answers is a guess, but it is scored like an answer.
-
-    Example:
-        "question": ""
-
-    Fix:
-        Write the question, or leave the record out.
-
-    Reference: SO-Bench, question.
-    """
+    """Empty question."""
     return table.blank("question") if table.asks else None
 
 
 @row_rule("QAI112", ERROR, field="answer", message="the question {id} has no answer", hint="write the answer")
 def no_answer(table: ItemTable) -> Marked:
-    """Question without an answer, in a benchmark whose answers are public.
-
-    The judge is shown the right answer next to the prediction, and here would be shown none. Benchmarks that
-    keep their answers secret (MMAU, MERA) leave them empty on purpose; of these, QAI122 reports single gaps.
-
-    Example:
-        "answer": null
-
-    Fix:
-        Write the answer as a full sentence.
-
-    Reference: SO-Bench scorer, REFERENCE_ANSWER; JASCO, evaluation/eval.py.
-    """
+    """Question without an answer, in a benchmark whose answers are public."""
     return table.blank("answer") if table.asks and table.home in (*PUBLIC, "jasco") else None
 
 
 @rule("QAI122", ERROR)
 def answer_missing_among_others(table: ItemFile, found: Found) -> Iterator[Finding]:
-    """Question without an answer, in a file where most questions have one.
-
-    Whoever keeps the answers secret leaves out all of them. One that is missing among others is a gap: no reply
-    is right, or the scorer stops at it.
-
-    Example:
-        1 of 8 questions has no answer
-
-    Fix:
-        Write the answer, or leave the question out.
-
-    Reference: MERA, exact_match with an empty text; MMAU, evaluation.py.
-    """
+    """Question without an answer, in a file where most questions have one."""
     if not table.asks or table.home in (*PUBLIC, "jasco"):  # of which QAI112 tells each
         return
     missing = rows_where(pc.invert(table.column(ANSWERED)))
@@ -266,18 +169,7 @@ def answer_missing_among_others(table: ItemFile, found: Found) -> Iterator[Findi
 
 @rule("QAI123", WARNING)
 def same_question_twice(table: ItemFile, found: Found) -> Iterator[Finding]:
-    """Question about a recording that is asked twice, under two ids.
-
-    It counts twice in the score. If the answers differ, one of them is wrong.
-
-    Example:
-        ids q7 and q9: "What barks?" about audio/a.wav
-
-    Fix:
-        Leave one of them out.
-
-    Reference: Clotho-AQA, whose questions have three answers each, some of them contradictory.
-    """
+    """Question about a recording that is asked twice, under two ids."""
     if not table.asks:
         return
     for row, first in table.repeated(ASKED):
@@ -289,18 +181,7 @@ def same_question_twice(table: ItemFile, found: Found) -> Iterator[Finding]:
 
 @rule("QAI124", WARNING)
 def english_question(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """English question in a set of Russian ones.
-
-    It was left untranslated, or belongs to another set. Names of classes in Latin letters are not reported.
-
-    Example:
-        "question": "How many instruments are playing?" in ruEnvAQA
-
-    Fix:
-        Translate the question and its options.
-
-    Reference: MERA_MULTIMODAL, ruEnvAQA: its questions are translations from Clotho-AQA and MUSIC-AVQA.
-    """
+    """English question in a set of Russian ones."""
     russian = pc.equal(table.column("language"), "ru") if table.asks else None
     if russian is None or not pc.any(russian).as_py():
         return
@@ -319,20 +200,7 @@ _LATIN, _CYRILLIC = re.compile("[A-Za-z]"), re.compile("[\u0400-\u04ff]")
 
 @rule("QAI113", WARNING)
 def unknown_task(table: ItemFile, found: Found) -> Iterator[Finding]:
-    """Task that SO-Bench does not have.
-
-    The scorer knows sixteen tasks by their exact names. An answer of any other task counts as right only if it
-    equals the reference, ignoring case and spaces. Questions converted from other benchmarks have such tasks;
-    their scores are not SO-Bench scores.
-
-    Example:
-        "task_name": "Detect_Time"
-
-    Fix:
-        Use one of the sixteen task names, or score the questions by the rules of their own benchmark.
-
-    Reference: SO-Bench scorer, normalized_exact_match.
-    """
+    """Task that SO-Bench does not have."""
     if table.home != "so-bench":
         return
     plain = {task.replace("_", ""): task for task in KNOWN}
@@ -351,20 +219,7 @@ def unknown_task(table: ItemFile, found: Found) -> Iterator[Finding]:
 
 @rule("QAI117", ERROR)
 def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Question whose audio_id does not match its recording.
-
-    Both identify one recording, but here they name two: one of them is wrong, and so is the answer if it was
-    joined by the wrong one. Questions that seldio made without cutting the audio have ``start`` and ``end``, and
-    their audio_id is that of the clip in between.
-
-    Example:
-        "audio_id": "foa_413d6010b124f7adcc0b", "audio_path": "audio/test/foa_929c83b9bf22369f8eb9.wav"
-
-    Fix:
-        Check where ids and paths were joined: usually one list was sorted or filtered without the other.
-
-    Reference: the dataset card of SO-Bench, audio_id and audio_path.
-    """
+    """Question whose audio_id does not match its recording."""
     if not table.asks or table.home not in PUBLIC:
         return
     columns = (table.values(field) for field in ("extra", "audio", "start", "end"))
@@ -382,19 +237,7 @@ def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 @rule("PRD101", ERROR)
 def repeated_prediction(table: ItemFile, found: Found) -> Iterator[Finding]:
-    """Two predictions for one question.
-
-    The SO-Bench scorer joins the second one to the question in the same line of the reference if audio and task
-    agree: silently a wrong match. MERA uses the last one.
-
-    Example:
-        two lines with the same qa_id
-
-    Fix:
-        Keep one of them.
-
-    Reference: SO-Bench scorer, prepare_records.
-    """
+    """Two predictions for one question."""
     for row, first in () if table.asks else table.repeated("id", "prompt"):
         id = clipped(table.values("id")[row])
         message = f"a second prediction for {id}; the first is in line {table.line(first)}"
@@ -404,16 +247,5 @@ def repeated_prediction(table: ItemFile, found: Found) -> Iterator[Finding]:
 
 @row_rule("PRD102", WARNING, field="prediction", message="no prediction for {id}", hint="it counts as wrong")
 def empty_prediction(table: ItemTable) -> Marked:
-    """Empty prediction.
-
-    It counts as wrong. An empty prediction is often a crash, a time-out or a refusal that was filtered out.
-
-    Example:
-        "prediction": ""
-
-    Fix:
-        Run the model on this question again.
-
-    Reference: SO-Bench scorer: an empty prediction is not parseable and counts 0.
-    """
+    """Empty prediction."""
     return None if table.asks else table.blank("prediction")

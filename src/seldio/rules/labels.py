@@ -34,36 +34,13 @@ JUDGED_BY = {"LAB202": "frame", "LAB203": "frame"}
     hint="frames count from 0",
 )  # fmt: skip
 def frame_range(labels: Labels) -> Marked:
-    """Negative frame number.
-
-    Frames count from 0, 100 ms each. The official scorers drop negative frames silently.
-
-    Example:
-        -1,1,0,-50,30
-
-    Fix:
-        Count frames from 0; shift all of them if the whole file is off by one.
-
-    Reference: DCASE 2023 Task 3, "Frame, class, and source enumeration begins at 0".
-    """
+    """Negative frame number."""
     return labels.column("frame") < 0
 
 
 @rule("LAB102", ERROR, needs="class_id")
 def class_range(labels: Labels, found: Found) -> Iterator[Finding]:
-    """Class outside the vocabulary.
-
-    Class numbers count from 0. The official scorers never check them: a class beyond the last one vanishes from
-    the score, and its events count as missed.
-
-    Example:
-        7,13,0,-50,30  (STARSS has classes 0 to 12)
-
-    Fix:
-        Use the class numbers of the vocabulary; ``seldio formats`` shows it for each format.
-
-    Reference: DCASE 2023 Task 3, class descriptions.
-    """
+    """Class outside the vocabulary."""
     classes, ids = vocabulary(labels.format.vocabulary), labels.column("class_id")
     named = "class_name" in labels.reading.table.column_names
     if ids.min() >= 0 and ids.max() < len(classes):
@@ -83,20 +60,7 @@ def class_range(labels: Labels, found: Found) -> Iterator[Finding]:
 
 @rule("LAB120", WARNING, needs="onset class_id")
 def unknown_class_name(labels: Labels, found: Found) -> Iterator[Finding]:
-    """Label whose text is not the name of a class.
-
-    Tools for marking sounds know no classes: the text of a label is taken for the name of one, in any spelling
-    that the vocabulary has (case, ``_`` and ``-`` do not matter). Another name stays as it is written. It can go
-    to formats that hold names, but a conversion to numbers would leave its rows out, and says so.
-
-    Example:
-        1.25<TAB>2.5<TAB>Water tap  (STARSS calls it "Water tap, faucet")
-
-    Fix:
-        Write the name of the class in the tool, or add a vocabulary of your own.
-
-    Reference: the class lists, ``seldio formats NAME``.
-    """
+    """Label whose text is not the name of a class."""
     if not labels.format.tool:
         return
     classes = vocabulary(labels.format.vocabulary)
@@ -123,21 +87,7 @@ def _close(name: str, classes: Vocabulary) -> str | None:
     message="azimuth {text} is outside [-{widest}, {widest}]", hint="counter-clockwise from the front, +90 is left",
 )  # fmt: skip
 def azimuth_range(labels: Labels) -> Marked:
-    """Azimuth outside [-180, 180] degrees.
-
-    Azimuth counts counter-clockwise from the front: +90 is left, -90 is right, and both -180 and 180 (behind) are
-    legal. In the stereo layout of 2025 it is folded into [-90, 90]. Training code that bins or normalises angles
-    puts other values in the wrong place.
-
-    Example:
-        7,1,0,270,30
-
-    Fix:
-        ``--unsafe-fixes`` wraps it: 270 becomes -90. It does not where azimuths of the set go beyond ±360,
-        or from -200 to 200, as gradians do: another unit cannot be wrapped.
-
-    Reference: DCASE 2023 Task 3, "azimuth in [-180, 180]"; DCASE 2025 Task 3 (stereo).
-    """
+    """Azimuth outside [-180, 180] degrees."""
     return np.abs(labels.column("azimuth")) > labels.widest
 
 
@@ -146,18 +96,7 @@ def azimuth_range(labels: Labels) -> Marked:
     hint="elevation is the column after azimuth, positive upwards",
 )  # fmt: skip
 def elevation_range(labels: Labels) -> Marked:
-    """Elevation outside [-90, 90] degrees.
-
-    Elevation counts upwards from the horizon; +90 is straight up, -90 straight down.
-
-    Example:
-        7,1,0,-50,91
-
-    Fix:
-        Check the order of the columns: azimuth comes before elevation (except in the 2019 labels).
-
-    Reference: DCASE 2023 Task 3, "elevation in [-90, 90]".
-    """
+    """Elevation outside [-90, 90] degrees."""
     wrong: Marked = np.abs(labels.column("elevation")) > 90
     if "segmentation" in labels.fields:  # there LAB111 says it, of the points that directions come from
         wrong &= labels.reading.table["segmentation"].is_null().to_numpy()
@@ -169,20 +108,7 @@ def elevation_range(labels: Labels) -> Marked:
     hint="distances are 0 to 100 m, in the unit of the layout",
 )  # fmt: skip
 def distance_range(labels: Labels) -> Marked:
-    """Distance below 0 or above 100 m.
-
-    Distances are centimetres in labels and submissions, and metres in 2024 outputs and in SpatialScaper labels.
-    Only SO-Dataset has a value for an unknown distance (-1).
-
-    Example:
-        7,1,0,-50,30,-5
-
-    Fix:
-        Write the distance in the unit of the layout. If distances are unknown, choose a layout without that
-        column.
-
-    Reference: DCASE 2024 Task 3; ``seldio formats``.
-    """
+    """Distance below 0 or above 100 m."""
     distance = labels.column("distance")
     from seldio.geometry import FARTHEST
 
@@ -194,19 +120,7 @@ def distance_range(labels: Labels) -> Marked:
     hint="sources count from 0",
 )  # fmt: skip
 def source_range(labels: Labels) -> Marked:
-    """Negative source number.
-
-    Sources count from 0; 0 is anything that is not an actor, such as a loudspeaker. In 2020 submissions the track
-    is free, and -1 is common there.
-
-    Example:
-        7,1,-2,-50,30
-
-    Fix:
-        Number the sources from 0.
-
-    Reference: DCASE 2023 Task 3, "Independent sources that are not actors get a 0 identifier".
-    """
+    """Negative source number."""
     free = labels.dialect is not None and "source" in labels.dialect.fills
     return None if free else labels.column("source") < 0
 
@@ -216,19 +130,7 @@ def source_range(labels: Labels) -> Marked:
     message="the vector has length 0: no direction, scored as straight ahead",
 )  # fmt: skip
 def no_direction(labels: Labels) -> Marked:
-    """Vector of length 0, which has no direction.
-
-    In Cartesian outputs the length of (x, y, z) is the activity. A zero vector has no direction; the official
-    scorers read it as azimuth 0, elevation 0: straight ahead.
-
-    Example:
-        7,1,0,0.0,0.0,0.0
-
-    Fix:
-        Leave the row out if nothing was detected.
-
-    Reference: arctan2(0, 0) = 0 in the official conversion to polar coordinates.
-    """
+    """Vector of length 0, which has no direction."""
     x, y, z = (labels.column(axis) for axis in "xyz")
     return (x == 0) & (y == 0) & (z == 0)
 
@@ -238,38 +140,13 @@ def no_direction(labels: Labels) -> Marked:
     hint="columns are x (front), y (left), z (up)",
 )  # fmt: skip
 def vector_length(labels: Labels) -> Marked:
-    """Vector longer than 3 where a length of about 1 is expected.
-
-    Systems write vectors whose length is an activity, from 0.5 to about 1.5. Longer ones are positions in metres,
-    or columns in the wrong order.
-
-    Example:
-        7,1,0,-150.0,30.0,181.0
-
-    Fix:
-        Check the columns: x (front), y (left), z (up).
-
-    Reference: measured: the longest of 256 real output files has length 1.61.
-    """
+    """Vector longer than 3 where a length of about 1 is expected."""
     return None if labels.dialect is not None and labels.dialect.header else labels.length > 3
 
 
 @rule("LAB110", WARNING, needs="x y z")
 def long_vector(labels: Labels, found: Found) -> Iterator[Finding]:
-    """Vector longer than any plausible activity.
-
-    In outputs with x, y, z, the length of the vector is the activity of its class, trained towards 1. Real
-    outputs reach 1.61. Longer vectors were scaled, or are positions in metres, whose directions are right but
-    whose lengths mean something else: code that uses the length as a probability is misled.
-
-    Example:
-        7,1,0,1.36,0.91,0.45
-
-    Fix:
-        Write the output of the network unchanged, or unit vectors.
-
-    Reference: measured: the longest of 256 real output files has length 1.61.
-    """
+    """Vector longer than any plausible activity."""
     if labels.dialect is not None and labels.dialect.header:
         return
     length = labels.length
@@ -286,20 +163,7 @@ def long_vector(labels: Labels, found: Found) -> Iterator[Finding]:
 
 @rule("LAB111", ERROR, needs="segmentation")
 def map_range(labels: Labels, found: Found) -> Iterator[Finding]:
-    """Point of an energy map outside the panorama.
-
-    Points of an energy map are on a panorama of 360 × 180: x runs from 0 (behind, over the left) to 360, y from 0
-    (straight up) to 180. The official program ends at the first point outside, without a score for any clip. In
-    radians, or on a picture of another size, all points are in the wrong place.
-
-    Example:
-        [[361.5, 90.0, 0.7], [12.0, 180.5, 0.4]]
-
-    Fix:
-        Scale the points to 360 × 180; take x modulo 360.
-
-    Reference: DCASE2026_Task3_SAISELD_baseline at d4df662, evaluate.py, _validate_annotation_coords.
-    """
+    """Point of an energy map outside the panorama."""
     from seldio.formats.dcase_json import PANORAMA, points  # for energy maps alone
 
     rows, spots = points(labels.reading.table["segmentation"].combine_chunks())
@@ -319,42 +183,14 @@ def map_range(labels: Labels, found: Found) -> Iterator[Finding]:
     hint="the start must be 0 or later, and before the end",
 )  # fmt: skip
 def event_times(labels: Labels) -> Marked:
-    """Event that ends before it begins, or begins before the recording.
-
-    The official loader converts both times to frames and fills the slice between them. That slice is empty if the
-    end precedes the start or the start is negative: the event is silently lost.
-
-    Example:
-        cough,2.5,1.2,0,30,1
-
-    Fix:
-        Write start_time before end_time, both in seconds from the start of the recording.
-
-    Reference: seld-dcase2019, cls_feature_class.py: se_label[start_frame:end_frame + 1, …] = 1.
-    """
+    """Event that ends before it begins, or begins before the recording."""
     onset, offset = labels.column("onset"), labels.column("offset")
     return (onset < 0) | (offset < onset)
 
 
 @rule("LAB201", WARNING, fix="safe", needs="frame")
 def frame_order(labels: Labels, found: Found) -> Iterator[Finding]:
-    """Frames that are not in ascending order.
-
-    The official files are sorted by frame. The scorers accept any order, but soundata splits an event in two
-    where the order breaks, and the file is hard to read. If the file holds several clips, two runs of a system or
-    both sides of a merge conflict, sorting mixes them for good.
-
-    Example:
-        5,1,0,0,0
-        1,1,0,0,0
-
-    Fix:
-        ``--fix`` sorts the rows by frame where all rows of each frame stand together, so that only whole frames
-        move: no frame can then get rows of two clips. Otherwise it is for you to know whether all rows are of one
-        clip; if so, sort them by frame. Rows that cannot be read have to be put right first.
-
-    Reference: DCASE 2023 Task 3, the example sequence.
-    """
+    """Frames that are not in ascending order."""
     owners, firsts, counts = np.unique(labels.owners(labels.unsorted), return_index=True, return_counts=True)
     for owner, row, count in zip(owners.tolist(), labels.unsorted[firsts].tolist(), counts.tolist(), strict=True):
         apart = _frame_apart(labels, owner)
@@ -389,21 +225,7 @@ def _every_line_read(labels: Labels, owner: int) -> bool:
 
 @rule("LAB202", WARNING, fix="unsafe", needs="frame")
 def duplicate_row(labels: Labels, found: Found) -> Iterator[Finding]:
-    """Duplicate row.
-
-    A repeated row counts as a second source: in a reference it is one more event to find, in a submission
-    one more false alarm. The real STARSS22 labels have 883 of them.
-
-    Example:
-        7,1,0,-50,30
-        7,1,0,-50,30
-
-    Fix:
-        ``--unsafe-fixes`` keeps the first one, where rows have the number of their source. Without it, two
-        sources at the same position look the same: check first, and remove what was written twice.
-
-    Reference: measured on the STARSS22 development labels (fold3_room21_mix023 and two others).
-    """
+    """Duplicate row."""
     first, second = labels.twins
     for field in (*POSITION, "onscreen", "score"):
         if field in labels.fields:
@@ -430,20 +252,7 @@ def _repeated(labels: Labels, first: Ints, second: Ints) -> Iterator[tuple[int, 
 
 @rule("LAB203", WARNING, needs="frame source azimuth")
 def source_in_two_places(labels: Labels, found: Found) -> Iterator[Finding]:
-    """One source in two places in the same frame.
-
-    A source number identifies one person or object. Two positions for it in one frame mean that two sources of a
-    class share a number, or that an event was written twice.
-
-    Example:
-        7,1,2,0,0
-        7,1,2,90,0
-
-    Fix:
-        Give the second source its own number.
-
-    Reference: DCASE 2023 Task 3, "a unique integer for each source in the scene".
-    """
+    """One source in two places in the same frame."""
     if labels.dialect and "source" in labels.dialect.fills:
         return
     for row, line in _repeated(labels, *labels.twins_apart):
@@ -453,19 +262,7 @@ def source_in_two_places(labels: Labels, found: Found) -> Iterator[Finding]:
 
 @rule("LAB204", WARNING, needs="frame")
 def overlaps(labels: Labels, found: Found) -> Iterator[Finding]:
-    """More than six events in one frame.
-
-    Up to three simultaneous events are common in the recordings, six are rare, and more do not occur. In a
-    submission this indicates a detection threshold that is too low: every extra row is a false alarm.
-
-    Example:
-        seven rows that begin with the same frame number
-
-    Fix:
-        Raise the detection threshold, or merge detections of the same source.
-
-    Reference: DCASE 2023 Task 3, "higher numbers of overlapping events (up to 6) can occur but are rare".
-    """
+    """More than six events in one frame."""
     sizes = np.diff(labels.frame_starts)
     crowded = np.flatnonzero(sizes > MOST_OVERLAPS)
     rows = labels.rows(labels.frame_starts[crowded] + MOST_OVERLAPS)
@@ -479,21 +276,7 @@ def overlaps(labels: Labels, found: Found) -> Iterator[Finding]:
 
 @rule("LAB205", WARNING)
 def decimal_angle(labels: Labels, found: Found) -> Iterator[Finding]:
-    """Decimals where integers are expected.
-
-    Angles are whole degrees and distances whole centimetres, rounded to the nearest. The official scorers also
-    read decimals; loaders that call int() fail, or turn a whole table into floats. Decimals may also be what is
-    left of another unit (radians, metres), and rounding would destroy them: no repair does it.
-
-    Example:
-        7,1,0,-50.4,30
-
-    Fix:
-        Check the unit. If it is right, ``seldio convert FILE --to FORMAT`` rounds to the nearest integer. Never
-        truncate the decimals: that moves every source towards the front.
-
-    Reference: DCASE 2023 Task 3, "[azimuth (int)], [elevation (int)]".
-    """
+    """Decimals where integers are expected."""
     for field in ("azimuth", "elevation", "distance"):
         asked = labels.dialect is not None and labels.dialect.kind(field) == "whole"
         if not asked or field not in labels.fields or field in labels.reading.whole:

@@ -36,21 +36,7 @@ _EVALUATION = {
 
 @rule("LAY110", INFO)
 def evaluation_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Evaluation recordings that are not where the official code looks for them.
-
-    The archives of STARSS22 and STARSS23 store the evaluation recordings flat (foa_eval/mix001.wav), but the
-    baselines of 2021 to 2024 list the subfolders of foa_eval and fail with a NotADirectoryError. The 2025
-    baseline expects stereo_eval/eval/, those of 2019 and 2020 no subfolder. seldio reads all of these.
-
-    Example:
-        foa_eval/mix001.wav
-
-    Fix:
-        For the baselines of 2021 to 2024: ``mkdir foa_eval/eval && mv foa_eval/*.wav foa_eval/eval/``.
-
-    Reference: seld-dcase2023, cls_feature_class.py, ``os.listdir`` of every subfolder; DCASE2025_seld_baseline,
-    extract_features.py.
-    """
+    """Evaluation recordings that are not where the official code looks for them."""
     wanted = tree.row.below_eval
     fits = {"none": (), "eval": ("eval",)}
     away = [
@@ -66,20 +52,7 @@ def evaluation_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Findin
 
 @rule("LAY111", WARNING)
 def evaluation_labels(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Labels of an evaluation set whose labels were never published.
-
-    They are the output of a system, or someone's own annotation, which the task rules forbid for participants. A
-    score against them shows how well two systems agree, not how good either one is.
-
-    Example:
-        metadata_eval/mix001.csv in a STARSS23 tree
-
-    Fix:
-        Keep predictions outside the dataset. Organisers can ignore this rule (``--ignore LAY111``).
-
-    Reference: DCASE 2023 Task 3, "That dataset consists of only audio and video recordings without any
-    metadata/labels".
-    """
+    """Labels of an evaluation set whose labels were never published."""
     labels = [p for p in tree.places if p.top is not None and p.top.set == "eval" and p.top.field == "metadata"]
     labels = [place for place in labels if tree.row.secret and place.field == "metadata"]
     if labels:
@@ -91,20 +64,7 @@ def evaluation_labels(_: Collection, tree: Tree, found: Found) -> Iterator[Findi
 
 @rule("LAY112", WARNING)
 def file_type(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """File of a type that does not belong in its folder.
-
-    The official code reads every name in the folder, cuts it at the first dot and appends .wav:
-    fold3_room4_mix001.csv.txt, fold3_room4_mix001.WAV and README.md all make it fail, or are read as something
-    else. On Windows, hidden suffixes produce such names easily.
-
-    Example:
-        metadata_dev/dev-train-tau/fold3_room4_mix001.csv.txt
-
-    Fix:
-        Rename it with a lower-case suffix (.wav, .csv, .mp4), convert it, or move it elsewhere.
-
-    Reference: seld-dcase2023, cls_feature_class.py, ``file_name.split('.')[0]``.
-    """
+    """File of a type that does not belong in its folder."""
     ours = (place for place in tree.places if place.inside and (place.top is None or place.top.set is not None))
     odd = [place for place in ours if place.suffix not in wanted_types(place) and place.is_text]
     for places in by_folder(odd, _name):
@@ -121,19 +81,7 @@ def file_type(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
 
 @rule("LAY113", ERROR)
 def empty_media(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Empty audio or video file (0 bytes).
-
-    An empty label file means that no event occurs; an empty recording only means that a download or a disk
-    failed.
-
-    Example:
-        foa_dev/dev-train-tau/fold3_room4_mix001.wav, 0 bytes
-
-    Fix:
-        Download or unpack it again.
-
-    Reference: no dataset has one.
-    """
+    """Empty audio or video file (0 bytes)."""
     empty = {
         entry.name for entry in collection.entries
         if entry.size == 0 and TYPES.get(entry.name.rpartition(".")[2].lower()) in ("audio", "video")
@@ -150,23 +98,7 @@ def empty_media(collection: Collection, tree: Tree, found: Found) -> Iterator[Fi
 
 @rule("LAY116", WARNING)
 def split_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Development files that are not directly in a split folder.
-
-    The official code since 2021 looks exactly one folder below foa_dev, metadata_dev and video_dev: files above
-    that level make it fail (NotADirectoryError), files below it are not seen. The code of 2019 and 2020 has no
-    split folders.
-
-    Files too deep are an error where others of the same folder are in their place: those are read and these not,
-    and nobody says so.
-
-    Example:
-        metadata_dev/fold3_room4_mix001.csv
-
-    Fix:
-        Move them to their split: metadata_dev/dev-train-tau/fold3_room4_mix001.csv.
-
-    Reference: seld-dcase2023, cls_feature_class.py, ``os.listdir`` of every subfolder.
-    """
+    """Development files that are not directly in a split folder."""
 
     def away(place: TreePlace) -> tuple[str, bool] | None:
         if not (place.inside and place.set == "dev" and place.field) or len(place.below) == tree.row.depth:
@@ -205,21 +137,7 @@ def _held(tree: Tree, set: Set) -> list[Holding]:
 
 @rule("LAY101", WARNING)
 def clip_name(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """File of a dataset tree that is not named like its clips.
-
-    The official code goes by the name alone: the fifth character is the fold, and so decides between training and
-    testing; labels and video are found by the recording's name. A copy, a backup or a misspelt name becomes an
-    extra clip, or is not found.
-
-    Example:
-        metadata_dev/dev-train-tau/fold3_room4_mix1.csv
-
-    Fix:
-        Rename it like the files of the dataset (fold3_room4_mix001.csv), or move it elsewhere.
-
-    Reference: DCASE 2023 Task 3, "naming convention"; seld-dcase2023, cls_data_generator.py,
-    ``int(filename[4])``; seld-dcase2020, cls_feature_class.py, keeps names of 26 characters only.
-    """
+    """File of a dataset tree that is not named like its clips."""
     odd = (place for place in tree.places if place.inside and place.field and not place.exact)
     ruled = (place for place in odd if (tree.row.mix if place.set == "eval" else tree.row.clip))
     for places in by_folder(ruled, _name):
@@ -236,20 +154,7 @@ def clip_name(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
 
 @rule("LAY106", ERROR)
 def wrong_split(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Clip in the folder of the wrong split.
-
-    Programs that go by folder train on recordings that others test on: the score comes out too high, and nobody
-    sees why. Programs that go by the fold in the name (the baselines) do the opposite of what the folders say.
-
-    Example:
-        foa_dev/dev-train-sony/fold4_room23_mix001.wav: fold 4 belongs to dev-test
-
-    Fix:
-        Move it back; if in doubt, unpack the archive again.
-
-    Reference: DCASE 2023 Task 3, "Manipulation of the provided training-test split in the development dataset is
-    not allowed"; folds: seld-dcase2022, issue 3.
-    """
+    """Clip in the folder of the wrong split."""
 
     def wrong(holding: Holding) -> tuple[str, str] | None:
         split = _split(holding)
@@ -263,19 +168,7 @@ def wrong_split(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
 
 @rule("LAY107", ERROR)
 def clip_in_two_splits(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Clip in two splits.
-
-    Training on one split and testing on the other then means testing on training data. The baselines write
-    features by clip name into one folder, so one of the two overwrites the other.
-
-    Example:
-        foa_dev/dev-train-tau/fold4_room2_mix001.wav and foa_dev/dev-test-tau/fold4_room2_mix001.wav
-
-    Fix:
-        Remove it from the split that it does not belong to.
-
-    Reference: DCASE 2023 Task 3, Task rules; folds: seld-dcase2022, issue 3.
-    """
+    """Clip in two splits."""
     twice = (holding for holding in _held(tree, "dev") if len(holding.splits) > 1)
     for splits, holdings in sorted(grouped(twice, lambda holding: tuple(sorted(holding.splits))).items()):
         named = holdings[0].named
@@ -290,19 +183,7 @@ def clip_in_two_splits(_: Collection, tree: Tree, found: Found) -> Iterator[Find
 
 @rule("LAY109", WARNING)
 def unknown_clip(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Clip that the dataset does not have.
-
-    If it is one of your own recordings, results on it are not results on the dataset. It may also be a recording
-    that was renamed.
-
-    Example:
-        metadata_dev/dev-test-tau/fold4_room2_mix099.csv: room 2 of STARSS23 ends with mix006
-
-    Fix:
-        Put your own recordings in a separate folder, such as dev-train-synth, with fold 1 or 2.
-
-    Reference: the lists in Sony's audio-visual-seld-dcase2023, data_dcase2023_task3/list_dataset.
-    """
+    """Clip that the dataset does not have."""
     row = tree.row
 
     def strange(holding: Holding) -> str | None:
@@ -323,19 +204,7 @@ def unknown_clip(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
 
 @rule("LAY117", INFO)
 def clip_twice(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Clip that appears twice, in two trees below one root.
-
-    All of it is checked as one dataset. If the two are STARSS22 and STARSS23, half of the clips are the same, and
-    their labels differ in the distance column.
-
-    Example:
-        STARSS22/metadata_dev/…/fold3_room4_mix001.csv and STARSS23/metadata_dev/…/fold3_room4_mix001.csv
-
-    Fix:
-        Validate the two separately.
-
-    Reference: STARSS23 "maintains all the recordings of STARSS22".
-    """
+    """Clip that appears twice, in two trees below one root."""
     ours = (place for place in tree.places if place.inside and place.exact and place.suffix in wanted_types(place))
     same = grouped(ours, lambda place: (place.set, place.split, place.top, place.stem, place.suffix))
     homes = grouped(same.values(), lambda places: tuple(sorted({place.home for place in places})))

@@ -44,19 +44,7 @@ def _latin(text: str) -> bool:
 
 @rule("PRD131", ERROR)
 def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
-    """Question without an answer.
-
-    MERA's validator calls this ``no_id``; one unanswered question makes the whole task score 0. An id in quotes
-    is not the number: an answer to "1" does not answer question 1.
-
-    Example:
-        596 questions, 595 answers
-
-    Fix:
-        Answer every question; an empty string is an answer. Write ids without quotes.
-
-    Reference: MERA, modules/scoring/src/tasks/task.py.
-    """
+    """Question without an answer."""
     left_out, ids = answers.left_out, answers.table.values("id")
     given = {*ids, *(left_out if isinstance(left_out, list) else ())}
     for name in answers.gold or ():
@@ -83,19 +71,7 @@ def _quoted(extra: Mapping[str, Any] | None) -> bool:
 
 @rule("PRD132", WARNING)
 def surplus_answer(answers: Answers, found: Found) -> Iterator[Finding]:
-    """Answer to a question that the benchmark does not have.
-
-    MERA ignores it. Ids of test and shots form one sequence, so the extra answers are often those to the
-    examples.
-
-    Example:
-        "meta": {"id": 9999}
-
-    Fix:
-        Leave it out, or correct its id.
-
-    Reference: MERA, modules/scoring/src/tasks/task.py: only the ids of the right answers are looked at.
-    """
+    """Answer to a question that the benchmark does not have."""
     for number, id in enumerate(answers.table.values("id") if answers.gold is not None else ()):
         if id not in (answers.gold or ()):
             yield found(
@@ -105,18 +81,7 @@ def surplus_answer(answers: Answers, found: Found) -> Iterator[Finding]:
 
 @rule("PRD133", ERROR)
 def letter_outside_options(answers: Answers, found: Found) -> Iterator[Finding]:
-    """Letter that matches no option of the question.
-
-    It scores 0 whatever the right answer is. If the questions are unknown, four options are assumed.
-
-    Example:
-        "outputs": "C" to a question with two options
-
-    Fix:
-        Check how letters are extracted from the model's output.
-
-    Reference: MERA_MULTIMODAL, ruenvaqa.yaml: exact_match.
-    """
+    """Letter that matches no option of the question."""
     for number, _, letter in answers.letters():
         count = answers.options(number)
         if _latin(letter) and letter not in string.ascii_lowercase[:count]:
@@ -126,18 +91,7 @@ def letter_outside_options(answers: Answers, found: Found) -> Iterator[Finding]:
 
 @rule("PRD134", ERROR)
 def homoglyph_answer(answers: Answers, found: Found) -> Iterator[Finding]:
-    """Cyrillic letter as an answer.
-
-    It looks like the Latin letter but never equals it: scored 0.
-
-    Example:
-        "outputs": "В", the third letter of the Russian alphabet
-
-    Fix:
-        Write the Latin letter.
-
-    Reference: exact_match of lm-eval compares code points.
-    """
+    """Cyrillic letter as an answer."""
     for number, _, letter in answers.letters():
         if letter in CYRILLIC:
             message = f"a Cyrillic letter that looks like {CYRILLIC[letter]}: scored 0"
@@ -146,19 +100,7 @@ def homoglyph_answer(answers: Answers, found: Found) -> Iterator[Finding]:
 
 @rule("PRD135", WARNING)
 def text_around_letter(answers: Answers, found: Found) -> Iterator[Finding]:
-    """More than a letter as an answer.
-
-    Exact match scores it 0, even if the letter is right: a space, a line break or a word is enough. MERA's site
-    also reads what follows the word ОТВЕТ; the published harness does not.
-
-    Example:
-        "outputs": "ОТВЕТ B"
-
-    Fix:
-        Write only the letter.
-
-    Reference: MERA_MULTIMODAL, ruenvaqa.yaml: no filter is applied before exact_match.
-    """
+    """More than a letter as an answer."""
     for number, text, letter in answers.letters():
         if not _latin(letter) and letter not in CYRILLIC:
             letters = {CYRILLIC.get(one, one).upper() for one in _LETTER.findall(text)}
@@ -170,18 +112,7 @@ def text_around_letter(answers: Answers, found: Found) -> Iterator[Finding]:
 
 @rule("PRD136", INFO)
 def decorated_letter(answers: Answers, found: Found) -> Iterator[Finding]:
-    """Letter in lower case or with punctuation around it.
-
-    Exact match ignores case and ASCII punctuation, so it counts like the letter. Other scorers may not.
-
-    Example:
-        "outputs": "(b)"
-
-    Fix:
-        Write B.
-
-    Reference: MERA_MULTIMODAL, ruenvaqa.yaml: ignore_case, ignore_punctuation.
-    """
+    """Letter in lower case or with punctuation around it."""
     for number, text, letter in answers.letters():
         if _latin(letter) and text != letter.upper():
             yield found(number, "prediction", f"{clipped(text)} counts as {letter.upper()}", f"write {letter.upper()}")

@@ -173,54 +173,21 @@ class MeraPackage:
 
 @rule("PRD121", ERROR)
 def unreadable_submission(package: MeraPackage, found: Found) -> Iterator[Finding]:
-    """Submission that is not a valid zip archive.
-
-    MERA's validator calls this ``unreadable_zip``; nothing is scored.
-
-    Example:
-        a tar with the name submission.zip
-
-    Fix:
-        Pack the files with zip.
-
-    Reference: MERA, modules/scoring/src/worker.py.
-    """
+    """Submission that is not a valid zip archive."""
     for _, path, _ in package.errors("unreadable_zip"):
         yield found(path, "the archive cannot be opened as a zip", "compress the files with zip")
 
 
 @rule("PRD122", ERROR)
 def unreadable_task(package: MeraPackage, found: Found) -> Iterator[Finding]:
-    """Task file that is not JSON in UTF-8.
-
-    MERA's validator calls this ``unreadable_file``; the task scores 0.
-
-    Example:
-        {"data": {"test": [
-
-    Fix:
-        Write the file again; ``seldio validate`` on the file itself shows where parsing fails.
-
-    Reference: MERA, modules/scoring/src/tasks/task.py.
-    """
+    """Task file that is not JSON in UTF-8."""
     for task, path, _ in package.errors("unreadable_file"):
         yield found(path, f"the file of {printable(task)} cannot be read as JSON", "write it again, in UTF-8")
 
 
 @rule("PRD123", ERROR)
 def wrong_extension(package: MeraPackage, found: Found) -> Iterator[Finding]:
-    """Task file without the suffix .json.
-
-    MERA's validator calls this ``extension``; the task scores 0. JSON Lines files are not read either.
-
-    Example:
-        ruEnvAQA.jsonl
-
-    Fix:
-        Name the file ruEnvAQA.json.
-
-    Reference: MERA, modules/scoring/src/tasks/task.py.
-    """
+    """Task file without the suffix .json."""
     for task, path, error in package.errors("extension"):
         message = f"the suffix is {clipped(error['extension'] or 'empty', 20)}, not .json"
         yield found(path, message, f"name it {printable(task)}.json")
@@ -228,19 +195,7 @@ def wrong_extension(package: MeraPackage, found: Found) -> Iterator[Finding]:
 
 @rule("PRD124", ERROR)
 def task_missing(package: MeraPackage, found: Found) -> Iterator[Finding]:
-    """Submission without the file of a task.
-
-    Files are found by their exact name, capitals included, in any folder of the archive. MERA's validator calls
-    this ``no_task``; the task scores 0.
-
-    Example:
-        ruenvaqa.json instead of ruEnvAQA.json
-
-    Fix:
-        Add the file, or rename it to the name of the task.
-
-    Reference: MERA, modules/scoring/src/worker.py.
-    """
+    """Submission without the file of a task."""
     for task, path, _ in package.errors("no_task") if package.members is not None else ():
         alike = [name for name in package.members or () if task.lower() in name.lower()]
         hint = f"rename {printable(alike[0])}" if alike else "add it"

@@ -51,20 +51,7 @@ CHANGES, CHANGED_FILES, ALIGNED = 300, 3, 0.95
 
 @rule("LAB309", ERROR)
 def label_as_submission(files: Profile, found: Found) -> Iterator[Finding]:
-    """Label file read as a submission.
-
-    Labels have a source (and a distance); submissions of 2022 and 2023 do not. The official 2023 loader reads
-    files with five or six columns as labels and passes them through a conversion for Cartesian outputs, which
-    fails with an IndexError.
-
-    Example:
-        10,1,1,-50,30,181  (given as dcase2023-submission)
-
-    Fix:
-        ``seldio convert FILE --to dcase2023-submission --allow-loss source,distance``
-
-    Reference: DCASE 2023 Task 3, Submission.
-    """
+    """Label file read as a submission."""
     best = _contradicted(files)
     if best is not None and files.format.role == "submission" and best.format.role == "label":
         yield _instead(files, found, best, "this is a label file, not a submission")
@@ -72,19 +59,7 @@ def label_as_submission(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB312", ERROR)
 def another_layout(files: Profile, found: Found) -> Iterator[Finding]:
-    """Layout that does not fit, although another one with as many columns does.
-
-    Five columns have three meanings and six have four. Read in the wrong layout, every row is legal text and
-    wrong data.
-
-    Example:
-        36,9,-161,-23,153  (read as starss22: the third column is not a source number)
-
-    Fix:
-        Use the right layout with ``--format``, or omit the option: seldio detects it.
-
-    Reference: ``seldio formats``.
-    """
+    """Layout that does not fit, although another one with as many columns does."""
     best = _contradicted(files)
     if best is not None and not (files.format.role == "submission" and best.format.role == "label"):
         yield _instead(files, found, best, f"this is not a {files.format.name} file")
@@ -113,20 +88,7 @@ def _instead(files: Profile, found: Found, best: Candidate, message: str) -> Fin
 
 @rule("LAB315", ERROR, needs="frame azimuth", lacks="class_name")
 def nothing_but_zeros(files: Profile, found: Found) -> Iterator[Finding]:
-    """Rows that contain only zeros.
-
-    Every cell of a file is 0, or every azimuth and elevation of all files: an array was allocated and never
-    filled, or the output of a decoder was not connected. It is scored as sources straight ahead.
-
-    Example:
-        0,0,0,0,0
-        0,0,0,0,0
-
-    Fix:
-        Check where the values are lost. Leave out rows in which nothing was detected.
-
-    Reference: numpy.zeros; arctan2(0, 0) = 0.
-    """
+    """Rows that contain only zeros."""
     if files.dialect is None:
         return
     fields = [part.field for part in files.dialect.columns if part.field in files.fields and part.kind != "flag"]
@@ -144,21 +106,7 @@ def nothing_but_zeros(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB320", ERROR, fix="unsafe", needs="frame class_id", lacks="class_name")
 def swapped_frame_and_class(files: Profile, found: Found) -> Iterator[Finding]:
-    """Frame and class columns swapped.
-
-    The frame column of every file stays below the number of classes, while the class column goes far beyond it,
-    in most rows, and only ever counts up, as frames do. Read as it is, everything happens within the first
-    seconds, in classes that do not exist.
-
-    Example:
-        1,10,0,-50,30
-        1,11,0,-49,30
-
-    Fix:
-        ``--unsafe-fixes`` swaps the two columns.
-
-    Reference: DCASE 2023 Task 3, "[frame number (int)], [active class index (int)]".
-    """
+    """Frame and class columns swapped."""
     classes, reach = len(vocabulary(files.format.vocabulary)), files.high("class_id")
     if files.dialect is None or files.total < ENOUGH or reach.max() < 2 * classes or files.low("frame").min() < 0:
         return
@@ -176,20 +124,7 @@ def swapped_frame_and_class(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB302", ERROR, needs="azimuth elevation distance", lacks="x")
 def cartesian(files: Profile, found: Found) -> Iterator[Finding]:
-    """Cartesian coordinates where angles are expected.
-
-    The angle and distance columns hold vectors of length about 1. The 6-column output of 2020 to 2022 (x, y, z)
-    and a STARSS23 label (azimuth, elevation, distance) have the same number of columns; if one is read as the
-    other, every direction is within a degree of the front.
-
-    Example:
-        22,7,0,-0.344,-0.276,0.007  (given as starss23)
-
-    Fix:
-        Use ``--format dcase2020-output``, or convert with ``seldio convert``.
-
-    Reference: six columns have four meanings (``seldio formats``).
-    """
+    """Cartesian coordinates where angles are expected."""
     if files.dialect is None:
         return
     low, high = files.number("norm.low"), files.number("norm.high")
@@ -203,20 +138,7 @@ def cartesian(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB301", ERROR, fix="unsafe", needs="azimuth elevation", lacks="x")
 def radians(files: Profile, found: Found) -> Iterator[Finding]:
-    """Angles in radians.
-
-    Every azimuth is within ±3.15 and every elevation within ±1.58, with decimals. Read as degrees, all sources
-    are within three degrees of the front, and nearly every event is scored as a miss.
-
-    Example:
-        10,1,1,-0.873,0.524
-
-    Fix:
-        ``--unsafe-fixes`` multiplies by 180/π and rounds as the layout requires, where the azimuths of the set go
-        nearly as far as ±π.
-
-    Reference: angles are in degrees in every layout since 2019.
-    """
+    """Angles in radians."""
     certain, _ = _radians(files)
     for index in files.explain(certain, "azimuth", "elevation"):
         peaks = [float(files.reach(field)[index]) for field in ("azimuth", "elevation")]
@@ -227,21 +149,7 @@ def radians(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB313", WARNING, needs="azimuth elevation", lacks="x")
 def probably_radians(files: Profile, found: Found) -> Iterator[Finding]:
-    """Angles that look like radians, in too few rows to be certain.
-
-    Every azimuth is within ±π and every elevation within ±π/2, with decimals. Sources that close to the front are
-    rare, but a few rows prove nothing; the rows of all files of a dataset count together. Nothing is repaired or
-    rounded here, since rounding would destroy angles in radians.
-
-    Example:
-        10,1,1,-0.873,0.524  (the only row of the only file)
-
-    Fix:
-        Check what wrote the file. If the angles are in degrees, choose the layout with ``--format`` and round. If
-        they are in radians, multiply by 180/π.
-
-    Reference: angles are in degrees in every layout since 2019.
-    """
+    """Angles that look like radians, in too few rows to be certain."""
     _, likely = _radians(files)
     count = int(files.rows[likely].sum())
     why = f"only {plural(count, 'row')}" if count < ENOUGH else "all close together"
@@ -280,20 +188,7 @@ def _radians(files: Profile) -> tuple[list[int], list[int]]:
 
 @rule("LAB321", ERROR, needs="azimuth elevation class_id", lacks="x")
 def directions_cut_off(files: Profile, found: Found) -> Iterator[Finding]:
-    """Directions that were cut off to a few whole numbers.
-
-    Every azimuth is a whole number within ±3 and every elevation one within ±2, in many rows of several
-    classes. Radians look like this after int(): there are seven azimuths left, and no repair brings the
-    others back. Rows that seem to be repeated are different directions then.
-
-    Example:
-        10,1,1,-0,0  (of -0.873,0.524)
-
-    Fix:
-        Write the directions again, in degrees: round(math.degrees(azimuth)).
-
-    Reference: angles are in degrees in every layout since 2019.
-    """
+    """Directions that were cut off to a few whole numbers."""
     small = (files.reach("azimuth") <= 3) & (files.reach("elevation") <= 2)
     whole = files.number("azimuth.whole") == files.rows
     narrow = small & whole & (files.rows >= ENOUGH) & ~files.explained("azimuth")
@@ -310,22 +205,7 @@ def directions_cut_off(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB322", ERROR, needs="frame")
 def frames_start_over(files: Profile, found: Found) -> Iterator[Finding]:
-    """Rows of several clips in one file.
-
-    Frames run to the end of the file's time and start over from the beginning, and then the sources of the same
-    class, number and frame are somewhere else. Nothing tells which clip a row belongs to, and sorted by frame
-    the clips would be mixed for good. The order of rows alone means nothing: where it is another one, or where
-    sources have no numbers, LAB201 says it. Where most files of a set look like this, they may as well be single
-    clips that were written in pieces.
-
-    Example:
-        0,… 1,… 599,… 0,… 1,…  in mix001.csv
-
-    Fix:
-        Write one file for each clip. If it is one clip, sort the rows by frame.
-
-    Reference: DCASE 2023 Task 3, "collected in individual CSV files".
-    """
+    """Rows of several clips in one file."""
     restarts = files.number("frame.restarts")
     some = np.flatnonzero(restarts).tolist()
     many = 2 * len(some) > len(files) > 2
@@ -342,21 +222,7 @@ def frames_start_over(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB323", ERROR, needs="class_id source", lacks="class_name")
 def swapped_class_and_source(files: Profile, found: Found) -> Iterator[Finding]:
-    """Class and source columns swapped.
-
-    The source column reaches the number of the last classes and the class column stays at the few
-    lowest, in all files together. Sources of a scene are few, and classes are many. Read as it is, nearly
-    every row has another class.
-
-    Example:
-        10,0,8,-50,30  (for class 8, source 0)
-
-    Fix:
-        Write the class before the source. seldio does not exchange them, as a set of few classes with many
-        numbered sources would look the same.
-
-    Reference: STARSS22 and STARSS23: classes 0 to 12, sources 0 to 4.
-    """
+    """Class and source columns swapped."""
     if files.dialect is None:
         return
     classes = len(vocabulary(files.format.vocabulary))
@@ -374,22 +240,7 @@ def swapped_class_and_source(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB324", ERROR, needs="frame")
 def frames_jump(files: Profile, found: Found) -> Iterator[Finding]:
-    """First column without frame numbers.
-
-    Frames ascend from row to row, and only a few rows share one. Here they go back in a quarter of all
-    rows and each stands in many, or classes or sources ascend in their place and are more: the column of
-    frames is missing, or another one has its place. Sorting the rows would lose the only order that they have.
-
-    Example:
-        8,0,14,0
-        5,0,-37,-18
-        8,0,14,0  (class, source, azimuth, elevation, and no frame)
-
-    Fix:
-        Write the frame number first.
-
-    Reference: DCASE 2023 Task 3, "[frame number (int)]" comes first.
-    """
+    """First column without frame numbers."""
     breaks = files.number("frame.breaks")
     reach = files.high("frame") - files.low("frame")
     many = (breaks >= ENOUGH) & (4 * breaks > files.rows) & (reach > 2) & (files.rows > 4 * (reach + 1))
@@ -407,19 +258,7 @@ def frames_jump(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB325", WARNING, needs="azimuth elevation class_id", lacks="x")
 def no_angles(files: Profile, found: Found) -> Iterator[Finding]:
-    """Angle columns that hold something else.
-
-    In all files together, azimuths are a few small whole numbers, as sources and tracks are, or elevations
-    are small decimals that are never below 0, as distances in metres are: a column is missing before them.
-
-    Example:
-        10,8,0,14  (frame, class, source, elevation)
-
-    Fix:
-        Write all columns of the layout.
-
-    Reference: the layouts in ``seldio formats``.
-    """
+    """Angle columns that hold something else."""
     several = len(files) >= 3 or files.high("class_id").max() - files.low("class_id").min() >= 4
     if files.total < 10 * ENOUGH or not several or files.explained("azimuth").any():
         return
@@ -442,21 +281,7 @@ def no_angles(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB327", ERROR, needs="frame class_id")
 def numbered_header(files: Profile, found: Found) -> Iterator[Finding]:
-    """A first line that counts the columns.
-
-    Files begin with 0,1,2,…: pandas writes the numbers of columns that have no names above them. Read as a row
-    it is an event of class 1 in frame 0. Where only some files begin so, the line must have at least five
-    numbers, and nothing else in the file may be of this class and source.
-
-    Example:
-        0,1,2,3,4
-        12,8,0,-50,30
-
-    Fix:
-        Remove the first line, or write the files with ``to_csv(path, header=False, index=False)``.
-
-    Reference: pandas, DataFrame.to_csv, *header*.
-    """
+    """A first line that counts the columns."""
     headed = np.flatnonzero(files.number("counted")).tolist()
     if not headed or files.dialect is None:
         return
@@ -477,20 +302,7 @@ def numbered_header(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB328", INFO, needs="class_id", lacks="class_name")
 def one_class(files: Profile, found: Found) -> Iterator[Finding]:
-    """One class in a large set.
-
-    All rows of 20 files or more, at least 1,000, are of one class, although the layout has several. That may be
-    right, as in a set of speech alone; it is also what a column looks like that was never filled, or a system
-    that always gives the same class.
-
-    Example:
-        7,0,0,-50,30  (every row is of class 0)
-
-    Fix:
-        Check what wrote the class numbers. If the set has one class only, ignore this finding.
-
-    Reference: DCASE 2023 Task 3, class enumeration.
-    """
+    """One class in a large set."""
     low, high, classes = files.low("class_id").min(), files.high("class_id").max(), vocabulary(files.format.vocabulary)
     if low == high and len(files) >= 2 * ENOUGH and files.total >= 100 * ENOUGH and len(classes) > 1:
         yield found(0, 0, "class_id", f"all {plural(files.total, 'row')} of {plural(len(files), 'file')} are of class "
@@ -500,19 +312,7 @@ def one_class(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB326", WARNING, needs="distance azimuth class_id", lacks="class_name")
 def same_distance(files: Profile, found: Found) -> Iterator[Finding]:
-    """One distance for everything.
-
-    All rows of all files have the same distance, whatever their class and direction: it was not measured,
-    or the column is none of distances. A score of distances then says nothing.
-
-    Example:
-        7,1,-50,30,0
-
-    Fix:
-        Leave the column out, with a layout that has no distance, or write the distances that were measured.
-
-    Reference: STARSS23: distances from 0.1 to 7 m.
-    """
+    """One distance for everything."""
     low, high = files.low("distance").min(), files.high("distance").max()
     known = files.number("distance.known").sum() or not high
     if low == high and known and files.total >= 10 * ENOUGH and len(files) >= 3:
@@ -525,19 +325,7 @@ def same_distance(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB303", ERROR, fix="unsafe", needs="azimuth")
 def azimuth_0_to_360(files: Profile, found: Found) -> Iterator[Finding]:
-    """Azimuths from 0 to 360.
-
-    No azimuth is below 0 and some are above 180. Angular distances still come out right, but anything that bins,
-    normalises or plots azimuths puts the right half of the scene in the wrong place.
-
-    Example:
-        10,1,1,310,30
-
-    Fix:
-        ``--unsafe-fixes`` subtracts 360 from azimuths above 180.
-
-    Reference: DCASE 2023 Task 3, "azimuth in [-180, 180]".
-    """
+    """Azimuths from 0 to 360."""
     low, high, beyond = files.low("azimuth"), files.high("azimuth"), files.number("azimuth.beyond")
     for index in files.explain((low >= 0) & (high > 180) & (high <= 360) & (beyond >= 2), "azimuth"):
         row = int(np.argmax(files.column(index, "azimuth") > 180))
@@ -559,19 +347,7 @@ def _deviation(files: Profile, field: str, some: list[int]) -> float:
 
 @rule("LAB304", ERROR, fix="unsafe", needs="azimuth elevation", lacks="x")
 def swapped_angles(files: Profile, found: Found) -> Iterator[Finding]:
-    """Azimuth and elevation columns swapped.
-
-    The elevation column goes beyond ±90, which no elevation can, and the azimuth column does not. The 2019 labels
-    do have elevation first; the 2019 outputs, and every layout since, have azimuth first.
-
-    Example:
-        10,1,1,30,-150
-
-    Fix:
-        ``--unsafe-fixes`` swaps the two columns.
-
-    Reference: seld-dcase2019, labels (ele, azi) vs outputs (azi, ele).
-    """
+    """Azimuth and elevation columns swapped."""
     every = _swapped(files, list(files.every))
     for index in files.explain(files.every if every else [n for n in files.every if _swapped(files, [n])],
                                "azimuth", "elevation"):  # fmt: skip
@@ -595,22 +371,7 @@ def _swapped(files: Profile, some: list[int]) -> bool:
 
 @rule("LAB314", ERROR, needs="elevation", lacks="x")
 def inclination(files: Profile, found: Found) -> Iterator[Finding]:
-    """Inclinations instead of elevations.
-
-    No value is below 0, many are above 90, and half of them are near 90: the angles count down from the zenith
-    (the inclination or polar angle of physics and some libraries) instead of up from the horizon. Sources at the
-    height of the microphone then seem to be straight above it.
-
-    Example:
-        10,1,1,-50,95  (for an elevation of -5)
-
-    Fix:
-        Check where the angles count from: look at a source that is above or below the microphone. Write 90
-        minus an angle from the zenith, or the angle minus 90 where it counts up from straight below. The labels
-        alone look the same, and the wrong one turns every scene upside down.
-
-    Reference: DCASE 2023 Task 3, "elevation in [-90, 90]"; ISO 80000-2, spherical coordinates.
-    """
+    """Inclinations instead of elevations."""
     low, high, median = files.low("elevation"), files.high("elevation"), files.number("elevation.median")
     fits = (low >= 0) & (high <= 180) & ~files.explained("elevation") & (median >= 45)
     proof = fits & (files.number("elevation.over") >= np.maximum(2, 0.1 * files.rows)) & (median <= 135)
@@ -624,20 +385,7 @@ def inclination(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB305", ERROR, fix="unsafe", needs="class_id", lacks="class_name")
 def classes_from_one(files: Profile, found: Found) -> Iterator[Finding]:
-    """Classes counted from 1.
-
-    Class 0 never occurs in any file, but the number after the last class does. The task page numbers its class
-    list from 1, the files from 0; shifted by one, every class is scored as another.
-
-    Example:
-        classes 1 to 13, where STARSS has 0 to 12
-
-    Fix:
-        ``--unsafe-fixes`` subtracts 1 from every class, where all of them occur: a class list that is longer, of
-        which a few classes occur, would look the same.
-
-    Reference: DCASE 2023 Task 3, "class enumeration begins at 0".
-    """
+    """Classes counted from 1."""
     low, high = files.low("class_id").min(), files.high("class_id").max()
     classes = len(vocabulary(files.format.vocabulary))
     if low < 1 or high != classes or files.number("class_id.behind").sum() < 3:
@@ -653,20 +401,7 @@ def classes_from_one(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB306", INFO, needs="frame")
 def frames_from_one(files: Profile, found: Found) -> Iterator[Finding]:
-    """Frames that seem to count from 1.
-
-    No file has a frame 0, and many begin with frame 1, although an event that starts with the recording is in
-    frame 0. Some real STARSS22 labels look like this (42 of 121 begin at frame 1), so it is only a hint; frames
-    that run one past the end of the recording make it certain.
-
-    Example:
-        1,1,0,-50,30  as the first row of most files
-
-    Fix:
-        Listen to one recording to check, then subtract 1 from every frame.
-
-    Reference: DCASE 2023 Task 3, "Frame enumeration begins at 0"; seld-dcase2022 issue 6.
-    """
+    """Frames that seem to count from 1."""
     first = files.low("frame")
     ones = int((first == 1).sum())
     if files.explained("frame").any() or first.min() < 1 or len(first) < 3 or ones < max(3, len(first) // 4):
@@ -684,25 +419,7 @@ def frames_from_one(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB307", WARNING, needs="frame")
 def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
-    """Frames that are not 100 ms long.
-
-    Every frame number is a multiple of 2, 5, … (frames of 50 or 20 ms were counted and only some written, or only
-    one frame in 2 or 5 has a row), the numbers go far past the end of the recording (frames of 10 or 20 ms), or
-    those of every file end within the first fifth of its recording (frames of 500 ms). Every event is then at the
-    wrong time. The lengths of the recordings are known from ``--reference``, or from the layout.
-
-    Where no length is known, rows that change on every 2nd or 5th frame alone raise a doubt (level info): numbers
-    counted in frames of 50 or 20 ms, with labels of 100 ms, look like this, and so does a system that decides
-    every 200 or 500 ms.
-
-    Example:
-        0,1,… 5,1,… 10,1,… 15,1,…
-
-    Fix:
-        Divide or multiply the frame numbers by the factor in the finding, and write one row for every 100 ms.
-
-    Reference: DCASE 2023 Task 3, "Frames correspond to a temporal resolution of 100msec".
-    """
+    """Frames that are not 100 ms long."""
     if files.format.hop.denominator != 10 or files.explained("frame").any():
         return
     limit = files.format.clip_frames or 0  # 0 where the length of recordings is unknown
@@ -777,20 +494,7 @@ def _factor(files: Profile, last: Ints, lengths: list[int]) -> float:
 
 @rule("LAB318", ERROR, fix="unsafe", needs="distance")
 def millimetres(files: Profile, found: Found) -> Iterator[Finding]:
-    """Distances in millimetres.
-
-    Half of all distances would be beyond 10 m (beyond 800 m in layouts with metres), which is more than the rooms
-    of any dataset. As millimetres, they are distances of sources in a room.
-
-    Example:
-        7,1,0,-50,30,2150  (21.5 m instead of 2.15 m)
-
-    Fix:
-        ``--unsafe-fixes`` writes them in the unit of the layout, where every file has such distances and all are
-        those of a room then.
-
-    Reference: DCASE 2024 Task 3, distances in centimetres.
-    """
+    """Distances in millimetres."""
     metre = files.dialect.metre if files.dialect is not None else None
     if metre is None:
         return
@@ -808,22 +512,7 @@ def millimetres(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB308", ERROR, fix="unsafe", needs="distance")
 def distance_unit(files: Profile, found: Found) -> Iterator[Finding]:
-    """Metres where centimetres are expected, or the other way round.
-
-    Labels and submissions hold centimetres, 2024 outputs and SpatialScaper labels hold metres. The official 2024
-    scorer converts references only: labels passed as predictions are 99 m off. Labels in metres whose files are
-    named after the recordings of STARSS23 are a warning, as SpatialScaper may have been told to use these names.
-    So are a few files in another unit than the rest of the set.
-
-    Example:
-        7,1,0,-50,30,1.53  (1.5 cm from the microphone)
-
-    Fix:
-        ``--unsafe-fixes`` multiplies or divides by 100, where every file has such distances, with decimals if
-        these are metres, and all are those of a room then; ``seldio convert`` changes between layouts.
-
-    Reference: DCASE 2024 Task 3 baseline, loader and writer; SpatialScaper issue 66.
-    """
+    """Metres where centimetres are expected, or the other way round."""
     metre = files.dialect.metre if files.dialect is not None else None
     if metre not in (1, 100) or files.explained("distance").any():
         return
@@ -880,20 +569,7 @@ def _named_otherwise(files: Profile) -> DatasetSpec | None:
 
 @rule("LAB311", WARNING, needs="azimuth")
 def angles_cut_off(files: Profile, found: Found) -> Iterator[Finding]:
-    """Angles truncated instead of rounded.
-
-    Truncating decimals (int() in Python, %i in printf) moves every source towards the front, by half a degree on
-    average, and maps everything from -0.99 to 0.99 to 0: azimuth 0 is then twice as frequent as its neighbours,
-    and ±180 never occurs. It cost a real system 0.27 points of F.
-
-    Example:
-        int(-160.8) is -160; the nearest integer is -161
-
-    Fix:
-        Write round(azimuth).
-
-    Reference: measured on a published system: 1,466 azimuths of 0, between 677 and 881 of 1 to 4.
-    """
+    """Angles truncated instead of rounded."""
     if files.dialect is None or files.dialect.kind("azimuth") != "whole":
         return
     if not files.reach("azimuth").max() < 180:
@@ -913,20 +589,7 @@ def angles_cut_off(files: Profile, found: Found) -> Iterator[Finding]:
 
 @rule("LAB319", WARNING)
 def cut_short(files: Profile, found: Found) -> Iterator[Finding]:
-    """Missing line ending after the last row, where the other files have one.
-
-    The program that writes the files ends every line. A file without a line ending was probably cut off while it
-    was written or copied: rows after it are missing, and its last number may have lost digits.
-
-    Example:
-        7,1,0,-50,30
-        8,1,0,-4  (of 8,1,0,-49,30,181, and no line ending)
-
-    Fix:
-        Write or download the file again.
-
-    Reference: POSIX, 3.177 Line: a line ends with a newline character.
-    """
+    """Missing line ending after the last row, where the other files have one."""
     whole, cut = int(files.number("ends").sum()), np.flatnonzero(files.number("cut_off"))
     if whole >= max(2, 2 * len(cut)):
         for index in cut.tolist():

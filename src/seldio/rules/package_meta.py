@@ -97,20 +97,7 @@ _AUTHORS = ("submission", "authors")
 
 @rule("SUB217", ERROR)
 def meta_field_missing(meta: Meta, found: Found) -> Iterator[Finding]:
-    """Required field missing or empty in a meta file.
-
-    Label, name, abbreviation, authors and their affiliations appear in the result tables, and the organisers
-    write to the corresponding author. Their checker rejects a file without them. For a file that cannot be read,
-    the findings about its syntax (SYN4) are reported instead.
-
-    Example:
-        "submission:" without an abbreviation
-
-    Fix:
-        Fill it in. Mark one author with "corresponding: true".
-
-    Reference: dcase2020_task1_submission_validator, required_fields; real meta files of Task 3, 2022.
-    """
+    """Required field missing or empty in a meta file."""
     yield from meta.problems
     if meta.document is not None and meta.value is None:
         yield found(None, "the meta file is empty", "fill in the organisers' template")
@@ -123,19 +110,7 @@ def meta_field_missing(meta: Meta, found: Found) -> Iterator[Finding]:
 
 @rule("SUB218", WARNING)
 def meta_field_expected(meta: Meta, found: Found) -> Iterator[Finding]:
-    """Missing field that other Task 3 meta files have.
-
-    Not every year's template is available, so this is not an error. The organisers compare systems by these
-    fields.
-
-    Example:
-        "system:" without complexity
-
-    Fix:
-        Fill it in; write !!null where it does not apply to your system.
-
-    Reference: real meta files of Task 3, 2022.
-    """
+    """Missing field that other Task 3 meta files have."""
     required = set(_gaps(meta, "required"))
     for pointer in _gaps(meta, "expected"):
         if pointer not in required:
@@ -144,20 +119,7 @@ def meta_field_expected(meta: Meta, found: Found) -> Iterator[Finding]:
 
 @rule("SUB219", ERROR)
 def meta_field_type(meta: Meta, found: Found) -> Iterator[Finding]:
-    """Wrong kind of value in a meta file.
-
-    Programs count authors, add up parameters and sort by results. Text instead of a number makes them fail or is
-    left out of the tables.
-
-    Example:
-        total_parameters: 713k, F_20: 19 %, corresponding: "true", authors: Falcon-Perez
-
-    Fix:
-        Write numbers without units and separators, true and false without quotes, and each author as an item of
-        the list.
-
-    Reference: dcase2020_task1_submission_validator: is_int, is_float; real meta files of Task 3, 2022.
-    """
+    """Wrong kind of value in a meta file."""
     if meta.value is not None and not isinstance(meta.value, dict):
         message = "a meta file must be a block of fields: submission, system, results"
         yield found((), message, "fill in the organisers' template")
@@ -170,18 +132,7 @@ def meta_field_type(meta: Meta, found: Found) -> Iterator[Finding]:
 
 @rule("SUB220", ERROR)
 def abbreviation_long(meta: Meta, found: Found) -> Iterator[Finding]:
-    """Abbreviation longer than ten characters.
-
-    It replaces the name in result tables where space is tight.
-
-    Example:
-        abbreviation: FOA_rawaugment
-
-    Fix:
-        Shorten it.
-
-    Reference: the organisers' template: "maximum 10 characters"; dcase2020_task1_submission_validator.
-    """
+    """Abbreviation longer than ten characters."""
     for pointer, value in _values(meta.fields, ("submission", "abbreviation")):
         text = value if isinstance(value, str) else meta.place(pointer)["value"]
         if _TEXT.fits(value) and len(text) > _LONGEST:
@@ -190,19 +141,7 @@ def abbreviation_long(meta: Meta, found: Found) -> Iterator[Finding]:
 
 @rule("SUB221", ERROR)
 def corresponding_author(meta: Meta, found: Found) -> Iterator[Finding]:
-    """No corresponding author, or more than one.
-
-    The organisers write to the author marked with "corresponding: true", and the label begins with that author's
-    name. An author without the field counts as not marked.
-
-    Example:
-        corresponding: true for two authors, or false for all
-
-    Fix:
-        Mark exactly one author.
-
-    Reference: dcase2020_task1_submission_validator, validators.py; comment in the organisers' template.
-    """
+    """No corresponding author, or more than one."""
     marks = dict(_values(meta.fields, (*_AUTHORS, "*", "corresponding")))
     if not marks or not all(isinstance(mark, bool | None) for mark in marks.values()):
         return  # reported by SUB217 or SUB219
@@ -215,19 +154,7 @@ def corresponding_author(meta: Meta, found: Found) -> Iterator[Finding]:
 
 @rule("SUB222", WARNING)
 def result_unit(meta: Meta, found: Found) -> Iterator[Finding]:
-    """Result that seems to be in the wrong unit.
-
-    F_20 and LR_CD are percentages, ER_20 is a ratio. The baseline prints F and recall as fractions; copied
-    unchanged, they appear a hundred times too small in the tables.
-
-    Example:
-        F_20: 0.19, LR_CD: 0.38, ER_20: 75
-
-    Fix:
-        Multiply F_20 and LR_CD by 100; divide ER_20 by 100.
-
-    Reference: real meta files of Task 3, 2022: ER_20: 0.75, F_20: 19.0, LE_CD: 49.3, LR_CD: 38.0.
-    """
+    """Result that seems to be in the wrong unit."""
     for pointer, value, _ in _results(meta):
         name, shown = pointer[-1], clipped(meta.place(pointer)["value"], 20)
         if name in ("F_20", "LR_CD") and 0 < value <= 1:
@@ -240,19 +167,7 @@ def result_unit(meta: Meta, found: Found) -> Iterator[Finding]:
 
 @rule("SUB223", ERROR)
 def result_range(meta: Meta, found: Found) -> Iterator[Finding]:
-    """Impossible result.
-
-    The error rate has no upper limit but is never negative; F-score and recall are between 0 and 100 %, the
-    localization error between 0 and 180 degrees.
-
-    Example:
-        LE_CD: 251.8, ER_20: -0.75
-
-    Fix:
-        Correct it, or write !!null if there is no such result.
-
-    Reference: the definitions of the metrics, DCASE 2023 Task 3, Evaluation.
-    """
+    """Impossible result."""
     for pointer, value, (low, high) in _results(meta):
         if not low <= value <= high or value == _INF:
             limits = "0 or more" if high == _INF else f"between {low:g} and {high:g}"

@@ -29,21 +29,7 @@ _OTHER_OUTPUT = re.compile(r"(.+)\.output(\.csv)?")
 
 @rule("SUB201", ERROR)
 def label_malformed(package: Package, found: Found) -> Iterator[Finding]:
-    """Label that is not [last name]_[institute]_task[number][track]_[1-4].
-
-    Scripts split the label at its underscores to find the track and the system. If a name contains an underscore,
-    or a part is missing, they read something else as the track, or fail.
-
-    Example:
-        Falcon_Perez_Aalto_task3_2: five parts
-
-    Fix:
-        Leave spaces, dots and underscores out of names: FalconPerez_Aalto_task3_2. Rename the folder and the meta
-        file, and write the same label in the meta file.
-
-    Reference: dcase2020_task1_submission_validator, validators.py: the label has four parts; DCASE submission
-    page.
-    """
+    """Label that is not [last name]_[institute]_task[number][track]_[1-4]."""
     for label, place in _labels(package):
         if Label.parse(label) is None:
             yield found(place, f"the label {clipped(label, 80)} {_fault(label)}", f"write {_LABEL_FORM}")
@@ -51,18 +37,7 @@ def label_malformed(package: Package, found: Found) -> Iterator[Finding]:
 
 @rule("SUB202", ERROR)
 def label_index(package: Package, found: Found) -> Iterator[Finding]:
-    """Label whose index is not 1, 2, 3 or 4.
-
-    The index numbers the systems of a team in a track, of which four are allowed.
-
-    Example:
-        Politis_TAU_task3a_0
-
-    Fix:
-        Number the systems 1 to 4, without leading zeros.
-
-    Reference: dcase2020_task1_submission_validator, main.py; DCASE 2023 Task 3, Submission.
-    """
+    """Label whose index is not 1, 2, 3 or 4."""
     teams = _teams(package)
     for label, place in _labels(package):
         parts = Label.parse(label)
@@ -77,19 +52,7 @@ def label_index(package: Package, found: Found) -> Iterator[Finding]:
 
 @rule("SUB203", ERROR)
 def too_many_systems(package: Package, found: Found) -> Iterator[Finding]:
-    """More than four systems of one team in one track.
-
-    Up to four are allowed in each track. With more, it is unclear which ones should count.
-
-    Example:
-        Politis_TAU_task3a_1 … Politis_TAU_task3a_5
-
-    Fix:
-        Choose four.
-
-    Reference: DCASE 2023 Task 3, Submission: "upto 4 system output submissions per participant/team for each of
-    the two tracks".
-    """
+    """More than four systems of one team in one track."""
     for (team, track), members in sorted(_teams(package).items()):
         if len(members) > MOST:
             message = f"{len(members)} systems of {printable(team)} in {printable(track)}, but only {MOST} are allowed"
@@ -98,19 +61,7 @@ def too_many_systems(package: Package, found: Found) -> Iterator[Finding]:
 
 @rule("SUB204", ERROR)
 def unknown_track(package: Package, found: Found) -> Iterator[Finding]:
-    """Task or track that Task 3 does not have.
-
-    The tracks of 2023 are task3a (audio-only) and task3b (audiovisual); before that there was only task3. Systems
-    in an unknown track are not evaluated. Other tasks of the challenge are not checked here.
-
-    Example:
-        task3c/Politis_TAU_task3c_1
-
-    Fix:
-        Rename the folder, and the track in the labels inside it.
-
-    Reference: DCASE 2023 Task 3, tracks; dcase2020_task1_submission_validator: "Unknown task indicator".
-    """
+    """Task or track that Task 3 does not have."""
     hint = "use task3a for audio-only, task3b for audiovisual, task3 for years without tracks"
     for path, task in sorted(package.tasks.items()):
         if task not in TRACKS:
@@ -125,19 +76,7 @@ def unknown_track(package: Package, found: Found) -> Iterator[Finding]:
 
 @rule("SUB205", ERROR)
 def track_differs(system: System, found: Found) -> Iterator[Finding]:
-    """System in the folder of a different track than its label.
-
-    Each track has its own ranking, and it is unclear to which one the system belongs.
-
-    Example:
-        task3b/Politis_TAU_task3a_1
-
-    Fix:
-        Move the system, or change its label in the folder name, the name of the meta file and the meta file
-        itself.
-
-    Reference: DCASE submission page: ROOT/taskN/LABEL.
-    """
+    """System in the folder of a different track than its label."""
     if _misplaced(system) and system.parts is not None:
         folder, track = printable(system.task or ""), printable(system.parts.track)
         message = f"{printable(system.label)} is in {folder}, but its label says {track}"
@@ -146,20 +85,7 @@ def track_differs(system: System, found: Found) -> Iterator[Finding]:
 
 @rule("SUB206", ERROR)
 def label_differs(package: Package, found: Found) -> Iterator[Finding]:
-    """Folder, file names and meta file with different labels.
-
-    Results are looked up by label. If the label in the meta file is that of another system, as happens with
-    copied files, one of the two replaces the other in the tables.
-
-    Example:
-        Politis_TAU_task3a_2.meta.yaml with "label: Politis_TAU_task3a_1"
-
-    Fix:
-        Use the same label everywhere: folder, name of the meta file, submission.label.
-
-    Reference: dcase2020_task1_submission_validator: label in path, file names and meta are compared. A real
-    submission of 2022 has this fault (rfalcon100/seld_dcase2022_ric, third meta file).
-    """
+    """Folder, file names and meta file with different labels."""
     for system in package.systems:
         if system.parts is None:
             continue
@@ -178,19 +104,7 @@ def label_differs(package: Package, found: Found) -> Iterator[Finding]:
 
 @rule("SUB207", ERROR)
 def same_label(package: Package, found: Found) -> Iterator[Finding]:
-    """Two systems with the same label.
-
-    The label is the key of a system. If two systems share one, the last one read replaces the other.
-
-    Example:
-        a/task3a/Politis_TAU_task3a_1 and b/task3a/Politis_TAU_task3a_1
-
-    Fix:
-        Remove one of them, or give it a different index.
-
-    Reference: comment in the organisers' template: "Label is used to index submissions, to avoid overlapping
-    codes among submissions".
-    """
+    """Two systems with the same label."""
     first: dict[str, System] = {}
     for system in package.systems:
         if _misplaced(system):
@@ -204,19 +118,7 @@ def same_label(package: Package, found: Found) -> Iterator[Finding]:
 
 @rule("SUB224", ERROR)
 def equal_systems(package: Package, found: Found) -> Iterator[Finding]:
-    """Two systems with the same outputs.
-
-    All files of the two agree byte for byte, and some have 10 rows or more: one system was packed twice under two
-    labels, and another one was left out.
-
-    Example:
-        Politis_TAU_task3a_2 with the outputs of Politis_TAU_task3a_1
-
-    Fix:
-        Pack the outputs of the right run.
-
-    Reference: of three systems with 78 real outputs each, no two files with rows are the same.
-    """
+    """Two systems with the same outputs."""
     sizes = grouped([s for s in package.systems if s.outputs], lambda system: _sizes(system.outputs))
     for alike in sizes.values():
         for first, *others in grouped(alike, _content).values() if len(alike) > 1 else ():
@@ -310,20 +212,7 @@ def carried(name: str) -> str | None:
 
 @rule("SUB208", ERROR)
 def meta_missing(system: System, found: Found) -> Iterator[Finding]:
-    """System without a meta file.
-
-    The meta file states whose system it is and how it works. Without one the system is not listed, and the
-    organisers' checker fails with a KeyError.
-
-    Example:
-        task3a/Politis_TAU_task3a_1/ with outputs, but without Politis_TAU_task3a_1.meta.yaml
-
-    Fix:
-        Fill in the organisers' template and put it into the folder of the system.
-
-    Reference: DCASE 2023 Task 3, Submission: "for each system, meta-information should be provided in a separate
-    file".
-    """
+    """System without a meta file."""
     if system.sheet is None:
         label = printable(system.label)
         yield found(f"no meta file for {label}", f"add {label}.meta.yaml to this folder")
@@ -331,18 +220,7 @@ def meta_missing(system: System, found: Found) -> Iterator[Finding]:
 
 @rule("SUB209", ERROR)
 def outputs_missing(system: System, found: Found) -> Iterator[Finding]:
-    """System without outputs.
-
-    Without CSV files there is nothing to evaluate.
-
-    Example:
-        task3a/Politis_TAU_task3a_1/ with only a meta file, or with .txt files
-
-    Fix:
-        Put one CSV file per recording into LABEL/LABEL/.
-
-    Reference: DCASE 2023 Task 3, Submission: "results for each of the recordings".
-    """
+    """System without outputs."""
     if not system.outputs:
         label, there = printable(system.label), f", only {listed([file.base for file in system.rest])}"
         hint = f"put one CSV file per recording into {label}/{label}/"
@@ -351,19 +229,7 @@ def outputs_missing(system: System, found: Found) -> Iterator[Finding]:
 
 @rule("SUB210", ERROR)
 def wrong_depth(package: Package, found: Found) -> Iterator[Finding]:
-    """Meta file that is not at [ROOT]/taskN/LABEL/.
-
-    Scripts take the third part of the path as the label. With one folder more or fewer, they take something else,
-    or fail with an IndexError.
-
-    Example:
-        submission/final/task3a/Politis_TAU_task3a_1/Politis_TAU_task3a_1.meta.yaml
-
-    Fix:
-        Put at most one folder above taskN, and the meta file directly in the folder of its label.
-
-    Reference: dcase2020_task1_submission_validator, main.py: path_parts[2].
-    """
+    """Meta file that is not at [ROOT]/taskN/LABEL/."""
     for meta in package.astray:
         message = f"{clipped(meta.file.base)} is not where a package has its meta files"
         yield found(meta.path, message, f"move it to {_SHAPE}; ROOT is optional")
@@ -371,20 +237,7 @@ def wrong_depth(package: Package, found: Found) -> Iterator[Finding]:
 
 @rule("SUB211", INFO)
 def output_folder(system: System, found: Found) -> Iterator[Finding]:
-    """Outputs that are not in LABEL/LABEL/.
-
-    The evaluation script of 2024 reads LABEL/LABEL/*.csv. Packages with other folders have been seen, so they are
-    accepted, and the finding shows which folder was used; but a script that looks only in the documented place
-    finds nothing.
-
-    Example:
-        task3a/Politis_TAU_task3a_1/mix001.csv
-
-    Fix:
-        Move the CSV files to LABEL/LABEL/.
-
-    Reference: organisers' evaluation script of 2024.
-    """
+    """Outputs that are not in LABEL/LABEL/."""
     # an output of another label is SUB206
     ours = carried(system.output.rpartition("/")[2]) in (None, system.label)
     if system.outputs and system.output != system.label and ours:
@@ -395,18 +248,7 @@ def output_folder(system: System, found: Found) -> Iterator[Finding]:
 
 @rule("SUB212", ERROR)
 def recording_twice(system: System, found: Found) -> Iterator[Finding]:
-    """The same recordings in two folders of one system.
-
-    Only one of them is evaluated, and it is unclear which one is intended.
-
-    Example:
-        LABEL/LABEL/mix001.csv and LABEL/old/mix001.csv
-
-    Fix:
-        Remove the wrong folder.
-
-    Reference: dcase2020_task1_submission_validator: duplicate entries of a recording.
-    """
+    """The same recordings in two folders of one system."""
     for folder, entries in sorted(system.elsewhere.items()):
         if twice := _twice(system, entries):
             first = min(twice, key=lambda entry: entry.name)
@@ -417,19 +259,7 @@ def recording_twice(system: System, found: Found) -> Iterator[Finding]:
 
 @rule("SUB213", ERROR)
 def system_incomplete(package: Package, found: Found) -> Iterator[Finding]:
-    """System without a file for some of the recordings.
-
-    Each system needs a file for every recording, an empty one where nothing was detected. The expected recordings
-    are those of the reference, or otherwise those of the team's other systems in this track.
-
-    Example:
-        79 files of Politis_TAU_task3a_1, and 78 of Politis_TAU_task3a_2
-
-    Fix:
-        Run the system on the missing recordings, or write empty files for them.
-
-    Reference: DCASE 2023 Task 3, Submission; dcase2020_task1_submission_validator counts the recordings.
-    """
+    """System without a file for some of the recordings."""
     reference = package.reference
     source = printable(reference.path) if reference is not None else "the team's other systems"
     # only systems with one file per recording
@@ -449,19 +279,7 @@ def system_incomplete(package: Package, found: Found) -> Iterator[Finding]:
 
 @rule("SUB214", WARNING)
 def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
-    """File that is not a meta file, an output or a report.
-
-    Outputs have the extension .csv, in lower case, and are all in one folder. Files with another extension or in
-    another place are not read. It is an error where they are outputs of recordings that the system lacks.
-
-    Example:
-        LABEL/LABEL/mix001.txt, LABEL/model.pt, task3a/mix001.csv
-
-    Fix:
-        Rename outputs to .csv and move them to LABEL/LABEL/; leave the rest out.
-
-    Reference: dcase2020_task1_submission_validator: "Possibly wrongly formatted filename".
-    """
+    """File that is not a meta file, an output or a report."""
     for system in package.systems:
         if not system.outputs:
             continue  # reported by SUB209
@@ -481,18 +299,7 @@ def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
 
 @rule("SUB215", ERROR)
 def package_file_name(system: System, found: Found) -> Iterator[Finding]:
-    """Meta file or output that is not named LABEL.meta.yaml or LABEL.output.csv.
-
-    Files are found by these endings, and the label is what precedes the first dot.
-
-    Example:
-        Politis_TAU_task3a_1.meta.yml, meta.yaml, Politis_TAU_task3a_1.output.v2.csv
-
-    Fix:
-        Rename it: the label, then .meta.yaml or .output.csv, and no other dot.
-
-    Reference: dcase2020_task1_submission_validator, main.py: three parts between dots.
-    """
+    """Meta file or output that is not named LABEL.meta.yaml or LABEL.output.csv."""
     label = printable(system.label)
     if (sheet := system.sheet) is not None and not sheet.file.base.endswith(META):
         message = f"{clipped(sheet.file.base)} is not a valid name for a meta file"
@@ -507,18 +314,7 @@ def package_file_name(system: System, found: Found) -> Iterator[Finding]:
 
 @rule("SUB216", WARNING)
 def report_missing(package: Package, found: Found) -> Iterator[Finding]:
-    """Package without a technical report.
-
-    A technical report (PDF) that describes the method is part of a submission.
-
-    Example:
-        a zip with only meta files and outputs
-
-    Fix:
-        Add the report.
-
-    Reference: DCASE 2023 Task 3, Submission: "submit a technical report describing the method".
-    """
+    """Package without a technical report."""
     if package.whole and not package.reported:
         yield found(package.path, "no technical report (PDF) in the package", "add it next to the systems' folders")
 
@@ -540,19 +336,7 @@ def _twice(system: System, entries: Sequence[Entry]) -> list[Entry]:
 
 @rule("SUB225", ERROR)
 def development_outputs(package: Package, found: Found) -> Iterator[Finding]:
-    """Outputs for the development set in a package.
-
-    A package holds outputs for the recordings of the evaluation set, which are called mix001, mix002 and so on.
-    All files of a system are called like recordings of the development set: another run was packed.
-
-    Example:
-        fold4_room23_mix001.csv … in Politis_TAU_task3a_1
-
-    Fix:
-        Run the system on the recordings of the evaluation set, and pack these outputs.
-
-    Reference: DCASE 2023 Task 3, Submission: outputs for the evaluation set.
-    """
+    """Outputs for the development set in a package."""
     if package.reference is not None:  # which tells better (SUB117)
         return
     for system in package.systems:

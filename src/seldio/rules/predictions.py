@@ -151,20 +151,7 @@ _JASCO_COPIES = {
 
 @rule("PRD201", ERROR)
 def missing_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Question without a prediction.
-
-    Most official scorers do not notice: SO-Bench's leaves it out of the mean unless it is told how many to
-    expect, MMAU's skips it, and JASCO's eval.py does not count ids. The score then covers fewer questions, often
-    the easier ones, and nobody can tell.
-
-    Example:
-        7,877 questions, 7,876 predictions
-
-    Fix:
-        Run the model on the question. If it failed there, write an empty prediction, which counts as wrong.
-
-    Reference: SO-Bench, score_sobench.py; MMAU, evaluation.py; JASCO, evaluation/eval.py.
-    """
+    """Question without a prediction."""
     if answered.nameless:
         return
     given, ids = answered.answers.column("id"), answered.questions.column("id")
@@ -176,19 +163,7 @@ def missing_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
 
 @rule("PRD202", ERROR)
 def surplus_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Prediction for a question that the reference does not have.
-
-    SO-Bench's scorer joins it to the question in the same line if audio and task agree, so a wrong id silently
-    becomes a wrong match; otherwise it fails with a ValueError. For JASCO's eval.py it is one more recording.
-
-    Example:
-        "qa_id": "qa_4e31e78e5a6f7579fe5"  (the last character is lost)
-
-    Fix:
-        Correct the id, or leave the prediction out.
-
-    Reference: SO-Bench, score_sobench.py, prepare_records.
-    """
+    """Prediction for a question that the reference does not have."""
     surplus = rows_where((answered.question < 0) & answered.answers.known("id"))
     alike = {_loose(id): id for id in answered.questions.values("id")} if surplus else {}
     for row in surplus:
@@ -208,19 +183,7 @@ def _loose(id: str) -> str:
 
 @rule("PRD203", ERROR)
 def wrong_audio(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Prediction about a different recording than its question.
-
-    Scorers join by id and do not compare the recordings, so the answer to one question is scored as the answer to
-    another. Leading folders of a path are ignored: ``/data/audio/test/a.wav`` is ``audio/test/a.wav``.
-
-    Example:
-        "qa_id": "qa_4e31e78e5a6f7579fe52", "audio_path": "audio/test/foa_20463391345005ca2ddf.wav"
-
-    Fix:
-        Check where ids and recordings were paired: usually one list was sorted or filtered without the other.
-
-    Reference: SO-Bench, score_sobench.py, prepare_records.
-    """
+    """Prediction about a different recording than its question."""
     answers, questions = answered.answers, answered.questions
     for row, item in answered.pairs:
         if not answered.same("audio", row, item):
@@ -236,19 +199,7 @@ def wrong_audio(answered: Answered, found: Found) -> Iterator[Finding]:
 
 @rule("PRD204", ERROR)
 def wrong_task(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Prediction with a different task than its question.
-
-    The scorer uses the task of the question and judges an answer in seconds as one in degrees. Most often the id
-    is wrong, not the task.
-
-    Example:
-        "task_name": "estimate_azimuth" for a question of detect_time
-
-    Fix:
-        Check where ids and tasks were paired.
-
-    Reference: SO-Bench, score_sobench.py: fields of the question overwrite those of the prediction.
-    """
+    """Prediction with a different task than its question."""
     for row, item in answered.pairs:
         if answered.same("task", row, item) or not answered.same("audio", row, item):
             continue  # with a wrong recording, one cause would be reported twice
@@ -259,19 +210,7 @@ def wrong_task(answered: Answered, found: Found) -> Iterator[Finding]:
 
 @rule("PRD205", ERROR)
 def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
-    """JASCO recording that was not asked all eight instructions.
-
-    The benchmark's score is the mean over recordings of the best of eight answers. With fewer answers the best is
-    worse, and eval.py does not count them.
-
-    Example:
-        id 7 has seven rows
-
-    Fix:
-        Run the missing instructions; ``seldio formats jasco-predictions`` shows the fields of a row.
-
-    Reference: JASCO, README and evaluation/eval.py, stats.
-    """
+    """JASCO recording that was not asked all eight instructions."""
     if answered.home != "jasco-predictions":
         return
     asked: dict[int, dict[str, int]] = {}
@@ -289,19 +228,7 @@ def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
 
 @rule("QAI125", ERROR)
 def instruction_missing_among_others(table: ItemFile, found: Found) -> Iterator[Finding]:
-    """JASCO recording that was asked fewer instructions than the others.
-
-    The score is the mean over recordings of the best of eight answers: with an answer less the best is worse, and
-    eval.py does not count them. Compared with the questions (``--reference``), PRD205 says which are missing.
-
-    Example:
-        id 7 has seven rows, the others eight
-
-    Fix:
-        Run the missing instruction.
-
-    Reference: JASCO, README and evaluation/eval.py, stats.
-    """
+    """JASCO recording that was asked fewer instructions than the others."""
     if table.home != "jasco-predictions":
         return
     asked: dict[str, dict[str, int]] = {}
@@ -320,19 +247,7 @@ REFERRED = frozenset({instruction_missing_among_others.code})
 
 @rule("PRD206", WARNING)
 def foreign_instruction(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Instruction that is not one of JASCO's eight.
-
-    Scores depend on the wording, so answers to other instructions cannot be compared with published scores. Often
-    one of the eight was altered by a space or a quotation mark along the way.
-
-    Example:
-        What are the speakers doing?
-
-    Fix:
-        Use the instructions of the benchmark verbatim.
-
-    Reference: JASCO, README, list of instructions.
-    """
+    """Instruction that is not one of JASCO's eight."""
     if answered.home != "jasco-predictions":
         return
     others: dict[str, list[int]] = {}
@@ -352,19 +267,7 @@ def _words(text: str) -> list[str]:
 
 @rule("PRD207", ERROR)
 def count_differs(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Predictions without ids that differ in number from the questions.
-
-    Without ids, predictions are joined by order. One row too many or too few shifts all the following ones to the
-    wrong question; SO-Bench's scorer joins each such row as long as audio and task happen to agree.
-
-    Example:
-        7,877 questions, 7,876 predictions without qa_id
-
-    Fix:
-        Write the id of its question into every prediction.
-
-    Reference: SO-Bench, score_sobench.py, prepare_records.
-    """
+    """Predictions without ids that differ in number from the questions."""
     if not answered.counts_differ:
         return
     given, asked = len(answered.answers), len(answered.questions)
@@ -381,19 +284,7 @@ def count_differs(answered: Answered, found: Found) -> Iterator[Finding]:
 
 @rule("PRD208", ERROR)
 def output_missing(table: ItemFile, found: Found) -> Iterator[Finding]:
-    """Question without the model's output, in a file that has outputs.
-
-    MMAU's evaluation silently skips such a question, so the accuracy covers fewer questions.
-
-    Example:
-        {"id": "…", "question": "…", "choices": […], "answer": "…"}  among others with "model_output"
-
-    Fix:
-        Run the model on this question again. If it failed, write a text that is not one of the options: it counts
-        as wrong.
-
-    Reference: MMAU, evaluation.py.
-    """
+    """Question without the model's output, in a file that has outputs."""
     found_outputs = outputs(table) if table.asks and table.home in OUTPUTS else []
     if all(output is _ABSENT for output in found_outputs):
         return
@@ -408,19 +299,7 @@ def output_missing(table: ItemFile, found: Found) -> Iterator[Finding]:
 
 @rule("PRD209", ERROR)
 def changed_copy(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Copy of a question that differs from the reference.
-
-    Prediction files of MMAU and JASCO repeat the right answer, and their scorers judge by this copy. A
-    spreadsheet that altered it, or rows that slipped, change the score.
-
-    Example:
-        tgt_text "They are cooking." where the benchmark says "They are playing golf."
-
-    Fix:
-        Copy question, options and answer from the benchmark again.
-
-    Reference: JASCO, evaluation/eval.py; MMAU, evaluation.py: both read nothing but this file.
-    """
+    """Copy of a question that differs from the reference."""
     answers, questions = answered.answers, answered.questions
     for row, item in answered.pairs:
         if answers.asks:
@@ -447,18 +326,7 @@ def _shown(value: Any) -> str:
 
 @rule("PRD210", ERROR)
 def other_questions(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Predictions that match no question of the reference.
-
-    Either the reference is a different set or split, or all ids were changed. Nothing else is compared.
-
-    Example:
-        predictions for the test split, checked against the questions of the training split
-
-    Fix:
-        Pass the questions that the model was asked.
-
-    Reference: SO-Bench, README: the training set's own test split does not replace the benchmark.
-    """
+    """Predictions that match no question of the reference."""
     if not answered.pairs and len(answered.answers) and not answered.nameless:
         ids, theirs = answered.answers.values("id"), next(iter(answered.questions.values("id")), "")
         message = f"none of {plural(len(set(ids)), 'id')} matches a question of the reference"

@@ -1,9 +1,9 @@
 """All rules: how one is defined, which ones apply to what, and the loop that runs them.
 
-A rule is a generator function with ``@rule``. Its name and docstring are the rule's name and page, the annotations of
-its first parameters say what it checks (label tables, questions, a tree, a package, recordings), and its last
-parameter, ``found``, creates its findings, so that code, severity and fixability are written once. Rules that an
-extension defines this way run like all others.
+A rule is a generator function with ``@rule``. Its name is the rule's name, the annotations of its first parameters say
+what it checks (label tables, questions, a tree, a package, recordings), and its last parameter, ``found``, creates its
+findings, so that code, severity and fixability are written once. Its page is ``pages/CODE.md``, the first line of which
+its docstring repeats. Rules that an extension defines this way run like all others; their docstring is their page.
 
 A module of rules is loaded when there is something that its rules look at, or when one of them is asked for by its
 code. What lists rules (``seldio rule --all``, ``--select``, completion) reads :data:`INDEX`, which loads none.

@@ -32,19 +32,7 @@ TableLabels = tuple[str, pa.Table]
 
 @rule("LAY201", ERROR)
 def export_tables_differ(collection: Collection, _: Tree, found: Found) -> Iterator[Finding]:
-    """Label tables in an export that differ from the label files in it.
-
-    Whoever loads a table (load_dataset, the Hub's viewer) gets different labels from whoever reads the label
-    files, as seldio does. One of the two was changed after the export, and no score shows which.
-
-    Example:
-        labels/train-00000-of-00001.parquet has azimuth 40 where the label file has -40
-
-    Fix:
-        Check which is right, and export again: the tables are made from the label files.
-
-    Reference: docs/howto/store-a-dataset.md; a dataset on the Hub is what its configurations load.
-    """
+    """Label tables in an export that differ from the label files in it."""
     files: dict[str, pa.Table] = {}  # by the name of the file and by that of its clip
     for reading in collection.readings:
         for part in reading.parts:
@@ -63,19 +51,7 @@ def export_tables_differ(collection: Collection, _: Tree, found: Found) -> Itera
 
 @rule("LAY202", WARNING)
 def export_changed(collection: Collection, _: Tree, found: Found) -> Iterator[Finding]:
-    """File of an export that is missing or differs in size from the manifest.
-
-    The export was downloaded only in part, or changed. The existing files are checked all the same, but the
-    original files cannot all be restored.
-
-    Example:
-        data/train-00001-of-00003.parquet is missing
-
-    Fix:
-        Download the rest (``seldio pull``), or export again.
-
-    Reference: docs/howto/store-a-dataset.md, manifest.json: every file with its bytes and SHA-256.
-    """
+    """File of an export that is missing or differs in size from the manifest."""
     here = {entry.name: entry for entry in collection.stored}
     written = manifest(here.values(), lambda _: None) or {}
     if missing := sorted(written.keys() - here.keys()):
@@ -93,18 +69,7 @@ def export_changed(collection: Collection, _: Tree, found: Found) -> Iterator[Fi
 
 @rule("LAY203", WARNING)
 def export_packed(collection: Collection, _: Tree, found: Found) -> Iterator[Finding]:
-    """Export inside an archive, where its shards are not read.
-
-    Shards are read in place, from the middle, which needs files on disk: their content was not checked.
-
-    Example:
-        hub.zip with data/train-00000-of-00001.parquet
-
-    Fix:
-        Unpack the archive, and validate the folder.
-
-    Reference: docs/howto/open-a-dataset.md, "Exports, shards and the Hub".
-    """
+    """Export inside an archive, where its shards are not read."""
     shards = [entry for entry in collection.stored if entry.local is None and entry.name.startswith(DATA)]
     if shards:
         what = f"{plural(len(shards), 'shard')} in an archive not read: {listed([entry.name for entry in shards])}"

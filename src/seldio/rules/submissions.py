@@ -31,20 +31,7 @@ _PADLESS = re.compile(r"^(?P<start>(?:fold[0-9]+_room[0-9]+_)?mix)(?P<number>[0-
 
 @rule("SUB101", ERROR)
 def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Clip of the reference without a result file.
-
-    Every recording needs a file; an empty one means that nothing was detected. The official scorer loops over the
-    files it finds and leaves the missing ones out, so the score comes out too high. The organisers' own checks
-    require every recording.
-
-    Example:
-        mix001.csv … mix078.csv, and no mix079.csv
-
-    Fix:
-        Write an empty file for a recording without detections.
-
-    Reference: seld-dcase2023, cls_compute_seld_results.py: the loop is over the predicted files.
-    """
+    """Clip of the reference without a result file."""
     if collection.reference is not None:
         source = printable(collection.reference.path)
         missing = sorted({*collection.reference.clips} - {*collection.clips} - {*explained(collection).missing})
@@ -72,18 +59,7 @@ def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
 
 @rule("SUB102", ERROR)
 def surplus_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Result file for a clip that the reference does not have.
-
-    The official scorer fails with a KeyError at a file without a reference.
-
-    Example:
-        mix080.csv, where the evaluation set ends with mix079
-
-    Fix:
-        Remove the file, or give it the name of its recording.
-
-    Reference: seld-dcase2023, cls_compute_seld_results.py.
-    """
+    """Result file for a clip that the reference does not have."""
     if collection.reference is not None:
         known = {*collection.reference.clips, *explained(collection).surplus}
         where, hint = printable(collection.reference.path), "name result files like the recordings, with .csv"
@@ -116,20 +92,7 @@ def _strange(collection: Collection) -> bool:
 
 @rule("SUB110", ERROR)
 def misspelt_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Result file whose name almost matches its recording.
-
-    The name differs from a clip of the reference only in letter case, leading zeros of a number, or the suffix of
-    the recording. Programs compare names exactly: the file belongs to no recording, and the recording has no
-    file.
-
-    Example:
-        mix1.csv, MIX001.csv or mix001.wav.csv, where the recording is mix001.wav
-
-    Fix:
-        Rename the file.
-
-    Reference: seld-dcase2023, cls_compute_seld_results.py: files are found by name.
-    """
+    """Result file whose name almost matches its recording."""
     spelled = sorted(misspelt(collection).items())
     for number, (clip, meant) in enumerate(spelled if len(spelled) <= SINGLY else spelled[:1]):
         message = f"{printable(clip)} is spelled differently from its recording, {printable(meant)}"
@@ -141,20 +104,7 @@ def misspelt_clip(collection: Collection, found: Found) -> Iterator[Finding]:
 
 @rule("SUB103", WARNING)
 def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
-    """File name unlike those of the other result files.
-
-    Each result file has the name of its recording. Scripts that read the whole folder treat a differently named
-    file (a copy, a backup, a summary) as one more recording. A name that keeps the suffix of the recording
-    (mix001.wav.csv), has too few zeros (mix1.csv) or capitals (MIX001.csv) matches no recording.
-
-    Example:
-        mix001.csv, mix002.csv, mix002 (copy).csv
-
-    Fix:
-        Remove it or rename it.
-
-    Reference: DCASE 2023 Task 3, Submission.
-    """
+    """File name unlike those of the other result files."""
     folders: dict[str, dict[str, str]] = {}
     for clip, path in sorted(collection.clips.items()) if collection.reference is None else ():
         folders.setdefault(posixpath.dirname(path), {})[clip.rsplit("/", 1)[-1]] = path
@@ -183,20 +133,7 @@ def _as_recording(clip: str, submitted: bool) -> str:
 
 @rule("SUB104", ERROR)
 def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Frames past the end of the recording.
-
-    A clip of 60 s has frames 0 to 599. Baselines pad all clips to the longest one, so their outputs continue past
-    the end; the official scorers ignore such rows or count them as false alarms, depending on where in the last
-    second they are.
-
-    Example:
-        frame 600 in a clip of 60 s
-
-    Fix:
-        Cut the output at the length of the recording before writing.
-
-    Reference: seld-dcase2023, train_seldnet.py pads; 7 to 35 of 54 real files continue past the last label.
-    """
+    """Frames past the end of the recording."""
     for reading, part, frames in _framed(collection) if dense(collection) is None else ():
         hop = reading.format.hop
         length = collection.expected.get(part.origin.clip)  # in frames of 100 ms
@@ -225,23 +162,7 @@ def _framed(collection: Collection) -> Iterator[tuple[LabelReading, FileRows, In
 
 @rule("SUB112", WARNING)
 def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Many rows after the last label, or outputs that all end at the same frame.
-
-    Systems that pad every recording to the longest one also write detections for the padding. Where the lengths
-    of the recordings are unknown, there are two signs: many rows after the last label of their clip in a
-    reference of labels and, without a reference, most files ending at exactly the same frame. Scorers that count
-    all frames treat such rows as false alarms: a real system with 118,585 of 183,722 rows after the last label
-    got an error rate of 1.715, where cutting at the end gives 0.700.
-
-    Example:
-        41 of 78 files end at frame 5,699
-
-    Fix:
-        Cut the output of each clip at the length of its recording. ``--reference FOLDER`` with the recordings
-        shows which rows are past the end (SUB104).
-
-    Reference: seld-dcase2023, train_seldnet.py pads.
-    """
+    """Many rows after the last label, or outputs that all end at the same frame."""
     if not collection.submitted or dense(collection) is not None:
         return
     reference = collection.reference
@@ -292,19 +213,7 @@ SHORT = 60
 
 @rule("SUB105", ERROR)
 def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
-    """All result files are empty.
-
-    An empty file is legal: nothing was detected in that recording. If nothing was detected in any recording, the
-    system did not run, or its threshold is never reached.
-
-    Example:
-        79 files of 0 bytes
-
-    Fix:
-        Look at the activities before the threshold.
-
-    Reference: 49 of 100 real files of a weak 2020 baseline are empty, never all of them.
-    """
+    """All result files are empty."""
     parts = collection.parts
     if len(parts) > 1 and not any(part.rows or part.file.data.strip() for _, part in parts):
         hint = "check that the system ran, and that its threshold is right"
@@ -318,21 +227,7 @@ _LONG, _MANY_ROWS = 300, 100
 
 @rule("SUB121", WARNING)
 def many_empty(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Many empty files for clips with events, next to full ones.
-
-    A weak system detects a lot in some recordings, little in others and nothing in a few. Where a tenth of the
-    files or more are empty, the reference has events in their clips, and hardly any other file is nearly empty,
-    something else seems to have emptied them: recordings that could not be read, a run that was stopped, or a
-    disk that was full. Only clips with labels up to 30 s or later are looked at.
-
-    Example:
-        20 of 54 files of 0 bytes, and 300 rows or more in each of the others
-
-    Fix:
-        Run the system on these recordings again.
-
-    Reference: where a weak 2020 baseline left 49 of 100 real files empty, 12 of the other 51 are nearly empty.
-    """
+    """Many empty files for clips with events, next to full ones."""
     labelled = collection.reference.labelled if collection.reference is not None else {}
     parts = [part for _, part in collection.parts if labelled.get(part.origin.clip, 0) >= _LONG]
     empty = sorted(part.origin.clip for part in parts if not part.rows and not part.file.data.strip())
@@ -349,19 +244,7 @@ def many_empty(collection: Collection, found: Found) -> Iterator[Finding]:
 
 @rule("SUB106", ERROR)
 def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
-    """One file for all clips.
-
-    Results are one file per recording. In a single file whose frame numbers start over again and again, it is
-    unknown which recording a row belongs to.
-
-    Example:
-        submission.csv with frames 0 … 599, 0 … 599, 0 … 599
-
-    Fix:
-        Write one file per recording, with the recording's name.
-
-    Reference: DCASE 2023 Task 3, "collected in individual CSV files".
-    """
+    """One file for all clips."""
     parts = collection.parts
     if len(parts) != 1 or not parts[0][1].rows or "frame" not in parts[0][0].table.column_names:
         return
@@ -377,18 +260,7 @@ def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
 
 @rule("SUB107", ERROR)
 def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Two files for the same clip.
-
-    Scripts that index by file name keep one of them, whichever comes last.
-
-    Example:
-        run1/mix001.csv and run2/mix001.csv in one submission
-
-    Fix:
-        Keep each system in its own folder; validate the folders one by one.
-
-    Reference: the official loaders index clips by file name.
-    """
+    """Two files for the same clip."""
     if not collection.submitted:
         return
     by_name: dict[str, list[str]] = {}
@@ -403,19 +275,7 @@ def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
 
 @rule("SUB108", ERROR)
 def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Files in different layouts in one submission.
-
-    Most files of a folder have one layout and a few another. A scorer reads all of them the same way, and
-    misreads the few. Separate folders may belong to different systems, each with its own layout.
-
-    Example:
-        78 files with 5 columns and one with 6
-
-    Fix:
-        Write all files with the same program.
-
-    Reference: the official 2024 loader decides by the columns of the last row of each file.
-    """
+    """Files in different layouts in one submission."""
     if not collection.submitted:
         return
     folders: dict[str, dict[str, list[str]]] = {}
@@ -435,19 +295,7 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
 
 @rule("SUB109", ERROR)
 def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Labels where the results of an evaluation set are expected.
-
-    The reference lists the clips of an evaluation set (mix001 and so on), but the files have the columns of
-    labels: a source, perhaps a distance. A submission has neither.
-
-    Example:
-        seldio validate labels/ --reference mix001..mix079, with rows like 10,1,1,-50,30,181
-
-    Fix:
-        ``seldio convert FOLDER --to dcase2023-submission --allow-loss source,distance``
-
-    Reference: DCASE 2023 Task 3, Submission.
-    """
+    """Labels where the results of an evaluation set are expected."""
     if not collection.expected or not all(re.fullmatch(r"mix\d{3}", clip) for clip in collection.expected):
         return
     for reading in collection.readings:
@@ -463,20 +311,7 @@ _LARGEST_2026 = 20 << 20
 
 @rule("SUB113", WARNING)
 def large_file(collection: Collection, found: Found) -> Iterator[Finding]:
-    """File of energy maps over 20 MiB.
-
-    The official program of 2026 ends with an error at the first file of predictions over 20 MiB, without a
-    score for any clip. Maps with a point for each pixel reach 370 MB for a recording.
-
-    Example:
-        mix001.json with 25 MiB
-
-    Fix:
-        Write fewer points: those at the outline and the peak of a map, with three decimals, and without
-        indentation.
-
-    Reference: DCASE2026_Task3_SAISELD_baseline at d4df662, evaluate.py, MAX_JSON_BYTES.
-    """
+    """File of energy maps over 20 MiB."""
     for path, entry in _maps(collection):
         if entry.size > _LARGEST_2026:
             message = f"{entry.size / (1 << 20):.1f} MiB, over the limit of {_LARGEST_2026 >> 20} MiB"
@@ -493,20 +328,7 @@ def _maps(collection: Collection) -> Iterator[tuple[str, Entry]]:
 
 @rule("SUB114", WARNING)
 def unpaired_name(collection: Collection, found: Found) -> Iterator[Finding]:
-    """File of energy maps that the official program does not pair with its labels.
-
-    Since 18 May the program of 2026 looks for the labels of ``X.json`` in ``X_std.json``. The inference script
-    of the baseline and the program of 2 April call predictions ``X_inference.json``: they are left out without
-    an error.
-
-    Example:
-        fold4_room23_mix001_inference.json, for which it looks for fold4_room23_mix001_inference_std.json
-
-    Fix:
-        Call the file as the recording: fold4_room23_mix001.json.
-
-    Reference: DCASE2026_Task3_SAISELD_baseline at d4df662, evaluate.py, find_gt_json.
-    """
+    """File of energy maps that the official program does not pair with its labels."""
     names = [entry.name for _, entry in _maps(collection) if entry.name.endswith("_inference.json")]
     if names:
         message = f"{plural(len(names), 'file')} called X_inference.json: {listed(names, 3)}"
@@ -515,23 +337,7 @@ def unpaired_name(collection: Collection, found: Found) -> Iterator[Finding]:
 
 @rule("SUB111", INFO)
 def missing_number(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Gap in the numbering of files.
-
-    The file names are numbered from the first to the last, and a few in between are missing. This happens when a
-    file was not copied, or a system wrote nothing for a recording: the official scorers leave a clip without a
-    file out of the score, whereas an empty file means that nothing was detected.
-
-    Nothing is reported where a reference lists the clips (SUB101 covers that), or for STARSS recordings, whose
-    own numbering has gaps.
-
-    Example:
-        mix001.csv … mix078.csv, and no mix041.csv
-
-    Fix:
-        Add the file, empty if nothing was detected; ``--reference mix001..mix078`` makes a missing file an error.
-
-    Reference: seld-dcase2023, cls_compute_seld_results.py: the loop is over the existing files.
-    """
+    """Gap in the numbering of files."""
     if collection.reference is not None:
         return
     for (before, digits, behind), numbers in sorted(_numbered(collection.clips).items()):
@@ -571,21 +377,6 @@ class Misfit:
 
 @rule("SUB120", WARNING)
 def probable_cause(misfit: Misfit, found: Found) -> Iterator[Finding]:
-    """Predictions that fit the reference much better with a change.
-
-    The usual mistakes are undone on a sample, and what is well placed is counted again: azimuths mirrored or
-    turned, elevations negated or measured from the zenith, x, y, z in another order or with other signs, classes
-    off by one or in another order, files with the names of other clips, a shift in time. The whole set is tried,
-    then each room and each clip. What helps much for several sources in several clips is named, with the F-score
-    before and after, as ``seldio score`` does; predictions and labels may either be wrong.
-
-    Example:
-        with the azimuth mirrored F would be 29.7 % in room 10, not 9.8 %
-
-    Fix:
-        Undo the mistake where it is made, in the predictions or in the labels.
-
-    Reference: silent on two real systems and their halves, with noise up to chance, and with files emptied.
-    """
+    """Predictions that fit the reference much better with a change."""
     for cause in misfit.causes:
         yield found(misfit.path, cause, "check where directions, classes and names of files come from")

@@ -56,19 +56,7 @@ def _gaps(tree: Tree, set: str, has: AbstractSet[Field], lacks: AbstractSet[Fiel
 
 @rule("LAY102", ERROR)
 def recording_without_labels(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Recording of the development set without a label file.
-
-    The baselines pair recordings and labels by name. A recording without labels stops training with a
-    FileNotFoundError, often hours in, or counts as silence.
-
-    Example:
-        foa_dev/dev-train-tau/fold3_room4_mix001.wav, and no metadata_dev/dev-train-tau/fold3_room4_mix001.csv
-
-    Fix:
-        Unpack ``metadata_dev.zip`` again; write an empty file for a recording without events.
-
-    Reference: seld-dcase2023, cls_data_generator.py loads the label file of every feature file.
-    """
+    """Recording of the development set without a label file."""
     for gap in _gaps(tree, "dev", AUDIO, {"metadata"}):
         where = f"metadata_dev/{gap.split}/" if gap.split else "metadata_dev/"
         message = f"no labels for {gap}: {gap.names}"
@@ -77,19 +65,7 @@ def recording_without_labels(_: Collection, tree: Tree, found: Found) -> Iterato
 
 @rule("LAY103", WARNING)
 def recording_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Labels or a video without their recording.
-
-    Reported only where the tree has recordings at all, since labels alone are useful too. Otherwise, labels
-    without a recording indicate an interrupted download or copy, and the 2023 baseline fails with a KeyError.
-
-    Example:
-        metadata_dev/dev-test-sony/fold4_room23_mix001.csv, and a foa_dev without that recording
-
-    Fix:
-        Unpack ``foa_dev.zip`` or ``mic_dev.zip`` again, or remove the files without a recording.
-
-    Reference: seld-dcase2023, cls_feature_class.py, ``_filewise_frames`` of every label file.
-    """
+    """Labels or a video without their recording."""
     has: tuple[tuple[str, AbstractSet[Field]], ...] = (("dev", {"metadata", "video"}), ("eval", {"video"}))
     for set, fields in has:
         for gap in _gaps(tree, set, fields, AUDIO):
@@ -99,19 +75,7 @@ def recording_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Findi
 
 @rule("LAY104", WARNING)
 def other_format_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Recording that is missing in the other array format.
-
-    Every recording of these datasets comes as FOA and as MIC. Reported only where the tree has both: nothing is
-    wrong with having unpacked one format only.
-
-    Example:
-        foa_dev/dev-train-tau/fold3_room4_mix001.wav, and no such file in mic_dev
-
-    Fix:
-        Unpack the archive of the incomplete format again.
-
-    Reference: DCASE 2023 Task 3, "the dataset is delivered in two spatial recording formats".
-    """
+    """Recording that is missing in the other array format."""
     pairs: tuple[tuple[Field, Field], ...] = (("foa", "mic"), ("mic", "foa"))
     for set in ("dev", "eval"):
         for here, there in pairs:
@@ -122,19 +86,7 @@ def other_format_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Fi
 
 @rule("LAY105", WARNING)
 def video_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Recording without video, in a tree that has videos.
-
-    All recordings of STARSS23 were filmed except twelve (reported by LAY115). The audiovisual baselines silently
-    leave out recordings without video, or fail with a TypeError.
-
-    Example:
-        foa_dev/dev-test-tau/fold4_room2_mix001.wav, and no video_dev/dev-test-tau/fold4_room2_mix001.mp4
-
-    Fix:
-        Unpack ``video_dev.zip`` again.
-
-    Reference: DCASE 2023 Task 3, Audio-visual; DCASE2024_seld_baseline, cls_data_generator.py.
-    """
+    """Recording without video, in a tree that has videos."""
     for set in ("dev", "eval"):
         for gap in _gaps(tree, set, AUDIO, {"video"}):
             clips = [one for one in gap.clips if one.named.recording not in tree.row.without_video]
@@ -146,19 +98,7 @@ def video_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
 
 @rule("LAY115", INFO)
 def never_filmed(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Recordings of STARSS23 that never had a video.
-
-    Twelve recordings of dev-train-sony were not filmed: fold3_room21_mix001 to mix012. The audio-only and
-    audiovisual training splits therefore differ: 90 recordings and 78.
-
-    Example:
-        foa_dev/dev-train-sony/fold3_room21_mix001.wav
-
-    Fix:
-        Nothing is wrong. State in your report which recordings you trained on.
-
-    Reference: DCASE 2023 Task 3, "12 audio recordings with missing videos".
-    """
+    """Recordings of STARSS23 that never had a video."""
     for gap in _gaps(tree, "dev", AUDIO, {"video"}):
         clips = [one for one in gap.clips if one.named.recording in tree.row.without_video]
         if clips:
@@ -190,19 +130,7 @@ def _counts(collection: Collection, tree: Tree) -> list[_Count]:
 
 @rule("LAY108", WARNING)
 def clip_missing(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """A few clips missing from a split that looks complete.
-
-    Scores on 77 of 78 test recordings are not comparable with anyone else's, and the official programs do not
-    notice. Reported where at most a tenth of the split is missing; LAY114 covers larger gaps.
-
-    Example:
-        dev-test-tau with 47 recordings; STARSS23 has 48
-
-    Fix:
-        Unpack the archives again; compare the checksums on Zenodo.
-
-    Reference: the lists in Sony's audio-visual-seld-dcase2023, data_dcase2023_task3/list_dataset.
-    """
+    """A few clips missing from a split that looks complete."""
     for count in _counts(collection, tree):
         if count.nearly:
             yield found(
@@ -215,18 +143,7 @@ def clip_missing(collection: Collection, tree: Tree, found: Found) -> Iterator[F
 
 @rule("LAY114", INFO)
 def part_of_data_set(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Partial dataset: whole splits, or large parts of them, are absent.
-
-    This is fine if intended, but scores on a part are not comparable with scores on the whole.
-
-    Example:
-        metadata_dev with dev-train-tau and dev-test-tau only
-
-    Fix:
-        Nothing, or unpack the other archives into the same folder.
-
-    Reference: DCASE 2023 Task 3, "Volume, duration, and data split".
-    """
+    """Partial dataset: whole splits, or large parts of them, are absent."""
     *dev, evaluation = _counts(collection, tree) or [_Count("eval", set(), set())]
     parts = [count for count in dev if count.part]
     shown = any(place.inside and "/" in place.name for place in tree.places)

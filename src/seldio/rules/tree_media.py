@@ -160,19 +160,7 @@ class UncheckedVideos(NamedTuple):
 
 @rule("VID117", INFO)
 def videos_unchecked(videos: UncheckedVideos, found: Found) -> Iterator[Finding]:
-    """Videos that were not checked, because PyAV is not installed.
-
-    Labels and recordings were checked as always. Nothing is known about the videos: not whether they can be read,
-    nor whether they have a frame for each label.
-
-    Example:
-        seldio in a browser, or installed with --no-deps
-
-    Fix:
-        pip install av
-
-    Reference: PyAV, which seldio reads videos with.
-    """
+    """Videos that were not checked, because PyAV is not installed."""
     name = videos.missing.args[0]
     wing = isinstance(videos.missing, MissingWing)
     message = f"{plural(videos.amount, 'video')} not checked: {'the wing ' * wing}{name} is not installed"

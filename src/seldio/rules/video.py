@@ -29,39 +29,14 @@ _SAME_RATE = 1e-5
 
 @rule("VID101", ERROR)
 def video_unreadable(one: VideoFile, found: Found) -> Iterator[Finding]:
-    """Video that cannot be read, or has no video frames.
-
-    Web pages and texts saved under the name of a video, incomplete downloads (an MP4 file often keeps its index
-    at the end), or a file with only sound in a folder for videos (VID110 elsewhere). A text that refers to other
-    files is never followed, whatever its suffix. (In a folder, files of 0 bytes are LAY113.)
-
-    Example:
-        video_dev/dev-train-tau/fold3_room4_mix001.mp4, which begins with <!DOCTYPE html>
-
-    Fix:
-        Download or unpack it again.
-
-    Reference: FFmpeg follows lists of files (ffconcat, HLS) of any name; seldio does not let it.
-    """
+    """Video that cannot be read, or has no video frames."""
     if one.facts is None and not one.is_recording:
         yield found(f"{one.file} cannot be read as video: {printable(one.fault or '')}", "download it again")
 
 
 @rule("VID102", ERROR)
 def video_cut_off(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    """Video with fewer frames than its header declares.
-
-    Downloads get interrupted. Players and loaders silently show the part that exists, and all later label frames
-    get no video frame, or the last one. Frames hidden by an edit list are not missing: that is VID111.
-
-    Example:
-        9,000 video frames in the index, and the file ends after 3,120
-
-    Fix:
-        Download or unpack it again.
-
-    Reference: ISO/IEC 14496-12, sample tables; FFmpeg ends silently.
-    """
+    """Video with fewer frames than its header declares."""
     if not facts.whole:
         promised = f" of {facts.promised:,}" if facts.promised > facts.frames else ""
         why = f" ({printable(facts.fault)})" if facts.fault else ""
@@ -89,19 +64,7 @@ Prescription(TreeVideo, "VID104", "video-rate", WARNING, _rate, "use the publish
 
 @rule("VID105", WARNING)
 def video_length(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    """Video that is more than 0.30 s shorter or longer than its recording.
-
-    Audio and video of STARSS23 differ by up to 0.30 s, which is harmless. A larger difference means a different
-    recording, a cut in one of the two, or a wrong frame rate, and video frames that do not match the sound.
-
-    Example:
-        fold3_room4_mix001.mp4 lasts 65.1 s, its recording 180.0 s
-
-    Fix:
-        Use the published files; compare the checksums on Zenodo.
-
-    Reference: others have measured up to 0.30 s on the 156 videos of STARSS23.
-    """
+    """Video that is more than 0.30 s shorter or longer than its recording."""
     if facts.whole and one.sound is not None and abs(facts.end - one.sound) > USUAL + 1e-6:
         longer = "longer" if facts.end > one.sound else "shorter"
         message = (
@@ -113,38 +76,14 @@ def video_length(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Fi
 
 @rule("VID106", WARNING)
 def labels_without_picture(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    """Label frames more than 0.30 s before the first video frame or after the last one.
-
-    Loaders that fill a batch from labels and video fail there, repeat a frame, or, like the generator of 2024,
-    continue with the frames of the next recording, and so on for all that follow.
-
-    Example:
-        labels up to frame 599 (60.0 s), and the video ends at 42.3 s
-
-    Fix:
-        Use the published video, or leave out the label frames that are not covered.
-
-    Reference: DCASE2024_seld_baseline, cls_data_generator.py.
-    """
+    """Label frames more than 0.30 s before the first video frame or after the last one."""
     if facts.whole and _far(facts):
         yield found(_bare(one, facts), "use the published video, or leave those label frames out")
 
 
 @rule("VID116", INFO)
 def last_labels_without_picture(video: TreeVideo, found: Found) -> Iterator[Finding]:
-    """Label frames at the start or end without a video frame, within the usual 0.30 s.
-
-    Audio and video were cut separately. A loader that needs a video frame for every label frame still fails
-    there, or pairs the rest with frames of the next recording.
-
-    Example:
-        labels up to frame 599 (60.0 s), and the video ends at 59.9 s
-
-    Fix:
-        Nothing is wrong; repeat the nearest frame: frames_at(label_frames, missing="hold").
-
-    Reference: others have measured up to 0.30 s on the 156 videos of STARSS23.
-    """
+    """Label frames at the start or end without a video frame, within the usual 0.30 s."""
     usual = [(one, facts) for one, facts in video.readable if facts.whole and facts.bare and not _far(facts)]
     near = {one.path: facts for one, facts in usual}
     for inside in by_folder((one for one, _ in usual), place_name):
@@ -159,19 +98,7 @@ def last_labels_without_picture(video: TreeVideo, found: Found) -> Iterator[Find
 
 @rule("VID107", WARNING)
 def video_clock(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    """Video frames shown at times that do not match the frame rate, by more than half a frame.
-
-    The video starts late, has a variable frame rate, or frames are missing. Programs that count frames, as all
-    baselines do, are off by that much; selecting frames by timestamp is correct.
-
-    Example:
-        video frame 4,500 is shown at 150.65 s, but at 150.15 s according to its number
-
-    Fix:
-        Select frames by timestamp: Video(...).frames_at(label_frames), or re-encode the video at a constant rate.
-
-    Reference: no baseline reads timestamps.
-    """
+    """Video frames shown at times that do not match the frame rate, by more than half a frame."""
     half = 0.5 / float(facts.rate)
     if facts.stamped and abs(facts.off) > half + 1e-3:
         shown = facts.worst / float(facts.rate) + facts.off
@@ -186,21 +113,7 @@ def video_clock(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Fin
 
 @rule("VID118", WARNING)
 def rotated_video(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    """Video that players turn by 90, 180 or 270 degrees.
-
-    A display matrix in the container says so. Players, ``seldio view`` and ``Video`` follow it; OpenCV and
-    the baselines may not, so that left and right, or above and below, depend on the program. A panorama is
-    never meant to be turned.
-
-    Example:
-        a video of 1920×960 with a display matrix of 90 degrees, which is shown as 960×1920
-
-    Fix:
-        Remove the matrix, as ``ffmpeg -display_rotation 0 -i IN.mp4 -c copy OUT.mp4`` does, or re-encode the
-        video upright.
-
-    Reference: ISO/IEC 14496-12, the matrix of the track header.
-    """
+    """Video that players turn by 90, 180 or 270 degrees."""
     if facts.rotation:
         shown = f"{facts.size[0]}×{facts.size[1]}"
         message = f"{one.file} is rotated by {facts.rotation}° counter-clockwise when it is shown, as {shown}"
@@ -209,19 +122,7 @@ def rotated_video(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[F
 
 @rule("VID108", INFO)
 def video_without_clock(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    """Video container without timestamps.
-
-    AVI files and raw H.264 streams hold frames in order and a frame rate, nothing else. If frames were lost while
-    recording, everything after them is too early, and nothing reveals it.
-
-    Example:
-        fold3_room4_mix001.avi
-
-    Fix:
-        Nothing, if the lengths of video and recording agree.
-
-    Reference: AVI has no presentation timestamps.
-    """
+    """Video container without timestamps."""
     if not facts.stamped:
         times = f"times are computed at {float(facts.rate):.6g} fps"
         message = f"{one.file} has no presentation timestamps: {times}"
@@ -230,19 +131,7 @@ def video_without_clock(one: VideoFile, facts: VideoFacts, found: Found) -> Iter
 
 @rule("VID109", WARNING)
 def sound_inside_length(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    """Embedded audio that begins or ends more than 0.30 s before or after the video frames.
-
-    One of the two was cut, replaced by that of another recording, or runs at a different rate, so what is seen
-    and heard together in a player does not belong together. Recordings in a separate file are VID105.
-
-    Example:
-        fold3_room4_mix001.mp4 has video up to 60.0 s, and audio up to 41.2 s
-
-    Fix:
-        Use the published file, or combine video and audio again from their sources.
-
-    Reference: others have measured up to 0.30 s on the 156 videos of STARSS23.
-    """
+    """Embedded audio that begins or ends more than 0.30 s before or after the video frames."""
     start, end = facts.sound or (facts.start, facts.end)
     if facts.whole and max(abs(start - facts.start), abs(end - facts.end)) > USUAL + 1e-6:
         message = (
@@ -254,20 +143,7 @@ def sound_inside_length(one: VideoFile, facts: VideoFacts, found: Found) -> Iter
 
 @rule("VID110", INFO)
 def sound_without_pictures(one: VideoFile, found: Found) -> Iterator[Finding]:
-    """Recording in a video container, such as AAC in .mp4.
-
-    It is not a broken video, but neither libsndfile nor the baselines can read it. A deep check looks at its
-    samples, but does not compare labels with them. Lossy codecs also alter the differences between channels that
-    carry direction.
-
-    Example:
-        fold3_room4_mix001.mp4 with four channels of AAC and no video frames
-
-    Fix:
-        Use the original recording, or write it as WAV or FLAC.
-
-    Reference: libsndfile, which soundfile, torchaudio and librosa read audio with.
-    """
+    """Recording in a video container, such as AAC in .mp4."""
     if one.is_recording:
         message = f"{one.file} is a recording that libsndfile cannot read: {printable(one.fault or '')}"
         yield found(message, "write it as WAV or FLAC, which programs can read and seldio can check")
@@ -275,20 +151,7 @@ def sound_without_pictures(one: VideoFile, found: Found) -> Iterator[Finding]:
 
 @rule("VID111", INFO)
 def pictures_hidden(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    """Video frames hidden by an edit list.
-
-    ``ffmpeg -ss … -c copy`` leaves them at the beginning. The file is complete: players, FFmpeg and seldio start
-    at the requested time. Programs that ignore edit lists also show or count the hidden frames, and everything is
-    late by that number.
-
-    Example:
-        101 of 902 frames are before the start of the clip
-
-    Fix:
-        Nothing, if all your programs agree on the length; otherwise re-encode it.
-
-    Reference: ISO/IEC 14496-12, 8.6.6, the edit list box.
-    """
+    """Video frames hidden by an edit list."""
     if facts.hidden:
         total = plural(facts.hidden + facts.frames, "frame")
         message = (
@@ -300,19 +163,7 @@ def pictures_hidden(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator
 
 @rule("VID201", ERROR)
 def picture_damaged(watched: WatchedVideo, found: Found) -> Iterator[Finding]:
-    """Video frames that cannot be decoded.
-
-    The data was damaged. Decoders skip such frames, and programs that count frames are off by that number from
-    there on. Checked only by a deep check, since it decodes everything.
-
-    Example:
-        12 of 9,000 video frames of fold3_room4_mix001.mp4
-
-    Fix:
-        Download or unpack it again.
-
-    Reference: loaders based on OpenCV end such a video there, or repeat the previous frame.
-    """
+    """Video frames that cannot be decoded."""
     one, facts, pictures = watched
     if (gone := facts.frames - pictures.there) > 0:
         why = f" ({printable(pictures.fault)})" if pictures.fault else ""
@@ -322,41 +173,14 @@ def picture_damaged(watched: WatchedVideo, found: Found) -> Iterator[Finding]:
 
 @rule("VID202", WARNING)
 def pictures_black(watched: WatchedVideo, found: Found) -> Iterator[Finding]:
-    """Video that is black for two seconds or more.
-
-    The camera was off or covered, or an edit filled a gap. Labels and audio continue, and an audiovisual model
-    learns nothing there. A frame is black if 98 % of its pixels are darker than an eighth of white. Checked only
-    by a deep check.
-
-    Example:
-        fold3_room4_mix001.mp4 is black from 12.0 to 20.5 s
-
-    Fix:
-        Use the published video, or leave that part out where video is used.
-
-    Reference: FFmpeg's blackdetect uses the same measure and the same two seconds.
-    """
+    """Video that is black for two seconds or more."""
     if black := watched.pictures.black:
         yield found(f"{watched.video.file} is black {_spans(black)}", "use the published video")
 
 
 @rule("VID203", WARNING)
 def pictures_frozen(watched: WatchedVideo, found: Found) -> Iterator[Finding]:
-    """Video that is frozen for ten seconds or more.
-
-    The camera or an encoder hung, and the last frame was written again and again. In a real recording every frame
-    has noise, and people move. Two frames are the same if no pixel differs by more than 6 of 255, which is the
-    effect of re-encoding. Videos that often stand still for shorter times are not reported: such scenes are
-    drawn. Checked only by a deep check.
-
-    Example:
-        fold3_room4_mix001.mp4 is frozen from 30.1 to 59.9 s
-
-    Fix:
-        Use the published video, or leave that part out where video is used.
-
-    Reference: FFmpeg's freezedetect looks for the same.
-    """
+    """Video that is frozen for ten seconds or more."""
     if frozen := watched.pictures.frozen:
         yield found(f"{watched.video.file} is frozen {_spans(frozen)}", "use the published video")
 
