@@ -268,34 +268,64 @@ def test_a_folder_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
     ("text", "expected"),
     [
         ("import nothing_of_that_name", "ModuleNotFoundError: No module named 'nothing_of_that_name'"),
-        ("DATASETS = (", "SyntaxError: '(' was never closed (datasets.py, line 1)"),
-        ("", "AttributeError: module 'broken.datasets' has no attribute 'DATASETS'"),
-        ("DATASETS = (1,)", "DATASETS must hold nothing but DatasetSpec rows"),
+        ("RULES = (", "SyntaxError: '(' was never closed (rules.py, line 1)"),
+        ("", "AttributeError: module 'broken.rules' has no attribute 'RULES'"),
+        ("RULES = (1,)", "RULES must hold nothing but Rule rows"),
     ],
 )
 def test_a_broken_module_is_a_usage_error(tmp_path: Path, text: str, expected: str) -> None:
     (tmp_path / "broken").mkdir()
-    (tmp_path / "broken/datasets.py").write_text(text)
-    expected = f"seldio: SELDIO_PLUGINS: broken.datasets: {expected}\n"
-    assert fresh("info", EXAMPLES, plugins=tmp_path / "broken") == (2, "", expected)
+    (tmp_path / "broken/rules.py").write_text(text)
+    expected = f"seldio: SELDIO_PLUGINS: broken.rules: {expected}\n"
+    assert fresh("validate", EXAMPLES, plugins=tmp_path / "broken") == (2, "", expected)
 
 
-OWN = """from seldio.formats.label_csv import Dialect, column
+FORMAT = '[[formats]]\nname = "mine"\ntitle = "ours"\nrole = "label"\n'
 
-names = ("frame", "class_id", "source", "azimuth", "elevation", "distance")
-DIALECTS = (
-    Dialect(
-        name="own2027", title="our labels", role="label", metre=100, vocabulary="own2027",
-        columns=tuple(column(name, "int" if name in names[:3] else "whole") for name in names),
-    ),
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("name = ", "Invalid value (at end of document)"),
+        ("title = 'ours'", "name: the key is missing"),
+        ("name = 'mine'\nyear = 2027", "year: there is no such key"),
+        (
+            "name = 'mine'\n[tree]\nclip = '('",
+            "tree.clip: is not a regular expression: missing ), unterminated subpattern",
+        ),
+        (f"name = 'mine'\n{FORMAT}columns = 'frame'", "formats[1].columns: 'frame' has no kind: write field:kind"),
+        (f"name = 'mine'\n{FORMAT}columns = 'frame:float'", "formats[1].columns: unknown kind 'float'; choose from int, whole"),
+        (
+            f"name = 'mine'\n{FORMAT}columns = 'azimut:int'",
+            "unknown field 'azimut'; did you mean",
+        ),
+    ],
 )
+def test_a_broken_dataset_file_is_a_usage_error(tmp_path: Path, text: str, expected: str) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken/mine.toml").write_text(text)
+    code, shown, notes = fresh("info", EXAMPLES, plugins=tmp_path / "broken")
+    assert (code, shown) == (2, "")
+    assert notes.startswith("seldio: SELDIO_PLUGINS: broken/mine.toml: ")
+    assert expected in notes
+
+
+OWN = """name = "own2027"
+
+[[formats]]
+name = "own2027"
+title = "our labels"
+role = "label"
+metre = 100
+vocabulary = "own2027"
+columns = "frame:int class_id:int source:int azimuth:whole elevation:whole distance:whole"
 """
 
 
 def test_own_classes_are_not_published_as_those_of_starss(tmp_path: Path) -> None:
     """Labels with the columns and the folders of STARSS, and classes of our own."""
     (tmp_path / "own2027/vocabularies").mkdir(parents=True)
-    (tmp_path / "own2027/dialects.py").write_text(OWN, "utf-8")
+    (tmp_path / "own2027/own2027.toml").write_text(OWN, "utf-8")
     classes = '{"title": "ours", "source": "x", "classes": [["dog bark"], ["meow"]]}'
     (tmp_path / "own2027/vocabularies/own2027.json").write_text(classes, "utf-8")
     folder = tmp_path / "set/metadata_dev/dev-train-sony"

@@ -13,7 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
+from seldio.datasets import records
+from seldio.formats import cells
 from seldio.schema.clips import Clip
+from seldio.schema.dataset_file import KINDS, check
 from seldio.schema.event_rows import Event
 from seldio.schema.qa import PREDICTION_SCHEMA, Item, Prediction, to_items, to_predictions, to_table
 from seldio.schemas import SCHEMAS
@@ -40,6 +43,16 @@ def test_the_checked_in_schema_is_the_generated_one(name: str) -> None:
 
     jsonschema.Draft202012Validator.check_schema(written)
     assert SCHEMAS[name]() == written
+
+
+def test_every_file_of_a_dataset_is_what_its_schema_says() -> None:
+    schema = jsonschema.Draft202012Validator(SCHEMAS["dataset"]())
+    names = [str(record["name"]) for record in records()]
+    assert len(set(names)) == len(names) > 10
+    for record in records():
+        assert [] == [error.message for error in schema.iter_errors(record)], record["name"]
+        check({**record, "place": record["name"]})
+    assert set(KINDS) == set(cells.KINDS)
 
 
 def test_there_is_a_schema_for_every_model() -> None:

@@ -11,6 +11,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from seldio.findings import DOCS
 from seldio.reports.json_report import report_schema
 from seldio.schema.clips import Clip
+from seldio.schema.dataset_file import DatasetFile
 from seldio.schema.event_rows import Event
 from seldio.schema.qa import Item, Prediction
 
@@ -23,6 +24,7 @@ def _model(model: Any, name: str) -> dict[str, Any]:
 #: Every schema by name; ``schemas/NAME.schema.json`` holds it, and a test keeps the two in step.
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "clip": partial(_model, Clip, "clip"),
+    "dataset": partial(_model, DatasetFile, "dataset"),
     "event": partial(_model, Event, "event"),
     "item": partial(_model, Item, "item"),
     "prediction": partial(_model, Prediction, "prediction"),

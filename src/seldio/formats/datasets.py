@@ -1,24 +1,20 @@
-"""The datasets that seldio knows: one row each, with all that is known of one.
+"""The datasets that seldio knows, made from their files (:mod:`seldio.datasets`): trees, splits, names, recordings.
 
 Folders and counts are those of the published datasets: STARSS from the lists that Sony's 2023 baseline
 ships (``list_dataset/*.txt``), the others from the official baselines' loaders.
-
-A new year is one more row here, and one in ``dialects.py`` where its files are laid out in a new way; a row
-can also stand in a folder outside the package (docs/extending.md).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from seldio import plugins
-from seldio.clock import NTSC
+from seldio.datasets import records
 from seldio.errors import UsageError
 from seldio.schema.splits import TEST, TRAIN, VALIDATION, WORDS, is_name
 from seldio.text import clipped
@@ -37,6 +33,11 @@ class TreeSign(NamedTuple):
     weight: float
     sentence: str
     rank: int = 0
+
+    @property
+    def found(self) -> re.Pattern[str]:
+        """What finds it."""
+        return _compiled(self.pattern, re.IGNORECASE)
 
 
 class LabelSign(NamedTuple):
@@ -70,6 +71,32 @@ class Named(NamedTuple):
         return f"fold{self.fold}_room{self.room}_mix{self.mix or 0:03d}"
 
 
+class PartOf(NamedTuple):
+    """What tells a dataset from a newer one that it is a part of; ``…_says`` are the sentences that explain it."""
+
+    name: str  # of the whole
+    without: str  # a pattern of paths that only the whole has
+    without_says: str
+    said: str  # patterns of what a path says that means the part, and the whole
+    whole_said: str
+    splits: Sequence[str]  # of which at least so many clips, where nothing else tells, are the part
+    least: int
+    least_says: str
+    otherwise_says: str
+
+    def of(self, part: DatasetSpec, root: str, paths: Sequence[str]) -> tuple[str, str]:
+        """Whether files are those of the *part* or of the whole, by name, and why."""
+        if any(_compiled(self.without, re.IGNORECASE).search(path) for path in paths):
+            return self.name, self.without_says
+        said = _compiled(f"(?P<part>{self.said})|{self.whole_said}", re.IGNORECASE)
+        if found := [*said.finditer(f"{root}/{paths[0]}")]:
+            return part.name if found[-1]["part"] else self.name, f"{found[-1][0]} in the path"
+        names = {path.rpartition("/")[2].rpartition(".")[0] for path in paths}
+        own = frozenset[str]().union(*(split.clips for split in part.splits if split.name in self.splits))
+        enough = len(names & own) >= self.least
+        return (part.name, self.least_says) if enough else (self.name, self.otherwise_says)
+
+
 @dataclass(frozen=True)
 class SplitSpec:
     """A split: its name, which is its folder's, its folds and the recordings of its rooms."""
@@ -97,11 +124,11 @@ class DatasetSpec:
         name: as in ``Clip.layout``.
         title: for people.
         usual: names of the folders that people unpack it to.
-        dialects: the layouts of its labels.
+        dialects: the formats of its labels.
         profile: the way its labels are scored, where that is not the usual one.
         signs: the evidence for it in the paths of a tree.
         label_signs: the evidence for its layouts in the paths of label files.
-        edition: for a tree with these signs, the exact dataset and why, from its root and paths.
+        part_of: what tells it from the dataset that it is a part of, whose signs its trees have.
         clip: names of development clips; None: any name will do.
         mix: names of evaluation clips; None: any name will do.
         example: a clip name.
@@ -129,9 +156,9 @@ class DatasetSpec:
     profile: str | None = None
     signs: tuple[TreeSign, ...] = ()
     label_signs: tuple[LabelSign, ...] = ()
-    edition: Callable[[str, Sequence[str]], tuple[str, str]] | None = None
-    clip: re.Pattern[str] | None = None
-    mix: re.Pattern[str] | None = None
+    part_of: PartOf | None = None
+    clip: str | None = None
+    mix: str | None = None
     example: str = ""
     tops: Mapping[str, Top] = field(default_factory=dict)
     splits: tuple[SplitSpec, ...] = ()
@@ -148,6 +175,11 @@ class DatasetSpec:
     subtype: str | None = None
     picture: tuple[int, int] | None = None
     pictures: Fraction | None = None
+
+    def edition(self, root: str, paths: Sequence[str]) -> tuple[str, str]:
+        """The exact dataset of a tree with these signs, by name, and why, from its *root* and *paths*."""
+        parts = (row for row in DATASETS if row.part_of is not None and row.part_of.name == self.name)
+        return next((part.part_of.of(part, root, paths) for part in parts if part.part_of is not None), (self.name, ""))
 
     @cached_property
     def recordings(self) -> frozenset[str]:
@@ -187,9 +219,9 @@ class DatasetSpec:
         pattern = self.mix if set == "eval" else self.clip
         if pattern is None:
             return None
-        if match := pattern.fullmatch(stem):
+        if match := _compiled(pattern).fullmatch(stem):
             return _named(stem, match)
-        near = _NEARLY_MIX.fullmatch(stem) if set == "eval" else _NEARLY.fullmatch(stem)
+        near = _compiled(_NEARLY_MIX if set == "eval" else _NEARLY, re.IGNORECASE).fullmatch(stem)
         if near is None or pattern not in (_STARSS, _MIX):
             return None
         mix = f"mix{int(near['mix']):03d}"
@@ -211,25 +243,19 @@ def kind_of(split: str) -> str | None:
     return _KINDS_OF.get(WORDS.get(match[1], "")) if match else None
 
 
-_THREE = r"mix(?P<mix>[0-9]{3}|[1-9][0-9]{3,5})"
-_FOLD_ROOM = rf"fold(?P<fold>0|[1-9][0-9]{{0,2}})_room(?P<room>0|[1-9][0-9]{{0,3}})_{_THREE}"
-_STARSS = re.compile(_FOLD_ROOM)
-_MIX = re.compile(_THREE)
+_compiled = cache(re.compile)
+_MIX = r"mix(?P<mix>[0-9]{3}|[1-9][0-9]{3,5})"
+_STARSS = rf"fold(?P<fold>0|[1-9][0-9]{{0,2}})_room(?P<room>0|[1-9][0-9]{{0,3}})_{_MIX}"
 _COPY = r"(?: ?\([0-9]{1,3}\)|[ _-]+copy)?"
-_NEARLY = re.compile(
+_NEARLY = (
     r"fold[ _.-]?0*(?P<fold>[0-9]{1,3})[ _.-]?room[ _.-]?0*(?P<room>[0-9]{1,4})"
-    rf"[ _.-]?mix[ _.-]?(?P<mix>[0-9]{{1,6}}){_COPY}",
-    re.IGNORECASE,
+    rf"[ _.-]?mix[ _.-]?(?P<mix>[0-9]{{1,6}}){_COPY}"
 )
-_NEARLY_MIX = re.compile(rf"mix[ _.-]?(?P<mix>[0-9]{{1,6}}){_COPY}", re.IGNORECASE)
+_NEARLY_MIX = rf"mix[ _.-]?(?P<mix>[0-9]{{1,6}}){_COPY}"
 
 _FIELDS: tuple[Field, ...] = ("foa", "mic", "stereo", "metadata", "video")
 _SETS: tuple[Set, ...] = ("dev", "eval")
 _DCASE = MappingProxyType({f"{name}_{part}": Top(name, part) for name in _FIELDS for part in _SETS})
-_SCAPER: Mapping[str, Top] = MappingProxyType({
-    "foa": Top("foa", None, "foa"), "foa_labels": Top("metadata", None, "foa"),
-    "mic": Top("mic", None, "mic"), "mic_labels": Top("metadata", None, "mic"),
-})  # fmt: skip
 #: Folders that tell what is in them where no dataset does.
 PLAIN: Mapping[str, Top] = MappingProxyType({
     **{name: Top(name, None) for name in _FIELDS},
@@ -239,153 +265,98 @@ PLAIN: Mapping[str, Top] = MappingProxyType({
 })  # fmt: skip
 
 
-def _starss(newer: bool) -> tuple[SplitSpec, ...]:
-    """The splits of STARSS23, or without its new rooms those of STARSS22."""
-    train, test = frozenset({3}), frozenset({4})
-    train_tau = {4: (1, *range(4, 9)), 6: range(1, 8), 7: range(1, 7), 9: range(1, 9)}  # no mix002, mix003
-    test_tau = {2: range(1, 7), 8: range(1, 10), 10: range(1, 10)}
-    if newer:
-        train_tau |= {12: range(1, 11), 13: range(1, 10), 14: range(1, 5)}
-        test_tau |= {15: range(1, 11), 16: range(1, 15)}
-    return (
-        SplitSpec("dev-train-sony", train, {21: range(1, 30), 22: range(1, 12)}),
-        SplitSpec("dev-train-tau", train, train_tau),
-        SplitSpec("dev-test-sony", test, {23: range(1, 15), 24: range(1, 17)}),
-        SplitSpec("dev-test-tau", test, test_tau),
-    )
+_RANGE = re.compile(r"(?P<before>.*?)(?P<first>[0-9]{1,9})\.\.(?P<after>.*?)(?P<last>[0-9]{1,9})", re.DOTALL)
+_MOST = 1_000_000
 
 
-_TRAIN, _VAL, _TEST = "dev-train", "dev-val", "dev-test"
-_KINDS = {1: _TRAIN, 2: _TRAIN, 3: _TRAIN, 4: _TEST}
-_WITHOUT_VIDEO = frozenset(f"fold3_room21_mix{mix:03d}" for mix in range(1, 13))
-_UNFILMED = "STARSS23 has no video of fold3_room21_mix001 to mix012"
-_IN_2020 = tuple(SplitSpec(name, frozenset(f)) for name, f in ((_TRAIN, (3, 4, 5, 6)), (_VAL, (2,)), (_TEST, (1,))))
-_IN_2021 = tuple(SplitSpec(name, frozenset(f)) for name, f in ((_TRAIN, (1, 2, 3, 4)), (_VAL, (5,)), (_TEST, (6,))))
-_ROOMS = "|".join(f"fold{min(split.folds)}_room(?:{'|'.join(map(str, split.rooms))})" for split in _starss(True))
-_VALID = "|".join(word for word, split in WORDS.items() if split == VALIDATION)
+def clip_range(text: str) -> tuple[str, ...]:
+    """The clips from one to another: ``mix001..mix079``.
 
-_EDITION = re.compile(r"starss[-_ ]?(2[23])|dcase[-_ ]?(?:20)?(2[234])", re.IGNORECASE)
-_NEWER = re.compile(r"(fold3_room1[234]|fold4_room1[56])_mix|(^|/)video_(dev|eval)/", re.IGNORECASE)
-#: This many of the 51 recordings from Tampere in STARSS22, and none of the later rooms: it is STARSS22.
-_MOST_TAU = 20
-
-
-def _starss_edition(root: str, paths: Sequence[str]) -> tuple[str, str]:
-    """STARSS23, or the part of it that is STARSS22."""
-    if any(_NEWER.search(path) for path in paths):
-        return "starss23", "rooms 12 to 16 or video, which STARSS22 does not have"
-    if said := [*_EDITION.finditer(f"{root}/{paths[0]}")]:
-        edition = "starss22" if "22" in said[-1].groups() else "starss23"
-        return edition, f"{said[-1][0]} in the path"
-    names = {path.rpartition("/")[2].rpartition(".")[0] for path in paths}
-    tau = frozenset[str]().union(*(split.clips for split in _starss(False) if split.name.endswith("tau")))
-    if len(names & tau) >= _MOST_TAU:
-        return "starss22", "nothing from rooms 12 to 16, which STARSS23 added"
-    return "starss23", "STARSS22 is part of it"
+    Raises:
+        UsageError: *text* is not a range, or it runs backwards.
+    """
+    match = _RANGE.fullmatch(text)
+    if match is None or match["after"] not in (match["before"], ""):
+        raise UsageError(f"{clipped(text)} is not a range of clips; write it like mix001..mix079")
+    first, last, width = int(match["first"]), int(match["last"]), len(match["first"])
+    if not 0 <= last - first < _MOST:
+        reason = "it runs backwards" if last < first else f"more than {_MOST:,} clips"
+        raise UsageError(f"{clipped(text)} is not a range of clips: {reason}")
+    return tuple(f"{match['before']}{number:0{width}d}" for number in range(first, last + 1))
 
 
 #: What is none of the others.
 LOOSE = DatasetSpec(name="loose", title="no known dataset")
 
-#: What most of the challenge's sets have in common.
-_SHARED: dict[str, Any] = {"tops": _DCASE, "depth": 1, "rate": 24_000}
-#: What the sets of STARSS recordings have in common.
-_RECORDINGS: dict[str, Any] = {**_SHARED, "kinds": _KINDS, "synthetic": frozenset({1, 2}), "secret": True}
+
+def _spec(record: Mapping[str, Any], known: Mapping[str, DatasetSpec]) -> DatasetSpec:
+    """The row of a file; *known*: the rows of those before it."""
+    tree, sound, video = record.get("tree", {}), record.get("recordings", {}), record.get("video", {})
+    splits = tuple(
+        SplitSpec(name, frozenset(split["folds"]), {int(room): _numbers(text) for room, text in rooms.items()})
+        for name, split in tree.get("splits", {}).items() for rooms in (split.get("rooms", {}),)
+    ) or (known[tree["splits_of"]].splits if "splits_of" in tree else ())  # fmt: skip
+    words = {
+        "{fold}_{room}_{mix}": _STARSS, "{mix}": _MIX,
+        "{rooms}": "|".join(f"fold{min(one.folds)}_room(?:{'|'.join(map(str, one.rooms))})" for one in splits),
+        "{validation}": "|".join(word for word, split in WORDS.items() if split == VALIDATION),
+    }  # fmt: skip
+
+    def pattern(text: str | None) -> str | None:
+        for word, meaning in words.items():
+            text = text.replace(word, meaning) if text else text
+        return text
+
+    def clips(key: str) -> frozenset[str]:
+        return frozenset(clip_range(tree[key])) if key in tree else frozenset()
+
+    tops = tree.get("tops", {})
+    return DatasetSpec(
+        name=record["name"], title=record["title"], usual=tuple(tree.get("folders", ())),
+        dialects=tuple(record.get("labels") or (f["name"] for f in record.get("formats", ()) if f["role"] == "label")),
+        profile=record.get("profile"),
+        signs=tuple(TreeSign(str(pattern(s["path"])), s["weight"], s["says"], s.get("rank", 0))
+                    for s in tree.get("signs", ())),
+        label_signs=tuple(LabelSign(str(pattern(s["path"])), s["formats"], s["points"], s["says"])
+                          for s in tree.get("label_signs", ())),
+        part_of=PartOf(**record["part_of"]) if "part_of" in record else None,
+        clip=pattern(tree.get("clip")), mix=pattern(tree.get("evaluation_clip")), example=tree.get("example", ""),
+        tops=_DCASE if tops == "challenge" else {
+            name: Top(top["field"], top.get("set"), top.get("group", "")) for name, top in tops.items()
+        },
+        splits=splits, depth=tree.get("depth", 0), below_eval=tree.get("below_eval", "none"),
+        kinds={int(fold): kind for fold, kind in tree.get("kinds", {}).items()},
+        synthetic=frozenset(tree.get("synthetic", ())), evaluation=clips("evaluation"),
+        secret=tree.get("secret", False), counted=tree.get("counted", False), without_video=clips("without_video"),
+        known_gaps=tree.get("known_gaps", ""), rate=sound.get("rate"), subtype=sound.get("subtype"),
+        picture=tuple(video["size"]) if "size" in video else None,
+        pictures=Fraction(video["rate"]) if "rate" in video else None,
+    )  # fmt: skip
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """The numbers of ``1, 4-8``."""
+    runs = (run.partition("-") for run in text.split(","))
+    return tuple(number for first, _, last in runs for number in range(int(first), int(last or first) + 1))
+
+
+def _rows() -> Iterator[DatasetSpec]:
+    known: dict[str, DatasetSpec] = {}
+    for record in records():
+        if "place" in record:
+            from seldio.schema.dataset_file import check
+
+            check(record)
+        if "title" in record:  # others hold formats alone
+            known[record["name"]] = _spec(record, known)
+    return iter((*known.values(), LOOSE))
+
 
 #: Every dataset; of signs of one rank, those of the first row count.
-DATASETS: tuple[DatasetSpec, ...] = (
-    DatasetSpec(
-        name="dcase2025", title="the DCASE 2025 stereo set", usual=("DCASE2025", "DCASE2025_SELD_dataset"),
-        dialects=("dcase2025",), profile="dcase2025",
-        signs=(TreeSign(r"_mix\d+_deg-?\d+_start\d+\.|(^|/)stereo_(dev|eval)/", 1, "2025 clip names or folders"),),
-        label_signs=(LabelSign(r"room\d+_mix\d+_deg\d+_start\d+", r"dcase2025", 3, "2025 file names"),),
-        clip=re.compile(_FOLD_ROOM + r"_deg-?[0-9]+_start[0-9]+"), example="fold3_room12_mix001_deg359_start2246",
-        splits=_starss(True), below_eval="eval", without_video=_WITHOUT_VIDEO, known_gaps=_UNFILMED, **_RECORDINGS,
-    ),
-    DatasetSpec(
-        name="dcase2020", title="TAU-NIGENS Spatial Sound Events 2020", usual=("TAU-NIGENS2020", "DCASE2020"),
-        dialects=("dcase2020",),
-        signs=(TreeSign(r"(^|/)fold\d+_room\d+_mix\d+_ov\d\.", 1, "2020 clip names (…_ov1)"),),
-        label_signs=(
-            LabelSign(r"fold\d_room\d_mix\d+_ov\d\.", r"dcase2020.*", 3, "2020 file names (…_ov1)"),
-            LabelSign(r"(?i)dcase-?2020|nigens", r"dcase2020.*", 2, "2020 in the path"),
-        ),
-        clip=re.compile(_FOLD_ROOM + r"_ov[12]"), mix=_MIX, example="fold1_room1_mix001_ov1",
-        tops=_DCASE, splits=_IN_2020, rate=24_000,
-    ),
-    DatasetSpec(
-        name="dcase2019", title="TAU Spatial Sound Events 2019", usual=("TAU-SSE2019", "DCASE2019"),
-        dialects=("dcase2019",),
-        signs=(TreeSign(r"(^|/)split\d_(ir\d_ov\d_)?\d+\.", 1, "2019 clip names (split…)"),),
-        label_signs=(
-            LabelSign(r"split\d_ir\d_ov\d_\d+\.", r"dcase2019.*", 3, "2019 file names"),
-            LabelSign(r"(?i)dcase-?2019|tau-sse", r"dcase2019.*", 2, "2019 in the path"),
-        ),
-        clip=re.compile(r"split(?P<fold>[0-9])_ir(?P<room>[0-9])_ov[12]_(?P<mix>[0-9]{1,4})"),
-        mix=re.compile(r"split(?P<fold>0)_(?P<mix>[0-9]{1,4})"), example="split1_ir0_ov1_1", tops=_DCASE, rate=48_000,
-    ),
-    DatasetSpec(
-        name="spatialscaper", title="SpatialScaper output", dialects=("spatialscaper",), tops=_SCAPER,
-        signs=(TreeSign(r"(^|/)(foa|mic)_labels/|_fmt-(foa|mic)_seed-", 1, "foa_labels or mic_labels"),),
-        label_signs=(LabelSign(r"_fmt-(foa|mic)_seed-\d+", r"spatialscaper", 3, "SpatialScaper file names"),),
-    ),
-    DatasetSpec(
-        name="starss23", title="STARSS23", usual=("STARSS23", "starss23", "STARSS2023"), dialects=("starss23",),
-        signs=(
-            TreeSign(r"(^|/)dev-(train|test)-(sony|tau)/", 1, "split folders for sony and tau"),
-            TreeSign(r"(^|/)dev-test/fold4_room\d+_mix", 100, "fold 4 in dev-test"),
-            TreeSign(rf"_dev/([\w-]+/)?({_ROOMS})_mix\d{{3}}", 1, "folds and rooms of STARSS23"),
-            TreeSign(rf"(^|/)dev-[\w-]+/({_ROOMS})_mix\d{{3}}", 1, "rooms of STARSS23 in split folders"),
-            TreeSign(r"(^|/)(foa|mic|metadata|video)_(dev|eval)/", 0.5, "folders foa_…, mic_…, metadata_…", 2),
-            TreeSign(r"(^|/)dev-(train|test)-", 0.5, "split folders dev-train-… and dev-test-…", 2),
-            TreeSign(rf"(^|/)({_ROOMS})_mix\d{{3}}\.", 0.01, "clip names of STARSS23", 2),
-        ),
-        label_signs=(
-            LabelSign(r"dev-(train|test)-(sony|tau)", r"starss2.", 1, "STARSS split folders"),
-            LabelSign(r"(?i)starss-?23", r"starss23|dcase202[34]-.*", 1, "STARSS23 in the path"),
-        ),
-        edition=_starss_edition, clip=_STARSS, mix=_MIX, example="fold3_room4_mix001", splits=_starss(True),
-        evaluation=frozenset(f"mix{mix:03d}" for mix in range(1, 80)), counted=True, below_eval="any",
-        without_video=_WITHOUT_VIDEO, known_gaps=_UNFILMED, subtype="PCM_16", picture=(1920, 960), pictures=NTSC,
-        **_RECORDINGS,
-    ),
-    DatasetSpec(
-        name="starss22", title="STARSS22", usual=("STARSS22", "starss22", "STARSS2022"), dialects=("starss22",),
-        label_signs=(
-            LabelSign(r"(?i)starss-?22", r"starss22", 1, "STARSS22 in the path"),
-            LabelSign(r"(?i)dcase-?2022", r"starss22|dcase2023-submission|dcase2020-output", 1, "2022 in the path"),
-        ),
-        clip=_STARSS, mix=_MIX, example="fold3_room4_mix001", splits=_starss(False), counted=True, below_eval="any",
-        subtype="PCM_16", **_RECORDINGS,
-    ),
-    DatasetSpec(
-        name="dcase2021", title="TAU-NIGENS Spatial Sound Events 2021", usual=("TAU-NIGENS2021", "DCASE2021"),
-        dialects=("dcase2020",),
-        signs=(
-            TreeSign(rf"(^|/)dev-({_VALID}|test)/fold[56]_room\d+_mix", 100, "folds 5 and 6 in 2021 split folders"),
-            TreeSign(rf"(^|/)dev-(train|{_VALID})/fold\d_room\d+_mix|_eval/eval-test/", 1, "2021 split folders", 1),
-        ),
-        label_signs=(
-            LabelSign(r"dev-(train|val|test)/", r"dcase2020", 1, "2021 split folders"),
-            LabelSign(r"(?i)dcase-?2021", r"dcase2020.*", 2, "2021 in the path"),
-        ),
-        clip=_STARSS, mix=_MIX, example="fold1_room1_mix001", splits=_IN_2021, below_eval="any",
-        kinds={fold: split.name for split in _IN_2021 for fold in split.folds}, **_SHARED,
-    ),
-    DatasetSpec(
-        name="dcase2026", title="the DCASE 2026 set", usual=("DCASE2026", "dcase2026"), dialects=("dcase2026",),
-        profile="dcase2026",
-    ),
-    DatasetSpec(
-        name="so-dataset", title="SO-Dataset", usual=("SO-Dataset", "so-dataset"), dialects=("so-dataset",),
-        label_signs=(LabelSign(r"foa_[0-9a-f]{20}", r"so-dataset", 4, "SO-Dataset file names"),),
-    ),
-    *plugins.rows("datasets", DatasetSpec),
-    LOOSE,
-)  # fmt: skip
+DATASETS: tuple[DatasetSpec, ...] = tuple(_rows())
 #: The signs of all trees in the order in which they are looked for, each with the name of its dataset.
-TREE_SIGNS: tuple[tuple[re.Pattern[str], TreeSign, str], ...] = tuple(
-    (re.compile(sign.pattern, re.IGNORECASE), sign, row.name)
+TREE_SIGNS: tuple[tuple[TreeSign, str], ...] = tuple(
+    (sign, row.name)
     for sign, row in sorted(((sign, row) for row in DATASETS for sign in row.signs), key=lambda pair: pair[0].rank)
 )
 #: Those whose clips are counted, by name.
@@ -434,9 +405,6 @@ def named_split(path: str, dialect: str = "") -> str:
 
 # --- names for lists of clips ----------------------------------------------------------------------
 
-_RANGE = re.compile(r"(?P<before>.*?)(?P<first>[0-9]{1,9})\.\.(?P<after>.*?)(?P<last>[0-9]{1,9})", re.DOTALL)
-_MOST = 1_000_000
-
 
 def expected_clips(name: str, split: str) -> frozenset[str]:
     """The clips of a dataset, for ``--reference starss23:dev-test``.
@@ -459,19 +427,3 @@ def expected_clips(name: str, split: str) -> frozenset[str]:
         shorter = ["dev", "dev-train", "dev-test"]
         raise UsageError(f"unknown split {clipped(split)} of {name}; choose from {', '.join([*shorter, *lists])}")
     return frozenset[str]().union(*chosen)
-
-
-def clip_range(text: str) -> tuple[str, ...]:
-    """The clips from one to another: ``mix001..mix079``.
-
-    Raises:
-        UsageError: *text* is not a range, or it runs backwards.
-    """
-    match = _RANGE.fullmatch(text)
-    if match is None or match["after"] not in (match["before"], ""):
-        raise UsageError(f"{clipped(text)} is not a range of clips; write it like mix001..mix079")
-    first, last, width = int(match["first"]), int(match["last"]), len(match["first"])
-    if not 0 <= last - first < _MOST:
-        reason = "it runs backwards" if last < first else f"more than {_MOST:,} clips"
-        raise UsageError(f"{clipped(text)} is not a range of clips: {reason}")
-    return tuple(f"{match['before']}{number:0{width}d}" for number in range(first, last + 1))

@@ -15,19 +15,16 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from seldio import plugins
 from seldio.findings import Sink
 from seldio.formats import shapes
 from seldio.formats.base import LabelFormat, Role, TextFile
-from seldio.formats.dialects import DIALECTS
+from seldio.formats.dialects import DIALECTS, OUTSIDE
 from seldio.formats.evidence import ENOUGH, FEW, OUT, SAMPLE, Sample, SampledFile, marks, misfits, sample_of, sampled
 from seldio.formats.label_csv import Dialect
 from seldio.formats.shapes import Shape
 from seldio.reader_rules import READER_RULES
 from seldio.text import plural
 
-#: Layouts of the user, of which names of folders and files tell nothing.
-OUTSIDE = plugins.rows("dialects", Dialect)
 #: Points by which a layout has to lead others.
 MARGIN = 2.0
 #: Columns of the widest layout and one more; in wider rows there is no one column too many.

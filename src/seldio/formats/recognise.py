@@ -18,9 +18,9 @@ from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells
 from seldio.formats.base import PARQUET_MAGIC, TRAJECTORY
-from seldio.formats.detect import OUTSIDE, Detection, Wanted, choose_layout, closest, detect, means_the_same, offered
+from seldio.formats.detect import Detection, Wanted, choose_layout, closest, detect, means_the_same, offered
 from seldio.formats.diagnosis import plain_lines
-from seldio.formats.dialects import DIALECTS
+from seldio.formats.dialects import DIALECTS, OUTSIDE
 from seldio.formats.evidence import signature
 from seldio.formats.label_csv import Dialect
 from seldio.reader_rules import READER_RULES, reader_rule

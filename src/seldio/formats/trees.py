@@ -141,7 +141,7 @@ def _decide(root: str, paths: Sequence[str]) -> tuple[DatasetSpec, str]:
     votes: Counter[TreeSign] = Counter()
     weights: defaultdict[str, float] = defaultdict(float)
     for path in paths:
-        if found := next(((sign, name) for pattern, sign, name in TREE_SIGNS if pattern.search(path)), None):
+        if found := next(((sign, name) for sign, name in TREE_SIGNS if sign.found.search(path)), None):
             votes[found[0]] += 1
             weights[found[1]] += found[0].weight
     best = dataset(max(weights, key=lambda name: weights[name], default=LOOSE.name))
@@ -150,10 +150,8 @@ def _decide(root: str, paths: Sequence[str]) -> tuple[DatasetSpec, str]:
     if not spoken or (weights[best.name] < _FOLDERS_SPEAK and few):
         return LOOSE, "no folder or clip name of a known dataset"
     evidence = "; ".join(f"{sign.sentence} ({plural(votes[sign], 'file')})" for sign in spoken)
-    if best.edition is None:
-        return best, evidence
     edition, why = best.edition(root, paths)
-    return dataset(edition), f"{evidence}; {why}"
+    return dataset(edition), f"{evidence}; {why}" if why else evidence
 
 
 # --- reading ---------------------------------------------------------------------------------------

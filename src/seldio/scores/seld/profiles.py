@@ -1,12 +1,12 @@
-"""The ways of scoring: one row for each official program, and the published definition."""
+"""The ways of scoring labels, from the files of datasets: those of official programs, and the published definition."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Literal
+from typing import Any, Literal
 
-from seldio import plugins
+from seldio.datasets import records
 from seldio.errors import UsageError
 from seldio.reports.tables import Column
 from seldio.scores.measures import ANGLE, DISTANCE, ER, LE, LR, ONSCREEN, RELATIVE, SELD, F
@@ -71,92 +71,34 @@ class SeldProfile:
         return [column.name for column in self.columns]
 
 
-_DROPS_FOUR = (
-    "the official program creates the frame of a row of four columns and silently drops its source: "
-    "it would score F 0 %, ER 1.0, LE 180, LR 0 %"
-)
-_FAILS = "the official program expects x, y, z in its predictions and ends with IndexError on angles"
-_MISREAD_2023 = {
-    "dcase2023-submission": _DROPS_FOUR,
-    "sony-av-output": _DROPS_FOUR,
-    "dcase2019-output": _DROPS_FOUR,
-    "starss22": _FAILS,
-    "starss23": _FAILS,
-    "dcase2024-submission": _FAILS,
+#: What a profile may say in its file: the angular distance; what is counted, with its label frames; the scores.
+MEASURES = {"spherical": pairing.SPHERICAL, "cartesian": pairing.CARTESIAN, "folded": pairing.FOLDED}
+COUNTS = {
+    "segments": (metrics.segment_counts, metrics.SECOND),
+    "frames": (metrics.frame_counts, 1),
+    "corrected": (corrected.tally, metrics.SECOND),
 }
-_MISREAD_2024 = {
-    "dcase2024-submission": "the official program reads five columns as frame, class, source, azimuth, elevation: "
-    "it would take the azimuth for the source, the elevation for the azimuth and the distance for the elevation",
-    "starss23": "the official program reads the distance of a prediction in metres, never in centimetres: "
-    "it would find distances a hundred times too long",
-    "dcase2023-submission": "the official program finds no distance in four columns and ends with AssertionError",
-    "starss22": "the official program finds no distance in five columns and ends with AssertionError",
+SCORES: Mapping[str, tuple[Callable[[Counts, Average], Values], tuple[Column, ...]]] = {
+    "classic": (metrics.classic, _CLASSIC),
+    "classic-2021": (metrics.classic_2021, _CLASSIC),
+    "corrected": (corrected.score, _CLASSIC),
+    "with-distance": (metrics.with_distance, _DISTANCE),
+    "without-distance": (metrics.without_distance, (ER, F, ANGLE, LR, SELD)),
+    "stereo": (metrics.stereo, (F, ANGLE, dataclasses.replace(DISTANCE, unit="cm", digits=1), RELATIVE, ONSCREEN)),
 }
 
-PROFILES: tuple[SeldProfile, ...] = (
-    SeldProfile(
-        name="dcase2023", years=(2022, 2023),
-        title="DCASE 2022 and 2023 Task 3: segments of one second, a threshold of 20 degrees",
-        program="seld-dcase2023 at 24d14c9, SELD_evaluation_metrics.py",
-        measure=pairing.SPHERICAL, tally=metrics.segment_counts, unit=metrics.SECOND,
-        score=metrics.classic, columns=_CLASSIC, misread=_MISREAD_2023, jackknife="without-last",
-    ),
-    SeldProfile(
-        name="dcase2024", years=(2024,),
-        title="DCASE 2024 Task 3: frame by frame, 20 degrees and a relative distance error up to 1",
-        program="DCASE2024_seld_baseline at 0b07887, SELD_evaluation_metrics.py",
-        measure=pairing.CARTESIAN, tally=metrics.frame_counts, unit=1, horizon="before-last",
-        score=metrics.with_distance, columns=_DISTANCE, limits=Thresholds(20.0, relative=1.0), needs=("distance",),
-        misread=_MISREAD_2024, jackknife="without-last",
-    ),
-    SeldProfile(
-        name="dcase2024-angles", years=(2024,),
-        title="DCASE 2024 Task 3 without distances",
-        program="DCASE2024_seld_baseline at 0b07887 with evaluate_distance=False",
-        measure=pairing.CARTESIAN, tally=metrics.frame_counts, unit=1, horizon="before-last",
-        score=metrics.without_distance, columns=(ER, F, ANGLE, LR, SELD), jackknife="without-last",
-        misread={"dcase2024-submission": _MISREAD_2024["dcase2024-submission"]},
-    ),
-    SeldProfile(
-        name="dcase2024-segments", years=(2024,),
-        title="the segments of 2023 with the angles of 2024: vectors, which are never less than 0.0008 degrees apart",
-        program="DCASE2024_seld_baseline at 0b07887 with segment_based_metrics=True",
-        measure=pairing.CARTESIAN, tally=metrics.segment_counts, unit=metrics.SECOND,
-        score=metrics.classic, columns=_CLASSIC, jackknife="without-last",
-    ),
-    SeldProfile(
-        name="dcase2025", years=(2025,),
-        title="DCASE 2025 Task 3, stereo: folded azimuths, a relative distance error up to 1",
-        program="DCASE2025_seld_baseline at 42a48b6, metrics.py",
-        measure=pairing.FOLDED, tally=metrics.frame_counts, unit=1, tracks=metrics.TRACKS, horizon="before-last",
-        score=metrics.stereo, lead="F", limits=Thresholds(20.0, relative=1.0), needs=("distance",), metre=100.0,
-        columns=(F, ANGLE, dataclasses.replace(DISTANCE, unit="cm", digits=1), RELATIVE, ONSCREEN), jackknife="fails",
-    ),
-    SeldProfile(
-        name="dcase2022", years=(2022, 2023),
-        title="DCASE 2022 Task 3: as dcase2023, by a program that reads rows of five and six columns only",
-        program="seld-dcase2022 at c8adb1d, SELD_evaluation_metrics.py",
-        measure=pairing.SPHERICAL, tally=metrics.segment_counts, unit=metrics.SECOND,
-        score=metrics.classic, columns=_CLASSIC, misread=_MISREAD_2023, drops=("dcase2023-output", "dcase2024-output"),
-        jackknife="without-last",
-    ),
-    SeldProfile(
-        name="dcase2021", years=(2021,),
-        title="DCASE 2021 Task 3: segments of one second over the first 60 s, all classes pooled",
-        program="seld-dcase2021 at f8e09db, metrics/SELD_evaluation_metrics.py",
-        measure=pairing.SPHERICAL, tally=metrics.segment_counts, unit=metrics.SECOND, horizon=600,
-        score=metrics.classic_2021, columns=_CLASSIC, averages=("micro",), vocabulary="tau-nigens-2021",
-        misplaced=0.5,
-    ),
-    SeldProfile(
-        name="corrected", years=(2022, 2023),
-        title="the published definition of 2023 without the slips of its program",
-        program="the task page of DCASE 2023 Task 3",
-        measure=pairing.SPHERICAL, tally=corrected.tally, unit=metrics.SECOND, horizon="recording",
-        score=corrected.score, columns=_CLASSIC, missing=True,
-    ),
-    *plugins.rows("profiles", SeldProfile),
-)  # fmt: skip
+
+def _profile(row: Mapping[str, Any]) -> SeldProfile:
+    """The profile that a row of the file of a year says."""
+    fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+    measure, counts, scores = (fields.pop(key) for key in ("measure", "counts", "scores"))
+    (tally, unit), (score, columns) = COUNTS[counts], SCORES[scores]
+    limits = {key: fields.pop(key) for key in ("distance", "relative") if key in fields}
+    fields["limits"] = Thresholds(fields.pop("angle", 20.0), **limits)
+    return SeldProfile(measure=MEASURES[measure], tally=tally, unit=unit, score=score, columns=columns, **fields)
+
+
+PROFILES: tuple[SeldProfile, ...] = tuple(_profile(row) for record in records() for row in record.get("profiles", ()))
 
 
 def get(name: str) -> SeldProfile:

@@ -1,0 +1,243 @@
+"""The keys of a dataset file, as models: they check such a file, and its JSON Schema and page are made from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from seldio.errors import UsageError
+from seldio.text import meant
+
+#: What a cell of a column may be; :mod:`seldio.formats.cells` reads and writes it.
+KINDS = ("int", "whole", "real", "real3", "real3inf", "flag", "name", "zero")
+
+
+def _pattern(text: str) -> str:
+    plain = text.replace("{fold}", "").replace("{room}", "").replace("{rooms}", "").replace("{mix}", "")
+    try:
+        re.compile(plain.replace("{validation}", ""))
+    except re.error as error:
+        raise ValueError(f"is not a regular expression: {error}") from None
+    return text
+
+
+def _fraction(text: str) -> str:
+    try:
+        Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise ValueError("is not a number such as 0.1 or 30000/1001") from None
+    return text
+
+
+def _columns(text: str) -> str:
+    from seldio.schema.events import COLUMNS
+
+    for each in text.split():
+        field, mark, kind = each.partition(":")
+        if not mark:
+            raise ValueError(f"{each!r} has no kind: write field:kind, such as {each}:int")
+        if field not in COLUMNS:
+            raise ValueError(
+                f"unknown field {field!r}{meant(field, COLUMNS)}; choose from {', '.join(COLUMNS)}"
+            )
+        if kind not in KINDS:
+            raise ValueError(f"unknown kind {kind!r}{meant(kind, KINDS)}; choose from {', '.join(KINDS)}")
+    return text
+
+
+Pattern = Annotated[str, AfterValidator(_pattern)]
+Number = Annotated[str, AfterValidator(_fraction)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Sign(_Table):
+    """Evidence for the dataset in the path of a file."""
+
+    path: Pattern = Field(description="a regular expression that the path holds; {rooms} stands for its rooms")
+    weight: float = Field(description="how much one file counts for the dataset")
+    says: str = Field(description="the evidence in words")
+    rank: int = Field(0, description="signs of a lower rank are looked for first")
+
+
+class FormatSign(_Table):
+    """Evidence for formats in the paths of label files."""
+
+    path: Pattern = Field(description="a regular expression that the path holds")
+    formats: Pattern = Field(description="a regular expression for the names of the formats")
+    points: float = Field(description="how much it counts")
+    says: str = Field(description="the evidence in words")
+
+
+class Split(_Table):
+    """A split of the development set."""
+
+    folds: list[int] = Field(description="the folds that belong to it")
+    rooms: dict[str, str] = Field({}, description='the recordings of each room: "1, 4-8"')
+
+
+class TopFolder(_Table):
+    """What a top folder holds."""
+
+    field: Literal["foa", "mic", "stereo", "audio", "metadata", "video"] = Field(description="what is in it")
+    set: Literal["dev", "eval"] | None = Field(None, description="the part of the dataset; none if it has no parts")
+    group: str = Field("", description="what separates files of one name that are not one clip")
+
+
+class TreePart(_Table):
+    """How the folders and files of the dataset are arranged and named."""
+
+    folders: list[str] = Field([], description="names of folders that people unpack it to")
+    clip: Pattern | None = Field(
+        None, description="names of development clips, such as {fold}_{room}_{mix}, or with groups of these names"
+    )
+    evaluation_clip: Pattern | None = Field(None, description="names of evaluation clips")
+    example: str = Field("", description="the name of a clip")
+    tops: Literal["challenge"] | dict[str, TopFolder] = Field(
+        {}, description='the top folders; "challenge" stands for foa_dev, mic_dev, metadata_dev and so on'
+    )
+    depth: int = Field(0, description="folders between a top folder and the development recordings")
+    below_eval: Literal["none", "any", "eval"] = Field(
+        "none", description="folders that the official code wants between the evaluation folder and the recordings"
+    )
+    splits: dict[str, Split] = Field({}, description="the splits, called like their folders")
+    splits_of: str | None = Field(None, description="a dataset that has the same splits")
+    kinds: dict[str, str] = Field({}, description="the kind of split that each fold belongs to")
+    synthetic: list[int] = Field([], description="folds that are not recorded, and may be in folders of any name")
+    evaluation: str | None = Field(None, description="the clips of the evaluation set: mix001..mix079")
+    secret: bool = Field(False, description="whether labels of the evaluation set were never published")
+    counted: bool = Field(False, description="whether the files are exactly the clips of the splits")
+    without_video: str | None = Field(None, description="recordings that never had a video")
+    known_gaps: str = Field("", description="that, as a sentence")
+    signs: list[Sign] = Field([], description="what tells a tree of this dataset")
+    label_signs: list[FormatSign] = Field([], description="what the paths of label files tell of their format")
+
+
+class Part(_Table):
+    """What tells the dataset from a newer one that it is a part of."""
+
+    name: str = Field(description="the whole")
+    without: Pattern = Field(description="paths that only the whole has")
+    without_says: str = Field(description="that, in words")
+    said: Pattern = Field(description="what a path says that means the part")
+    whole_said: Pattern = Field(description="what a path says that means the whole")
+    splits: list[str] = Field(description="splits whose clips tell, where nothing else does")
+    least: int = Field(description="how many of these clips mean the part")
+    least_says: str = Field(description="that, in words")
+    otherwise_says: str = Field(description="why it is the whole, where nothing tells")
+
+
+class Recordings(_Table):
+    """What the recordings are like."""
+
+    rate: int | None = Field(None, description="frames per second")
+    subtype: str | None = Field(None, description="libsndfile's name of the sample format, such as PCM_16")
+
+
+class Video(_Table):
+    """What the videos are like."""
+
+    size: Annotated[list[int], Field(min_length=2, max_length=2)] | None = Field(None, description="width and height")
+    rate: Number | None = Field(None, description='pictures per second, such as "30000/1001"')
+
+
+class LabelFile(_Table):
+    """A format of label files: a table of numbers."""
+
+    name: str = Field(description="what people type")
+    title: str = Field(description="one line for people")
+    role: Literal["label", "output", "submission"] = Field(description="what its files are")
+    columns: Annotated[str, AfterValidator(_columns)] = Field(description="field:kind of each column, in their order")
+    years: str = Field("", description="of the challenge, for people")
+    header: str | None = Field(None, description="the first line, where there is one")
+    metre: int | None = Field(None, description="what one metre is written as: 100 for centimetres")
+    unknown_distance: int | None = Field(None, description="the number that stands for an unknown distance")
+    vocabulary: str = Field("starss", description="the class list of its class numbers")
+    hop: Number = Field("1/10", description="seconds between frames")
+    clip_frames: int | None = Field(None, description="frames of every clip, where the dataset fixes them")
+    folded: bool = Field(False, description="whether azimuth is folded into [-90, 90]")
+    silence: str | None = Field(None, description="the class name of rows that only say that a frame is silent")
+    newline: Literal["\n", "\r\n"] = Field("\n", description="the official line end")
+    fills: dict[str, int] = Field({}, description="what is written for fields that labels do not have")
+    aliases: list[str] = Field([], description="further names")
+    alias_vocabularies: dict[str, str] = Field({}, description="the class list that an alias means")
+    source: str = Field("", description="where the format is documented")
+    note: str = Field("", description="what to know about it")
+
+
+class Profile(_Table):
+    """A way of scoring labels."""
+
+    name: str = Field(description="what people type")
+    title: str = Field(description="one line for people")
+    program: str = Field(description="what it agrees with")
+    years: list[int] = Field([], description="of the challenge whose outputs it is for")
+    measure: Literal["spherical", "cartesian", "folded"] = Field(description="the angular distance")
+    counts: Literal["segments", "frames", "corrected"] = Field(
+        description="what is counted: seconds, label frames, or frames of which no slip of the program is left"
+    )
+    scores: Literal["classic", "classic-2021", "corrected", "with-distance", "without-distance", "stereo"] = Field(
+        description="the scores made of the counts"
+    )
+    lead: str = Field("SELD", description="the score whose test decides which of two systems is better")
+    averages: list[Literal["macro", "micro"]] = Field(["macro", "micro"], description="the first is the default")
+    angle: float = Field(20.0, description="degrees that a well placed source is off at most")
+    distance: float | None = Field(None, description="metres that it is off at most")
+    relative: float | None = Field(None, description="the same as a part of the distance of the reference")
+    horizon: Literal["before-last", "last-second", "recording"] | int = Field(
+        "last-second", description="which frames count: up to the last labelled one, its second, a number, or all"
+    )
+    vocabulary: str = Field("starss", description="the classes")
+    misplaced: float = Field(1.0, description="how much a misplaced source weighs in F")
+    missing: bool = Field(False, description="whether a clip without prediction counts as one where nothing was found")
+    misread: dict[str, str] = Field({}, description="by format of the prediction, what the program makes of it")
+    drops: list[str] = Field([], description="formats of a prediction none of whose rows the program reads")
+    needs: list[str] = Field([], description="fields that both sides must have")
+    metre: float = Field(1.0, description="units of distance in a metre")
+    tracks: int = Field(0, description="how many sources of a class a frame can have; 0 for any number")
+    jackknife: Literal["without-last", "fails"] | None = Field(None, description="what the program's own does")
+
+
+class DatasetFile(_Table):
+    """A challenge year or a dataset."""
+
+    name: str = Field(description="what people type")
+    title: str | None = Field(None, description="for people; a file without it describes formats alone")
+    order: int = Field(0, description="of two that fit alike, the lower is meant; those from outside come last")
+    labels: list[str] = Field(
+        [], description="the formats of its labels; those with the role label in this file if none"
+    )
+    profile: str | None = Field(None, description="the way its labels are scored, where that is not the usual one")
+    tree: TreePart | None = Field(None, description="folders and names")
+    part_of: Part | None = Field(None, description="the newer dataset that it is a part of")
+    recordings: Recordings | None = Field(None, description="its recordings")
+    video: Video | None = Field(None, description="its videos")
+    formats: list[LabelFile] = Field([], description="its formats")
+    profiles: list[Profile] = Field([], description="the ways in which its labels are scored")
+
+
+def check(record: Mapping[str, Any]) -> None:
+    """See that a file from outside says what it should; its key ``place`` says which it is.
+
+    Raises:
+        UsageError: a key is unknown, missing, or holds something else; the message says which one.
+    """
+    place = record["place"]
+    try:
+        DatasetFile.model_validate({key: value for key, value in record.items() if key != "place"})
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        where = ".".join(f"[{part + 1}]" if isinstance(part, int) else str(part) for part in first["loc"])
+        raise UsageError(f"{place}: {where.replace('.[', '[')}: {_words(first['type'], first['msg'])}") from None
+
+
+def _words(kind: str, message: str) -> str:
+    """What pydantic says, as it is said here."""
+    known = {"extra_forbidden": "there is no such key", "missing": "the key is missing"}
+    return known.get(kind, message.removeprefix("Value error, "))
