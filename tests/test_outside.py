@@ -19,6 +19,8 @@ from pathlib import Path
 import pytest
 from pages import Seldio, other_process
 
+import seldio as package
+
 LAB = Path(__file__).parent / "outside" / "lab2027"
 EXAMPLES = LAB / "examples"
 
@@ -294,7 +296,10 @@ FORMAT = '[[formats]]\nname = "mine"\ntitle = "ours"\nrole = "label"\n'
             "tree.clip: is not a regular expression: missing ), unterminated subpattern",
         ),
         (f"name = 'mine'\n{FORMAT}columns = 'frame'", "formats[1].columns: 'frame' has no kind: write field:kind"),
-        (f"name = 'mine'\n{FORMAT}columns = 'frame:float'", "formats[1].columns: unknown kind 'float'; choose from int, whole"),
+        (
+            f"name = 'mine'\n{FORMAT}columns = 'frame:float'",
+            "formats[1].columns: unknown kind 'float'; choose from int, whole",
+        ),
         (
             f"name = 'mine'\n{FORMAT}columns = 'azimut:int'",
             "unknown field 'azimut'; did you mean",
@@ -341,3 +346,27 @@ def test_own_classes_are_not_published_as_those_of_starss(tmp_path: Path) -> Non
     assert named[0] == 0, named[2]
     assert "dog bark" in named[1]
     assert "Female speech" not in named[1]
+
+
+# --- a challenge year ------------------------------------------------------------------------------
+
+
+def test_a_year_that_is_taken_away_comes_back_from_outside(tmp_path: Path) -> None:
+    """The formats and the profiles of 2024 are in its file alone."""
+    copy = Path(shutil.copytree(Path(package.__file__).parent, tmp_path / "code" / "seldio"))
+    (tmp_path / "mine").mkdir()
+    (copy / "datasets" / "dcase2024.toml").rename(tmp_path / "mine" / "dcase2024.toml")
+    outputs = Path(__file__).parent / "cases/formats/dcase2024-submission/mix001.csv"
+    labels = tmp_path / "mix001.csv"
+    labels.write_text("".join(f"{frame},5,0,30,10,180\n" for frame in range(12)))
+    commands = (
+        ("formats", "dcase2024-submission"), ("validate", outputs, "--format", "dcase2024-submission"),
+        ("convert", outputs, "--to", "parquet", "-o", tmp_path / "out.parquet"),
+        ("score", outputs, "-r", labels, "-p", "dcase2024", "--json"),
+    )  # fmt: skip
+    where = {"PYTHONPATH": str(copy.parent)}
+    with other_process(where) as hidden, other_process(where | {"SELDIO_PLUGINS": str(tmp_path / "mine")}) as outside:
+        for words in ([str(word) for word in command] for command in commands):
+            shown, notes, code = outside(words, True)
+            assert (code, shown, notes) == seldio(*words), words
+            assert (shown, notes, code) != hidden(words, True), words

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from seldio.datasets import records
+from seldio import plugins
 from seldio.formats import cells
 from seldio.schema.clips import Clip
 from seldio.schema.dataset_file import KINDS, check
@@ -47,9 +47,9 @@ def test_the_checked_in_schema_is_the_generated_one(name: str) -> None:
 
 def test_every_file_of_a_dataset_is_what_its_schema_says() -> None:
     schema = jsonschema.Draft202012Validator(SCHEMAS["dataset"]())
-    names = [str(record["name"]) for record in records()]
+    names = [str(record["name"]) for record in plugins.datasets()]
     assert len(set(names)) == len(names) > 10
-    for record in records():
+    for record in plugins.datasets():
         assert [] == [error.message for error in schema.iter_errors(record)], record["name"]
         check({**record, "place": record["name"]})
     assert set(KINDS) == set(cells.KINDS)

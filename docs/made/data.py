@@ -75,9 +75,15 @@ def _schemas() -> str:
     lines += code(json.dumps(settings, indent=2), "json")
     for name, schema in schemas.items():
         lines += [f"## {name}", "", schema.get("description", schema.get("title", "")).split("\n\n")[0], ""]
-        rows = [(f"`{key}`", _type(value), value.get("description", "")) for key, value in schema["properties"].items()]
-        lines += table(("key", "type", "what"), rows)
+        lines += _keys(schema)
+        for inner, part in schema.get("$defs", {}).items() if name == "dataset" else ():
+            lines += [f"### {inner}", "", part["description"], "", *_keys(part)]
     return page("JSON Schemas", *lines)
+
+
+def _keys(schema: dict[str, Any]) -> list[str]:
+    rows = [(f"`{key}`", _type(value), value.get("description", "")) for key, value in schema["properties"].items()]
+    return table(("key", "type", "what"), rows)
 
 
 def _type(value: dict[str, Any]) -> str:
@@ -87,5 +93,9 @@ def _type(value: dict[str, Any]) -> str:
         return value["$ref"].rpartition("/")[2]
     if "const" in value:
         return f"`{value['const']}`"
+    if "enum" in value:
+        return " or ".join(f"`{each}`" for each in value["enum"])
+    if "items" in value:
+        return f"list of {_type(value['items'])}"
     kind = value.get("type", "any")
     return " or ".join(kind) if isinstance(kind, list) else str(kind)

@@ -1,9 +1,9 @@
-"""What stands outside the package: your own dataset, dialect, vocabulary, rule, task or format.
+"""What stands outside the package: your own dataset, format, vocabulary, rule, task or output.
 
 ``SELDIO_PLUGINS`` names folders, or packages that can be imported, separated like the entries of ``PATH``. A folder
 holds a module for each kind of thing that it adds, called like the table of that kind and with the rows under the
-same name in capitals: ``datasets.py`` has ``DATASETS = (DatasetSpec(...),)``, ``dialects.py`` has ``DIALECTS``, and so
-on. Data are in a folder: ``vocabularies/NAME.json``. Each table asks for its rows here, once, when it is built.
+same name in capitals: ``rules.py`` has ``RULES = (...)``, ``outputs.py`` has ``OUTPUTS``, and so on. Data are files:
+``NAME.toml`` for a dataset, ``vocabularies/NAME.json``. Each table asks for its rows here, once, when it is built.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ import importlib
 import importlib.util
 import os
 import sys
+import tomllib
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from seldio.errors import UsageError
 
@@ -40,7 +42,7 @@ def packages() -> tuple[str, ...]:
 
 
 def rows(table: str, kind: type[_Row]) -> tuple[_Row, ...]:
-    """The rows that are added to *table*, such as ``datasets``; each is of one *kind*.
+    """The rows that are added to *table*, such as ``rules``; each is of one *kind*.
 
     Raises:
         UsageError: a package is missing, or its module cannot be imported or holds something else.
@@ -64,3 +66,38 @@ def folders(name: str) -> tuple[Traversable, ...]:
     """The folders called *name* of the packages outside."""
     found = (resources.files(package) / name for package in packages())
     return tuple(folder for folder in found if folder.is_dir())
+
+
+# --- what is known of datasets ---------------------------------------------------------------------
+
+_SUFFIX = ".toml"
+
+
+@cache
+def datasets() -> tuple[Mapping[str, Any], ...]:
+    """What is known of each challenge year and dataset, as data: a TOML file each, which is all that a new year needs.
+
+    A file says how label files are laid out (``[[formats]]``), how the tree looks and is recognized (``[tree]``), what
+    the recordings and videos are like, and how labels are scored (``[[profiles]]``). Formats, ranges of rules, checks
+    of folders, profiles and pages are made from it (docs/howto/next-year.md). :mod:`seldio.schema.dataset_file` says
+    which keys there are, and what they mean. Those of seldio come first, by their ``order``; one from outside has a
+    further key, ``place``: which file it is.
+
+    Raises:
+        UsageError: one from outside cannot be read as TOML.
+    """
+    own = (file for file in (resources.files("seldio") / "datasets").iterdir() if file.name.endswith(_SUFFIX))
+    known = [tomllib.loads(file.read_text("utf-8")) for file in own]
+    return (*sorted(known, key=lambda record: record["order"]), *_datasets_outside())
+
+
+def _datasets_outside() -> Iterator[Mapping[str, Any]]:
+    for folder in folders("."):
+        for file in sorted(folder.iterdir(), key=lambda file: file.name):
+            if file.name.endswith(_SUFFIX):
+                place = f"{VARIABLE}: {folder.name}/{file.name}"
+                try:
+                    record = tomllib.loads(file.read_text("utf-8"))
+                except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+                    raise UsageError(f"{place}: {error}") from None
+                yield {**record, "place": place}

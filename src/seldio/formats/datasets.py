@@ -1,4 +1,4 @@
-"""The datasets that seldio knows, made from their files (:mod:`seldio.datasets`): trees, splits, names, recordings.
+"""The datasets that seldio knows, made from their files (:func:`seldio.plugins.datasets`): trees, splits, names, recordings.
 
 Folders and counts are those of the published datasets: STARSS from the lists that Sony's 2023 baseline
 ships (``list_dataset/*.txt``), the others from the official baselines' loaders.
@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from seldio.datasets import records
+from seldio import plugins
 from seldio.errors import UsageError
 from seldio.schema.splits import TEST, TRAIN, VALIDATION, WORDS, is_name
 from seldio.text import clipped
@@ -342,7 +342,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 def _rows() -> Iterator[DatasetSpec]:
     known: dict[str, DatasetSpec] = {}
-    for record in records():
+    for record in plugins.datasets():
         if "place" in record:
             from seldio.schema.dataset_file import check
 

@@ -180,6 +180,8 @@ def _ranked(sample: Sample, dialects: Sequence[Dialect] = DIALECTS) -> Detection
     possible = tuple(candidate for candidate in ranked if candidate.points > OUT / 2)
     if not possible:
         return Detection(sample)
+    # the names of all columns, as only one format has them, are no coincidence
+    possible = tuple(one for one in possible if sample.header and one.format.titles == sample.header) or possible
     best = possible[0]
     others = [c for c in possible[1:] if not means_the_same(c.format, best.format)]
     # angles in radians have decimals where whole degrees are due: that does not speak for another layout

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from seldio.datasets import records
+from seldio import plugins
 from seldio.formats.label_csv import Dialect, column
 
 
@@ -32,7 +32,7 @@ def _dialect(row: Mapping[str, Any]) -> Dialect:
 
 
 def _dialects(outside: bool) -> Iterator[Dialect]:
-    some = (record for record in records() if ("place" in record) is outside)
+    some = (record for record in plugins.datasets() if ("place" in record) is outside)
     return (_dialect(row) for record in some for row in record.get("formats", ()))
 
 

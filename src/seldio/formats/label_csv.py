@@ -78,6 +78,11 @@ class Dialect(LabelFormat):
         direction = ["azimuth", "elevation"] if "x" in fields else []
         object.__setattr__(self, "needs", (*needs, *direction))
 
+    @cached_property
+    def titles(self) -> tuple[str, ...]:
+        """The names of the columns in its header, in lower case; empty without a header."""
+        return tuple(self.header.lower().split(",")) if self.header else ()
+
     def index(self, field: str | None) -> int | None:
         """The 0-based file column of *field*; a derived angle points at x, a class id at its name."""
         return self._indices.get(field or "")

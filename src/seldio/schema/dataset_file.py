@@ -41,9 +41,7 @@ def _columns(text: str) -> str:
         if not mark:
             raise ValueError(f"{each!r} has no kind: write field:kind, such as {each}:int")
         if field not in COLUMNS:
-            raise ValueError(
-                f"unknown field {field!r}{meant(field, COLUMNS)}; choose from {', '.join(COLUMNS)}"
-            )
+            raise ValueError(f"unknown field {field!r}{meant(field, COLUMNS)}; choose from {', '.join(COLUMNS)}")
         if kind not in KINDS:
             raise ValueError(f"unknown kind {kind!r}{meant(kind, KINDS)}; choose from {', '.join(KINDS)}")
     return text

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from seldio.datasets import records
+from seldio import plugins
 from seldio.errors import UsageError
 from seldio.reports.tables import Column
 from seldio.scores.measures import ANGLE, DISTANCE, ER, LE, LR, ONSCREEN, RELATIVE, SELD, F
@@ -98,7 +98,9 @@ def _profile(row: Mapping[str, Any]) -> SeldProfile:
     return SeldProfile(measure=MEASURES[measure], tally=tally, unit=unit, score=score, columns=columns, **fields)
 
 
-PROFILES: tuple[SeldProfile, ...] = tuple(_profile(row) for record in records() for row in record.get("profiles", ()))
+PROFILES: tuple[SeldProfile, ...] = tuple(
+    _profile(row) for record in plugins.datasets() for row in record.get("profiles", ())
+)
 
 
 def get(name: str) -> SeldProfile:
