@@ -1,4 +1,4 @@
-"""The datasets that seldio knows, made from their files (:func:`seldio.plugins.datasets`): trees, splits, names, recordings.
+"""The datasets that seldio knows, made from their files (:func:`seldio.plugins.datasets`): trees, splits and names.
 
 Folders and counts are those of the published datasets: STARSS from the lists that Sony's 2023 baseline
 ships (``list_dataset/*.txt``), the others from the official baselines' loaders.
