@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import seldio
+from seldio.rules.collection import Reference
 
 CLIPS = [f"fold4_room{room}_mix{mix:03}" for room in (23, 24) for mix in range(1, 5)]
 #: What faults of sets are told by; other findings are no matter here.
@@ -68,6 +70,74 @@ def test_a_reference_with_more_in_its_names(labels: Path) -> None:
     assert told(labels, renamed(labels, lambda stem: f"{stem}_foa.csv")) == ["SUB118"]
 
 
+#: Names that a program gives the file of a clip, and the rule that says it; the zeros of numbers are those of three.
+NAMES: dict[str, tuple[Callable[[str], str], str]] = {
+    "prefix": (lambda stem: f"pred_{stem}.csv", "SUB118"),
+    "suffix": (lambda stem: f"{stem}_out.csv", "SUB118"),
+    "capitals in the suffix": (lambda stem: f"{stem}.CSV", "SUB110"),
+    "a digit less": (lambda stem: stem.replace("mix0", "mix") + ".csv", "SUB110"),
+    "no fold": (lambda stem: f"{stem[6:]}.csv", "SUB118"),
+    "packed": (lambda stem: f"{stem}.csv.gz", "LAY120"),
+    "doubled suffix": (lambda stem: f"{stem}.csv.csv", "SUB110"),
+    "spaces": (lambda stem: stem.replace("_", " ") + ".csv", "SUB110"),
+    "capitals": (lambda stem: f"{stem.upper()}.csv", "SUB110"),
+    "zeros": (lambda stem: stem.replace("mix", "mix00") + ".csv", "SUB110"),
+    "one lower": (lambda stem: f"{stem[:-1]}{int(stem[-1]) - 1}.csv", "SUB110"),
+    "one higher": (lambda stem: f"{stem[:-1]}{int(stem[-1]) + 1}.csv", "SUB110"),
+    "dashes": (lambda stem: stem.replace("_", "-") + ".csv", "SUB110"),
+    "dots": (lambda stem: stem.replace("_", ".") + ".csv", "SUB110"),
+    "no separators": (lambda stem: stem.replace("_", "") + ".csv", "SUB110"),
+    "byte order mark": (lambda stem: f"\ufeff{stem}.csv", "SUB110"),
+    "trailing separator": (lambda stem: f"{stem}_.csv", "SUB110"),
+    "order": (lambda stem: "_".join(reversed(stem.split("_"))) + ".csv", "SUB118"),
+    "more and less": (lambda stem: f"pred-{stem[6:]}_v2.csv", "SUB118"),
+}
+
+
+@pytest.mark.parametrize("fault", NAMES)
+def test_a_file_that_is_there_is_shown_with_the_name_that_is_expected(fault: str, labels: Path) -> None:
+    for path in labels.glob("*room24*"):  # of two folds, so that no text stands before all names
+        path.rename(path.with_name(path.name.replace("fold4", "fold3")))
+    change, code = NAMES[fault]
+    given = renamed(labels, change)
+    if fault == "packed":
+        for path in given.iterdir():
+            path.write_bytes(gzip.compress(path.read_bytes()))
+    (found,) = (f for f in seldio.validate(given, reference=labels, format="starss23") if f.code in (*SETS, "LAY120"))
+    assert (found.code, found.message.startswith("8 files ")) == (code, True)
+    if fault != "packed":
+        name, clip = found.message.rpartition(": ")[2].split(" for ")
+        there = min(given.iterdir(), key=lambda path: change(clip) != path.name)
+        assert there.name.removesuffix(".csv").replace("\ufeff", r"\ufeff") == name
+        assert found.hint == f"rename them: {there.name} to {clip}.csv, and so on".replace("\ufeff", r"\ufeff")
+
+
+def test_folders_of_several_systems_are_one_finding(labels: Path) -> None:
+    for system in ("one", "two"):
+        shutil.copytree(labels, labels.parent / "out" / system)
+    text = f"16 files in 2 folders with the same names: one/{CLIPS[0]} for {CLIPS[0]}"
+    found = seldio.validate(labels.parent / "out", reference=labels, format="starss23", ignore="SUB116")
+    assert [(f.code, f.message) for f in found if f.code in (*SETS, "SUB107")] == [("SUB107", text)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [lambda n: f"mix{n:03}", lambda n: f"fold4_room5_mix{n + 1:03}", lambda n: f"take{n}"],
+    ids=["evaluation", "another room", "own"],
+)
+def test_proper_names_are_not_those_of_another_clip(name: Callable[[int], str], labels: Path) -> None:
+    for path in labels.glob("*room24*"):
+        path.unlink()
+    given = renamed(labels, lambda stem: f"{name(CLIPS.index(stem))}.csv")
+    assert not {"SUB110", "SUB118"} & set(told(given, labels))
+
+
+@pytest.mark.parametrize("name", ["mix001.CSV", "take 1.CSV"])
+def test_capitals_of_a_suffix_are_said_without_a_reference(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(rows(1, 300))
+    assert "SUB103" in {finding.code for finding in seldio.validate(tmp_path, format="starss23")}
+
+
 @pytest.mark.parametrize(("factor", "milliseconds"), [(2, 50), (5, 20), (10, 10)])
 def test_a_finer_grid_is_one_finding_with_its_factor(labels: Path, factor: int, milliseconds: int) -> None:
     dense = labels.parent / "dense"
@@ -89,6 +159,17 @@ def test_padded_outputs_are_no_finer_grid(labels: Path) -> None:
     for number, clip in enumerate(CLIPS):
         (padded / f"{clip}.csv").write_text(rows(number, 900))
     assert "SUB119" not in told(padded, labels)
+
+
+@pytest.mark.parametrize("frames", [300, 600, 1000])
+def test_outputs_padded_by_as_many_frames_are_no_other_grid(frames: int, tmp_path: Path) -> None:
+    """Recordings of 40 to 75 s, and outputs that go on behind each of them."""
+    lengths = {clip: 400 + 50 * number for number, clip in enumerate(CLIPS)}
+    for number, (clip, length) in enumerate(lengths.items()):
+        (tmp_path / f"{clip}.csv").write_text(rows(number, length + frames))
+    found = [f.code for f in seldio.validate(tmp_path, reference=Reference("x", lengths), format="starss23")]
+    assert "SUB104" in found
+    assert not {"LAB307", "SUB119"} & set(found)
 
 
 def test_copies_are_one_finding_and_empty_files_are_none(labels: Path) -> None:

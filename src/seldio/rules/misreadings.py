@@ -482,10 +482,13 @@ def _factor(files: Profile, last: Ints, lengths: list[int]) -> float:
     known = np.array(lengths) > 0
     if not known.any():
         return 1
-    shares = (last[known] + 1) / np.array(lengths)[known]
+    ends, length = last[known] + 1, np.array(lengths)[known]
+    shares = ends / length
     share = float(shares.max())
     if share > 1.5:  # up to that, an output is padded
         factor = next((factor for factor in (2, 2.5, 4, 5, 10) if share <= 1.02 * factor), 0)
+        if np.ptp(ends - length) < np.ptp(ends - factor * length):  # each has as many frames more
+            return 1
         return factor if share > 0.9 * factor and np.median(shares) > 0.7 * factor > 0 else 1
     # short clips, or only a few, may well have no event after their beginning
     enough = int(known.sum()) >= 3 and min(files.lengths.values(), default=0) >= 300

@@ -16,119 +16,12 @@ from seldio.clock import HOP
 from seldio.files import Entry
 from seldio.findings import SINGLY, Finding
 from seldio.formats.base import FileRows, Ints, LabelReading
-from seldio.formats.recognise import stem_of
-from seldio.rules.clip_names import CLIP_NAME, RECORDING, explained, misspelt
-from seldio.rules.collection import Collection, Found
+from seldio.rules.clip_names import CLIP_NAME, systems
+from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.file_sets import dense
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural, printable
-
-#: The clips of STARSS without the zeros of their numbers.
-_MEDIA = re.compile(r"(?i)\.(wav|flac|ogg|mp3|mp4|aac)$")
-_PADLESS = re.compile(r"^(?P<start>(?:fold[0-9]+_room[0-9]+_)?mix)(?P<number>[0-9]{1,2})$")
-
-
-@rule("SUB101", ERROR)
-def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Clip of the reference without a result file."""
-    if collection.reference is not None:
-        source = printable(collection.reference.path)
-        missing = sorted({*collection.reference.clips} - {*collection.clips} - {*explained(collection).missing})
-        if _strange(collection):  # said of the files
-            return
-        if unread := _unread(collection, missing):
-            count = "1 file is" if len(unread) == 1 else f"{len(unread):,} files are"
-            paths = set(unread.values())
-            why = (one for one in collection.wrong if one.path in paths and one.severity is ERROR)
-            first = next(why, None)
-            message = f"{count} there, but {'is' if len(unread) == 1 else 'are'} not read as labels: "
-            message += printable(min(paths)) if first is None else first.message
-            yield found(collection.path, message, "put that right first: each clip needs a file that can be read")
-            missing = [clip for clip in missing if clip not in unread]
-        if len(missing) > SINGLY:
-            message = f"no result file for {len(missing):,} of {plural(len(collection.expected), 'clip')}: "
-            needed = f"{source} requires a file for each of its clips; leave it empty if nothing was detected"
-            yield found(collection.path, message + listed([printable(clip) for clip in missing], 3), needed)
-            return
-        for clip in missing:
-            wanted = f"{printable(clip)}.csv" if len(missing) == 1 else "a file for each of its clips"
-            hint = f"{source} requires {wanted}; leave it empty if nothing was detected" if clip == missing[0] else None
-            yield found(collection.path, f"no result file for {printable(clip)}", hint)  # the hint once for all
-
-
-@rule("SUB102", ERROR)
-def surplus_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Result file for a clip that the reference does not have."""
-    if collection.reference is not None:
-        known = {*collection.reference.clips, *explained(collection).surplus}
-        where, hint = printable(collection.reference.path), "name result files like the recordings, with .csv"
-        surplus = sorted(clip for clip in collection.clips if clip not in known)
-        if len(surplus) > SINGLY:
-            message = f"{len(surplus):,} of {plural(len(collection.clips), 'file')} are not of a clip of {where}: "
-            message += listed([printable(clip) for clip in surplus], 3)
-            if _strange(collection):
-                message += f"; its clips are {listed([printable(clip) for clip in sorted(collection.expected)], 2)}"
-            yield found(collection.path, message, hint)
-            return
-        for clip in surplus:
-            yield found(collection.clips[clip], f"{printable(clip)} is not a clip of {where}", hint)
-
-
-def _unread(collection: Collection, missing: Iterable[str]) -> dict[str, str]:
-    """Clips whose files are there, and were not read: their paths."""
-    read = {part.file.path for _, part in collection.parts}
-    left = {stem_of(posixpath.basename(entry.name)): entry.path for entry in collection.entries
-            if entry.path not in read and not _MEDIA.search(entry.name)}  # fmt: skip
-    stems = {clip: posixpath.basename(clip) for clip in missing}
-    return {clip: left[stem] for clip, stem in stems.items() if stem in left}
-
-
-def _strange(collection: Collection) -> bool:
-    """Whether none of many files is of a clip of the reference, and nothing explains it."""
-    every = {*collection.clips}
-    return len(every - {*explained(collection).surplus}) > SINGLY and not every & {*collection.expected}
-
-
-@rule("SUB110", ERROR)
-def misspelt_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Result file whose name almost matches its recording."""
-    spelled = sorted(misspelt(collection).items())
-    for number, (clip, meant) in enumerate(spelled if len(spelled) <= SINGLY else spelled[:1]):
-        message = f"{printable(clip)} is spelled differently from its recording, {printable(meant)}"
-        if number == 0 and len(spelled) > SINGLY:
-            message = f"{len(spelled):,} files are spelled differently from their recordings: {printable(clip)} for "
-            message += printable(meant)
-        yield found(collection.clips[clip], message, f"rename it: {meant}.csv")
-
-
-@rule("SUB103", WARNING)
-def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
-    """File name unlike those of the other result files."""
-    folders: dict[str, dict[str, str]] = {}
-    for clip, path in sorted(collection.clips.items()) if collection.reference is None else ():
-        folders.setdefault(posixpath.dirname(path), {})[clip.rsplit("/", 1)[-1]] = path
-    for clips in folders.values():
-        near = [(clip, meant) for clip in clips if (meant := _as_recording(clip, collection.submitted)) != clip]
-        if near:
-            count, (spelt, meant) = plural(len(near), "file"), near[0]
-            verb = "is" if len(near) == 1 else "are"
-            yield found(clips[spelt], f"{count} {verb} almost named like a recording: "
-                        f"{printable(spelt)} for {printable(meant)}",
-                        f"name each result file like its recording: {meant}.csv")  # fmt: skip
-            continue
-        odd = [clip for clip in clips if not CLIP_NAME.fullmatch(clip)]
-        for clip in odd if 2 * len(odd) < len(clips) else ():
-            others = plural(len(clips) - len(odd), "other clip")
-            yield found(clips[clip], f"{printable(clip)} is not named like the {others} in its folder",
-                        "name each result file like its recording: mix001.csv")  # fmt: skip
-
-
-def _as_recording(clip: str, submitted: bool) -> str:
-    """A clip's name as that of a recording: without its suffix and, for a submission, in the datasets' spelling."""
-    name = RECORDING.sub("", clip)
-    padded = _PADLESS.sub(lambda match: f"{match['start']}{match['number']:0>3}", name.lower())
-    return padded if submitted and CLIP_NAME.fullmatch(padded) else name
 
 
 @rule("SUB104", ERROR)
@@ -261,16 +154,18 @@ def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
 @rule("SUB107", ERROR)
 def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
     """Two files for the same clip."""
-    if not collection.submitted:
-        return
-    by_name: dict[str, list[str]] = {}
-    for _, part in collection.parts:
-        by_name.setdefault(part.file.name.rsplit("/", 1)[-1].lower(), []).append(part.file.path)
-    twice = [paths for paths in by_name.values() if len(paths) > 1]
-    if len(twice) * 2 < len(by_name):
-        for paths in twice:
-            message = f"same file name as {listed(paths[:1])}"
-            yield found(paths[1], message, "keep one file per recording")
+    if twice := systems(collection):
+        folders = sorted({f"{posixpath.dirname(clip)}/" for clip in twice})
+        message = f"{plural(len(twice), 'file')} in {plural(len(folders), 'folder')} with the same names: "
+        message += f"{printable(min(twice))} for {printable(posixpath.basename(min(twice)))}"
+        yield found(collection.path, message, f"check one folder at a time: {listed(folders, 3)}")
+    elif collection.submitted:
+        by_name = grouped(
+            (part.file for _, part in collection.parts), lambda file: posixpath.basename(file.name).lower()
+        )
+        several = [files for files in by_name.values() if len(files) > 1]
+        for files in several if len(several) * 2 < len(by_name) else ():
+            yield found(files[1].path, f"same file name as {listed([files[0].path])}", "keep one file per recording")
 
 
 @rule("SUB108", ERROR)
