@@ -61,7 +61,7 @@ def _spelled(mine: Names[str], theirs: Names[str]) -> Pairs:
 
 
 def _fields(name: str) -> list[tuple[str, str]]:
-    """The words of a name, each with the number behind it."""
+    """The words of a name, each with the number that follows it."""
     fields: list[tuple[str, str]] = []
     for word in _words(name):
         if word.isdigit() and fields and not fields[-1][1]:
