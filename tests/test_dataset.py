@@ -20,6 +20,7 @@ import pytest
 import starss_tree as data
 from hypothesis import given
 from hypothesis import strategies as st
+from releases import older
 
 import seldio
 from seldio import synth
@@ -84,7 +85,9 @@ def test_events_are_one_arrow_table(dataset: Any) -> None:
 
     assert table.schema == pa.schema(dataset.events) == dataset.events.table().schema
     assert pa.string() == table.schema.field("clip").type
-    assert 9 == len(pd.DataFrame.from_arrow(dataset.events)) == table.num_rows
+    assert 9 == len(table.to_pandas()) == table.num_rows
+    if not older("pandas", "3.0"):  # which takes whatever is Arrow
+        assert 9 == len(pd.DataFrame.from_arrow(dataset.events))
     assert ["fold3_room21_mix001"] * 4 + ["fold3_room4_mix001"] * 5 == table["clip"].to_pylist()
 
 

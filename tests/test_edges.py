@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import soundfile
+from releases import printed_by_rich
 from typer.testing import CliRunner
 
 import seldio
@@ -277,6 +278,10 @@ def test_info_names_files(tmp_path: Path) -> None:
 
 def test_all_schemas_are_named() -> None:
     assert tuple(SCHEMAS) == SCHEMA_NAMES
+
+
+@printed_by_rich
+def test_the_help_names_all_schemas() -> None:
     text = " ".join(run("schema", "--help").stdout.split())
     assert all(name in text for name in SCHEMAS)
 

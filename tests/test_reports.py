@@ -22,6 +22,7 @@ from effort import examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from releases import printed_by_rich
 from rich.cells import cell_len
 
 from seldio.errors import UsageError
@@ -380,6 +381,7 @@ class Terminal(io.StringIO):
         return True
 
 
+@printed_by_rich
 @pytest.mark.parametrize(
     ("stream", "no_color", "coloured"),
     [(Terminal, "", True), (Terminal, "1", False), (io.StringIO, "", False)],
@@ -440,7 +442,7 @@ def under_caret(line: str, column: int, end_column: int | None, width: int = 100
         ("abc", 50, 60, ""),
         ("", 1, None, ""),
         ("각,x", 3, 4, "x"),
-        ("\u1112\u1161\u11ab,x", 5, 6, "x"),
+        pytest.param("\u1112\u1161\u11ab,x", 5, 6, "x", marks=printed_by_rich),
     ],
 )
 def test_the_caret_stands_below_the_text(line: str, column: int, end_column: int | None, above: str) -> None:

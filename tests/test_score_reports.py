@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from releases import printed_by_rich
 from rich.cells import cell_len
 
 from seldio.errors import DataError, UsageError
@@ -68,6 +69,7 @@ def test_headers_have_unit_and_direction() -> None:
 # --- text ------------------------------------------------------------------------------------------------
 
 
+@printed_by_rich
 def test_text() -> None:
     lines = rendered(made(), "text").splitlines()
     assert lines[:4] == ["ours, profile p: the title", "over 54 clips", "angle 20, onscreen no, distance none", ""]

@@ -169,7 +169,7 @@ def named_numbers(values: list[str], option: str, example: str) -> dict[str, flo
 # --- shell completion; what it needs is loaded when it runs ---------------------------------------------------
 
 #: The schemas; listed here because loading them is slow. A test checks that the list is complete.
-SCHEMA_NAMES = ("clip", "event", "item", "prediction", "report")
+SCHEMA_NAMES = ("clip", "dataset", "event", "item", "prediction", "report")
 
 
 def complete_formats(incomplete: str) -> Iterator[tuple[str, str]]:
