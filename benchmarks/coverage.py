@@ -118,7 +118,7 @@ def single(sets: int, resamples: int, truth: SeldScore) -> None:
             rates = " | ".join(f"{np.mean(each):.0%} of {len(each)}" if each else "none" for each in some)
             print(f"| {clips} | {'with *' if weak else 'without *'} | {rates} |")
     print(
-        "\n| clips that tell of the score | " + " | ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in HELD) + " |"
+        "\n| clips in effect, rounded up | " + " | ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in HELD) + " |"
     )
     print("| --- " * (len(HELD) + 1) + "|")
     for kind in ("bootstrap", "jackknife"):

@@ -302,6 +302,16 @@ def test_options_that_are_given_twice_are_counted_in_all_their_spellings(labels:
     assert seldio("validate", labels, "--deep", "--deep", "-f", "starss23").returncode == 1  # a flag says the same
 
 
+def test_json_and_another_form_are_not_both_asked_for(labels: Path) -> None:
+    for name in ("validate", "score", "diff"):
+        done = seldio(name, labels, labels, "--json", "--output", "csv")
+        assert done.returncode == 2
+        assert "--json is short for --output json, and --output csv was given too" in " ".join(
+            done.stderr.decode().split()
+        )
+    assert seldio("validate", labels, "--json", "--output", "json", "-f", "starss23").returncode == 1
+
+
 def test_a_name_takes_one_value(labels: Path) -> None:
     done = seldio("score", labels, "-r", labels, "--threshold", "distance=1", "--threshold", "distance=2")
 

@@ -440,7 +440,8 @@ def test_findings_stand_where_they_say(case: Case, tmp_path: Path) -> None:
 
 def assert_agrees(finding: Finding) -> None:
     rule = CATALOGUE[finding.code]
-    assert rule.severity is finding.severity
+    # what is in doubt is milder, and has no repair
+    assert rule.severity is finding.severity or (finding.severity is Severity.WARNING and not finding.fixable)
     assert not finding.fixable or rule.fix != "none"
     assert finding.message
     assert "\n" not in finding.message + (finding.hint or "")

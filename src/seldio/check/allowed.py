@@ -61,10 +61,9 @@ _DEGREES = Change("radians to degrees", lambda value, _: math.degrees(value), un
 _EXCHANGED = Change("exchanged")
 _UNIT: dict[str, Callable[[float, Dialect], float]] = {
     "metres and centimetres": lambda value, dialect: value * 100 if dialect.metre == 100 else value / 100,
-    "millimetres to the unit of the format": lambda value, dialect: value * (dialect.metre or 1) / 1000,
     "seconds to frames": lambda value, dialect: float(value / dialect.hop),
 }
-_METRES, _MILLIMETRES, _FRAMES = (Change(name, meant, unit=True) for name, meant in _UNIT.items())
+_METRES, _FRAMES = (Change(name, meant, unit=True) for name, meant in _UNIT.items())
 
 #: By rule, what its repair may do.
 ALLOWED: dict[str, Allowed] = {
@@ -77,7 +76,6 @@ ALLOWED: dict[str, Allowed] = {
     "LAB305": Allowed("set", {"class_id": Change("less 1", lambda value, _: value - 1)}, least=50),
     "LAB308": Allowed("set", {"distance": _METRES}, least=50),
     "LAB316": Allowed("set", {"frame": _FRAMES}),
-    "LAB318": Allowed("set", {"distance": _MILLIMETRES}),
     "LAB320": Allowed("set", {"frame": _EXCHANGED, "class_id": _EXCHANGED}, columns="exchanged"),
     "QAI121": Allowed("none", {"answer": Change("letter or text of the same option")}),
     **dict.fromkeys(("SYN103", "SYN105", "SYN106", "SYN107", "SYN110"), Allowed()),

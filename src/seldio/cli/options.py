@@ -50,6 +50,8 @@ class Command(TyperCommand):
             for option in single:
                 if len(values := given.get(option.name) or ()) > 1:
                     ctx.fail(f"{max(option.opts, key=len)} was given {_often(values)}; it takes one value")
+            if given.get("json") and (form := given.get("output") or ["json"]) != ["json"]:
+                ctx.fail(f"--json is short for --output json, and --output {printable(form[0])} was given too")
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

@@ -495,7 +495,7 @@ def _factor(files: Profile, last: Ints, lengths: list[int]) -> float:
     return next((f for f in (0.1, 0.2) if enough and 0.6 * f < share <= 1.02 * f), 1)
 
 
-@rule("LAB318", ERROR, fix="unsafe", needs="distance")
+@rule("LAB318", WARNING, needs="distance")
 def millimetres(files: Profile, found: Found) -> Iterator[Finding]:
     """Distances in millimetres."""
     metre = files.dialect.metre if files.dialect is not None else None
@@ -506,11 +506,9 @@ def millimetres(files: Profile, found: Found) -> Iterator[Finding]:
     if known < ENOUGH or not usual or np.nanmax(high) > 100_000 / metre:
         return
     unit = "centimetres" if metre == 100 else "metres"
-    sure = _of_a_room(files, metre / 1000)
     for index in files.explain(files.number("distance.far") > 0, "distance"):
-        one = found(index, 0, "distance", f"distances reach {high[index]:g} m: these are millimetres",
-                    f"{files.format.name} holds {unit}" + ("" if sure else f"; {UNLIKELY}"))  # fmt: skip
-        yield one if sure else dataclasses.replace(one, fixable=False)
+        yield found(index, 0, "distance", f"distances reach {high[index]:g} m: these seem to be millimetres",
+                    f"{files.format.name} holds {unit}; sources outdoors may be as far")  # fmt: skip
 
 
 @rule("LAB308", ERROR, fix="unsafe", needs="distance")
@@ -539,11 +537,11 @@ def distance_unit(files: Profile, found: Found) -> Iterator[Finding]:
     hint = f"{files.format.name} holds {unit}" + ("" if sure or few else f"; {UNLIKELY}")
     for index in files.explain(suspects, "distance"):
         message = f"distances reach {high[index] * metre:g} {unit}"
-        message += f", unlike in other files: these seem to be {meant}" if few else f": these are {meant}"
+        message += f"{', unlike in other files' if few else ''}: these {'are' if sure else 'seem to be'} {meant}"
         if near:
             message += ", confidences, or shares of the longest distance"
         one = found(index, 0, "distance", message, hint)
-        yield dataclasses.replace(one, fixable=sure, severity=WARNING if few else ERROR)
+        yield dataclasses.replace(one, fixable=sure, severity=ERROR if sure else WARNING)
 
 
 def _of_a_room(files: Profile, factor: float) -> bool:
