@@ -16,7 +16,8 @@ from seldio import geometry
 from seldio.errors import InvalidData
 from seldio.findings import Finding, raise_errors
 from seldio.formats import LabelReading, TextFile, dcase_json, get, json_text
-from seldio.formats.dcase_json import DCASE2026, JsonLayout, clip_name
+from seldio.formats.dcase_json import DCASE2026, JsonLayout
+from seldio.formats.recognise import stem_of
 from seldio.schema.events import COLUMNS, ClipFile, origin_of
 
 FORMAT = get("dcase2026")
@@ -31,7 +32,7 @@ DETECTION = {
 
 
 def text_file(data: bytes, name: str = "mix001_inference.json") -> TextFile:
-    return TextFile(f"sub/{name}", name, clip_name(name), data)
+    return TextFile(f"sub/{name}", name, stem_of(name), data)
 
 
 def read(data: bytes) -> tuple[LabelReading, list[Finding]]:
@@ -311,7 +312,7 @@ def test_the_usual_file_is_read_the_quick_way() -> None:
 
 def test_names_and_heads() -> None:
     names = ["a/mix001_std.json", "a/mix001_inference.json", "a/mix001.json"]
-    assert {clip_name(name) for name in names} == {"a/mix001"}
+    assert {stem_of(name) for name in names} == {"a/mix001"}
     assert DCASE2026.likes(document(DETECTION), "x.json")
     assert DCASE2026.likes(b'\xef\xbb\xbf {"videos": [], "annotations" : []}', "x.json")
     assert not DCASE2026.likes(b'["annotations"]', "x.json")

@@ -24,7 +24,7 @@ from seldio.schema.events import COLUMNS, Origin, with_origin
 from seldio.tasks import Margins, select
 from seldio.tasks import russian as wording
 from seldio.tasks.nouns import absent, alike, mask_of, nested, noun_of, nouns
-from seldio.tasks.russian import PROPORTIONS, REFUSED, TASKS, stream
+from seldio.tasks.russian import REFUSED, TASKS, stream
 from seldio.vocabularies import names, vocabulary
 
 COUNTING, SINGLE, DOUBLE, LONGER, CAPTIONING = TASKS
@@ -364,6 +364,9 @@ def test_one_record_to_the_letter():
 
 def test_balance(synthetic):
     _, items = synthetic
-    counts = Counter(item.task for item in select(items, 7, balance=True, proportions=PROPORTIONS))
+    counts = Counter(
+        item.task
+        for item in select(items, 7, balance=True, proportions={name: task.weight for name, task in TASKS.items()})
+    )
     assert counts[CAPTIONING] == pytest.approx(4 * counts[SINGLE], abs=4)
     assert counts[SINGLE] == pytest.approx(counts[COUNTING], abs=3)

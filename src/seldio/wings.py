@@ -22,9 +22,6 @@ from typing import Any, NamedTuple
 from seldio import plugins
 from seldio.errors import MissingWing, UsageError
 
-#: The group of entry points by which packages add wings.
-GROUP = "seldio.wings"
-
 
 class Verb(NamedTuple):
     """A command of ``seldio``."""
@@ -41,11 +38,10 @@ class Wing:
     Args:
         name: by which people are told that it is needed.
         title: what it is for, in a few words.
-        modules: its packages and modules; everything below them belongs to it.
+        modules: its packages and modules; everything below them belongs to it. Of a wing from outside, these packages
+            are laid out like a folder of ``SELDIO_PLUGINS``.
         needs: the names of other wings without which it cannot work.
         verbs: its commands.
-        tables: for each table that it has rows for, such as ``rules``, ``item_formats``, ``datasets`` or ``outputs``,
-            the place of these rows, ``"module:attribute"``; loaded when the table is asked for.
         schemes: for each scheme of addresses that it fetches, such as ``hf``, the module that does. Its function
             ``fetch_address(address, limits)`` returns the file or folder on disk, and ``listing(address)`` the
             address of the dataset, the path below it, and the names of all files of the dataset.
@@ -56,7 +52,6 @@ class Wing:
     modules: tuple[str, ...]
     needs: tuple[str, ...] = ()
     verbs: tuple[Verb, ...] = ()
-    tables: tuple[tuple[str, str], ...] = ()
     schemes: tuple[tuple[str, str], ...] = ()
 
 
@@ -141,18 +136,11 @@ def wings() -> tuple[Wing, ...]:
     Raises:
         UsageError: one from outside cannot be loaded, or is no :class:`Wing`.
     """
-    from importlib.metadata import entry_points
-
-    found = list(OWN)
-    for point in entry_points(group=GROUP):
-        try:
-            wing = point.load()
-        except Exception as error:
-            raise UsageError(f"the wing {point.name} ({point.value}): {type(error).__name__}: {error}") from error
+    for said, wing in plugins.installed():
         if not isinstance(wing, Wing):
-            raise UsageError(f"the wing {point.name} ({point.value}) is not a seldio.wings.Wing")
-        found.append(wing)
-    return (*found, *plugins.rows("wings", Wing))
+            raise UsageError(f"{said} is not a seldio.wings.Wing")
+    added = (wing for _, wing in plugins.installed())
+    return tuple(dict.fromkeys((*OWN, *added, *plugins.rows("wings", Wing))))
 
 
 @cache

@@ -12,8 +12,6 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 
-import pyarrow as pa
-
 from seldio import rules
 from seldio.check.labels import CheckedLabels, LabelGroup, checked
 from seldio.errors import InvalidData
@@ -110,13 +108,6 @@ def vet(found: Iterable[Recognised]) -> Faults:
         noun = "file" if layout is one.reading.format else "clip"
         faults.add(Faults(len(rows.files), noun, [(None, rows)]))
     return faults
-
-
-def vet_table(table: pa.Table) -> Faults:
-    """The errors in an event table that is about to be written."""
-    from seldio.formats.parquet import reading_of
-
-    return vet([Recognised(reading_of(table, "the table"), False, "")])
 
 
 def joined(some: Iterable[Faults]) -> Faults:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     PARQUET: ParquetFormat
     FORMATS: tuple[Format, ...]
     LABEL_FORMATS: tuple[LabelFormat, ...]
-    BY_CONTENT: tuple[LabelFormat, ...]
     TOOLS: tuple[LabelFormat, ...]
     ITEM_FORMATS: tuple[ItemFormat, ...]
 
@@ -123,20 +122,21 @@ def index() -> tuple[Listed, ...]:
     return tuple(known.get(format.name) or Listed.of(format) for format in _every())
 
 
-def _outside() -> tuple[ItemFormat, ...]:
+def _outside(table: str) -> tuple[Any, ...]:
+    """The formats from outside: ``label_formats``, of which each reads its files by itself, or ``item_formats``."""
     if not plugins.packages():
         return ()
-    from seldio.formats.items import ItemFormat
-
-    return plugins.rows("item_formats", ItemFormat)
+    kind = __getattr__("ItemFormat" if table == "item_formats" else "LabelFormat")
+    return plugins.rows(table, kind)
 
 
 def _every(*holds: str) -> tuple[Any, ...]:
-    """All formats that hold something, loaded; those of questions from outside come before the tables."""
+    """All formats that hold something, loaded; those from outside come before the tables."""
     found: list[Format] = []
     for home in HOMES:
         if not holds or home.holds in holds:
-            found += _outside() if home.module == "item_parquet" else ()
+            before = {"parquet": "label_formats", "item_parquet": "item_formats"}.get(home.module)
+            found += _outside(before) if before else ()
             found += home.formats()
     return tuple(found)
 
@@ -227,6 +227,9 @@ def format_names() -> list[str]:
 
 def by_content(data: bytes, name: str) -> LabelFormat | None:
     """The format of labels that a file shows by how it begins, or by its name; None for tables of numbers."""
+    for format in _outside("label_formats"):
+        if format.likes(data, name) >= LIKELY:
+            return format  # type: ignore[no-any-return]
     for home in HOMES:
         if (home.holds in ("tool", "dataset") or home.module == "dcase_json") and home.may_hold(data, name):
             for format in home.formats():
@@ -249,7 +252,8 @@ def format_of_file(data: bytes, name: str) -> Format | None:
     numbers = data[:2].lstrip(b'"')[:1].isdigit()  # no question begins so
     homes = [home for home in HOMES if not (numbers and home.holds == "items") and home.may_hold(data, name)]
     some = [(format.likes(data, name), format) for home in homes for format in home.formats()]
-    some += [(format.likes(data, name), format) for format in (() if numbers else _outside())]
+    some += [(format.likes(data, name), format) for format in _outside("label_formats")]
+    some += [(format.likes(data, name), format) for format in (() if numbers else _outside("item_formats"))]
     return _likeliest(some)
 
 

@@ -68,11 +68,6 @@ _NAMES = re.compile(r"(?i)(?:^|[/_])mix\d+[^/]*_(?:std|inference)\.json$")
 _BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{(?=.*?"annotations"\s*:)', re.DOTALL)
 
 
-def clip_name(name: str) -> str:
-    """The clip of a file: ``mix001`` for ``mix001_std.json`` and for ``mix001_inference.json``."""
-    return name.removesuffix(".json").removesuffix("_inference").removesuffix("_std")
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JsonFormat(LabelFormat):
     """The layout of 2026."""

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import BinaryIO, Literal, Protocol, cast
 
-from seldio import formats
+from seldio import formats, plugins
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells
@@ -28,10 +28,11 @@ from seldio.schema.events import COLUMNS
 from seldio.text import clipped, plural
 from seldio.vocabularies import vocabulary
 
-#: Names of label files end so; everything else in a folder is left alone.
-SUFFIXES = (".csv", ".json", ".eaf", ".jams")
-#: What ends so is left alone as well, unless it begins like labels of a tool.
+#: What ends so is left alone, unless it begins like labels of a tool.
 TEXTS = (".txt", ".tsv")
+#: Names of label files end so; everything else in a folder is left alone as well.
+SUFFIXES = (".csv", ".json", ".eaf", ".jams",
+            *(one.suffix for one in plugins.rows("label_formats", LabelFormat) if one.suffix not in TEXTS))  # fmt: skip
 PARQUET_SUFFIX = ".parquet"
 
 

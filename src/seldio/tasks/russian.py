@@ -440,8 +440,6 @@ _ALL: dict[str, Task[RussianClip, Choice]] = {
 TASKS = {name: task for name, task in _ALL.items() if task.candidates}
 #: Types that labels cannot answer, with the reason.
 REFUSED = {name: task.refused for name, task in _ALL.items() if task.refused}
-#: Proportions for :func:`seldio.tasks.select`.
-PROPORTIONS = {name: task.weight for name, task in TASKS.items()}
 
 
 def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[Item]:
