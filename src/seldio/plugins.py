@@ -34,9 +34,6 @@ def installed() -> tuple[tuple[str, Any], ...]:
     """What the entry points of :data:`GROUP` name, each after how it is called in messages.
 
     Mostly there are none. To see that in the files takes a tenth of what it takes to load ``importlib.metadata``.
-
-    Raises:
-        UsageError: one cannot be loaded.
     """
     files = (file for top in sys.path for file in Path(top).glob("*.*-info/entry_points.txt"))
     if not any(f"[{GROUP}]" in file.read_text("utf-8", "replace") for file in files):
@@ -66,13 +63,9 @@ def packages() -> dict[str, str]:
             raise UsageError(f"{VARIABLE}: no folder or package {entry}")
         names[folder.name] = VARIABLE
     for said, wing in installed():
-        names.update((module, said) for module in getattr(wing, "modules", ()) if _is_package(module))
+        specs = filter(None, map(importlib.util.find_spec, getattr(wing, "modules", ())))
+        names.update((spec.name, said) for spec in specs if spec.submodule_search_locations is not None)
     return names
-
-
-def _is_package(name: str) -> bool:
-    spec = importlib.util.find_spec(name)
-    return spec is not None and spec.submodule_search_locations is not None
 
 
 def rows(table: str, kind: type[_Row]) -> tuple[_Row, ...]:

@@ -143,11 +143,6 @@ def wings() -> tuple[Wing, ...]:
     return tuple(dict.fromkeys((*OWN, *added, *plugins.rows("wings", Wing))))
 
 
-@cache
-def _by_name() -> dict[str, Wing]:
-    return {wing.name: wing for wing in wings()}
-
-
 def owner(module: str) -> Wing | None:
     """The wing that a module belongs to; None for one of the core."""
     for wing in OWN:
@@ -173,7 +168,7 @@ def require(module: str, what: str) -> None:
 @cache
 def there(name: str) -> bool:
     """Whether the wing called *name* is there, with all that it needs."""
-    wing = next((wing for wing in OWN if wing.name == name), None) or _by_name()[name]
+    wing = next(wing for some in (lambda: OWN, wings) for wing in some() if wing.name == name)
     return all(map(_found, wing.modules)) and all(map(there, wing.needs))
 
 

@@ -126,8 +126,7 @@ def _outside(table: str) -> tuple[Any, ...]:
     """The formats from outside: ``label_formats``, of which each reads its files by itself, or ``item_formats``."""
     if not plugins.packages():
         return ()
-    kind = __getattr__("ItemFormat" if table == "item_formats" else "LabelFormat")
-    return plugins.rows(table, kind)
+    return plugins.rows(table, __getattr__("ItemFormat" if table == "item_formats" else "LabelFormat"))
 
 
 def _every(*holds: str) -> tuple[Any, ...]:
