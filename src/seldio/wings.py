@@ -168,7 +168,7 @@ def require(module: str, what: str) -> None:
 @cache
 def there(name: str) -> bool:
     """Whether the wing called *name* is there, with all that it needs."""
-    wing = next(wing for some in (lambda: OWN, wings) for wing in some() if wing.name == name)
+    wing = next((one for one in OWN if one.name == name), None) or {one.name: one for one in wings()}[name]
     return all(map(_found, wing.modules)) and all(map(there, wing.needs))
 
 
