@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from seldio.answers.languages import words
+
 Side = Literal["left", "right"]
 
 #: "right" that is no side.
@@ -101,6 +103,44 @@ def directions(text: str) -> frozenset[str] | None:
     return frozenset(found)
 
 
+#: A direction that is meant without a deviation: its angle, and the directions that its words name.
+_EXACTLY = rf"(?:{words('exactly')}|right(?! (?:above|below|left)))"
+_LATERAL = rf"\b{_EXACTLY} (?:(?:to|on|at|in|from) )?(?:(?:the|your|my|its) )?"
+_VERTICAL = r"\b(?:directly|straight|exactly|right) "
+_POINTED: dict[str, tuple[tuple[float, set[str], re.Pattern[str]], ...]] = {
+    "azimuth": (
+        (0.0, {"front"}, re.compile(rf"{_LATERAL}(?:ahead|front|forwards?|cent(?:er|re))\b")),
+        (180.0, {"back"}, re.compile(rf"{_LATERAL}(?:behind|back|rear)\b")),
+        (90.0, {"left"}, re.compile(rf"{_LATERAL}left\b")),
+        (-90.0, {"right"}, re.compile(rf"{_LATERAL}right(?! (?:above|below|behind|in))\b")),
+    ),
+    "elevation": (
+        (0.0, set(), re.compile(rf"\b(?:{words('level')})\b")),
+        (90.0, {"above"}, re.compile(rf"{_VERTICAL}(?:above|over|overhead|up(?:wards?)?)\b")),
+        (-90.0, {"below"}, re.compile(rf"{_VERTICAL}(?:below|beneath|under(?:neath)?|down(?:wards?)?)\b")),
+    ),
+}
+_PLANE = {"azimuth": {"left", "right", "front", "back"}, "elevation": {"above", "below"}}
+_NOT_EXACTLY = re.compile(rf"\b(?:{words('inexactly')})\w*\b|\?|qq")
+_HOUR = re.compile(r"\b(1[0-2]|[1-9])(?::00)?\s*o'clock\b")
+
+
+def pointing(text: str, field: Literal["azimuth", "elevation"]) -> float | None:
+    """The angle of a direction that a plain text names without a number: *directly behind*, *at 3 o'clock*; degrees.
+
+    None where another direction in the same plane is named too, or one is denied or not meant exactly.
+    """
+    named = directions(text)
+    if named is None or _NOT_EXACTLY.search(text):
+        return None
+    found = {value: names for value, names, pattern in _POINTED[field] if pattern.search(text)}
+    named = named & _PLANE[field]
+    for hour in map(int, _HOUR.findall(text)) if field == "azimuth" else ():
+        value = 180.0 if hour == 6 else (180.0 - 30.0 * hour) % 360 - 180.0
+        found[value] = {*named} - ({"left"} if value < 0 else {"right"} if 0 < value < 180 else {"left", "right"})
+    return next((value for value, names in found.items() if len(found) == 1 and named <= names), None)
+
+
 def contradictory(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether a direction in *one* is the opposite of one in *other*, which does not name it as well."""
     return any(_OPPOSITE[name] in other and name not in other for name in one)
@@ -122,8 +162,10 @@ def sides(text: str) -> list[tuple[Side, int]]:
     return found
 
 
-_YES_NO = re.compile(r"\A\W*(yes|yeah|yep|correct|true|no|nope|incorrect|false)\b"
-                     r"(?!\s+(?:doubt|sound|source)|\s*(?:or|/)\s*(?:yes|no)\b)")  # fmt: skip
+_YES_NO = re.compile(
+    rf"\A\W*(?:(?:{words('opening')})\W+)*(yes|yeah|yep|correct|true|no|nope|not(?=\W*\Z)|incorrect|false|wrong)\b"
+    r"(?!\s+(?:doubt|sound|source)|\s*(?:or|/)\s*(?:yes|no)\b)"
+)
 
 
 def yes_no(text: str) -> bool | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -18,6 +19,21 @@ _LANGUAGES = ("russian",)
 _COMMA = re.compile(r"(?<![\d.,(\[])(\d+),(\d{1,2})(?![\d,])")
 _RANGE = re.compile(r"(\d(?:\s*(?:degrees|°|m|cm|s|seconds|minutes))?) (?:up to|through) (?=(?:about )?[-\d])")
 _UNKNOWN_BEHIND = re.compile(rf"(?:\A|[.;!?])[^.;!?\d]*\d[^.;!?]*\b{UNKNOWN}\b")
+
+
+def words(name: str) -> str:
+    """A list of ``words.toml`` as alternatives of a regular expression."""
+    return "|".join(listed(name))
+
+
+def listed(name: str) -> list[str]:
+    """A list of ``words.toml``."""
+    return list(_words()[name])
+
+
+@cache
+def _words() -> dict[str, list[str]]:
+    return tomllib.loads(files(__package__ or "").joinpath("words.toml").read_text("utf-8"))
 
 
 class Language(NamedTuple):

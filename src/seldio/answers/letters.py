@@ -4,7 +4,7 @@ Text between ``<think>`` marks is ignored, and only the last LaTeX ``\boxed{…}
 or digit next to it. It is *closed* if the line ends after it, or a sign that closes a label follows (``B)``, ``B:``,
 ``B.`` and a space). The first rule that applies decides:
 
-1. *alone*: apart from whitespace and punctuation, the answer is one letter: ``B``, ``(b)``, ``**B**``, `` «B». ``
+1. *alone*: apart from whitespace and punctuation, the answer is one letter: ``B``, ``(b)``, ``**B**``, `` «B», B B ``
 2. *corrected*: the answer takes a letter back and gives another one: ``D... нет, C``, ``not D but C``.
 3. *answer word*: a closed letter follows the last ОТВЕТ or ANSWER; words such as ``is``, ``это``, ``вариант`` or
    ``option`` may come between. Capitals that are not English words (all but A and I) need not be closed, nor any
@@ -12,6 +12,8 @@ or digit next to it. It is *closed* if the line ends after it, or a sign that cl
 4. *first*: the answer begins with a closed letter, and no other letter is followed by the sign of a label.
 5. *named*: one letter follows ``option``, ``вариант``, ``I choose`` and similar words, or precedes ``is correct``, and
    it is the same everywhere.
+6. *only*: of the letters in a short answer all but one are denied (``A is wrong, so B``), and that one ends a sentence,
+   or its reason or praise follows: ``So B.``, ``I'd say B, as nothing barks``, ``B fits best``, ``Думаю, B``.
 
 If two letters are next to each other (``B или C``), or a letter is denied (``B is wrong``), there is none.
 Cyrillic letters are found like Latin ones: А, В, С and Е are then read by their look, which is counted apart, as is
@@ -24,6 +26,7 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
+from seldio.answers.languages import words
 from seldio.answers.plain_text import final_words
 from seldio.formats.mera import CYRILLIC
 
@@ -46,7 +49,7 @@ _CHOOSE = r"(?:i\s+(?:would\s+)?(?:choose|pick|select|say|go\s+with)|выб(?:и
 #: Right behind a noun a capital is the letter of an option, whatever follows.
 _AFTER_NOUN = rf"(?i:{_NOUN})(?:{_BETWEEN}{_LETTER}|\s+[(\[«\"*]*({_ALONE.replace(_ANY, '[A-ZАБВГДЕС]')}))"
 
-_WHOLE = re.compile(rf"[\W_]*({_ANY})[\W_]*")
+_WHOLE = re.compile(rf"[\W_]*(?:1\. )?({_ANY})(?:[\W_]+\1)*[\W_]*")
 _ANSWERED = re.compile(rf"(?<![^\W_])(?i:ответ|answer){_BETWEEN}(?:{_AFTER_NOUN}|{_LETTER})")
 _FIRST = re.compile(rf"[\W_]*({_CLOSED})")
 _LABEL = re.compile(rf"({_ALONE})(?=[).:\]])")
@@ -61,9 +64,28 @@ _CORRECTED = re.compile(
     rf"(?i:а|но|but)[\W_]{{1,20}}({_CLOSED})"
 )
 _DENIED_BEFORE = re.compile(rf"(?<![^\W_]){_NOT}[\W_]+(?:(?i:{_NOUN}|the)[\W_]+)*\Z")
+_WRONG = rf"(?i:{words('wrong')})"
 _DENIED_BEHIND = re.compile(
-    r"[\W_]*(?:(?i:is|it's|это)[\W_]+)?(?:(?i:not|no|false|incorrect|wrong|unlikely|нет|не|неверн\w*|неправильн\w*))(?![^\W_])"
+    rf"[\W_]*(?:(?i:is|it's|это)[\W_]+)?(?:{_WRONG}|(?i:not|не)(?!\W+[A-ZА-Е]\b)|(?i:no|нет)(?!\s+[^\W_]))(?![^\W_])"
 )
+#: Several letters that are denied at once, and a letter in the same clause as a word that denies it.
+_DENIED_LIST = re.compile(
+    rf"{_ALONE}(?:[\W_]{{1,3}}(?:(?i:and|or|и)[\W_]{{1,3}})?{_ALONE})*\s+(?:(?i:is|are|can be|seems?|look)\s+)*"
+    rf"(?:{_WRONG}|(?i:{words('excluded')}))"
+)
+_DENIED_CLAUSE = re.compile(rf"(?:n['’]t|(?<![^\W_])(?i:{words('denying')}))\s[^.,;:!?\n]{{0,40}}\Z")
+#: Before a letter: another one, of the same rank.
+_BESIDE = re.compile(rf"{_ALONE}[\W_]{{0,3}}(?:(?i:and|or|и|vs|versus)|[/&+,])[\W_]*\Z")
+#: Capitals that may be letters of options, or a word or the name of something else.
+_MENTION = re.compile(
+    rf"(?<![^\W_]['’-])(?={_ALONE}){_LETTER.replace('[A-Za-zАБВГДЕСабвгдес]', '[A-ZАБВГДЕС]')}(?![#♯♭'’])"
+)
+_NO_OPTION = re.compile(rf"(?i:(?<![^\W_])(?:{words('named')}))\s+[\W_]*\Z")
+_ENDS = re.compile(rf"[\W_]*\Z|[\"'*_`)\]}}]*[.!;:,—–(]|\s+[-—–(]|[\"'*_`)\]}}]*\s+(?i:{words('praise')})(?![^\W_])")
+_OPEN = re.compile(rf"(?<![^\W_])(?i:{words('choice')})(?![^\W_])|\?\s*\Z")
+#: Words; of longer answers only the last sentence is searched for its only letter.
+_SHORT = 40
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +93,7 @@ class Letter:
     """The letter of an answer."""
 
     written: str  # as it stands in the answer
-    rule: str  # which rule found it: ``alone``, ``corrected``, ``answer word``, ``first`` or ``named``
+    rule: str  # which rule found it: ``alone``, ``corrected``, ``answer word``, ``first``, ``named`` or ``only``
 
     @property
     def cyrillic(self) -> bool:
@@ -105,11 +127,37 @@ def letter_of(text: str) -> Letter | None:
         return _single(text, answers[-1], "answer word")
     if first := _FIRST.match(text):
         labels = {_folded(found) for found in _LABEL.findall(text)}
-        return _single(text, first, "first") if labels <= {_folded(first[1])} else None
+        return (_single(text, first, "first") if labels <= {_folded(first[1])} else None) or _only_in(text)
     named = [*_NAMED.finditer(text), *_STATED.finditer(text)]
     if len({_folded(_letter(match)) for match in named}) == 1:
         return _single(text, named[0], "named")
-    return None
+    return None if named else _only_in(text)
+
+
+def _only_in(text: str) -> Letter | None:
+    """The only letter of a short text, or of the last sentence of a long one."""
+    return _only(text if len(text.split()) <= _SHORT else _SENTENCE_END.split(text.strip())[-1])
+
+
+def _only(text: str) -> Letter | None:
+    """The letter that is left where the others are denied: it must end its sentence, or its reason follows."""
+    if _OPEN.search(text):
+        return None
+    meant: dict[str, re.Match[str]] = {}
+    lists = [match.span() for match in _DENIED_LIST.finditer(text)]
+    for match in _MENTION.finditer(text):
+        start = match.start()
+        denied = _DENIED_CLAUSE.search(text, max(0, start - 60), start) or _DENIED_BEHIND.match(text, match.end())
+        if not denied and not any(first <= start < last for first, last in lists):
+            meant.setdefault(_folded(_letter(match)), match)
+    if len(meant) != 1:
+        return None
+    (match,) = meant.values()
+    if not lists and _BESIDE.search(text, max(0, match.start() - 20), match.start()):
+        return None
+    if _NO_OPTION.search(text, max(0, match.start() - 30), match.start()) or not _ENDS.match(text, match.end()):
+        return None
+    return Letter(_letter(match), "only")
 
 
 def _letter(match: re.Match[str]) -> str:
@@ -124,6 +172,8 @@ def _single(text: str, match: re.Match[str], rule: str) -> Letter | None:
     if behind is not None and _folded(behind[1]) != _folded(letter):
         return None
     denied = _DENIED_BEFORE.search(text, max(0, start - 40), start) or _DENIED_BEHIND.match(text, end)
+    if rule == "named":
+        denied = denied or _DENIED_CLAUSE.search(text, max(0, start - 60), start)
     return None if denied and rule != "corrected" else Letter(letter, rule)
 
 

@@ -67,7 +67,7 @@ def string_match(prediction: str, answer: str, options: Sequence[str]) -> bool:
 
 
 #: Signs that are written in several ways.
-_SIGNS = str.maketrans({"−": "-", "–": "-", "♯": "#", "♭": "b"})
+_SIGNS = str.maketrans({"−": "-", "–": "-", "♯": "#", "♭": "b", "ё": "е", "Ё": "Е"})
 #: Words and numbers, with the signs that make them others: C#, C++, B-, -2, 2.5, 3/4, 5%, 30°.
 _TOKEN = re.compile(
     r"(?:(?<![^\s(\[\"'«=:*`])[-+](?=\d))?(?:\d+(?:[.,:/]\d+)+|[^\W_]+)[#+]*|[%°]|(?<=\b[^\W\d_])-(?![\w-])"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal
 
-from seldio.answers.bearings import directions
-from seldio.answers.quantities import ABOUT, Quantity, joined, of_kind, only, quantities
+from seldio.answers.bearings import directions, pointing
+from seldio.answers.quantities import ABOUT, Quantity, joined, middled, of_kind, only, quantities
 
 _NAMES = {
     "azimuth": r"azimuth(?:al)?|az|horizontal(?:ly)?",
@@ -121,13 +121,18 @@ _OFF_CENTRE = re.compile(rf"\s*(?:away\s+)?(?:from|off)[\s-]+(?:the\s+|your\s+)?
 
 
 def azimuth(text: str) -> float | None:
-    """The one azimuth in a plain text, degrees, +90 is left: *30 degrees to the right* is -30."""
-    return _angle(text, "azimuth")
+    """The one azimuth in a plain text, degrees, +90 is left: *30° to the right* is -30, *directly behind* 180."""
+    return _angle(text, "azimuth") if _numbers(text) else pointing(text, "azimuth")
 
 
 def elevation(text: str) -> float | None:
-    """The one elevation in a plain text, degrees, +90 is up: *10 degrees below* is -10."""
-    return _angle(text, "elevation")
+    """The one elevation in a plain text, degrees, +90 is up: *10 degrees below* is -10, *at ear level* 0."""
+    return _angle(text, "elevation") if _numbers(text) else pointing(text, "elevation")
+
+
+def _numbers(text: str) -> bool:
+    """Whether a text holds a number but for hours of a clock."""
+    return any(not text[each.start : each.end].endswith("o'clock") for each in quantities(text))
 
 
 def names_only(text: str, other: Field) -> bool:
@@ -136,9 +141,14 @@ def names_only(text: str, other: Field) -> bool:
     return bool(found) and all(owner == other for _, owner in found)
 
 
-def _angles(text: str) -> list[tuple[Quantity, str]]:
+_OF_OTHERS = re.compile(r";|\d.*\b(?:is|are)\b")
+#: Ranges no wider than these are read as their middle: the official limit is at least twice as far from their ends.
+_WIDEST = {"azimuth": 20.0, "elevation": 10.0, "distance": 1.0}
+
+
+def _angles(text: str, widest: float = 0.0) -> list[tuple[Quantity, str]]:
     """The angles but for bounds, or numbers without unit where there is none, and the field that each is said to be."""
-    numbers = quantities(text)
+    numbers = middled(text, quantities(text), widest)
     found = list(zip(numbers, owners(text, numbers), strict=True))
     found = [each for each in found if each[0].kind == "degrees"] or [
         each for each in found if not each[0].kind and not each[0].counts and each[1] != "distance"
@@ -147,7 +157,7 @@ def _angles(text: str) -> list[tuple[Quantity, str]]:
 
 
 def _angle(text: str, wanted: Field) -> float | None:
-    found = _angles(text)
+    found = _angles(text, _WIDEST[wanted])
     pairs = pairwise(each for each, _ in found)
     if _COMPASS.search(text) or any(joined(text, one, two) for one, two in pairs):
         return None
@@ -159,6 +169,10 @@ def _angle(text: str, wanted: Field) -> float | None:
     positive, negative = ("left", "right") if wanted == "azimuth" else ("up", "down")
     values = [_signed(text, each, positive, negative) for each in chosen]
     value = only(value for value in values if value is not None)
+    sides = (directions(text) or frozenset()) - {"front"}
+    plain = len(found) == 1 and not found[0][1] and not chosen[0].signed and not words_at(text, chosen[0])
+    if value and plain and sides == {"right" if wanted == "azimuth" else "below"} and not _OF_OTHERS.search(text):
+        value = -value  # "on the right, at 40 degrees"
     if value is None or None in values or _contradicted(text, value, chosen, wanted):
         return None
     return value
@@ -227,7 +241,7 @@ def metres(text: str) -> float | None:
 
 def _distances(text: str) -> list[Quantity]:
     """The distances, or numbers without a unit that nothing says to be an angle; no bounds, and no ranges."""
-    numbers = quantities(text)
+    numbers = middled(text, quantities(text), _WIDEST["distance"])
     named = dict(zip(numbers, owners(text, numbers), strict=True))
     found = [each for each in numbers if each.kind == "metres"] or [
         each for each in numbers if not each.kind and not each.counts and named[each] in ("", "distance")
@@ -277,6 +291,15 @@ _SILENT = re.compile(r"\b(?:silen|absent|inaudible|quiet|paus|outside|except|mis
 _ANOTHER = re.compile(r"\b(?:or|again)\b")
 
 
+#: The beginning of a recording, without a number.
+_AT_ONCE = re.compile(
+    r"\A\W*(?:[a-z]+ ){0,4}?(?:immediately|(?:right|straight) away|(?:right |exactly )?(?:at|from|after) the (?:very )?"
+    r"(?:start|beginning|outset)(?: of the (?:clip|recording|audio|file|track))?)\W*\Z"
+)
+#: An interval that begins with the recording.
+FIRST = re.compile(r"\b(?:for |during |in |within )?the first ([\d.]+) s(?:econds?|ec)?\b")
+
+
 def times(text: str) -> list[Quantity]:
     """The moments in a plain text."""
     return of_kind(text, "seconds")
@@ -300,7 +323,7 @@ def intervals(text: str) -> list[Span]:
 
 def span(text: str) -> Span | None:
     """The one interval in a plain text; None where there is none or a choice."""
-    found = spans(text)
+    found = spans(FIRST.sub(r"from 0 to \1 s", text))
     return found[0] if len(found) == 1 else None
 
 
@@ -314,6 +337,8 @@ def onset(text: str) -> float | None:
     if pairs:
         sure = all(_is_interval(text, one, two) for one, two in pairs)
         return only(start for start, _ in intervals(text)) if sure else None
+    if not found and _AT_ONCE.search(text):
+        return 0.0
     moments = [(each, _role(text, place, found)) for place, each in enumerate(found)]
     doubtful = any(each.doubtful for each in found)
     value = None if doubtful else only(each.value for each, role in moments if role in ("start", ""))

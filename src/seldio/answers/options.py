@@ -1,18 +1,20 @@
 """The option that a free answer names in the end, as a person reads it: by its text, by its letter, or by both.
 
-None where a person would not be sure either: several options, a denial, a doubt, a letter and a text that disagree, an
-answer that stands in the thoughts alone.
+:data:`READINGS` are tried in turn. None where a person would not be sure either: several options, a denial, a doubt, a
+letter and a text that disagree, an answer that stands in the thoughts alone, a word that means an option and is not it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import islice, pairwise
+from typing import Literal, NamedTuple
 
-from seldio.answers import bearings
+from seldio.answers import bearings, quantities
 from seldio.answers.extract import beside_another
+from seldio.answers.languages import listed, words
 from seldio.answers.letters import unlabelled
 from seldio.answers.matching import chosen, folded, one_spelling, tokens
 from seldio.answers.names import Mention
@@ -27,10 +29,7 @@ _REASON = re.compile(
     r"\b(?:because|since|as (?:the|it|there|i)|потому|поскольку|так как)\b|;|\s\((?=\w{2})", re.IGNORECASE
 )
 #: Words of somebody who is not sure, or offers several.
-_DOUBT = re.compile(
-    r"\b(?:or|either|maybe|perhaps|possibly|might|may be|could|unsure|not sure|uncertain|unclear|hard to|difficult to"
-    r"|cannot|can't|don't know|do not know|guess|none of)\b"
-)
+_DOUBT = re.compile(rf"\b(?:{words('doubt')})\b")
 _QUESTION = re.compile(r"(?:\A|(?<=[.!?;]))[^.!?;]*\?")
 #: Between words of an option that only a blank stands between, and between others.
 _BLANK, _MARKS = r"[\s*_`\"'-]{1,8}", r"[\W_]{1,8}"
@@ -38,9 +37,49 @@ _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
 #: More of them mark no answer.
 _MOST_BOLD = 20
 #: Behind a first line that is taken back.
-_BACK = re.compile(r"\b(?:no|wait|actually|rather|instead|нет|точнее|вернее)\b", re.IGNORECASE)
+_BACK = re.compile(rf"\b(?:{words('back')})\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<=[.!])\s+(?=\S)|\n+")
+_FIRST = re.compile(r"[\W_]*(?!(?:not|no|не|нет)\b)([^.!?\n]+)[.!]\s+(?-i:(?=[A-ZА-ЯЁ]))", re.IGNORECASE)
+#: Before what follows from the rest.
+_SO = re.compile(rf"(?:{words('so')})\b", re.IGNORECASE)
+#: Places of options, from 0 for the last, and how they are named.
+_PLACES = listed("places")
+_PLACE_NAMES, _NOUN = words("places"), rf"(?:{words('option')})"
+_PLACED = re.compile(rf"(?<!\w)(?:{_PLACE_NAMES})(?!\w)|{_NOUN}", re.IGNORECASE)
+_PLACE = re.compile(
+    rf"(?<!\w)(?:({_PLACE_NAMES})\s+(?:{_NOUN}|one)|{_NOUN}\s+(?:number\s+|no\.?\s*|номер\s+|№\s*)?({_PLACE_NAMES}))(?!\w)"
+    rf"|\A\W*(?:the\s+)?((?:{_PLACE_NAMES})(?<=[a-zа-яё]))\W*\Z"
+)
+#: Beside a number: another one that is no digit, or a reason not to take it.
+_NOT_A_NUMBER = re.compile(r"\b(?:one|unlike|wrong|incorrect|no)\b")
+#: In options of several parts, or that deny something.
+_JOINED = re.compile(rf"\b(?:{words('joined')})\b")
+_TURN = re.compile(r"(?:\A|\AQ:.*\s)A:\s*([(\[]?[A-Z][)\].]?)\s*\Z", re.DOTALL)
+#: Endings of Russian words, and words that may stand before an option.
+_ENDING = r"(?:ами|ями|[оеы]го|[оеы]му|[ыи]ми|[оеиыая]й|[аяоеыи]я|[оыи]е|[ую]ю|[оеаяыи]м|[аяыи]х|[аеёиоуыэюяьй])"
+_CUT = re.compile(rf"{_ENDING}\Z")
+_FLEETING = re.compile(r"[оеё](?=[кц]\Z)")
+_BEFORE_OPTION = listed("before_option")
 #: Words; in longer answers an option may be named for any reason.
 _SHORT = 40
+
+
+#: Somebody who does not answer.
+_REFUSED = re.compile(rf"\b(?:{words('refused')})\b|['’]m not sure\b", re.IGNORECASE)
+#: A first clause that is not sure, before an answer all the same.
+_ALL_THE_SAME = re.compile(
+    rf"\A[^.!?;\n]{{0,60}}?(?:{_REFUSED.pattern})[^.!?;\n]{{0,60}}?(?:,\s*(?:but|но)\b|;\s*(?=it\b|это\b))\s*",
+    re.IGNORECASE,
+)
+State = Literal["read", "unread", "refused", "empty"]
+
+
+class Reading(NamedTuple):
+    """What a reply says."""
+
+    option: str | None  # the option; None where it is not read
+    layer: str = ""  # the name of what read it
+    state: State = "read"
 
 
 def read_option(text: str, options: Sequence[str]) -> str | None:
@@ -49,17 +88,105 @@ def read_option(text: str, options: Sequence[str]) -> str | None:
     >>> read_option("<think>violin, guitar</think> The answer is **flute**.", ["violin", "flute"])
     'flute'
     """
+    return reading(text, options).option
+
+
+def reading(text: str, options: Sequence[str]) -> Reading:
+    """The option that *text* says is the answer, and what read it; else whether somebody refused to answer."""
     words = final_words(text)
     if not words or not options:
+        return Reading(None, "", "unread" if words or text.strip() else "empty")
+    said = final_answer(words)
+    for layer, read in READINGS.items():
+        if (option := read(said, options)) is not None:
+            return Reading(option, layer)
+    return Reading(None, "", "refused" if _REFUSED.search(words) else "unread")
+
+
+def final_answer(text: str) -> str:
+    """What is announced as the answer, without its reason; all of *text* where nothing is."""
+    answer = announced(text)
+    return text if answer is None else _REASON.split(answer.partition("\n")[0])[0]
+
+
+def _by_ends(text: str, options: Sequence[str]) -> str | None:
+    """The option that the first line or sentence is, or the last line."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    ends = lines[-1:] if len(lines) == 1 or _BACK.search(text, len(lines[0])) else [lines[0], lines[-1]]
+    first = _FIRST.match(text)
+    if first and len(first[1]) > 1 and not _BACK.search(text, first.end()):  # no "A." of "A. dog B. cat"
+        ends.append(first[1])
+    return only(each for line in ends if (each := _whole(line, options)) is not None)
+
+
+def _by_name(text: str, options: Sequence[str]) -> str | None:
+    """The one option that a short text names, or the last sentence of a long one that concludes."""
+    if len(text.split()) <= _SHORT:
+        return _named(text, options)
+    last = _SENTENCE.split(text.strip())[-1]
+    return _named(last, options) if _SO.match(last) else None
+
+
+def _by_place(text: str, options: Sequence[str]) -> str | None:
+    """The option whose place is named: *the second one*, *option two*, *последний вариант*."""
+    plain = text.lower()
+    if any(map(_PLACED.search, options)) or _DOUBT.search(plain) or _asks(text, options):
         return None
-    if (answer := announced(words)) is not None:
-        return _named(_REASON.split(answer.partition("\n")[0])[0], options)
-    first, *others = (line for line in words.splitlines() if line.strip())
-    ends = [first, others[-1]] if others and not _BACK.search(words, len(first)) else others[-1:]
-    found = only(each for line in ends if (each := _whole(line, options)) is not None)
-    if found is None and len(words.split()) <= _SHORT:
-        found = _named(words, options)
-    return found or _bold(words, options)
+    places: set[int] = set()
+    for match in _PLACE.finditer(plain):
+        if bearings.denied(plain, match.start()):
+            return None
+        place = next(
+            number
+            for number, word in enumerate(_PLACES)
+            if re.fullmatch(word, only(filter(None, match.groups())) or "")
+        )
+        places.add(len(options) if place == 0 else place)
+    place = only(places) or 0
+    return options[place - 1] if 0 < place <= len(options) else None
+
+
+def _by_number(text: str, options: Sequence[str]) -> str | None:
+    """The option that is a number, where all are: *three* for 3, *двое* for два."""
+    numbers = [_number(option) for option in options]
+    if None in numbers or len({*numbers}) < len(numbers) or len(text.split()) > _SHORT:
+        return None
+    plain = plainly(text)
+    found = quantities.quantities(plain)
+    if (
+        not found
+        or _DOUBT.search(plain)
+        or _NOT_A_NUMBER.search(plain)
+        or any(each.bound or each.doubtful for each in found)
+    ):
+        return None
+    value = only(each.value for each in found)
+    return options[numbers.index(value)] if value in numbers else None
+
+
+def _number(option: str) -> float | None:
+    try:
+        return float(plainly(option))
+    except ValueError:
+        return None
+
+
+def _by_head(text: str, options: Sequence[str]) -> str | None:
+    """The option whose last words are all that is said, where no other has them: *guitar* for *electric guitar*."""
+    said = tokens(text.strip())
+    if not said or len(text) > 60 or _asks(text, options) or len(said[-1].group()) < 4:
+        return None
+    found = [option for option in options if _inside(said, option)]
+    plain = folded(found[0]) if len(found) == 1 else ""
+    whole = len(plain.split()) <= 3 and not _JOINED.search(plain)
+    return found[0] if whole and plain.endswith(" " + " ".join(each.group().casefold() for each in said)) else None
+
+
+def _by_turn(text: str, options: Sequence[str]) -> str | None:
+    """The option of a letter behind ``A:`` for *answer*."""
+    if (found := _TURN.search(text)) is None or any(len(option.strip()) < 2 for option in options):
+        return None
+    return _whole(found[1], options)
 
 
 def _whole(text: str, options: Sequence[str]) -> str | None:
@@ -96,6 +223,8 @@ def _asks(text: str, options: Sequence[str]) -> bool:
 
 def _bold(text: str, options: Sequence[str]) -> str | None:
     """The only option that is in bold, where it is not denied."""
+    if announced(text) is not None:
+        return None
     spans = list(islice(_BOLD.finditer(text), _MOST_BOLD))
     found = [(each, match) for match in spans if (each := _whole(match[1], options)) is not None]
     plain = text.lower()
@@ -108,6 +237,7 @@ def _named(text: str, options: Sequence[str]) -> str | None:
     """The option that a short text names, by its text, its letter or both, without doubt or denial."""
     if (whole := _whole(text, options)) is not None:
         return whole
+    text = _ALL_THE_SAME.sub("", text)
     lettered = None if _asks(text, options) else chosen(text, options)[1]
     if lettered is not None and (same := _same(text, options)) and lettered not in same:
         return None
@@ -165,14 +295,32 @@ def _inside(words: Sequence[re.Match[str]], option: str) -> bool:
     return f" {' '.join(word.group().casefold() for word in words)} " in f" {folded(option)} "
 
 
+def _word(word: str) -> str:
+    """A word in a text; a Russian one in any case, a sharp in words as well."""
+    if len(word) < 4 or not re.fullmatch("[а-яё]+", word, re.IGNORECASE):
+        return re.escape(word).replace(r"\#", "(?:#|[ -]sharp)")
+    stem = _CUT.sub("", word)
+    stem = stem if len(stem) > 2 else word
+    return _FLEETING.sub("[оеё]?", stem) + f"{_ENDING}?"
+
+
 def _pattern(option: str, options: Sequence[str]) -> str:
+    """An option in a text, in any of its endings where those tell it from the others."""
+    loose = _spelled(option, options, _word)
+    others = [one_spelling(other) for other in options if other != option]
+    return _spelled(option, options, re.escape) if loose and any(re.search(loose, other) for other in others) else loose
+
+
+def _spelled(option: str, options: Sequence[str], word: Callable[[str], str]) -> str:
     """An option in a text: all its words and signs, with none that make another one of it."""
     text, found, before = one_spelling(option), tokens(option), ""
     if found and found[0].group()[0].isdigit():
         before = r"(?<![-+])"
     elif _article(found) and not any(_inside(found[1:], other) for other in options if other != option):
         found, before = found[1:], r"(?<!\b[B-HJ-Z]\s)(?<!#\s)"  # an article may be left out; the A of A major may not
-    words = [re.escape(each.group()) for each in found]
+    elif len(found) > 1 and found[0].group().lower() in _BEFORE_OPTION and word is _word:
+        found = found[1:]
+    words = [word(each.group()) for each in found]
     if not words:
         return ""
     for number, (one, two) in enumerate(pairwise(found), 1):
@@ -181,3 +329,10 @@ def _pattern(option: str, options: Sequence[str]) -> str:
     case = "i" if len(words[0]) > 1 or len(words) > 1 else ""  # I and a are words of sentences
     words.append(r"\??" if option.endswith("?") else "")
     return rf"(?<![^\W_])(?<!\d[.,:/]){before}(?{case}:{''.join(words)})(?![^\W_]|[#+]|[.,:/]\d|\s?[%°]|-(?!\w))"
+
+
+#: What reads an option in a reply, in the order in which they are tried.
+READINGS: dict[str, Callable[[str, Sequence[str]], str | None]] = {
+    "line": _by_ends, "name or letter": _by_name, "bold": _bold, "place": _by_place, "number": _by_number,
+    "last words": _by_head, "turn": _by_turn,
+}  # fmt: skip

@@ -1,40 +1,91 @@
 """What a model's text says in the end, made plain.
 
-Thoughts are ignored, and only the last answer that is marked as one counts: in ``<answer>``, in a box, behind
-``Answer:`` or *the answer is*. Then number words, dashes, quotes and marks of layout become ASCII.
+Layers take off what is no answer (:data:`TAKEN_OFF`), and only the last answer that is marked as one counts: in a tag,
+in a box, under a key of JSON, behind ``Answer:`` or *the answer is*. Then number words, dashes, quotes and marks of
+layout become ASCII.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 
-from seldio.answers.languages import in_english
+from seldio.answers.languages import in_english, words
+
+# --- what is taken off -----------------------------------------------------------------------------
 
 #: Thoughts between their marks; to the end where they are cut off, from the beginning where only their end is left.
-_THOUGHTS = r"(?:think(?:ing)?|thoughts?|reasoning|scratchpad)"
+_THOUGHTS = r"(?:think(?:ing)?|thoughts?|reasoning|scratchpad|размышлени[ея])"
 _THOUGHT = re.compile(rf"<{_THOUGHTS}>.*?(?:</{_THOUGHTS}>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHT_END = re.compile(rf"</{_THOUGHTS}>|<\|channel\|>final<\|message\|>", re.IGNORECASE)
-_TAG = re.compile(r"<(?:final_)?answer>", re.IGNORECASE)
-_TAG_END = re.compile(r"</(?:final_)?answer>", re.IGNORECASE)
+#: A turn of somebody else, behind the reply; then marks of turns and ends.
+_NEXT_TURN = re.compile(
+    r"(?<=\S)\s*<\|(?:im_start|start_header_id)\|>\s*(?:user|system|human)\b.*", re.DOTALL | re.IGNORECASE
+)
+_TOKEN = re.compile(
+    r"<\|(?:im_start|start_header_id)\|>\s*(?:assistant|model)\b|<\|[^|<>\n]{1,40}\|>|</?s>|\[/?INST\]"
+    r"|</?(?:eos|bos|pad|unk|end_of_turn|end_of_text|start_of_turn)>|\A\s*(?:assistant|model)\s*\n",
+    re.IGNORECASE,
+)
+_NAMED = r"(?:answer|response|result|prediction|output|ответ)"
+_TAG = re.compile(rf"<(?:final[ _-]?)?(?:{_NAMED}|final)>", re.IGNORECASE)
+_TAG_END = re.compile(rf"</(?:final[ _-]?)?(?:{_NAMED}|final)>", re.IGNORECASE)
+_LONE = re.compile(r"\A\s*<([A-Za-z])>\s*\Z")
+_OTHER_TAG = re.compile(r"</?[a-z][a-z\d_-]{0,20}>", re.IGNORECASE)
+_FENCE = re.compile(r"```[\w-]*|~~~")
+_KEY = re.compile(
+    rf"[{{,\[]\s*[\"'](?:final_?|correct_?|selected_?|predicted_?|chosen_?)?(?:{_NAMED}|option|choice|letter|label)[\"']\s*:\s*"
+    r"(?:\"((?>(?:[^\"\\]|\\.)*))\"|'([^'\n]*+)'|([^\s,}\"'{[]++))",
+    re.IGNORECASE,
+)
 _BOX = "\\boxed{"
-_LATEX = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox)\s*\{([^{}]*)\}")
+_LATEX = re.compile(r"\\(?:text(?:bf|rm|it|tt)?|math(?:rm|bf|it)|mbox)\s*\{([^{}]*)\}|\\[()\[\]]")
+
+
+def _without_thoughts(text: str) -> str:
+    return _THOUGHT_END.split(_THOUGHT.sub(" ", text))[-1] if "<" in text else text
+
+
+def _without_tokens(text: str) -> str:
+    return _TOKEN.sub(" ", _NEXT_TURN.sub("", text))
+
+
+def _in_tag(text: str) -> str:
+    if "<" not in text:
+        return text
+    text = _TAG_END.split(_TAG.split(text)[-1])[0] if _TAG.search(text) else text
+    return _OTHER_TAG.sub(" ", _LONE.sub(r"\1", text))
+
+
+def _in_json(text: str) -> str:
+    if "```" in text or "~~~" in text:
+        text = _FENCE.sub(" ", text)
+    found = _KEY.findall(text) if "{" in text else []
+    return next(filter(None, found[-1]), "") if found else text
+
+
+def _in_box(text: str) -> str:
+    if _BOX in text:
+        text = _boxed(text.rpartition(_BOX)[2])
+    return _LATEX.sub(r"\1", text) if "\\" in text else text
+
+
+#: What is taken off a reply, in this order.
+TAKEN_OFF: dict[str, Callable[[str], str]] = {
+    "thoughts": _without_thoughts, "tokens": _without_tokens, "tags": _in_tag, "code and JSON": _in_json,
+    "box and LaTeX": _in_box,
+}  # fmt: skip
 
 
 def final_words(text: str) -> str:
-    r"""*text* without thoughts; where it has ``<answer>`` or a box of LaTeX, what is in the last one.
+    r"""*text* without what :data:`TAKEN_OFF` takes off.
 
     >>> final_words("<think>A?</think> The answer is $\\boxed{\\text{B}}$.")
     'B'
     """
-    if "<" in text:
-        text = _THOUGHT.sub(" ", text)
-        text = _THOUGHT_END.split(text)[-1]
-        text = _TAG_END.split(_TAG.split(text)[-1])[0] if _TAG.search(text) else text
-    if _BOX in text:
-        text = _boxed(text.rpartition(_BOX)[2])
-    if "\\" in text:
-        text = _LATEX.sub(r"\1", text)
+    for take in TAKEN_OFF.values():
+        text = take(text)
     return text.strip()
 
 
@@ -51,10 +102,12 @@ def _boxed(text: str) -> str:
 # --- one spelling ----------------------------------------------------------------------------------
 
 #: What announces an answer: *Answer:*, *the correct option is*, *Ответ —*, ``"answer":``, a heading.
+_ANSWER = rf"(?<![^\W_])(?:{words('answer')})"
 _ANNOUNCED = re.compile(
-    r"(?<![^\W_])(?:answer|ответ)(?![^\W_])[\"'*_`)\]]*+(?:\s+(?:is|would be|must be|should be))?[*_`]*"
+    rf"{_ANSWER}(?![^\W_])[\"'*_`)\]]*+(?:\s+(?:{words('is')}))?[*_`]*"
     r"(?:\s*[:：=]|\s+[-—–](?=\s)|[ \t]*\n)[\"'*_`\s]*(?=\S)"
-    r"|(?<![^\W_])(?:answer|(?:correct|right|best) (?:option|choice))[*_`]* (?:is|would be|must be|should be)\s+(?=\S)",
+    rf"|(?:{_ANSWER}|(?<![^\W_])(?:{words('chosen')}))[*_`]* (?:{words('is')})\s+(?=\S)"
+    rf"|(?<![^\W_])(?:{words('announcing')})(?:[*_`]*\s*:|(?<=ans)\.)[*_`]*\s+(?=\S)|答案\s*(?:是|为|[:：])\s*(?=\S)",
     re.IGNORECASE,
 )
 _DENIED_LEAD = re.compile(r"(?:n't|n’t|(?<![^\W_])(?:not|never|cannot|не))\s[^.;:!?\n]{0,40}\Z", re.IGNORECASE)
@@ -106,11 +159,14 @@ _ENDS = re.compile(
     rf"{_START_NOTE}\s*(?:,|;|-|to\b|until\b|and\b)\s*([\d.]+(?:\s*s\b|\s*sec(?:ond)?s?\b)?)\s*\((?:end|stop|offset)(?:ing|s)?\)"
 )
 _NOTE = re.compile(_START_NOTE)
+_FROM_START = re.compile(
+    r"\bfrom the (?:very )?(?:beginning|start)(?: of the \w+)?\s+(?:up to|to|until|till)(?=\s+(?:about |around )?\d)"
+)
 _BULLET = re.compile(r"^\s*[-*•]\s+", re.MULTILINE)
 _SPELLINGS = (
     (_EITHER_SIGN, "±"), (_A_METRE, "1 "), (_MINUS, "-"), (_SPACED_MINUS, r"\1 -"), (_PLUS, "+"), (_COMMA, r"\1.\2"),
     (_MIXED, r"\1.5"), (_AND_A_HALF, r"\1.5\2"), (_FOOT, " ft "), (_INCH, r"\1 inches"), (_ENDS, r" to \1"),
-    (_NOTE, ""),
+    (_NOTE, ""), (_FROM_START, "from 0 to"),
 )  # fmt: skip
 _CLOCK = re.compile(
     r"(?<![\d:.])(?:(\d{1,2}):)?(\d{1,2}):(\d{2}(?:\.\d+)?)(?![\d:])(?:\s*(?:min(?:ute)?s?|s(?:ec\w*)?)\b)?"

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple, TypeVar
 
 from seldio.answers.bearings import denied, directions
+from seldio.answers.languages import words
 
 Kind = Literal["degrees", "metres", "seconds", "other", ""]
 T = TypeVar("T")
@@ -100,13 +101,7 @@ _LABEL = re.compile(
 _OVER = re.compile(r"\d\s*/\s*\Z")
 _SECOND = re.compile(r"\bseconds? \Z")
 #: Behind a number without unit that counts nothing: anything but a word, or one of these.
-_NO_THING = re.compile(
-    r"\s*+(?![a-z])|\s+(?:(?:and|or|to|but|not|nor|from|at|in|on|of|for|with|by|as|so|if|than|into|until|till|through|up|down"
-    r"|left|right|above|below|over|under|behind|ahead|away|front|back|toward|towards|clockwise|counter|anti|counterclockwise"
-    r"|anticlockwise|horizontal|horizontally|vertical|vertically|azimuth|elevation|az|el|elev|distance|dist|total|respectively|is|are"
-    r"|was|were|be|being|because|since|while|when|where|which|that|then|after|before|the|a|an|it|its|i|this|there|here|slightly"
-    r"|approximately|about|around|roughly|maybe|perhaps|possibly|mark|start|starts|end|ends|onset|offset|begin|begins|out)\b)"
-)
+_NO_THING = re.compile(rf"\s*+(?![a-z])|\s+(?:(?:{words('no_thing')})\b)")
 #: Between a value and another one that is not meant, and the other way round.
 _PREPOSITION = r"(?:(?:at|to|from|about|around|of|the|between)\s+)*"
 _NOT_THAT = re.compile(rf"[^.;\d]{{0,40}}?[\s,(](?:and |but )?(?:not|rather than|instead of)\s+{_PREPOSITION}")
@@ -225,6 +220,27 @@ def joined(text: str, one: Quantity, two: Quantity) -> bool:
     return bool(_BETWEEN.search(text, 0, one.start) and JOINER.fullmatch(text, one.end, two.start))
 
 
+#: Between the ends of a range, and before one that may be a movement.
+_TO = re.compile(rf"\s*(?:-|~|to|up to|and)\s*{ABOUT}")
+_FROM = re.compile(rf"\bfrom\s+{ABOUT}\Z")
+
+
+def middled(text: str, found: list[Quantity], widest: float) -> list[Quantity]:
+    """*found* with the middle in place of a range that is no wider than *widest*: *between 40 and 50 degrees* is 45."""
+    kept: list[Quantity] = []
+    for each in found:
+        one = kept[-1] if kept else each
+        near = one.kind == each.kind and abs(one.value - each.value) <= widest and not (one.doubtful or each.doubtful)
+        if (
+            kept and near and one.value * each.value >= 0 and one.value != each.value and joined(text, one, each)
+            and _TO.fullmatch(text, one.end, each.start) and not _FROM.search(text, 0, one.start)
+        ):  # fmt: skip
+            kept[-1] = one._replace(value=_tidy((one.value + each.value) / 2), end=each.end, counts=each.counts)
+        else:
+            kept.append(each)
+    return kept
+
+
 def of_kind(text: str, kind: Kind) -> list[Quantity]:
     """The numbers of a kind in a plain text but for bounds; where there is none of the kind, those without any unit."""
     found = quantities(text)
@@ -259,6 +275,7 @@ _TOTAL = re.compile(r"\s*(?:sources?\s+|sounds?\s+)?(?:in total|total|altogether
 _NONE = re.compile(
     r"\b(?:no|zero|without any)\s+(?:[a-z-]+\s+){0,2}?(?:sources?|sounds?|events?)\b|\A(?:none|nothing)\W*\Z"
 )
+_PAIR = re.compile(r"\ba pair\b")
 _SINGLE = re.compile(r"\b(?:a|only a|just a)?\s*single\s+(?:[a-z-]+\s+){0,2}?(?:source|sound|event)\b")
 
 
@@ -286,7 +303,7 @@ def count(text: str) -> int | None:
     single = _SINGLE.search(text)
     if single and denied(text, single.start()):
         return None
-    values += [0.0] * bool(_NONE.search(text)) + [1.0] * bool(single)
+    values += [0.0] * bool(_NONE.search(text)) + [1.0] * bool(single) + [2.0] * bool(_PAIR.search(text))
     value = only(values)
     return int(value) if value is not None and value.is_integer() and value < 1e9 else None
 
