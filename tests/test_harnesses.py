@@ -118,7 +118,8 @@ def test_each_harness_has_its_own_number(tmp_path: Path) -> None:
     report = seldio.score(path, asked)
     (table,) = [table for table in report.tables if table.name == "harnesses"]
     counted = {row[0]: row[2] for row in table.rows}
-    assert counted == {"MMAU, MMAR": 1 / 6, "UltraEval-Audio": 1 / 6, "inspect_ai": 2 / 6, "lmms-eval": 5 / 6}
+    assert counted == {"MMAU, MMAR": 1 / 6, "UltraEval-Audio": 1 / 6, "inspect_ai": 2 / 6, "lmms-eval": 5 / 6, "lm-eval": 1 / 6,
+                       "seldio": 1.0}  # fmt: skip
     assert {row[1] for row in table.rows} == {6}
     assert report.overall["accuracy"] == counted["MMAU, MMAR"]
     assert report.overall["read"] == 1

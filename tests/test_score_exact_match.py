@@ -294,6 +294,8 @@ def test_each_way_of_reading_a_choice() -> None:
     assert names(report) == {"missing": True, "letter-alone": True, "only-read": True}
     assert [table.name for table in report.tables] == [
         "overall",
+        "replies",
+        "assumptions",
         "harnesses",
         "task",
         "category",

@@ -78,7 +78,7 @@ _DENIED_CLAUSE = re.compile(rf"(?:n['’]t|(?<![^\W_])(?i:{words('denying')}))\s
 _BESIDE = re.compile(rf"{_ALONE}[\W_]{{0,3}}(?:(?i:and|or|и|vs|versus)|[/&+,])[\W_]*\Z")
 #: Capitals that may be letters of options, or a word or the name of something else.
 _MENTION = re.compile(
-    rf"(?<![^\W_]['’-])(?={_ALONE}){_LETTER.replace('[A-Za-zАБВГДЕСабвгдес]', '[A-ZАБВГДЕС]')}(?![#♯♭'’])"
+    rf"(?<![^\W_]['’.-])(?={_ALONE}){_LETTER.replace('[A-Za-zАБВГДЕСабвгдес]', '[A-ZАБВГДЕС]')}(?![#♯♭'’])"
 )
 _NO_OPTION = re.compile(rf"(?i:(?<![^\W_])(?:{words('named')}))\s+[\W_]*\Z")
 _ENDS = re.compile(rf"[\W_]*\Z|[\"'*_`)\]}}]*[.!;:,—–(]|\s+[-—–(]|[\"'*_`)\]}}]*\s+(?i:{words('praise')})(?![^\W_])")

@@ -94,13 +94,11 @@ def read_option(text: str, options: Sequence[str]) -> str | None:
 def reading(text: str, options: Sequence[str]) -> Reading:
     """The option that *text* says is the answer, and what read it; else whether somebody refused to answer."""
     words = final_words(text)
-    if not words or not options:
-        return Reading(None, "", "unread" if words or text.strip() else "empty")
     said = final_answer(words)
-    for layer, read in READINGS.items():
+    for layer, read in READINGS.items() if words and options else ():
         if (option := read(said, options)) is not None:
             return Reading(option, layer)
-    return Reading(None, "", "refused" if _REFUSED.search(words) else "unread")
+    return Reading(None, "", "refused" if _REFUSED.search(words) else "unread" if text.strip() else "empty")
 
 
 def final_answer(text: str) -> str:

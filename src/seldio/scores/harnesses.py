@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from seldio.answers.matching import string_match
+from seldio.answers.matching import exact_match, string_match
+from seldio.answers.options import read_option
 from seldio.formats.harness_answers import LETTERS, chosen
 from seldio.reports.tables import Column, Table
 
@@ -57,6 +58,14 @@ HARNESSES = (
     Harness(
         "lmms-eval", "seldio's task: the text or letter",
         lambda text, answer, options: chosen(text, [*options]) == answer,
+    ),
+    Harness(
+        "lm-eval", "MERA's ruEnvAQA: exact match of the letter",
+        lambda text, answer, options: exact_match(text, LETTERS[options.index(answer)]),
+    ),
+    Harness(
+        "seldio", "as read: the option that the reply names in the end",
+        lambda text, answer, options: read_option(text, options) == answer,
     ),
 )  # fmt: skip
 _COLUMNS = (

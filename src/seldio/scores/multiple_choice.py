@@ -17,6 +17,8 @@ from seldio.answers.options import read_option
 from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
+from seldio.scores import replies
+from seldio.scores.replies import state_of
 from seldio.text import clipped, listed, plural
 
 # --- what scorers of options share: the join, and shares of right answers --------------------------
@@ -133,6 +135,7 @@ class Measured:
     options: Sequence[int]  # how many options each question has; 0 where it has none
     #: of a column whose share is not over all questions, those that it is over
     base: Mapping[Column, Flags] = dataclasses.field(default_factory=dict)
+    states: Sequence[str] = ()  # what became of each reply, see :mod:`seldio.scores.replies`
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -253,7 +256,11 @@ def count(joined: Joined, *, top_1: bool = False) -> Measured:
     first = {TOP_1: exact, MATCH: matched} if top_1 else {OFFICIAL: matched, OVER_ALL: matched, EXACT: exact}
     read = np.array([right_as_read(*triple) for triple in triples], dtype=bool)
     measures = {**first, TEXT: texts, LETTER: letters, READ: read}
-    return Measured(measures, [len(options) for *_, options in triples], {} if top_1 else {OFFICIAL: there})
+    states = [
+        "read: text" if right and not options else state_of(text if row is not None else None, options)
+        for (text, _, options), (_, row), right in zip(triples, joined.pairs, read, strict=True)
+    ]
+    return Measured(measures, [len(options) for *_, options in triples], {} if top_1 else {OFFICIAL: there}, states)
 
 
 def right_as_read(text: str, answer: str, options: Sequence[str]) -> bool:
@@ -285,6 +292,7 @@ def tables(system: str, joined: Joined, measured: Measured) -> tuple[Table, ...]
         from seldio.scores import harnesses
 
         groups.insert(0, harnesses.table(answered))
+    groups[:0] = replies.tables(measured.states, measured.measures[READ].astype(float))
     return (overall, *(table for table in groups if table is not None))
 
 

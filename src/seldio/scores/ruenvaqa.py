@@ -8,13 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from seldio import wings
 from seldio.answers.letters import Letter, letter_of
 from seldio.answers.matching import after_answer_word, exact_match
 from seldio.answers.options import read_option
 from seldio.formats.mera import CYRILLIC
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
+from seldio.scores import replies
 from seldio.scores.multiple_choice import READ, Flags, Joined, Measured, join, join_notices
+from seldio.scores.replies import state_of
 from seldio.text import clipped, listed, plural
 
 #: Where lm-eval ends an answer: generate_until of a task without generation_kwargs.
@@ -160,6 +163,7 @@ _FORMS = {
     "answer word": "a letter after the answer word",
     "first": "a letter, then text",
     "named": "a letter after “option”",
+    "only": "the only letter that is left",
     "none": "no letter, or several",
     "empty": "empty",
     "missing": "no prediction",
@@ -201,7 +205,16 @@ def tables(system: str, case: RuenvaqaCase, human: float | None = HUMAN) -> tupl
     if human is not None:
         rows.append(("people, as published", None, human, *(None,) * (len(columns) - 2)))
     overall = Table("overall", "overall", (Column("system", "system"), *columns), tuple(rows))
-    return (overall, *_groups(case), _forms(case), *_homoglyphs(case))
+    shown = [overall, *replies.tables(case.measured.states, case.measured.measures[READ].astype(float))]
+    if wings.there("harnesses"):
+        from seldio.scores import harnesses
+
+        answered = [
+            (row.prediction or "", option, item.options or ())
+            for item, row in case.joined.pairs if row is not None and (option := _option(item)) is not None
+        ]  # fmt: skip
+        shown += [table for table in (harnesses.table(answered),) if table is not None]
+    return (*shown, *_groups(case), _forms(case), *_homoglyphs(case))
 
 
 def count(joined: Joined) -> RuenvaqaCase:
@@ -225,7 +238,13 @@ def count(joined: Joined) -> RuenvaqaCase:
     )
     measures = {EXACT: exact, STRIPPED: stripped, ANSWER_WORD: exact | worded, LETTER: look & latin, LOOK: look,
                 READ: look | named}  # fmt: skip
-    return RuenvaqaCase(joined, letters, Measured(measures, [len(item.options or ()) for item, _ in joined.pairs]))
+    states = [
+        state_of((row.prediction or "") if row is not None else None, item.options or ())
+        if letter is None or row is None else f"read: {_FORMS[letter.rule]}"
+        for (item, row), letter in zip(joined.pairs, letters, strict=True)
+    ]  # fmt: skip
+    options = [len(item.options or ()) for item, _ in joined.pairs]
+    return RuenvaqaCase(joined, letters, Measured(measures, options, {}, states))
 
 
 def _option(item: Item) -> str | None:

@@ -16,6 +16,7 @@ from seldio.formats.base import Ints
 from seldio.geometry import Floats
 from seldio.reports.tables import Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
+from seldio.scores import replies
 from seldio.scores.so_bench.count import Decider, Offline, Scored, count
 from seldio.scores.so_bench.join import JoinedAnswers, JoinedBy
 from seldio.scores.so_bench.join import join as joined_by
@@ -45,6 +46,10 @@ _MEASURES = (
     ("interval_iou", "overlap of intervals, IoU"),
     ("time_error_s", "onset error, seconds"),
 )
+#: What became of a reply, by who decided; of undecided ones their text tells.
+_STATES: dict[Decider, str] = {
+    "offline": "read", "judge": replies.JUDGED, "fallback": "by the official fallback", "missing": "missing",
+}  # fmt: skip
 _DECIDERS = [how for how, _ in _HOW]
 #: What is kept of an outcome.
 _KEPT = (*(key for key, _ in _MEASURES), "wer", "wer_raw")
@@ -58,6 +63,7 @@ class Marks:
         task, group, decider, odd = array("i"), array("i"), array("b"), array("b")
         correct, parseable, from_text = array("d"), array("b"), array("b")
         numbers = {key: (array("q"), array("d")) for key in _KEPT}
+        self.states: list[str] = []  # what became of each reply
         self.reason = ""  # why the first that has no score has none
         for number, row in enumerate(rows):
             task.append(self.names.setdefault(row.task, len(self.names)))
@@ -66,6 +72,7 @@ class Marks:
             correct.append(row.correct)
             parseable.append(row.outcome is not None and row.outcome.parseable)
             from_text.append(row.how == "offline" and row.task != "speech_content" and bool(row.prediction.strip()))
+            self.states.append(_STATES.get(row.how) or replies.state_of(row.prediction, ()))
             odd.append(sum(1 << bit for bit, (about, *_) in enumerate(_ABOUT_ROWS.values()) if about(row)))
             details = row.outcome.details if row.outcome is not None else {}
             for key, (places, values) in numbers.items() if details else ():
@@ -131,6 +138,7 @@ def tables(system: str, marks: Marks) -> tuple[Table, ...]:
     found = (
         Table("overall", "task-aware accuracy", columns, (whole,)),
         _tasks(marks),
+        *replies.tables(marks.states, marks.correct),
         Table("classes", "by question class", (Column("question_class", "question class"), _N, _ACCURACY, _DECIDED),
               classes),
         _errors(marks),

@@ -1,0 +1,65 @@
+"""What became of each reply, and the accuracy under each assumption about those that nobody read: never one for all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from seldio.answers.options import reading
+from seldio.geometry import Floats
+from seldio.reports.tables import Column, Table
+
+#: What no verdict is made of, and what they say who give none.
+OPEN = {"unread": "unread", "refused": "refused to answer", "empty": "empty", "missing": "no prediction"}
+JUDGED = "judged"
+_SHOWN = (
+    Column("reply", "reply"),
+    Column("n", "n", "", 0, None, "questions"),
+    Column("share", "share", "%", 1, None, "of all questions"),
+    Column("right", "right", "%", 1, "higher", "of these questions; of what is not read, none can be right"),
+)
+_ASSUMED = (
+    Column("assumption", "assumption"),
+    Column("n", "n", "", 0, None, "questions that count"),
+    Column("accuracy", "accuracy", "%", 2, "higher", "share of them that is right"),
+)
+
+
+def state_of(text: str | None, options: Sequence[str]) -> str:
+    """What becomes of a reply: the layer that reads it, or a key of :data:`OPEN`."""
+    if text is None:
+        return "missing"
+    found = reading(text, options)
+    return f"read: {found.layer}" if found.option is not None else found.state
+
+
+def tables(states: Sequence[str], right: Floats) -> tuple[Table, Table]:
+    """How many replies each state has, and the accuracies.
+
+    Args:
+        states: of each question: a key of :data:`OPEN`, :data:`JUDGED`, or what read the reply.
+        right: of each question, from 0 to 1.
+    """
+    kinds = np.array(states, dtype=object)
+    rows = {name: np.flatnonzero(kinds == name) for name in sorted({*states} - {JUDGED, *OPEN})}
+    rows |= {name: found for name in (JUDGED, *OPEN) if len(found := np.flatnonzero(kinds == name))}
+    shown = [
+        (OPEN.get(name, name), len(each), len(each) / len(right), _mean(right[each])) for name, each in rows.items()
+    ]
+    judged = kinds == JUDGED
+    closed = ~np.isin(kinds, [*OPEN])
+    ways = {"unread counts as wrong": right, "unread is left out": right[closed]}
+    if judged.any():
+        ways["without the judge, unread counts as wrong"] = np.where(judged, 0.0, right)
+        ways["without the judge, unread is left out"] = right[closed & ~judged]
+    counted = tuple((name, len(values), _mean(values)) for name, values in ways.items())
+    return (
+        Table("replies", "what was read of the replies", _SHOWN, tuple(shown)),
+        Table("assumptions", "accuracy by what becomes of unread replies", _ASSUMED, counted),
+    )
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else math.nan
