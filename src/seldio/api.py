@@ -232,13 +232,14 @@ def validate(
     from pathlib import Path as Disk
 
     from seldio.check import settings
-    from seldio.check.dropping import without_column
-    from seldio.check.reference import load
-    from seldio.check.repair import nothing, repair, repairs
     from seldio.check.validation import Examined, examine
 
     chosen = _settings(config, select, ignore, fail_on, baseline)
-    expected = load(os.fspath(reference)) if isinstance(reference, str | os.PathLike) else reference
+    if isinstance(reference, str | os.PathLike):
+        from seldio.check.reference import load
+
+        reference = load(os.fspath(reference))
+    expected = reference
     paths = [path] if isinstance(path, str | os.PathLike) else list(path)
 
     def one(path: Path, changed: Mapping[str, bytes] | None = None) -> Examined:
@@ -258,8 +259,12 @@ def validate(
             raise UsageError(
                 "--drop-column takes a column, counted from 1, and --fix, --unsafe-fixes or --diff with it"
             )
+        from seldio.check.dropping import without_column
+
         begun, dropped = without_column(examined, drop_column, check)
         examined = check({path: change.after for path, change in begun.items()})
+    if diff or fix or unsafe_fixes:
+        from seldio.check.repair import nothing, repair, repairs
     if diff:
         changes = tuple(repairs(examined, unsafe_fixes, check, begun))
         remark = "" if changes else nothing(examined, unsafe_fixes)

@@ -19,9 +19,6 @@ from seldio.formats.parts import Part
 from seldio.rules.item_choices import misformed
 from seldio.rules.item_table import ItemTable
 
-#: The rule that is repaired.
-FORM = "QAI121"
-
 
 def with_answers_in_form(
     questions: Sequence[tuple[Part, CheckedItems]], paths: Collection[str]

@@ -5,23 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seldio.check.facts import different, total
-from seldio.check.items import CheckedItems
 from seldio.check.labels import LabelGroup
 from seldio.check.validation import Examined, examine
 from seldio.errors import SeldioError
 from seldio.files.entries import plain_file
 from seldio.formats import Format, LabelFormat
 from seldio.formats.base import UNITS
-from seldio.formats.items import ANSWERS, ItemFormat
 from seldio.formats.label_csv import Dialect
 from seldio.formats.parts import Part
 from seldio.formats.trees import TYPES
-from seldio.schema.qa import Item, Prediction
 from seldio.text import clipped, listed, plural, printable
 from seldio.vocabularies import vocabulary
+
+if TYPE_CHECKING:
+    from seldio.check.items import CheckedItems
 
 
 def describe(path: str | os.PathLike[str], format: str | None = None) -> dict[str, Any]:
@@ -91,6 +91,8 @@ def _items(rows: Sequence[tuple[Part, CheckedItems]], named: bool) -> dict[str, 
     """Counts of the rows of one file, and how long their texts are."""
     part, first = rows[0]
     format = part.format
+    from seldio.formats.items import ItemFormat
+
     assert isinstance(format, ItemFormat)
     facts = total(one.facts for _, one in rows)
     values = different([one.part.table for _, one in rows if one.part is not None])
@@ -259,7 +261,7 @@ def format_record(format: Format) -> dict[str, Any]:
             "suffix": format.suffix,
             "carries": list(format.carries),
             "needs": list(format.needs),
-            "answers": format.answers if isinstance(format, ItemFormat) else None,
+            "answers": getattr(format, "answers", None),
             "source": format.source,
             "note": format.note,
         }
@@ -288,6 +290,9 @@ def format_page(format: Format) -> str:
 
     lines, fields = [f"{format.name}  {format.title}", ""], list(COLUMNS)
     if not isinstance(format, LabelFormat):
+        from seldio.formats.items import ANSWERS, ItemFormat
+        from seldio.schema.qa import Item, Prediction
+
         fields = list((Item if format.holds == "items" else Prediction).model_fields)
         lines.append(f"holds       {format.holds}")
         if isinstance(format, ItemFormat) and format.answers is not None:

@@ -6,19 +6,18 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from seldio.formats.dcase_json import list_offsets, points
-from seldio.formats.items import ItemReading
-from seldio.formats.json_items import JsonItems
-from seldio.schema.arrays import to_numpy
+from seldio.schema.arrays import pc, to_numpy
 from seldio.schema.events import clip_codes
 from seldio.schema.spans import spans
 from seldio.vocabularies import vocabulary
+
+if TYPE_CHECKING:
+    from seldio.formats.items import ItemReading
 
 # --- labels ----------------------------------------------------------------------------------------
 
@@ -36,6 +35,8 @@ class MapTotals:
     @classmethod
     def of(cls, column: pa.ChunkedArray) -> MapTotals:
         """Those of a column of segmentations."""
+        from seldio.formats.dcase_json import list_offsets, points
+
         _, polygons, spots = list_offsets(column.combine_chunks())
         row, _ = points(column.combine_chunks())
         if not len(spots):
@@ -264,6 +265,8 @@ def different(tables: Sequence[pa.Table]) -> dict[str, int]:
 def _evidence(reading: ItemReading) -> str:
     """What a file of questions or predictions was recognised by."""
     format = reading.format
+    from seldio.formats.json_items import JsonItems
+
     if isinstance(format, JsonItems) and reading.rows:
         keys = format.record(reading.rows[0])
         marks = dict.fromkeys(key for mark in (*format.marks, *format.sure) for key in mark.split("|"))

@@ -115,8 +115,6 @@ def is_submission(source: Source, found: Sequence[Part], reference: AnyReference
     format (which the user *named*) says so, if a file is called like the task, or if it is a zip or folder with
     answers to MERA and without labels.
     """
-    if source.streamed or (source.kind == "file" and not source.path.lower().endswith(".zip")):
-        return False
     if not all(part.questions in (None, SUBMISSION.name) for part in found):
         return False
     task = any(task_of(entry.name).lower() == RUENVAQA.lower() and _WRITTEN.search(entry.name) for entry in source)

@@ -22,7 +22,6 @@ import pyarrow as pa
 
 from seldio.check import gate
 from seldio.check.allowed import ALLOWED, number, within
-from seldio.check.answer_repair import FORM, with_answers_in_form
 from seldio.check.validation import Examined
 from seldio.files import many_files, write_bytes
 from seldio.formats import LabelFormat, TextFile, cells, diagnosis
@@ -34,6 +33,8 @@ from seldio.text import plural, printable
 
 #: One repair can lay bare the next (a delimiter, then radians); more rounds than this never occur.
 ROUNDS = 6
+#: The rule whose repair writes answers in the form of their format.
+FORM = "QAI121"
 
 #: Checks all sources again, with these contents instead of those on disk.
 Check = Callable[[Mapping[str, bytes]], list[Examined]]
@@ -245,7 +246,9 @@ def _round(examined: Sequence[Examined], careful: Collection[str]) -> Iterator[F
                 if fixed is not None and fixed.codes:
                     yield fixed
         asked = {path for path, found in codes.items() if FORM in found and path in one.local and path not in careful}
-        for path, before, after in with_answers_in_form(one.questions, asked):
+        if asked:
+            from seldio.check.answer_repair import with_answers_in_form
+        for path, before, after in with_answers_in_form(one.questions, asked) if asked else ():
             yield Fixed(path, before, after, (FORM,))
 
 

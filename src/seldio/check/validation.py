@@ -16,18 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from seldio import formats, rules, wings
 from seldio.check import gate
-from seldio.check.items import CheckedItems, ItemCheck, check_kind, is_submission, item_findings
-from seldio.check.labels import CheckedLabels, LabelCheck, LabelGroup
-from seldio.check.reference import AnyReference, load
+from seldio.check.labels import LabelCheck, LabelGroup
 from seldio.check.settings import Settings
 from seldio.engines import each
 from seldio.errors import MissingLibrary, MissingWing
 from seldio.files import Entry, Source
 from seldio.files.sources import Lookup, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, Sink, gathered
-from seldio.formats import ItemFormat, LabelFormat
-from seldio.formats.items import ItemReading
-from seldio.formats.mera_submission import SUBMISSION
+from seldio.formats import LabelFormat
 from seldio.formats.parts import Part, parts
 from seldio.formats.recognise import Recognised
 from seldio.formats.trees import Tree, read_tree
@@ -35,16 +31,18 @@ from seldio.rules.audio import check_recordings
 from seldio.rules.collection import Collection, Reference
 from seldio.rules.ignored import Ignored
 from seldio.rules.package_names import is_package
-from seldio.rules.predictions import ItemReference
 from seldio.rules.submissions import Misfit
 from seldio.rules.tree_media import UncheckedVideos, is_sound, is_video
 
 if TYPE_CHECKING:
+    from seldio.check.items import CheckedItems
     from seldio.check.mera import Submission
+    from seldio.check.reference import AnyReference
+    from seldio.formats.items import ItemReading
     from seldio.rules.package import Package
 
 Path = str | os.PathLike[str]
-Checked = TypeVar("Checked", CheckedItems, CheckedLabels)
+Checked = TypeVar("Checked")
 #: What rules for recordings and pictures need of the rows; the second part where they listen.
 _KEPT, _HEARD = ("frame",), ("azimuth", "elevation", "x", "y", "z", "class_id", "class_name", "source")
 #: Bytes of a part that is the whole dataset.
@@ -92,8 +90,11 @@ def validate(
         UsageError: nothing has that name, no such format exists, or the reference is of the wrong kind.
         SeldioError: the disk fails.
     """
-    expected = load(os.fspath(reference)) if isinstance(reference, str | os.PathLike) else reference
-    return examine(path, format=format, reference=expected, settings=settings, deep=deep, rows=False).report
+    if isinstance(reference, str | os.PathLike):
+        from seldio.check.reference import load
+
+        reference = load(os.fspath(reference))
+    return examine(path, format=format, reference=reference, settings=settings, deep=deep, rows=False).report
 
 
 def examine(
@@ -117,29 +118,39 @@ def examine(
         facts: count what is in the rows.
     """
     found: list[Finding] = []
-    asked = formats.named(format, ItemFormat) if format is not None else None
+    # whether the format is of labels: then nothing is a submission to MERA, whatever it looks like
+    named = format is not None and any(one.holds == "events" for one in formats.index()
+                                       if format in (one.name, *one.aliases))  # fmt: skip
     clips = reference if isinstance(reference, Reference) else None
+    answered = reference is not None and clips is None  # the reference are questions
     with reopened(path, found.append) as source:
         whole = Collection.of(source, (), reference)
         package = _package(whole) if is_package(whole) else None
         remarks: list[Finding] = []
         cut = [
             parts(one, format, remarks.append, contents=changed or {}, size=_WHOLE if rows else None,
-                  whole=rows or isinstance(reference, ItemReference))
+                  whole=rows or answered)
             for one in _by_system(source, package, format is not None)
         ]  # fmt: skip
         every = list(chain.from_iterable(cut))
-        goal = _submission(source, every, reference, asked is SUBMISSION) if asked or format is None else None
+        goal = None if named else _submission(source, every, reference, format)
         if goal is not None and source.single:  # it holds no labels, whatever it looks like
             cut, remarks = [[]], [finding for finding in remarks if finding.code.startswith("SAF")]
         found += remarks
         look = Lookup(source)
-        check = ItemCheck(look, reference, goal is not None, keep=rows, facts=facts)
         with_questions = [part for part in (every if goal is None else goal.answers) if part.questions is not None]
-        here = check.keep or reference is not None or check.inside or source.kind not in ("file", "folder")
-        # not kept for another run: recordings that questions name may have changed by then
-        questions = list(chain(*_checked(check, with_questions, found, what="checking questions", here=here)))
-        found += item_findings(questions, isinstance(reference, ItemReference))
+        questions: list[tuple[Part, CheckedItems]] = []
+        if with_questions or reference is not None:
+            from seldio.check.items import ItemCheck, check_kind, item_findings
+
+            check = ItemCheck(look, reference, goal is not None, keep=rows, facts=facts)
+            here = check.keep or reference is not None or check.inside or source.kind not in ("file", "folder")
+            # not kept for another run: recordings that questions name may have changed by then
+            questions += chain(*_checked(check, with_questions, found, what="checking questions", here=here))
+            found += item_findings(questions, answered)
+            if goal is None or clips is not None:
+                some = any(part.questions is None for part in chain(*cut))
+                check_kind(source.path, reference, [one for _, one in questions], some)
         columns = None if source.stored else _KEPT + _HEARD * deep
         labels = [[part for part in some if part.questions is None] for some in cut]
         key = None if changed or rows else attrgetter("stamp")  # results are kept of what is on disk alone
@@ -149,8 +160,6 @@ def examine(
         systems_labels = [LabelGroup.of(chain(*islice(checked, len(some)))) for some in labels]
         if goal is not None:
             found += goal.findings(found)
-        if goal is None or clips is not None:
-            check_kind(source.path, reference, [one for _, one in questions], any(labels))
         recognised = _check_labels(source, systems_labels, clips, package is not None, found)
         count = len({file.entry.path for some in labels for part in some for file in part.files})
         count += len({part.files[one.file].entry.path for part, one in questions}) or int(goal is not None)
@@ -199,8 +208,15 @@ def _package(whole: Collection) -> Package:
 
 
 @wings.needed("checking a submission to MERA")
-def _submission(source: Source, found: Sequence[Part], reference: AnyReference, named: bool) -> Submission | None:
-    if not is_submission(source, found, reference, named):
+def _submission(
+    source: Source, found: Sequence[Part], reference: AnyReference, format: str | None
+) -> Submission | None:
+    if source.streamed or (source.kind == "file" and not source.path.lower().endswith(".zip")):
+        return None
+    from seldio.check.items import is_submission
+    from seldio.formats.mera_submission import SUBMISSION
+
+    if not is_submission(source, found, reference, format in (SUBMISSION.name, *SUBMISSION.aliases)):
         return None
     from seldio.check.mera import Submission
 

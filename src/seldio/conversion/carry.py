@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio import geometry
 from seldio.conversion.frames import class_keys, has, numbered, with_column, with_times
@@ -27,7 +26,7 @@ from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
 from seldio.formats.recognise import stem_of
 from seldio.geometry import FARTHEST
-from seldio.schema.arrays import from_numpy, from_texts, to_mask, to_numpy
+from seldio.schema.arrays import from_numpy, from_texts, pc, to_mask, to_numpy
 from seldio.schema.event_rows import Event
 from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
 from seldio.text import printable

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio.formats.items import ItemFormat
+from seldio.schema.arrays import pc
 from seldio.tasks.spatial import spatial
 from seldio.text import clipped, listed, plural
 

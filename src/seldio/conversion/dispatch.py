@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from seldio import formats, wings
-from seldio.conversion.item_inputs import held_items
-from seldio.conversion.items import convert_items
 from seldio.conversion.labels import convert_source
 from seldio.conversion.report import Conversion
 from seldio.errors import UnknownFormat, UsageError
@@ -71,6 +69,9 @@ def convert_any(
     if not items:
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     given = formats.named(format, ItemFormat) if format is not None else None
+    from seldio.conversion.item_inputs import held_items
+    from seldio.conversion.items import convert_items
+
     with open_source(path, raise_errors) as source:
         several = not source.single
         labels = several and to == formats.PARQUET.name  # the table of many files is one of labels

@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio.conversion.carry import COUNT, classes, filled, folds, given_class, held_back, located, nowhere
 from seldio.conversion.frames import are_events, frames_of, grouped, has, pieces_of, rescaled, takes_events, with_times
 from seldio.formats import LabelFormat
 from seldio.formats.dcase_json import points
 from seldio.formats.label_csv import Dialect
-from seldio.schema.arrays import to_mask, to_numpy
+from seldio.schema.arrays import pc, to_mask, to_numpy
 from seldio.schema.events import clip_codes, origin_of
 from seldio.vocabularies import vocabulary
 

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio import clock
 from seldio.errors import DataError, UsageError
 from seldio.formats import LabelFormat
 from seldio.formats.label_csv import Dialect
-from seldio.schema.arrays import to_mask, to_numpy
+from seldio.schema.arrays import pc, to_mask, to_numpy
 from seldio.schema.events import COLUMNS, clip_codes
 from seldio.schema.spans import Spans, spans
 

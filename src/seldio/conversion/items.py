@@ -20,7 +20,6 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seldio import formats
@@ -44,6 +43,7 @@ from seldio.formats.parquet import too_large
 from seldio.formats.parts import Part, parts
 from seldio.formats.recognise import PARQUET_SUFFIX
 from seldio.rules.item_table import moved
+from seldio.schema.arrays import pc
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of, to_table
 from seldio.text import listed, plural, printable
 

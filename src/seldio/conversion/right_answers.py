@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio import formats
 from seldio.errors import UsageError
 from seldio.formats.item_parquet import ItemParquet
 from seldio.formats.items import ANSWERS, LETTERS, ItemFormat, ItemReading
+from seldio.schema.arrays import pc
 from seldio.schema.qa import Item
 from seldio.text import clipped, listed, plural
 

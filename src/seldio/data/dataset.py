@@ -12,7 +12,6 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio import formats
 from seldio.check.facts import LabelFacts
@@ -24,6 +23,7 @@ from seldio.errors import UsageError
 from seldio.files import Entry, open_source
 from seldio.findings import raise_errors
 from seldio.formats import ItemFormat, get
+from seldio.schema.arrays import pc
 from seldio.schema.clips import CLIP_SCHEMA, RECORDINGS, Clip, ClipTable
 from seldio.text import listed, meant, plural
 from seldio.vocabularies import spelling, vocabulary

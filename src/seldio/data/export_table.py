@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio.data.arrow_tables import Events, conformed
 from seldio.data.clip_media import ClipMedia
@@ -22,6 +21,7 @@ from seldio.engines import each
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.media.audio import NotAudio, probe_entry
+from seldio.schema.arrays import pc
 from seldio.schema.clips import RECORDINGS, Clip
 from seldio.schema.splits import clip_split
 from seldio.vocabularies import vocabulary

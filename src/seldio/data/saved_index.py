@@ -29,7 +29,6 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, overload
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seldio.data.arrow_tables import ClipLabelFile, Events, Items, LabelStamp, SavedLabels
@@ -45,6 +44,7 @@ from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.formats.items import ItemFormat
 from seldio.media.audio import NotAudio
+from seldio.schema.arrays import pc
 from seldio.schema.clips import CLIP_SCHEMA, RECORDINGS, ClipTable
 from seldio.text import printable
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio import geometry
 from seldio.conversion.frames import are_events, frames_of
 from seldio.errors import DataError
+from seldio.schema.arrays import pc
 from seldio.schema.spans import rank_in_frame
 from seldio.text import printable
 

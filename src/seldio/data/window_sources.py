@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio import clock
 from seldio.data.clip_media import ClipMedia
@@ -20,6 +19,7 @@ from seldio.files import Entry
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.media.recording import IN_16_BITS, not_in_16_bits
 from seldio.media.resampling import resampler
+from seldio.schema.arrays import pc
 from seldio.schema.clips import RECORDINGS
 from seldio.schema.events import origin_of
 from seldio.text import plural, printable

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from seldio.errors import DataError, UsageError
 from seldio.formats.items import ItemReading
+from seldio.schema.arrays import pc
 from seldio.text import printable
 
 Ints = NDArray[np.int64]

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from seldio.conversion.frames import class_keys, has
+from seldio.schema.arrays import pc
 from seldio.schema.events import clip_codes
 from seldio.vocabularies import vocabulary
 

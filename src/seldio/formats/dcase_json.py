@@ -25,13 +25,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.json as paj
 
 from seldio import geometry
 from seldio.findings import Sink
 from seldio.formats import json_text
 from seldio.formats.base import FileRows, LabelFormat, LabelReading, Place, TextFile, assembled
+from seldio.schema.arrays import pc
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.text import clipped
 

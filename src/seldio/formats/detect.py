@@ -123,7 +123,7 @@ def _may_be_shaped(sample: Sample) -> bool:
     if first is None or second is None or last is None:
         return False
     empty = not len(last.values) and not last.words
-    return empty or sample.indexed or (first.whole and len(np.unique(second.values)) >= shapes.ENOUGH)
+    return empty or sample.indexed or (first.whole and len(set(second.values.tolist())) >= shapes.ENOUGH)
 
 
 def _behind(lines: Sequence[SampledFile]) -> Detection | None:

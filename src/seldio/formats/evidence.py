@@ -394,7 +394,7 @@ def _grid_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
     angles = [sample.columns[at].values for at in places if at is not None and at < len(sample.columns)]
     if not all((values % 10 == 0).all() for values in angles):
         yield -4, "directions are not on the 10° grid of 2019"
-    elif angles and (steps := len(np.unique(angles[0]))):
+    elif angles and (steps := len(set(angles[0].tolist()))):
         yield min(3.0, steps / 3), "directions are on the 10° grid of 2019"
 
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio.findings import Sink
 from seldio.formats.base import Place
@@ -26,6 +25,7 @@ from seldio.formats.json_items import JsonItems
 from seldio.formats.json_layout import Layout
 from seldio.formats.json_text import JsonDocument, Pointer, dumps, parse_lines
 from seldio.reader_rules import reader_rule
+from seldio.schema.arrays import pc
 from seldio.schema.qa import Item, Prediction, Proof, Rows
 from seldio.text import listed, plural
 

@@ -21,7 +21,6 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seldio.errors import DataError, SeldioError
@@ -31,6 +30,7 @@ from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row, Wri
 from seldio.formats.json_layout import is_sound
 from seldio.formats.parquet import TableRows, Wrong, guarded, row_runs, too_large
 from seldio.reader_rules import reader_rule
+from seldio.schema.arrays import pc
 from seldio.schema.flaws import fitting, flaws, kinds, row_of
 from seldio.schema.qa import Item, Prediction, Rows, table_of, unpacked
 from seldio.text import clipped, listed, plural

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pydantic_core import from_json
 
 from seldio.formats.json_text import MAX_DEPTH, dumps
+from seldio.schema.arrays import pc
 from seldio.schema.flaws import Kind, kinds
 from seldio.schema.qa import unpacked
 

@@ -18,7 +18,6 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio.findings import Sink
 from seldio.formats.base import Place
@@ -27,6 +26,7 @@ from seldio.formats.json_columns import ColumnReader, ColumnWriter, quotes_in, t
 from seldio.formats.json_layout import AsWritten, Layout, layout_of, written
 from seldio.formats.json_records import Records, Run, peek, value_at
 from seldio.formats.json_text import Pointer, Record
+from seldio.schema.arrays import pc
 from seldio.schema.flaws import Flaw, flaws, row_of
 from seldio.schema.qa import (
     AnswerMeta,

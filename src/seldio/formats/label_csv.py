@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 
 from seldio.errors import DataError
@@ -24,7 +23,7 @@ from seldio.findings import Sink
 from seldio.formats import diagnosis
 from seldio.formats.base import FileRows, Ints, LabelFormat, LabelReading, Place, TextFile, assembled
 from seldio.formats.cells import KINDS, LIMIT, plain_exponents
-from seldio.schema.arrays import from_numpy, from_texts, to_mask, to_numpy
+from seldio.schema.arrays import from_numpy, from_texts, pc, to_mask, to_numpy
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.vocabularies import spelling, vocabulary
 
@@ -287,7 +286,7 @@ def _whole_numbers(data: bytes, columns: int) -> Any:
     """Rows of whole numbers as int32, shape (columns, rows); None where anything else is in *data*.
 
     pyarrow's reader hands even a small file from thread to thread, which takes some milliseconds where processors are
-    busy; its conversion of texts does not, and here they are made at once, of all bytes but the marks between them.
+    busy, and its conversion of texts loads all of its functions.
     """
     text = np.frombuffer(data, np.uint8)
     ends = np.flatnonzero(text < 45)  # a comma or a line feed behind each cell
@@ -296,14 +295,11 @@ def _whole_numbers(data: bytes, columns: int) -> Any:
     marks = text[ends].reshape(-1, columns)
     if not ((marks[:, :-1] == 44).all() and (marks[:, -1] == 10).all()):
         return None
-    offsets = np.zeros(len(ends) + 1, np.int32)
-    offsets[1:] = ends - np.arange(len(ends))
-    digits = pa.py_buffer(data.translate(None, b",\n"))
     try:
-        values = pa.StringArray.from_buffers(len(ends), pa.py_buffer(offsets), digits).cast(pa.int32())
-    except pa.ArrowInvalid:
+        values = np.array(list(map(int, data[:-1].replace(b"\n", b",").split(b","))), np.int32)
+    except (ValueError, OverflowError):
         return None
-    return np.ascontiguousarray(to_numpy(values).reshape(-1, columns).T)
+    return np.ascontiguousarray(values.reshape(-1, columns).T)
 
 
 def _small(column: pa.ChunkedArray) -> bool:
@@ -339,7 +335,8 @@ def _reading(dialect: Dialect, parts: list[CsvPart], parsed: pa.Table) -> LabelR
         columns["elevation"] = from_numpy(np.where(open_ended, np.copysign(90.0, values), values))
         columns |= {"hemisphere": from_numpy(open_ended)} if open_ended.any() else {}
     for field in {"azimuth", "elevation"} & columns.keys():
-        columns[field] = columns[field].cast(pa.float64())
+        if columns[field].type != pa.float64():
+            columns[field] = from_numpy(to_numpy(columns[field]).astype(np.float64))
     return assembled(dialect, {field: columns[field] for field in COLUMNS if field in columns}, parts, whole)
 
 

@@ -22,7 +22,6 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seldio import vocabularies
@@ -31,6 +30,7 @@ from seldio.findings import Sink
 from seldio.formats.base import PARQUET_MAGIC, FileRows, Ints, LabelFormat, LabelReading, Place, TextFile
 from seldio.formats.foreign_tables import foreign_table
 from seldio.reader_rules import reader_rule
+from seldio.schema.arrays import pc
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
 from seldio.text import clipped, listed, plural
 

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from seldio import geometry
 from seldio.errors import UsageError
 from seldio.media import arrays
+from seldio.schema.arrays import pc
 
 #: Width and height of the picture that segmentations are on (DCASE 2026).
 _PICTURE = geometry.MAP

@@ -7,12 +7,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
 
 from seldio.findings import SINGLY, Finding, Rule
 from seldio.formats.base import FirstRow, Ints, LabelReading
 from seldio.formats.label_csv import Dialect
-from seldio.schema.arrays import to_mask, to_numpy
+from seldio.schema.arrays import pc, to_mask, to_numpy
 from seldio.text import clipped
 
 Bools = np.ndarray[Any, np.dtype[np.bool_]]

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seldio.files import Entry
@@ -14,6 +13,7 @@ from seldio.findings import Finding
 from seldio.rules.collection import Found
 from seldio.rules.hub_folder import HubFolder, kind_of, suffix_of
 from seldio.rules.registry import ERROR, WARNING, rule
+from seldio.schema.arrays import pc
 from seldio.text import plural, printable
 
 #: Patterns of secrets, by kind. They must also be valid in RE2, for the columns of Parquet files.

@@ -13,12 +13,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio.findings import Finding
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable, rows_where
 from seldio.rules.registry import ERROR, rule
+from seldio.schema.arrays import pc
 from seldio.tasks.names import name_of
 from seldio.tasks.specs import KNOWN, SOURCE_TASKS
 from seldio.text import clipped, listed

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio.files import Entry
 from seldio.findings import Finding, Rule
@@ -21,6 +20,7 @@ from seldio.rules.collection import Found, probed
 from seldio.rules.item_table import ItemFile, ItemTable
 from seldio.rules.items import unsafe, usual_paths
 from seldio.rules.registry import ERROR, INFO, WARNING, findings, rule
+from seldio.schema.arrays import pc
 from seldio.tasks.spatial import spatial
 from seldio.text import clipped, plural, printable
 

@@ -23,12 +23,12 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio.findings import Finding, Rule
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemFile, ItemTable
 from seldio.rules.registry import WARNING, rule
+from seldio.schema.arrays import pc
 from seldio.tasks.names import name_of
 from seldio.text import clipped
 

@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Iterator
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio import formats
 from seldio.findings import Finding
@@ -16,6 +15,7 @@ from seldio.formats.items import ANSWERS, LETTERS, Answers, ItemFormat
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, rule
+from seldio.schema.arrays import pc
 from seldio.text import clipped
 
 #: Letters that look Latin but are not: Cyrillic and Greek capitals.

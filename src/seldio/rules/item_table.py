@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio import formats
 from seldio.findings import Finding, Rule
 from seldio.formats.base import Ints
 from seldio.formats.items import ItemReading
 from seldio.rules.base import Bools
+from seldio.schema.arrays import pc
 from seldio.text import clipped
 
 #: Formats of questions whose files also carry a model's outputs, and the key of the output.

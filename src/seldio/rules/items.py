@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio.files import name_fault
 from seldio.findings import Finding
@@ -16,6 +15,7 @@ from seldio.rules.base import Bools
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ANSWERED, ASKED, ItemFile, ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
+from seldio.schema.arrays import pc
 from seldio.tasks.specs import COUNTS, KNOWN
 from seldio.text import clipped, listed, printable
 

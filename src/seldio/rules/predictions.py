@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-import pyarrow.compute as pc
 
 from seldio.findings import Finding
 from seldio.formats.base import Ints
@@ -22,6 +21,7 @@ from seldio.formats.qa_csv import INSTRUCTIONS, KEYWORDS
 from seldio.rules.collection import Found
 from seldio.rules.item_table import OUTPUTS, ItemFile, ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, findings, rule
+from seldio.schema.arrays import pc
 from seldio.schema.qa import same_audio, same_task
 from seldio.text import clipped, listed, plural, printable
 

@@ -57,6 +57,12 @@ class Listed(NamedTuple):
         module = "" if function is None else function.__module__
         return cls(rule.code, rule.name, rule.severity, rule.fix, rule.summary, rule.subject, module)
 
+    @property
+    def record(self) -> Rule:
+        """The rule with its page; one of seldio without what checks it, for which no module has to be loaded."""
+        own = not self.module or self.module.startswith("seldio.")
+        return Rule(self.code, self.name, self.severity, self.fix) if own else CATALOGUE[self.code]
+
 
 #: The rules that are loaded, by code, and by what they check.
 _LOADED: dict[str, Rule] = dict(READER_RULES)

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, Self, get_args
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field
 
+from seldio.schema.arrays import pc
 from seldio.schema.numbers import NotNegative
 
 FilePath = Annotated[str, Field(min_length=1)]
@@ -25,7 +25,7 @@ class Clip(BaseModel):
     are missing files.
     """
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
     clip: str = Field(min_length=1, description="The recording: its file name without suffix.")
     layout: str = Field(min_length=1, description="The dataset layout, e.g. starss23; loose if unknown.")

@@ -52,7 +52,7 @@ Number = Annotated[str, AfterValidator(_fraction)]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
 
 class Sign(_Table):

@@ -22,7 +22,7 @@ class Event(BaseModel):
     metres, times seconds. A field that a file does not carry is None.
     """
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
     clip: str = Field(min_length=1, description="The recording, usually the file name without suffix.")
     frame: NotNegative | None = Field(None, description="Label frame, 0-based, 100 ms each.")

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pydantic import BaseModel, ValidationError
 
+from seldio.schema.arrays import pc
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, packed
 
 Model = TypeVar("Model", bound=BaseModel)

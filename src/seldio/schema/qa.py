@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from seldio.schema.numbers import Int32, NotNegative
 
-_MODEL = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+_MODEL = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 Text = Annotated[str, Field(min_length=1)]
 Seconds = Annotated[float, Field(ge=0)]
 Extra = dict[str, JsonValue]

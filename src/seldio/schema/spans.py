@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio import clock
-from seldio.schema.arrays import from_numpy, from_texts, to_numpy
+from seldio.schema.arrays import from_numpy, from_texts, pc, to_numpy
 from seldio.schema.events import clip_codes
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]

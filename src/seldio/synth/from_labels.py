@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio import clock, geometry, progress
 from seldio.data.arrow_tables import ClipLabelFile
@@ -32,6 +31,7 @@ from seldio.formats import get
 from seldio.media.arrays import Format
 from seldio.media.audio import write_blocks
 from seldio.media.encoding import render
+from seldio.schema.arrays import pc
 from seldio.schema.events import ClipFile, origin_of
 from seldio.schema.spans import spans
 from seldio.synth import Track

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from seldio.schema.arrays import pc
 from seldio.tasks.specs import KNOWN
 
 #: Tasks of SO-Bench, and of one's own, that do.

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
 
 from seldio.conversion.frames import class_keys, grouped, has
 from seldio.errors import UsageError
@@ -20,6 +19,7 @@ from seldio.formats import json_text
 from seldio.formats.trees import read_tree
 from seldio.reports import json_report
 from seldio.reports.tables import Cell, Column, Interval, ScoreReport, Table, UnreliableInterval
+from seldio.schema.arrays import pc
 from seldio.schema.events import clip_codes, origin_of
 from seldio.text import clipped, plural, printable
 from seldio.viewer.canvas import blank, colour, drawable, shortened, style

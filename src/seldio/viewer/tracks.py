@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio import clock, geometry
 from seldio.conversion.carry import with_directions
@@ -18,6 +17,7 @@ from seldio.conversion.frames import LONGEST, are_events, class_keys, frames_of,
 from seldio.conversion.inputs import read_single
 from seldio.errors import DataError, UsageError
 from seldio.formats.parts import resolved
+from seldio.schema.arrays import pc
 from seldio.schema.events import clip_codes, origin_of
 from seldio.text import clipped, listed, printable
 from seldio.viewer.canvas import colour, drawable

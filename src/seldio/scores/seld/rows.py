@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from seldio.errors import UsageError
 from seldio.geometry import Floats as Floats
 from seldio.geometry import Ints as Ints
 from seldio.rules.file_sets import near_ends
-from seldio.schema.arrays import to_mask, to_numpy
+from seldio.schema.arrays import pc, to_mask, to_numpy
 from seldio.schema.events import clip_codes
 from seldio.schema.spans import rank_in_frame
 

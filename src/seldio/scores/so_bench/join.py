@@ -15,11 +15,11 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio.errors import DataError
 from seldio.formats.base import Ints
 from seldio.reports.tables import Notice
+from seldio.schema.arrays import pc
 from seldio.schema.qa import ITEM_SCHEMA, Item, Prediction, Rows, same_audio, same_task
 from seldio.text import clipped, listed, plural
 
