@@ -22,7 +22,7 @@ import array_errors
 import clock_table
 import figures
 import house
-from made import commands, data, formats, llms, python, rules, tasks
+from made import commands, data, formats, llms, python, replies, rules, tasks
 from rich.console import Console
 from rich.text import Text
 
@@ -44,7 +44,11 @@ def pages(*, measured: bool = True) -> dict[str, str]:
         "docs/house.svg": house.drawing((ROOT / house.PAGE).read_text("utf-8")),
         "docs/report.svg": picture(),
     }
-    for tables in (rules.repairs(), *((array_errors.tables(), clock_table.tables()) if measured else ())):
+    for tables in (
+        rules.repairs(),
+        replies.layers_table(),
+        *((array_errors.tables(), clock_table.tables()) if measured else ()),
+    ):
         page = _page_with(*tables)
         found[page] = filled_page(page, tables)
     return found | figures.drawings() | data.schema_files() | indexes()
@@ -67,7 +71,8 @@ def filled_page(page: str, tables: dict[str, str]) -> str:
     """A page with its tables made anew; the text around them is written by hand."""
     text = (ROOT / page).read_text("utf-8")
     for name, table in tables.items():
-        text, found = re.subn(rf"(<!-- {name} -->\n).*?(<!-- end -->)", rf"\1\n{table}\n\n\2", text, flags=re.DOTALL)
+        filled = f"<!-- {name} -->\n\n{table}\n\n<!-- end -->".replace("\\", r"\\")
+        text, found = re.subn(rf"<!-- {name} -->\n.*?<!-- end -->", filled, text, flags=re.DOTALL)
         assert found == 1, f"{page} has {found} places for the table {name}"
     return text
 

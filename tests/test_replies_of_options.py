@@ -103,6 +103,15 @@ def test_no_option_of_any_real_question_is_read_as_another(shared: Path) -> None
     assert read > 0.85 * count
 
 
+@pytest.mark.slow
+def test_no_option_of_mmar_is_read_as_another(shared: Path) -> None:
+    files = sorted((shared / "data/mmar").glob("*.json*"))
+    if not files:
+        pytest.skip("MMAR's questions are not among the shared files")
+    rows = [json.loads(line) for line in files[0].read_text("utf-8").splitlines() if line.strip()]
+    assert misread(sorted({tuple(row["choices"]) for row in rows}))[2][:5] == []
+
+
 @pytest.mark.parametrize(
     ("text", "options", "says"),
     [
