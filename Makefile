@@ -28,7 +28,7 @@ test-browser: .venv/browser.stamp
 # Windows and streams in torch, Grain, tf.data, datasets and Ray; the libraries have an environment of their own.
 test-frameworks: .venv-frameworks/stamp
 	.venv-frameworks/bin/python -m pytest tests/frameworks tests/test_hub.py::test_datasets_loads_what_was_pushed \
-	  tests/test_pages.py -k 'not test_pages or train or datasets'
+	  tests/test_pages.py -k 'not test_pages or train or load'
 	@.venv-frameworks/bin/python tests/frameworks/not_installed.py
 
 # The image is built, and checks labels from standard input and from a folder, as another user than root.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ sys.path.insert(0, str(HERE))
 
 import generate  # noqa: E402
 from made import llms  # noqa: E402
+from sphinx.application import Sphinx  # noqa: E402
 
 generate.write_reference(generate.REFERENCE)
 
@@ -19,22 +21,39 @@ author = "the seldio authors"
 project_copyright = f"2026, {author}"
 release = importlib.metadata.version("seldio")
 
-extensions = ["myst_parser", "sphinx_design"]
+extensions = ["myst_parser", "sphinx_copybutton", "sphinx_design", "notfound.extension"]
+copybutton_prompt_text = r"\$ |> "
+copybutton_prompt_is_regexp = True
+notfound_template = "page.html"
+notfound_no_urls_prefix = not os.environ.get("READTHEDOCS")
 exclude_patterns = ["_build", "made", f"reference/{generate.EXTRA}"]
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]
 myst_heading_anchors = 3
 html_theme = "furo"
-html_title = "seldio"
+html_title = f"seldio {release}"
+html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_css_files = ["seldio.css"]
 smartquotes_action = "qe"  # -- is an option, no dash
 html_extra_path = [f"reference/{generate.EXTRA}"]
-html_theme_options = {
-    "source_repository": "https://github.com/seldio/seldio",
-    "source_branch": "main",
-    "source_directory": "docs/",
-}
+#: Where the repository is, from whoever builds the pages; without it, no page offers to be edited.
+REPOSITORY = os.environ.get("READTHEDOCS_GIT_CLONE_URL", "").removesuffix(".git") or "/".join(
+    os.environ[name] for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY") if name in os.environ
+)
+html_theme_options = (
+    {"source_repository": REPOSITORY, "source_branch": "main", "source_directory": "docs/"} if REPOSITORY else {}
+)
 suppress_warnings = ["misc.highlighting_failure"]  # files shown as examples of what is wrong
+
+#: Pages that moved, and where to: addresses that people and older versions of seldio have still lead somewhere.
+MOVED = {
+    "howto/severity": "howto/check-and-repair",
+    "howto/known-findings": "howto/check-and-repair",
+    "howto/fix": "howto/check-and-repair",
+    "howto/frameworks": "howto/load",
+    "howto/feed-a-network": "howto/load",
+    "howto/load-with-datasets": "howto/load",
+}
 
 #: What people search for, by the page that answers it; an entry that ends with ``/`` is of all pages in a folder.
 SEARCH = {
@@ -82,6 +101,25 @@ def _with_metadata(_app: object, page: str, source: list[str]) -> None:
     source[0] = text.replace("---\n", f"---\n{meta}", 1) if text.startswith("---\n") else f"---\n{meta}---\n{text}"
 
 
-def setup(app: object) -> None:
+def _without_edit(_app: object, page: str, _template: str, context: dict[str, object], _doctree: object) -> None:
+    """Pages that are made from the code have no file that could be edited, but those of rules."""
+    code = page.removeprefix("reference/rules/")
+    if page.startswith("reference/") and REPOSITORY:
+        context["theme_source_repository"] = ""
+        if (HERE.parent / f"src/seldio/rules/pages/{code}.md").exists():
+            context["theme_source_edit_link"] = f"{REPOSITORY}/edit/main/src/seldio/rules/pages/{code}.md"
+
+
+def _redirects(app: Sphinx, failed: Exception | None) -> None:
+    """A page at each old address that leads to the new one."""
+    for old, new in {} if failed or app.builder.format != "html" else MOVED.items():
+        target = f"{'../' * old.count('/')}{new}.html"
+        page = f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={target}">'
+        Path(app.outdir, f"{old}.html").write_text(f'{page}<a href="{target}">This page has moved.</a>\n', "utf-8")
+
+
+def setup(app: Sphinx) -> None:
     """See Sphinx."""
-    app.connect("source-read", _with_metadata)  # type: ignore[attr-defined]
+    app.connect("source-read", _with_metadata)
+    app.connect("html-page-context", _without_edit)
+    app.connect("build-finished", _redirects)

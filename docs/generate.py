@@ -47,6 +47,7 @@ def pages(*, measured: bool = True) -> dict[str, str]:
     for tables in (
         rules.repairs(),
         replies.layers_table(),
+        formats.chooser(),
         *((array_errors.tables(), clock_table.tables()) if measured else ()),
     ):
         page = _page_with(*tables)

@@ -60,10 +60,10 @@ def _findings(path: Path) -> list[str]:
 
 def _page(path: Path) -> list[str]:
     sys.path.insert(0, str(TESTS))
-    from pages import Page, needs
+    from pages import Page, needs, there
 
     os.environ["SELDIO_SHARED"] = os.devnull
-    if any(not _there(module) for module in needs(path.read_text("utf-8"))):
+    if any(not there(module) for module in needs(path.read_text("utf-8"))):
         return ["not run here: a module is absent"]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -75,12 +75,6 @@ def _page(path: Path) -> list[str]:
         finally:
             os.chdir(TESTS)
         return [line.replace(folder, "FOLDER") for text in page.shown.values() for line in text.splitlines()]
-
-
-def _there(module: str) -> bool:
-    from importlib.util import find_spec
-
-    return find_spec(module.split(".")[0]) is not None
 
 
 def _help(command: str) -> list[str]:

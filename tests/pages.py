@@ -2,23 +2,21 @@
 
 ``python tests/pages.py PAGE...`` runs the pages and writes the output that they should show into them.
 
-What a page may hold, each run in the order of the page, in an empty folder of its own:
+What a page may hold, each run in the order of the page, in an empty folder of its own. Nothing is done that a reader
+does not see, so a page prints the command that makes what it needs, such as ``seldio demo . --no-media --no-run``:
 
 - ```` ```console ````: lines with ``$ `` are commands, lines with ``> `` continue them, the rest is what they print.
-  ``$ echo $?`` shows the exit code of the command before it.
+  ``$ echo $?`` shows the exit code of the command before it, ``$ cd FOLDER`` is where the page goes on.
 - ```` ```python ````: run in one namespace for the page. A block ```` ```output ```` right after it is what it prints.
 - ```` ```{code-block} KIND ```` with ``:caption: NAME``: a file, written into the folder.
 - ```` ```sh ````: commands that cannot run here, such as those that need a network; the options of each ``seldio``
   command must exist.
-- ``<!-- before: COMMAND -->``: a command that the reader does not see. ``demo`` makes the labels of `seldio demo`,
-  ``scenes SECONDS`` four clips with sound of this length in ``starss23``, ``record events.csv`` the recordings that
-  this file describes; everything else is a command of the shell. ``hub`` starts a Hub on this machine, to which the
-  commands after it speak as anna.
-- ``<!-- needs: MODULE -->``: the page is skipped where this module cannot be imported.
+- ``<!-- needs: MODULE -->``: where this module cannot be imported, the page is skipped, or the part of it that this
+  stands in if that has a heading of the second level.
 - ``<!-- slow -->``: `make test` leaves the page out, `make test-slow` runs it.
 
 A start of Python takes a second, so a seldio command runs in this process, also where its output goes into a file or
-another program; with a Hub, in one process for the page, as clients read their settings only once.
+another program. What `seldio demo` makes is kept and copied for the next page.
 
 A line ``…`` stands for any lines, ``…`` inside a line for any text.
 """
@@ -27,11 +25,9 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import csv
 import difflib
-import functools
 import io
-import json
+import itertools
 import os
 import re
 import shlex
@@ -39,31 +35,32 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^(?P<fence>`{3,})(?P<info>[^`\n]*)\n(?P<body>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
 SLOW = re.compile(r"^<!-- slow -->$", re.MULTILINE)
 #: A seldio command, and where its standard output goes.
 COMMAND = re.compile(r"seldio (?P<arguments>[^|>&;$`*]*)(?<! [012])(?P<rest>[|>][^&$`*]*)?", re.DOTALL)
-COMMENT = re.compile(r"^<!-- (?P<key>before|needs): (?P<value>.*?) -->$", re.MULTILINE)
+NEEDS = re.compile(r"^<!-- needs: (?P<module>.*?) -->$", re.MULTILINE)
+HEADING = re.compile(r"^## ", re.MULTILINE)
+#: What many pages begin with.
+DEMO = ["demo", ".", "--no-media", "--no-run"]
 #: What the pages begin with that are made from the code.
 GENERATED = "<!-- made from the code"
 #: Kinds of blocks that show something to read, and are not run.
 SHOWN = {"text", "csv", "json", "yaml", "toml", "mermaid", ""}
 
-#: Runs a command and tells what it prints, what of it to standard error if that is kept apart, and its exit code.
-Seldio: TypeAlias = Callable[[list[str], bool], tuple[str, str, int]]
-
 
 @dataclass
 class Block:
-    """A fenced block of a page, or a comment that has something to be done."""
+    """A fenced block of a page."""
 
-    kind: str  # the language of a block, or "before"
+    kind: str  # the language
     body: str  # what it holds
     start: int  # where the body begins in the page, in characters
     line: int  # of the page, for errors
@@ -71,14 +68,20 @@ class Block:
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """The blocks of a page in order."""
-    found = [*FENCE.finditer(text), *COMMENT.finditer(text)]
-    for match in sorted(found, key=lambda one: one.start()):
-        line = text.count("\n", 0, match.start()) + 1
-        if "key" in match.groupdict():
-            if match["key"] == "before":
-                yield Block("before", match["value"], match.start(), line)
+    """The blocks of a page in order, without those of parts whose modules are absent."""
+    fences = list(FENCE.finditer(text))
+    inside = [range(*fence.span()) for fence in fences]
+    parts = [one.start() for one in HEADING.finditer(text) if not any(one.start() in fence for fence in inside)]
+    edges = [0, *parts, len(text)]
+    left_out = [
+        range(start, end)
+        for start, end in itertools.pairwise(edges[1:])
+        if not all(map(there, NEEDS.findall(text, start, end)))
+    ]
+    for match in fences:
+        if any(match.start() in part for part in left_out):
             continue
+        line = text.count("\n", 0, match.start()) + 1
         kind, body, options = match["info"].strip(), match["body"], {}
         if kind.startswith("{code-block}"):
             options = dict(re.findall(r"^:([\w-]+): *(.*)$", body, re.MULTILINE))
@@ -88,8 +91,14 @@ def blocks(text: str) -> Iterator[Block]:
 
 
 def needs(text: str) -> list[str]:
-    """The modules without which a page cannot run."""
-    return [match["value"] for match in COMMENT.finditer(text) if match["key"] == "needs"]
+    """The modules without which a page cannot run: those that are named above its parts."""
+    first = HEADING.search(text)
+    return NEEDS.findall(text, 0, first.start() if first else len(text))
+
+
+def there(module: str) -> bool:
+    """Whether a module can be imported."""
+    return find_spec(module.split(".")[0]) is not None
 
 
 class Page:
@@ -104,25 +113,13 @@ class Page:
         self.text = path.read_text("utf-8")
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self.code = 0
-        self.hub = contextlib.ExitStack()
-        self.settings: dict[str, str] = {}  # of the environment, for this page alone
-        self.seldio: Seldio = run_here
         self.shown: dict[tuple[int, int], str] = {}
 
     def run(self) -> None:
         """Run all blocks; what they show is kept, nothing is compared."""
-        with self.hub:
-            self._run()
-
-    def _run(self) -> None:
         printed: str | None = None
         for block in blocks(self.text):
-            if block.kind == "before" and block.body == "hub":
-                self.settings = _start_hub(self.hub)
-                self.seldio = self.hub.enter_context(other_process(self.settings))
-            elif block.kind == "before":
-                _prepare(block.body)
-            elif block.kind == "console":
+            if block.kind == "console":
                 self._see(block, self._session(block))
             elif block.kind == "file":
                 Path(block.options["caption"]).write_text(block.body, "utf-8")
@@ -168,15 +165,18 @@ class Page:
         return shown
 
     def _command(self, line: str) -> str:
+        if line.startswith("cd "):
+            os.chdir(line.removeprefix("cd "))
+            return ""
         match = COMMAND.fullmatch(line)
         if match is None:
-            printed, self.code = _shell(line, self.settings)
+            printed, self.code = _shell(line)
             return printed
-        rest = match["rest"]
-        printed, aside, self.code = self.seldio(shlex.split(match["arguments"]), rest is not None)
+        arguments, rest = shlex.split(match["arguments"]), match["rest"]
+        printed, aside, self.code = _demo() if arguments == DEMO else run_here(arguments, rest is not None)
         if rest is None:
             return printed
-        shown, code = _shell(f"cat {rest}", self.settings, printed)
+        shown, code = _shell(f"cat {rest}", printed)
         self.code = self.code or code
         return aside + shown
 
@@ -194,10 +194,10 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PATH": path, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
 
 
-def _shell(line: str, settings: dict[str, str], given: str | None = None) -> tuple[str, int]:
+def _shell(line: str, given: str | None = None) -> tuple[str, int]:
     """What a command of the shell prints, and its exit code; *given* is its standard input."""
     done = subprocess.run(
-        ["bash", "-c", line if given is not None else f"set -o pipefail\n{line}"], env=_environment() | settings,
+        ["bash", "-c", line if given is not None else f"set -o pipefail\n{line}"], env=_environment(),
         input=None if given is None else given.encode(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
     )  # fmt: skip
     return _tidy(done.stdout.decode()), done.returncode
@@ -235,84 +235,26 @@ def run_here(arguments: list[str], apart: bool) -> tuple[str, str, int]:
     return printed if apart else _tidy(printed), _tidy(aside), int(code or 0)
 
 
-@contextlib.contextmanager
-def other_process(settings: dict[str, str]) -> Iterator[Seldio]:
-    """:func:`run_here` in one other process, with *settings* in its environment."""
-    with subprocess.Popen(
-        [sys.executable, __file__, "--serve"], env=_environment() | settings, stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE, encoding="utf-8",
-    ) as process:  # fmt: skip
-        assert process.stdin is not None
-        assert process.stdout is not None
-        asked, answered = process.stdin, process.stdout
-
-        def run(arguments: list[str], apart: bool) -> tuple[str, str, int]:
-            print(json.dumps([arguments, apart]), file=asked, flush=True)
-            printed, aside, code = json.loads(answered.readline())
-            return printed, aside, code
-
-        yield run
-
-
-def _start_hub(stack: contextlib.ExitStack) -> dict[str, str]:
-    """Start the Hub of the tests; what the environment of commands says about it (read when a client is imported)."""
-    import hub_server
-
-    server = stack.enter_context(hub_server.Hub())
-    home = {"HF_HOME": str(Path("hf-home").resolve()), "HF_HUB_DISABLE_XET": "1"}
-    return {"HF_ENDPOINT": server.url, "HF_TOKEN": hub_server.TOKEN, "HF_HUB_OFFLINE": "0", **home}
-
-
 def _tidy(text: str) -> str:
     return re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
 
 
-def _prepare(command: str) -> None:
-    if command == "demo" or command.startswith("scenes "):
-        shutil.copytree(_made(command), Path(), dirs_exist_ok=True)
-    elif command.startswith("record "):
-        _record(Path(command.removeprefix("record ")))
-    else:
-        subprocess.run(["bash", "-c", command], env=_environment(), check=True, capture_output=True)
+_KEPT: list[tuple[Path, str]] = []
 
 
-@functools.cache
-def _made(command: str) -> Path:
-    """A folder with what *command* makes, for all pages that this process runs."""
-    from seldio.synth.tree import write_demo, write_tree
-
+def _demo() -> tuple[str, str, int]:
+    """:func:`run_here` of ``DEMO``: run once, and copied then."""
+    if _KEPT:
+        kept, printed = _KEPT[0]
+        shutil.copytree(kept, Path(), dirs_exist_ok=True)
+        return printed, "", 0
+    done = run_here(DEMO, False)
     folder = Path(tempfile.mkdtemp(prefix="pages-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    if command == "demo":
-        write_demo(folder)
-    else:
-        write_tree(folder / "starss23", 7, seconds=float(command.split()[1]), media=("audio",))
-    return folder
-
-
-def _record(events: Path) -> None:
-    """The recordings of *events*, in FOA, by somebody who counts azimuths to the left: the file counts to the right."""
-    import numpy as np
-
-    from seldio.media.audio import write_wav
-    from seldio.synth import Track
-    from seldio.synth.recording import record
-    from seldio.vocabularies import spelling, vocabulary
-
-    spellings = [" ".join(map(spelling, names)) for names in vocabulary("starss").classes]
-    clips: dict[str, list[Track]] = {}
-    for row in csv.DictReader(events.read_text("utf-8").splitlines()):
-        azimuth, elevation = np.radians([-float(row["azimuth"]), float(row["elevation"])])
-        direction = (np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation))
-        first, end = (round(10 * float(row[name])) for name in ("start", "end"))
-        number = next(number for number, names in enumerate(spellings) if spelling(row["sound"]) in names)
-        place = np.tile(float(row["metres"]) * np.array(direction), (end - first, 1))
-        clips.setdefault(row["recording"], []).append(Track(number, 0, first, place))
-    Path("recordings").mkdir()
-    for seed, (clip, tracks) in enumerate(clips.items()):
-        sound = record(tracks, max(track.end for track in tracks) / 10 + 0.5, seed)["foa"]
-        with Path(f"recordings/{clip}.wav").open("wb") as stream:
-            write_wav(stream, sound, 24_000)
+    for name in ("starss23", "output", "submission"):
+        shutil.copytree(name, folder / name)
+    _KEPT.append((folder, done[0]))
+    return done
 
 
 def check_options(text: str) -> None:
@@ -355,23 +297,12 @@ def _merged(expected: str, printed: str) -> str:
 
 
 def pages() -> list[Path]:
-    """The pages that are run."""
+    """The pages that are run; tests/test_front_door.py runs the README."""
     written = [path for path in sorted((ROOT / "docs").rglob("*.md")) if not {"_build", "reference"} & {*path.parts}]
-    return [ROOT / "README.md", *(path for path in written if not path.read_text("utf-8")[:200].count(GENERATED))]
-
-
-def _serve() -> None:
-    """Run the commands that standard input names, a line of JSON each, and answer likewise."""
-    answers = sys.stdout
-    for line in sys.stdin:
-        arguments, apart = json.loads(line)
-        print(json.dumps(run_here(arguments, apart)), file=answers, flush=True)
+    return [path for path in written if not path.read_text("utf-8")[:200].count(GENERATED)]
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--serve"]:
-        _serve()
-        sys.exit()
     for argument in sys.argv[1:]:
         page = Page(Path(argument).resolve())
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from pages import ROOT, SLOW, Page, needs, pages
@@ -11,6 +13,10 @@ from releases import older
 
 def _marks(path: Path) -> list[pytest.MarkDecorator]:
     return [pytest.mark.slow] if SLOW.search(path.read_text("utf-8")) else []
+
+
+def _no_network(*_: object, **__: object) -> NoReturn:
+    raise socket.gaierror("pages run without a network")
 
 
 @pytest.mark.parametrize(
@@ -23,6 +29,7 @@ def test_the_page_runs_and_prints_what_it_shows(path: Path, tmp_path: Path, monk
     if "DataFrame.from_arrow" in text and older("pandas", "3.0"):
         pytest.skip("pandas before 3.0 has no DataFrame.from_arrow")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(socket, "getaddrinfo", _no_network)
     page = Page(path)
 
     page.run()

@@ -99,6 +99,32 @@ def _index() -> str:
     return page("Formats", *lines)
 
 
+def chooser() -> dict[str, str]:
+    """The tables of the page *Which format do I have?*, from the records of the formats."""
+    plain = [format for format in LABEL_FORMATS if isinstance(format, Dialect)]
+    with empty_folder() as folder:
+        begins = {format.name: _first_line(_example(format, folder)) for format in plain}
+    rows = [
+        (
+            str(len(format.columns)), ", ".join(part.field for part in format.columns),
+            f"[{format.name}](../reference/formats/{format.name}.md)", format.years, f"`{begins[format.name]}`",
+        )
+        for format in sorted(plain, key=lambda format: len(format.columns))
+    ]  # fmt: skip
+    others = [
+        (f"`{format.suffix}`", f"[{format.name}](../reference/formats/{format.name}.md)", format.title)
+        for format in (*LABEL_FORMATS, *ITEM_FORMATS) if format not in plain
+    ]  # fmt: skip
+    return {
+        "by columns": "\n".join(table(("columns", "what they hold", "format", "years", "first line"), rows)).strip(),
+        "by suffix": "\n".join(table(("suffix", "format", "what"), sorted(others))).strip(),
+    }
+
+
+def _first_line(path: Path | None) -> str:
+    return path.read_text("utf-8").splitlines()[0] if path else ""
+
+
 # --- examples ---------------------------------------------------------------------------------------------------
 
 

@@ -31,7 +31,7 @@ def text(pages: Mapping[str, str]) -> str:
             "STARSS23, DCASE Task 3) and audio question answering (SO-Bench, JASCO, ruEnvAQA)."
         ),
         "",
-        "Install it with `pip install seldio`; `seldio validate FOLDER` checks a dataset or a submission.",
+        "Install it with `git clone` and `pip install .`; `seldio validate FOLDER` checks a dataset or a submission.",
     ]
     blocks = [f"## {title}\n\n" + "\n".join(lines) for title, lines in sections.items() if lines]
     return "\n".join(head) + "\n\n" + "\n\n".join(blocks) + "\n"

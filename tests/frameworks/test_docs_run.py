@@ -1,4 +1,4 @@
-"""What docs/howto/frameworks.md shows runs as it stands, with a small data set in the working directory."""
+"""What docs/howto/load.md shows of each framework runs as it stands, with a small data set in the working directory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from not_installed import LIBRARIES
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/howto/frameworks.md").read_text("utf-8")
+PAGE = re.sub(r"<!--.*?-->\n+", "", (ROOT / "docs/howto/load.md").read_text("utf-8").split("## One rate")[0])
 EXAMPLES = re.findall(r"^## ([^\n]+)\n\n(?:[^#`\n][^\n]*\n\n)?```python\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE)
 
 

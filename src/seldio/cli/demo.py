@@ -39,7 +39,7 @@ PLANTED = (
 MADE = (
     ("starss23/", "labels of four synthetic scenes of one minute each", False),
     ("", "with recordings in FOA and MIC and 360° videos", True),
-    ("output/", "what an imaginary system detects in them", False),
+    ("output/", "the output of a simulated system", False),
     ("submission/", "a submission with the usual mistakes", False),
     ("planted/", "copies in which labels and audio disagree", True),
 )

@@ -170,7 +170,7 @@ def push(
         SeldioError: the Hub cannot be reached, or somebody else changed the dataset meanwhile.
         KeyboardInterrupt: with a message that says how to go on.
     """
-    checked_name(repo)
+    repo = checked_name(repo)
     said = About(license, tuple(language), title, _citation(citation))
     path = os.fspath(source)
     with _staged(None if dry_run else staging, anew=kind != "files") as folder:

@@ -75,7 +75,8 @@ class Head:
 
 
 def checked_name(repo: str) -> str:
-    """*repo* if it can be the name of a dataset."""
+    """The name of a dataset; *repo* is that, or its address (``hf://datasets/USER/NAME``)."""
+    repo = repo.removeprefix("hf://datasets/").removesuffix("/")
     if not _NAME.fullmatch(repo):
         raise UsageError(
             f"{printable(repo)} is not the name of a dataset: write USER/NAME, such as anna/starss23-parquet"

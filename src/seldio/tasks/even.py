@@ -27,7 +27,7 @@ SHARE = 0.05
 #: By how much more is tried where fewer are to be kept than there can be.
 _MORE = (1.0, 1.1, 1.25, 1.5, 2.0)
 #: Why a question that has one right answer is left out; words that reports show.
-UNEVEN = "no other question evens its answer out"
+UNEVEN = "no counterpart question balances its answer"
 
 Claims = npt.NDArray[np.uint32]
 Ints = npt.NDArray[np.int64]
