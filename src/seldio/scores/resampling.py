@@ -19,7 +19,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, stdtrit
 
 from seldio.errors import UsageError
 from seldio.geometry import Floats, Ints
@@ -104,6 +103,8 @@ def interval(drawn: Floats, units: int) -> tuple[Floats, Floats]:
     Returns:
         Both ends, shape [...]; NaN where no resample has a score, or there is but one unit.
     """
+    from scipy.special import ndtr, stdtrit
+
     shape = drawn.shape[1:]
     if units < 2:
         return np.full(shape, np.nan), np.full(shape, np.nan)

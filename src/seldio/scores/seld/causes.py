@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from seldio.scores.seld.metrics import Thresholds
 from seldio.scores.seld.pairing import FOLDED
@@ -353,6 +352,11 @@ def _permuted(trial: Trial) -> Iterator[Change]:
     pairs = trial.b.class_id[j[near]] * trial.classes + trial.a.class_id[i[near]]
     shape = trial.classes, trial.classes
     agreeing = np.bincount(pairs, minlength=trial.classes**2).reshape(shape)
+    others = np.where(np.eye(trial.classes, dtype=bool), 0, agreeing)
+    if np.count_nonzero((others >= _EVIDENCE).any(axis=1)) < 3:
+        return
+    from scipy.optimize import linear_sum_assignment
+
     _, new = linear_sum_assignment(agreeing + 0.5 * np.eye(trial.classes), maximize=True)
     moved = np.flatnonzero((new != np.arange(trial.classes)) & (agreeing[np.arange(trial.classes), new] >= _EVIDENCE))
     if len(moved) >= 3:
@@ -382,6 +386,8 @@ def _moved(trial: Trial, names: Sequence[str]) -> Change | None:
     placed = trial.before.true.sum()
     if clips < 3 or placed >= _PLACED * trial.references.sum():
         return None
+    from scipy.optimize import linear_sum_assignment
+
     true, matched = np.zeros((clips, clips)), np.zeros((clips, clips))
     order = np.argsort(trial.a.frame * trial.classes + trial.a.class_id, kind="stable")
     key = (trial.a.frame * trial.classes + trial.a.class_id)[order]

@@ -19,8 +19,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.scores.seld.clip_sums import ClipSums
@@ -212,6 +210,9 @@ def _of_classes(sides: Sequence[EventFrames], rows: EventFrames, measure: Measur
 
 def _matched(a: _EventRuns, b: _EventRuns, i: Ints, j: Ints) -> Ints:
     """The numbers of the events of *a* that are found, where each event is at most half of one pair."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
     if not len(i):
         return np.empty(0, np.int64)
     graph = csr_array((np.ones(len(i), np.int8), (i, j)), shape=(len(a), len(b)))

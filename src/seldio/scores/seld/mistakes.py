@@ -23,7 +23,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from seldio import geometry
 from seldio.scores.seld.corrected import STEPS
@@ -130,6 +129,8 @@ def _confused(group: Paired, missed: Ints, false: Ints, profile: SeldProfile, li
 
     *missed* and *false* are the rows without a partner of their class, so that none of them share a class and frame.
     """
+    from scipy.optimize import linear_sum_assignment
+
     a, b = group.reference.take(missed), group.prediction.take(false)
     frames = a.frame, b.frame
     counts = np.bincount(frames[0], minlength=group.frames), np.bincount(frames[1], minlength=group.frames)

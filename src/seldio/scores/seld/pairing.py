@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from seldio import geometry
 from seldio.scores.seld.rows import EventFrames, Floats, Ints
@@ -179,6 +178,8 @@ def assigned(cost: Floats) -> Chosen:
 
 def solved(cost: Floats | Ints) -> Chosen:
     """The cheapest pairings as scipy finds them, matrix by matrix."""
+    from scipy.optimize import linear_sum_assignment
+
     found = [linear_sum_assignment(matrix) for matrix in cost]
     return np.array([i for i, _ in found]), np.array([j for _, j in found])
 

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from seldio.errors import UsageError
 from seldio.schema.events import clip_codes, origin_of
@@ -273,6 +272,8 @@ def intervals(whole: Floats, without: Floats, confidence: float = 0.95) -> tuple
     Returns:
         Both ends, shape of *whole*; NaN where a score is not defined, or there is but one clip.
     """
+    from scipy.special import stdtrit
+
     count = len(without)
     if count < 2:
         return np.full(whole.shape, np.nan), np.full(whole.shape, np.nan)

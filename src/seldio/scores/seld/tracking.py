@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from seldio.errors import UsageError
 from seldio.reports.tables import Cell, Column, Notice, Table
@@ -199,6 +198,8 @@ def _hota(some: Sequence[_Cells], both: Floats, of_pair: Ints, sums: Ints) -> No
 
 def _identified(possible: Ints, sequence: Ints, first: Ints, second: Ints, classes: int, sums: Ints) -> None:
     """Add the rows that whole tracks can have in common at most, if each has one partner; by clip and class."""
+    from scipy.optimize import linear_sum_assignment
+
     order = np.argsort(sequence, kind="stable")
     starts = np.flatnonzero(np.diff(sequence[order], prepend=-1))
     for rows in np.split(order, starts[1:]):
@@ -216,6 +217,8 @@ def _switches(some: Sequence[_Cells], of_g: Ints, classes: int, sums: Ints) -> N
 
     In a frame, pairs of the frame before are kept where they are near enough, then the most alike ones are chosen.
     """
+    from scipy.optimize import linear_sum_assignment
+
     cell = np.concatenate([cells.group.cells for cells in some])
     kind = np.repeat(np.arange(len(some)), [len(cells.group.cells) for cells in some])
     place = np.concatenate([np.arange(len(cells.group.cells)) for cells in some])
