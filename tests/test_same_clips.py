@@ -125,7 +125,7 @@ def test_a_clip_that_one_side_lacks_is_an_error(tmp_path: Path) -> None:
 
 
 def test_rows_of_a_clip_that_a_file_is_not_of_are_no_rows_of_another(tmp_path: Path) -> None:
-    one_by_one = dataclasses.replace(LABEL_STUDIO, several=False)  # a format of somebody else that does not say so
+    one_by_one = dataclasses.replace(LABEL_STUDIO, clips_by="name")  # a format of somebody else that does not say so
     with open_source(label_studio(tmp_path), raise_errors) as source:
         side = labels_of(source, one_by_one, None)
         with pytest.raises(DataError, match=r"export\.json has rows of the clip kitchen, but is the file of export"):

@@ -11,11 +11,11 @@ from seldio.clock import HOP
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source, open_source, read_entries
 from seldio.findings import raise_errors
-from seldio.formats import TextFile
 from seldio.formats.datasets import COUNTED, clip_range, expected_clips
 from seldio.formats.items import ItemFormat
 from seldio.formats.mera import gold_of, id_value
-from seldio.formats.recognise import named_like_labels, read_files
+from seldio.formats.parts import parts
+from seldio.formats.recognise import PARQUET_SUFFIX, stem_of, suffixes, wordy
 from seldio.rules.collection import Reference
 from seldio.rules.item_table import ItemFile, ItemTable
 from seldio.rules.items import repeated_id
@@ -46,15 +46,17 @@ def load(text: str) -> Reference | ItemReference:
     with open_source(text, raise_errors) as source:
         if (found := _questions(source) if source.single else _tasks(source)) is not None:
             return found
-        if source.kind == "file" and not text.lower().endswith((*_AUDIO, ".csv", ".json")):
-            names = source.entries[0].read().decode("utf-8", "replace").split()
-            return Reference(text, dict.fromkeys(_clip(name) for name in names))
-        audio = [entry for entry in source.entries if entry.name.lower().endswith(_AUDIO)]
-        labels = [entry for entry in source.entries if named_like_labels(entry)]
-        if not audio and not labels:
+        if source.kind == "file" and not text.lower().endswith((*_AUDIO, *suffixes(), PARQUET_SUFFIX)):
+            data = source.entries[0].read()
+            if formats.format_of_file(data, text) is None:
+                names = data.decode("utf-8", "replace").split()
+                return Reference(text, dict.fromkeys(_clip(name) for name in names))
+        clips = {_clip(e.name): _length(e) for e in source.entries if e.name.lower().endswith(_AUDIO)}
+        labelled = {} if any(clips.values()) else _labelled(source)
+        if not clips and not labelled:
             raise UsageError(f"{printable(text)} holds neither recordings nor labels")
-        clips = {_clip(e.name): _length(e) for e in audio} or dict.fromkeys(_clip(entry.name) for entry in labels)
-        return Reference(text, clips, {} if any(clips.values()) else _labelled(source))
+        ends = {clip: end for clip, end in labelled.items() if end is not None}
+        return Reference(text, clips or dict.fromkeys(labelled), ends)
 
 
 def _questions(source: Source) -> ItemReference | None:
@@ -99,26 +101,25 @@ def _tasks(source: Source) -> ItemReference | None:
     return ItemReference(source.path, questions, tasks)
 
 
-def _labelled(source: Source) -> dict[str, int]:
-    """Label frames up to the last label of each clip, as far as the labels can be read."""
-    labels = source.restricted(entry for entry in source if named_like_labels(entry))
-    files = [
-        TextFile(entry.path, entry.name, _clip(entry.name), data)
-        for entry, data in read_entries(labels, lambda _: None)
-    ]
-    found: dict[str, int] = {}
-    for reading in (one.reading for one in read_files(files, lambda _: None, None)):
-        if "frame" not in reading.table.column_names:
-            continue
-        frames = reading.table["frame"].to_numpy()
-        for part in reading.parts:
-            last = frames[part.first : part.first + part.rows].max(initial=-1)
-            found[part.origin.clip] = math.ceil((int(last) + 1) * reading.format.hop / HOP)
+def _labelled(source: Source) -> dict[str, int | None]:
+    """The clips of labels, with the label frames up to the last label, as far as the labels can be read."""
+    found: dict[str, int | None] = {}
+    for part in (one for one in parts(source, None, lambda _: None) if one.questions is None):
+        readings = [one.reading for one in part.labels(lambda _: None)]
+        for reading in readings:
+            frames = reading.table["frame"].to_numpy() if "frame" in reading.table.column_names else None
+            for own in reading.parts:
+                rows = None if frames is None else frames[own.first : own.first + own.rows]
+                last = None if rows is None else (int(rows.max(initial=-1)) + 1) * reading.format.hop / HOP
+                found[own.origin.clip] = None if last is None else math.ceil(last)
+        read = {own.file.path for reading in readings for own in reading.parts}
+        broken = (file for file in part.texts(lambda _: None) if file.path not in read and not wordy(file))
+        found |= dict.fromkeys(file.clip for file in broken)
     return found
 
 
 def _clip(name: str) -> str:
-    return posixpath.basename(name.replace("\\", "/")).rsplit(".", 1)[0]
+    return stem_of(posixpath.basename(name.replace("\\", "/")))
 
 
 def _length(entry: Entry) -> int | None:

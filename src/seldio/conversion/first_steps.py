@@ -112,7 +112,7 @@ def _labelled(file: Path, table: pa.Table, format: LabelFormat) -> Iterator[Labe
     missing = tuple(field for field in _ASKED if field not in table.column_names or table[field].null_count)
     clips = list(clip_tables(table))
     for clip, rows in clips:
-        name = clip.clip if format.several else stem_of(file.name)
+        name = clip.clip if format.clips_by == "rows" else stem_of(file.name)
         yield LabelledFile(file, name, rows, format, missing, table if len(clips) > 1 else None)
 
 

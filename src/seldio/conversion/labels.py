@@ -34,7 +34,7 @@ from seldio.formats import LabelFormat, get
 from seldio.formats.label_csv import Dialect
 from seldio.formats.parquet import reading_of, write_clips
 from seldio.formats.parts import Part, resolved
-from seldio.formats.recognise import SUFFIXES, Recognised
+from seldio.formats.recognise import Recognised, suffixes
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, event_table, origin_of
 from seldio.schema.streams import TableBytes, from_stream, to_stream
@@ -285,7 +285,7 @@ def convert_source(
     with reopened(path, strict(findings)) as source:
         found = label_parts(source, format, strict(findings), without, size=PART)
         if not found:
-            held = f"no label files ({', '.join(SUFFIXES)}) in {printable(source.path)}"
+            held = f"no label files ({', '.join(suffixes())}) in {printable(source.path)}"
             raise UsageError(held + why_no_labels(source))
         portions = _portions(found)
         survey, plan, written = _converted(

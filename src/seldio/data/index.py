@@ -243,7 +243,7 @@ class Index:
 
 def _several(format: Format) -> bool:
     """Whether it is a table of labels in which rows say of which recording they are."""
-    return isinstance(format, LabelFormat) and format.several and format is not PARQUET
+    return isinstance(format, LabelFormat) and format.clips_by == "rows" and format is not PARQUET
 
 
 def _known(name: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module, resources
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
@@ -35,7 +35,7 @@ LIKELY = 0.5
 _JSON = rb"\A(\xef\xbb\xbf)?\s*[\[{]"
 _HEADER = rb"\A(\xef\xbb\xbf)?[\s\"']*[^\d\s\[{]"
 #: How files of other formats begin as well.
-_COMMON = (_JSON, _HEADER, rb"\t", rb"\A")
+_COMMON = (_JSON, _HEADER, rb"\t")
 
 
 class Home(NamedTuple):
@@ -44,8 +44,8 @@ class Home(NamedTuple):
     module: str
     table: str  # the format, or the tuple of formats, in it
     holds: str  # labels of a tool or another dataset, labels, or items
-    head: bytes  # a pattern that the first bytes hold, wherever one of the formats is likely
-    name: str = r"\Z(?!\Z)"  # or a pattern that the name holds
+    head: bytes  # a pattern that the first bytes hold, wherever one of the formats is likely; empty if none ever is
+    name: str = ""  # or a pattern that the name holds
 
     def may_hold(self, data: bytes, name: str) -> bool:
         """Whether a file can be of one of the formats; *data* is its content, or the beginning of it.
@@ -53,7 +53,7 @@ class Home(NamedTuple):
         Raises:
             UsageError: it can be of no other, and their wing is missing.
         """
-        named, begins = _compiled(self.name).search(name), _compiled(self.head).search(data[:_LOOK])
+        named, begins = self.name and _finder(self.name)(name), self.head and _finder(self.head)(data[:_LOOK])
         if named or (begins and self.head not in _COMMON):
             wings.require(f"seldio.formats.{self.module}", text.printable(name))
         return bool(named or begins)
@@ -67,11 +67,18 @@ class Home(NamedTuple):
 
 
 _LOOK = 1 << 16
-_compiled = cache(re.compile)
+
+
+@cache
+def _finder(pattern: Any) -> Callable[[Any], object]:
+    """What looks for a pattern: where it has to be at the beginning, nowhere else."""
+    compiled = re.compile(pattern)
+    return compiled.match if pattern[:2] in (r"\A", rb"\A") else compiled.search
+
 
 #: Every format, in the order of ``seldio formats``, which decides between equals.
 HOMES = (
-    Home("dialects", "DIALECTS", "labels", rb"\A"),
+    Home("dialects", "DIALECTS", "labels", b""),  # their rows tell, together
     Home("audacity", "AUDACITY", "tool", rb"\t"),
     Home("raven", "RAVEN", "tool", rb"(?i)begin time[^\n]*\t|\t[^\n]*begin time"),
     Home("elan", "ELAN", "tool", rb"<ANNOTATION_DOCUMENT", r"(?i)\.eaf\Z"),
@@ -98,18 +105,27 @@ class Listed(NamedTuple):
     holds: str  # events, items or predictions
     suffix: str
     home: str  # the module that it stands in; empty for those from outside
+    also: tuple[str, ...] = ()
+    stem: str = ""
+    alone: tuple[tuple[str, str, str], ...] = ()
 
     @classmethod
     def of(cls, format: Format, home: str = "") -> Listed:
         """That of a format that is loaded."""
-        return cls(format.name, format.aliases, format.title, format.holds, format.suffix, home)
+        first = (format.name, format.aliases, format.title, format.holds, format.suffix, home)
+        return cls(*first, format.also, format.stem, format.alone)
 
 
 @cache
 def _own() -> tuple[Listed, ...]:
     """The formats of seldio itself, also those of wings that are missing."""
     rows = json.loads((resources.files("seldio") / "formats" / "index.json").read_bytes())
-    return tuple(Listed(name, tuple(aliases), *rest) for name, aliases, *rest in rows)
+    return tuple(Listed(*row) for row in _frozen(rows))
+
+
+def _frozen(value: Any) -> Any:
+    """Lists as tuples."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 @cache

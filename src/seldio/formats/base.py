@@ -45,6 +45,13 @@ class TextFile:
         """What is the same of files with the same bytes, and of no others."""
         return hashlib.blake2b(self.data, digest_size=16).digest()
 
+    @cached_property
+    def told(self) -> Format | None:
+        """The format that its content or its name shows, found once; None for tables of numbers."""
+        from seldio.formats import format_of_file
+
+        return format_of_file(self.data, self.name)
+
 
 #: How the directions of a clip over time are called: files that are read with labels.
 TRAJECTORY = ".trajectory.csv"
@@ -224,6 +231,10 @@ class Format(ABC):
     carries: tuple[str, ...]  # the columns, or fields of Item or Prediction, that it can hold
     needs: tuple[str, ...] = ()  # those of them that it cannot be written without
     suffix: str  # of its files, with the dot
+    also: tuple[str, ...] = ()  # further suffixes of files that are read
+    stem: str = ""  # a pattern of what stands in the name of a file, suffix aside, besides the name of its clip
+    #: the files that are read with its own and hold none: patterns of their names, what they are, what to name instead
+    alone: tuple[tuple[str, str, str], ...] = ()
     aliases: tuple[str, ...] = ()  # further names users may type
     repairable: bool = False  # whether ``--fix`` can rewrite its files
     source: str = ""  # where the layout is documented
@@ -254,7 +265,8 @@ class LabelFormat(Format):
     clip_frames: int | None = None  # label frames of every clip, where the dataset fixes them
     tool: bool = False  # whether people mark sounds in it with names of their own choice
     time_decimals: int | None = None  # of its seconds, where it does not keep what it is given
-    several: bool = False  # whether a file may hold several recordings, or one of another name: its rows say which
+    #: what says which clips a file holds: its name, or its rows, as it may hold several, or one of another name
+    clips_by: Literal["name", "rows"] = "name"
 
     def under(self, alias: str) -> Self:
         """See :meth:`Format.under`; it may mean another class list."""

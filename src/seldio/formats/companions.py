@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+from seldio import formats
 from seldio.files import Entry, Source
 from seldio.files.sources import Lookup, on_disk
 from seldio.findings import Finding
@@ -24,19 +25,15 @@ from seldio.reader_rules import READER_RULES
 Companion = tuple[Entry, int | None]
 
 
-#: What is read with labels and holds none, by its name: what it is, and what to name instead.
-_ALONE = (
-    (re.compile(rf"(?i).*{re.escape(TRAJECTORY)}"), "the directions of a clip over time", "the labels of the clip"),
-    (re.compile(r"(position_source|VAD|audio_array_timestamps|audio_source_timestamps)_\w+\.txt|required_time\.txt"),
-     "a part of a recording of LOCATA", "position_array_ARRAY.txt"),
-)  # fmt: skip
+#: What is read with labels of many formats and holds none, as rows of :attr:`Format.alone`.
+_ALONE = ((rf"(?i).*{re.escape(TRAJECTORY)}", "the directions of a clip over time", "the labels of the clip"),)
 
 
 def alone(file: TextFile) -> Finding | None:
     """Why a file is none of labels, where it is one that is read with them."""
     name = posixpath.basename(file.name)
-    for pattern, what, where in _ALONE:
-        if pattern.fullmatch(name):
+    for pattern, what, where in (*_ALONE, *(row for one in formats.index() for row in one.alone)):
+        if re.fullmatch(pattern, name):
             message = f"no labels, but {what}, which is read with the labels next to it"
             return READER_RULES["SYN901"].at(file.path, message, f"name {where}, or the folder", 1)
     return None

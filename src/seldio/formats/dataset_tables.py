@@ -298,7 +298,7 @@ L3DAS23 = L3dasFormat(
 )  # fmt: skip
 REALMAN = RealmanFormat(
     name="realman", title="RealMAN: filename, real_st, real_ed, angle, elevation, distance; lists for moving talkers",
-    several=True,
+    clips_by="rows",
     source="https://github.com/Audio-WestlakeU/RealMAN",
     note="One table for all recordings; each becomes a clip. A list has ten values per second; -10000 means that the "
     "place is not known.",

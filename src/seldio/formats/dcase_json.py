@@ -511,6 +511,7 @@ DCASE2026 = JsonFormat(
     role="submission",
     years="2026",
     suffix=".json",
+    stem=r"(_std|_inference)+\Z",
     carries=("clip", "azimuth", "elevation", "extra", *KEYS.values()),
     needs=("frame", "class_id", "azimuth", "elevation", "distance"),
     aliases=("stairs26",),

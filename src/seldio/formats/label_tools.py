@@ -219,7 +219,7 @@ class ToolFormat(LabelFormat):
     def companions(self, place: str, clip: str) -> tuple[Needed, ...]:  # noqa: ARG002 - in its own folder
         """See :meth:`LabelFormat.companions`: the trajectory of the clip, or of any."""
         own = (Needed(posixpath.basename(clip) + TRAJECTORY),)
-        return (*own, Needed("*" + TRAJECTORY)) if self.several else own
+        return (*own, Needed("*" + TRAJECTORY)) if self.clips_by == "rows" else own
 
     def directed(
         self, labels: Sequence[ToolLabel], clip: ClipFile, file: TextFile, sink: Sink

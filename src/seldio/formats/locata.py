@@ -330,6 +330,15 @@ LOCATA = LocataFormat(
     name="locata",
     title="LOCATA: places of an array (position_array_NAME.txt) and, next to it, of sources, and when they are active",
     suffix=".txt",
+    also=(".tsv",),
+    stem=r"\Aposition_array_(?=\w+\Z)",
+    alone=(
+        (
+            r"(position_source|VAD|audio_array_timestamps|audio_source_timestamps)_\w+\.txt|required_time\.txt",
+            "a part of a recording of LOCATA",
+            "position_array_ARRAY.txt",
+        ),
+    ),
     carries=("clip", "onset", "offset", "class_id", "source", "azimuth", "elevation", "distance", "extra"),
     source="https://github.com/cevers/sap_locata_io",
     only_read="its tables hold places in a room and of each microphone, which labels do not have",

@@ -462,6 +462,6 @@ PARQUET = ParquetFormat(
     suffix=".parquet",
     carries=tuple(COLUMNS),
     needs=("clip",),
-    several=True,
+    clips_by="rows",
     note="Row groups end at clip boundaries; names, line endings and silent clips are restored with the table.",
 )

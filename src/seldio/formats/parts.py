@@ -346,7 +346,7 @@ class _Evidence:
         """Say what a file is that begins and ends with *data*."""
         name = "stdin.csv" if entry.name == "<stdin>" else entry.name
         file = TextFile(entry.path, name, "", data)
-        found = format or formats.format_of_file(file.data, file.name)
+        found = format or file.told
         if found is not None and found.holds != "events":
             self.questions.setdefault(found.name, []).append(entry)
         elif found is not None or source.single or name.lower().endswith((".csv", PARQUET_SUFFIX)):
@@ -455,9 +455,10 @@ def _accompanied(groups: Sequence[Part], source: Source) -> list[Part]:
     """*groups* of label files with what is read with each of them."""
     wanted = {
         file.entry.path: (file.entry, own)
-        for part in groups if isinstance(part.format, LabelFormat)
+        for part, format in zip(groups, [part.format for part in groups], strict=True)
+        if isinstance(format, LabelFormat)
         for file in part.files
-        if (own := part.format.companions(str(file.entry.local or file.entry.name), file.clip))
+        if (own := format.companions(str(file.entry.local or file.entry.name), file.clip))
     }  # fmt: skip
     if not wanted:
         return list(groups)

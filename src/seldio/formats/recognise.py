@@ -11,9 +11,10 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import BinaryIO, Literal, Protocol, cast
 
-from seldio import formats, plugins
+from seldio import formats
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells
@@ -30,9 +31,6 @@ from seldio.vocabularies import vocabulary
 
 #: What ends so is left alone, unless it begins like labels of a tool.
 TEXTS = (".txt", ".tsv")
-#: Names of label files end so; everything else in a folder is left alone as well.
-SUFFIXES = (".csv", ".json", ".eaf", ".jams",
-            *(one.suffix for one in plugins.rows("label_formats", LabelFormat) if one.suffix not in TEXTS))  # fmt: skip
 PARQUET_SUFFIX = ".parquet"
 
 
@@ -55,16 +53,31 @@ def clip_names(names: Sequence[str]) -> list[str]:
 
 
 def stem_of(name: str) -> str:
-    """A file name without its suffix, and without what labels of a layout have before it."""
-    stem = name.rsplit(".", 1)[0] if "." in posixpath.basename(name)[1:] else name
-    stem = _SELECTIONS.sub("", _POSES.sub(r"\1", stem))
-    return stem.removesuffix("_inference").removesuffix("_std") if name.endswith(".json") else stem
+    """A file name without its suffix, and without what else files of a layout have in their names."""
+    folder, slash, last = name.rpartition("/")
+    first, _, suffix = last.rpartition(".")
+    if not first:
+        return name
+    for pattern in _stems().get(f".{suffix.lower()}", ()):
+        first = pattern.sub("", first)
+    return folder + slash + first
 
 
-#: What LOCATA puts before the name of an array, whose folder has the same name.
-_POSES = re.compile(r"(?:(^|/)position_array_)(?=\w+$)")
-#: What Raven puts between the name of a recording and the suffix.
-_SELECTIONS = re.compile(r"(?i)\.(table\.[0-9]+\.)?selections$")
+@cache
+def _stems() -> dict[str, list[re.Pattern[str]]]:
+    """What stands in names of files besides that of the clip, by suffix."""
+    found: dict[str, list[re.Pattern[str]]] = {}
+    for one in formats.index():
+        for suffix in (one.suffix, *one.also) if one.stem else ():
+            found.setdefault(suffix, []).append(re.compile(one.stem))
+    return found
+
+
+@cache
+def suffixes() -> tuple[str, ...]:
+    """How names of label files end; everything else in a folder is left alone."""
+    found = dict.fromkeys(one.suffix for one in formats.index() if one.holds == "events")
+    return tuple(suffix for suffix in found if suffix not in (*TEXTS, PARQUET_SUFFIX))
 
 
 def read_files(files: Sequence[TextFile], sink: Sink, format: LabelFormat | None = None) -> list[Recognised]:
@@ -164,7 +177,7 @@ def by_content(file: TextFile) -> str:
     """The format shown by the first bytes, or by the name if these do not; empty if neither shows it."""
     if _is_parquet(file):
         return "parquet"
-    return found.name if (found := formats.by_content(file.data, file.name)) is not None else ""
+    return file.told.name if file.told is not None and file.told.holds == "events" else ""
 
 
 def _is_parquet(file: TextFile) -> bool:
@@ -174,17 +187,18 @@ def _is_parquet(file: TextFile) -> bool:
 
 def _detected(group: Sequence[TextFile]) -> Detection:
     """What label files seem to be; nothing of labels where most of their cells are words."""
-
-    def wordy(file: TextFile) -> bool:
-        lines = [line for line in plain_lines(file.data[:_HEAD]).split(b"\n") if line.strip()][1:]
-        cells = [cell.strip(b' "') for line in lines for cell in re.split(rb"[,;\t|]", line)]
-        return 2 * sum(_WORD.match(cell) is not None for cell in cells) > len(cells)
-
     found = detect(group)
     return Detection(found.sample, empty=found.empty, foreign=True) if all(map(wordy, group)) else found
 
 
 _WORD = re.compile(rb"(?i)(?!(nan|inf|infinity)\Z)[a-z]")
+
+
+def wordy(file: TextFile) -> bool:
+    """Whether most cells of a table are words, so that it holds no labels."""
+    lines = [line for line in plain_lines(file.data[:_HEAD]).split(b"\n") if line.strip()][1:]
+    cells = [cell.strip(b' "') for line in lines for cell in re.split(rb"[,;\t|]", line)]
+    return 2 * sum(_WORD.match(cell) is not None for cell in cells) > len(cells)
 
 
 def _choice(
@@ -394,7 +408,7 @@ def named_like_labels(file: NamedFile) -> bool:
     """Whether a file may hold labels, by its name; of text files, by how they begin."""
     name = file.name.lower()
     if not name.endswith(TEXTS):
-        return name.endswith(SUFFIXES) and not name.endswith(TRAJECTORY)
+        return name.endswith(suffixes()) and not name.endswith(TRAJECTORY)
     try:
         head = file.head(_HEAD)
     except InvalidData:  # one that cannot be opened is no label file

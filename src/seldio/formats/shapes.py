@@ -210,7 +210,7 @@ def _timed(rows: Rows, rate: float = 10.0) -> Shape | None:
 
 def _quoted(rows: Rows) -> Shape | None:
     """Decimals written with a comma, inside of quotes, as pandas does with ``decimal=","``."""
-    if not any(_opened(row, at) for row in rows for at in range(len(row) - 1)):
+    if not any('"' in ",".join(row) and any(_opened(row, at) for at in range(len(row) - 1)) for row in rows):
         return None
     return Shape(
         "SYN125", "decimals are written with a comma, in quotes", "use decimal points, and no quotes",

@@ -542,14 +542,14 @@ def _at(spot: Pointer, report: Report) -> Report:
 LABEL_STUDIO = LabelStudioFormat(
     name="label-studio",
     title="Label Studio export (JSON): regions with start, end and labels; directions in number controls or texts",
-    several=True,
+    clips_by="rows",
     source="https://labelstud.io/guide/export",
     note="Number controls called azimuth, elevation, distance or source give the direction; texts may hold "
     "az=30 el=10 dist=2. Each person's annotation of a recording is a clip of its own, unless one is ground truth.",
 )
 JAMS = JamsFormat(
     name="jams",
-    several=True,
+    clips_by="rows",
     title="JAMS: observations with time, duration, value and confidence; directions in values, texts or the sandbox",
     source="https://jams.readthedocs.io/en/stable/jams_structure.html",
     note="Sound events are annotations of tag_…, segment_open, scaper and sound_event…; others are kept as they are.",

@@ -381,7 +381,7 @@ def labels_of(source: Source, layout: LabelFormat | None, wanted: Wanted | None,
         )
     (only,) = layouts.values()
     assert isinstance(only, LabelFormat)
-    if only.several:
+    if only.clips_by == "rows":
         return _table(source, found, as_read)
     (part,) = (part for part in found if part.layout is not None)
     return LabelFiles(only, part, tuple(dict.fromkeys(remarks)))
