@@ -144,13 +144,13 @@ def examine(
             from seldio.check.items import ItemCheck, check_kind, item_findings
 
             check = ItemCheck(look, reference, goal is not None, keep=rows, facts=facts)
-            here = check.keep or reference is not None or check.inside or source.kind not in ("file", "folder")
+            here = rows or reference is not None or goal is not None or source.kind not in ("file", "folder")
             # not kept for another run: recordings that questions name may have changed by then
             questions += chain(*_checked(check, with_questions, found, what="checking questions", here=here))
             found += item_findings(questions, answered)
             if goal is None or clips is not None:
-                some = any(part.questions is None for part in chain(*cut))
-                check_kind(source.path, reference, [one for _, one in questions], some)
+                labelled = any(part.questions is None for part in chain(*cut))
+                check_kind(source.path, reference, [one for _, one in questions], labelled)
         columns = None if source.stored else _KEPT + _HEARD * deep
         labels = [[part for part in some if part.questions is None] for some in cut]
         key = None if changed or rows else attrgetter("stamp")  # results are kept of what is on disk alone
@@ -177,15 +177,7 @@ def examine(
             count += len(package.metas)
             found += rules.findings(package)
         if not source.single and package is None and goal is None:
-            files = list(chain.from_iterable(part.files for some in cut for part in some))
-            taken = {entry.path for file in files for entry in (file.entry, *(beside for beside, _ in file.beside))}
-            left = [entry for entry in source if entry.path not in taken]
-            faults = {finding.code for finding in found if finding.severity is Severity.ERROR}
-            alone = not count and faults <= {*_OF_CLIPS}
-            if alone:  # which says why each clip is missing
-                found = [finding for finding in found if finding.code not in _OF_CLIPS]
-            layouts = frozenset(one.reading.format.name for one in recognised)
-            rules.run(Ignored(source.path, source.kind, left, alone, layouts), found.append)
+            found = _with_ignored(source, list(chain(*cut)), recognised, found, count)
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
     report = Report(files=count, heard=heard)
     told = gate.admitted(list(chain.from_iterable(systems_labels)), gathered(dict.fromkeys(found), RECORDS_SINGLY))
@@ -278,6 +270,21 @@ def _check_labels(
                 found.append(row.finding)
         every += recognised
     return every
+
+
+def _with_ignored(
+    source: Source, every: Sequence[Part], recognised: Sequence[Recognised], found: list[Finding], count: int
+) -> list[Finding]:
+    """What was *found*, and which files were left alone; *count*: how many were checked."""
+    files = [file for part in every for file in part.files]
+    taken = {entry.path for file in files for entry in (file.entry, *(beside for beside, _ in file.beside))}
+    left = [entry for entry in source if entry.path not in taken]
+    alone = not count and {one.code for one in found if one.severity is Severity.ERROR} <= {*_OF_CLIPS}
+    if alone:  # which says why each clip is missing
+        found = [finding for finding in found if finding.code not in _OF_CLIPS]
+    layouts = frozenset(one.reading.format.name for one in recognised)
+    rules.run(Ignored(source.path, source.kind, left, alone, layouts), found.append)
+    return found
 
 
 def _check_tree(

@@ -51,11 +51,11 @@ Pattern = Annotated[str, AfterValidator(_pattern)]
 Number = Annotated[str, AfterValidator(_fraction)]
 
 
-class _Table(BaseModel):
+class _Keys(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
 
-class Sign(_Table):
+class SignKeys(_Keys):
     """Evidence for the dataset in the path of a file."""
 
     path: Pattern = Field(description="a regular expression that the path holds; {rooms} stands for its rooms")
@@ -64,7 +64,7 @@ class Sign(_Table):
     rank: int = Field(0, description="signs of a lower rank are looked for first")
 
 
-class FormatSign(_Table):
+class FormatSignKeys(_Keys):
     """Evidence for formats in the paths of label files."""
 
     path: Pattern = Field(description="a regular expression that the path holds")
@@ -73,14 +73,14 @@ class FormatSign(_Table):
     says: str = Field(description="the evidence in words")
 
 
-class Split(_Table):
+class SplitKeys(_Keys):
     """A split of the development set."""
 
     folds: list[int] = Field(description="the folds that belong to it")
     rooms: dict[str, str] = Field({}, description='the recordings of each room: "1, 4-8"')
 
 
-class TopFolder(_Table):
+class TopFolderKeys(_Keys):
     """What a top folder holds."""
 
     field: Literal["foa", "mic", "stereo", "audio", "metadata", "video"] = Field(description="what is in it")
@@ -88,7 +88,7 @@ class TopFolder(_Table):
     group: str = Field("", description="what separates files of one name that are not one clip")
 
 
-class TreePart(_Table):
+class TreeKeys(_Keys):
     """How the folders and files of the dataset are arranged and named."""
 
     folders: list[str] = Field([], description="names of folders that people unpack it to")
@@ -97,14 +97,14 @@ class TreePart(_Table):
     )
     evaluation_clip: Pattern | None = Field(None, description="names of evaluation clips")
     example: str = Field("", description="the name of a clip")
-    tops: Literal["challenge"] | dict[str, TopFolder] = Field(
+    tops: Literal["challenge"] | dict[str, TopFolderKeys] = Field(
         {}, description='the top folders; "challenge" stands for foa_dev, mic_dev, metadata_dev and so on'
     )
     depth: int = Field(0, description="folders between a top folder and the development recordings")
     below_eval: Literal["none", "any", "eval"] = Field(
         "none", description="folders that the official code wants between the evaluation folder and the recordings"
     )
-    splits: dict[str, Split] = Field({}, description="the splits, called like their folders")
+    splits: dict[str, SplitKeys] = Field({}, description="the splits, called like their folders")
     splits_of: str | None = Field(None, description="a dataset that has the same splits")
     kinds: dict[str, str] = Field({}, description="the kind of split that each fold belongs to")
     synthetic: list[int] = Field([], description="folds that are not recorded, and may be in folders of any name")
@@ -113,11 +113,11 @@ class TreePart(_Table):
     counted: bool = Field(False, description="whether the files are exactly the clips of the splits")
     without_video: str | None = Field(None, description="recordings that never had a video")
     known_gaps: str = Field("", description="that, as a sentence")
-    signs: list[Sign] = Field([], description="what tells a tree of this dataset")
-    label_signs: list[FormatSign] = Field([], description="what the paths of label files tell of their format")
+    signs: list[SignKeys] = Field([], description="what tells a tree of this dataset")
+    label_signs: list[FormatSignKeys] = Field([], description="what the paths of label files tell of their format")
 
 
-class Part(_Table):
+class PartOfKeys(_Keys):
     """What tells the dataset from a newer one that it is a part of."""
 
     name: str = Field(description="the whole")
@@ -131,21 +131,21 @@ class Part(_Table):
     otherwise_says: str = Field(description="why it is the whole, where nothing tells")
 
 
-class Recordings(_Table):
+class RecordingKeys(_Keys):
     """What the recordings are like."""
 
     rate: int | None = Field(None, description="frames per second")
     subtype: str | None = Field(None, description="libsndfile's name of the sample format, such as PCM_16")
 
 
-class Video(_Table):
+class VideoKeys(_Keys):
     """What the videos are like."""
 
     size: Annotated[list[int], Field(min_length=2, max_length=2)] | None = Field(None, description="width and height")
     rate: Number | None = Field(None, description='pictures per second, such as "30000/1001"')
 
 
-class LabelFile(_Table):
+class FormatKeys(_Keys):
     """A format of label files: a table of numbers."""
 
     name: str = Field(description="what people type")
@@ -169,7 +169,7 @@ class LabelFile(_Table):
     note: str = Field("", description="what to know about it")
 
 
-class Profile(_Table):
+class ProfileKeys(_Keys):
     """A way of scoring labels."""
 
     name: str = Field(description="what people type")
@@ -202,7 +202,7 @@ class Profile(_Table):
     jackknife: Literal["without-last", "fails"] | None = Field(None, description="what the program's own does")
 
 
-class DatasetFile(_Table):
+class DatasetFile(_Keys):
     """A challenge year or a dataset."""
 
     name: str = Field(description="what people type")
@@ -212,12 +212,12 @@ class DatasetFile(_Table):
         [], description="the formats of its labels; those with the role label in this file if none"
     )
     profile: str | None = Field(None, description="the way its labels are scored, where that is not the usual one")
-    tree: TreePart | None = Field(None, description="folders and names")
-    part_of: Part | None = Field(None, description="the newer dataset that it is a part of")
-    recordings: Recordings | None = Field(None, description="its recordings")
-    video: Video | None = Field(None, description="its videos")
-    formats: list[LabelFile] = Field([], description="its formats")
-    profiles: list[Profile] = Field([], description="the ways in which its labels are scored")
+    tree: TreeKeys | None = Field(None, description="folders and names")
+    part_of: PartOfKeys | None = Field(None, description="the newer dataset that it is a part of")
+    recordings: RecordingKeys | None = Field(None, description="its recordings")
+    video: VideoKeys | None = Field(None, description="its videos")
+    formats: list[FormatKeys] = Field([], description="its formats")
+    profiles: list[ProfileKeys] = Field([], description="the ways in which its labels are scored")
 
 
 def check(record: Mapping[str, Any]) -> None:
