@@ -299,7 +299,7 @@ _TELLERS = {
     "data/clip_media.py": 1,
     "data/export_shards.py": 3,
     "data/export_table.py": 1,
-    "data/index.py": 10,
+    "data/index.py": 7,
     "data/sharding.py": 1,
     "formats/__init__.py": 5,
     "formats/datasets.py": 2,

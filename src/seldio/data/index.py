@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import os
+import posixpath
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ import pyarrow as pa
 from seldio import formats
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.inputs import label_parts
+from seldio.conversion.item_inputs import held_items
 from seldio.conversion.outputs import clip_tables
 from seldio.data.arrow_tables import ClipLabelFile, Events, Items, read_questions
 from seldio.data.clip_media import PLAYED, ClipMedia, Path, media_of
@@ -32,7 +34,7 @@ from seldio.formats import PARQUET, Format, LabelFormat, TextFile, get
 from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.items import ItemFormat
 from seldio.formats.parts import entries_by_clip, resolved
-from seldio.formats.recognise import PARQUET_SUFFIX, Content, by_content, is_table, named_like_labels
+from seldio.formats.recognise import PARQUET_SUFFIX, Content, by_content, is_table, named_like_labels, stem_of
 from seldio.formats.trees import TYPES, Tree, read_tree
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.clips import Clip, ClipTable
@@ -97,15 +99,27 @@ class Index:
 
     def filled(self) -> Self:
         """Itself, unless there is nothing in it that would be used."""
+        where = printable(self.source.path)
         if not self.likely:
-            raise UsageError(f"{printable(self.source.path)} holds no recording, video, labels or questions")
+            raise UsageError(f"{where} holds no recording, video, labels or questions")
+        tables = (row.files.keys() == {"metadata"} and row.metadata in self._apart for row in self.tree.clips)
+        held = held_items(self.source) if all(tables) else None
+        if held is not None and held.holds == "predictions" and not self.clips and not len(self.items):
+            raise UsageError(f"{where} holds predictions ({held.name}): open the questions that they answer")
         return self
 
     @cached_property
     def clips(self) -> ClipTable:
         """The recordings by name; where two have one name, by their path without suffix."""
         rows = [row for row in self.tree.clips if row.metadata not in self._apart]
-        rows += [_loose(clip, name) for name, clip in self._annotations.items()]
+        labelled = Counter(self._annotations.values())
+        heard = Counter(row.clip for row in rows if row.metadata is None)
+        places = {row.clip: n for n, row in enumerate(rows) if row.metadata is None and heard[row.clip] == 1}
+        for name, clip in self._annotations.items():
+            if labelled[clip] == 1 and clip in places:  # the recording beside them
+                rows[places[clip]] = rows[places[clip]].model_copy(update={"metadata": name})
+            else:
+                rows.append(_loose(clip, name))
         counts = Counter(row.clip for row in rows)
         named = {row.clip if counts[row.clip] == 1 else _path(row): row for row in rows}
         return ClipTable.of(named | {clip: _loose(clip) for clip in self._wholes if clip not in named})
@@ -197,7 +211,7 @@ class Index:
     def _annotations(self) -> Mapping[str, str]:
         """Labels as JSON of 2026, by file name, with their clip."""
         return {
-            name: PurePosixPath(name).stem.removesuffix("_std").removesuffix("_inference")
+            name: stem_of(posixpath.basename(name))
             for name, format in self._looks.items() if format == DCASE2026.name
         }  # fmt: skip
 
