@@ -15,6 +15,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from seldio.errors import InvalidData
+from seldio.quick import dataclass
 from seldio.text import json_text, plural, printable
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Severity(StrEnum):
 _RANKS = {severity.value: rank for rank, severity in enumerate(Severity)}
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One thing wrong in one place.
 
@@ -141,7 +142,7 @@ Sink = Callable[[Finding], None]
 Fix = Literal["none", "safe", "unsafe"]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Rule:
     """One thing that seldio checks, and what makes its findings.
 
@@ -284,7 +285,7 @@ class Spread(NamedTuple):
     high: float
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class HeardClass:
     """What was heard of the events of one class."""
 
@@ -295,7 +296,7 @@ class HeardClass:
     share: float  # share of the time in which they are within 30 degrees
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Heard:
     """What was heard of the labels of a clip, or of a dataset, in recordings of one format.
 
@@ -342,7 +343,7 @@ class Heard:
         return found | {"classes": list(found["classes"])}
 
 
-@dataclasses.dataclass(slots=True)
+@dataclass(slots=True)
 class Report:
     """Everything found in a run.
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Any, NamedTuple
 
 from seldio import plugins
 from seldio.errors import MissingWing, UsageError
+from seldio.quick import dataclass
 
 
 class Verb(NamedTuple):

@@ -15,6 +15,7 @@ from seldio import geometry
 from seldio.formats import cells
 from seldio.formats.diagnosis import headed_by, plain_lines
 from seldio.formats.label_csv import Dialect
+from seldio.quick import dataclass
 
 
 class Change(NamedTuple):
@@ -28,7 +29,7 @@ class Change(NamedTuple):
     unit: bool = False
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Allowed:
     """What the repair of a rule may do. What is not named stays as it is.
 

@@ -35,6 +35,7 @@ from seldio.formats.label_csv import Dialect
 from seldio.formats.parquet import reading_of, write_clips
 from seldio.formats.parts import Part, resolved
 from seldio.formats.recognise import Recognised, suffixes
+from seldio.quick import dataclass
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, event_table, origin_of
 from seldio.schema.streams import TableBytes, from_stream, to_stream
@@ -50,7 +51,7 @@ CONSTANT = {"distance": 0.0, "hemisphere": False}
 Columns = tuple[tuple[str, tuple[str, ...]], ...]
 
 
-@dataclasses.dataclass
+@dataclass
 class Portion:
     """Label files that are converted together: those of a part, or all tables of labels if they may be one."""
 
@@ -115,7 +116,7 @@ class Verb(NamedTuple):
 # --- the survey -------------------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass
+@dataclass
 class LayoutSurvey:
     """The rows of one layout; those of several portions add up."""
 
@@ -145,7 +146,7 @@ class LayoutSurvey:
         self.unfit = self.unfit or other.unfit
 
 
-@dataclasses.dataclass
+@dataclass
 class Survey:
     """What portions hold: their layouts by key, remarks about their files, and errors in their rows."""
 
@@ -169,7 +170,7 @@ class Survey:
         return tuple((key, tuple(sorted(layout.columns))) for key, layout in self.layouts.items())
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Surveying:
     """Read a portion, and work out what converting it means."""
 
@@ -212,7 +213,7 @@ class Surveying:
 # --- the writing ------------------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class WritingFiles:
     """Convert a portion and write its files, each whole: below *out*, or as *out* itself if it is *single*."""
 
@@ -245,7 +246,7 @@ def _state(path: str) -> tuple[int, int]:
     return state.st_size, state.st_mtime_ns
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Packing:
     """Convert a portion, which has one layout, to rows of a Parquet table."""
 

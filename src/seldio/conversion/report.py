@@ -11,6 +11,7 @@ from typing import Any
 from seldio import formats
 from seldio.findings import Finding
 from seldio.formats import ItemFormat
+from seldio.quick import dataclass
 from seldio.text import listed, plural, printable
 
 #: Columns of a report of questions.
@@ -21,7 +22,7 @@ _MOST = 3
 _LISTED = 20
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Conversion:
     """What a conversion did.
 
@@ -85,7 +86,7 @@ class Conversion:
         yield from (f"  {finding}" for finding in self.findings)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class QuestionsMade(Conversion):
     """What was asked about labels, and what was not; ``clips`` are recordings."""
 

@@ -21,6 +21,7 @@ from seldio.engines import each
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.media.audio import NotAudio, probe_entry
+from seldio.quick import dataclass
 from seldio.schema.arrays import pc
 from seldio.schema.clips import RECORDINGS, Clip
 from seldio.schema.splits import clip_split
@@ -76,7 +77,7 @@ def features_metadata(features: Mapping[str, Feature]) -> dict[bytes, bytes]:
 # --- clips -----------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class ClipRow:
     """A clip and its files."""
 
@@ -251,7 +252,7 @@ def _keys(names: Iterable[str]) -> dict[str, str]:
 _CLASS = ("class", "class_id")
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class ClipColumns:
     """What rows are made with; a part of it goes along to another process."""
 

@@ -23,6 +23,7 @@ from seldio.formats.base import TextFile
 from seldio.formats.cells import number_in
 from seldio.formats.csv_text import QuotedCell, QuotedRow, row_at, rows, written
 from seldio.formats.label_tools import Report, Span, ToolFormat, ToolLabel, ToolPart, ToolText, json_value
+from seldio.quick import dataclass
 from seldio.schema.events import ClipFile
 from seldio.text import clipped, listed, plural
 
@@ -38,7 +39,7 @@ class _Row(NamedTuple):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class DatasetTable(ToolFormat):
     """The labels of a dataset in a table with commas and a header."""
 
@@ -112,7 +113,7 @@ def _span(row: _Row, column: str) -> Span:
 # --- L3DAS --------------------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class L3dasFormat(DatasetTable):
     """The events of L3DAS: Start, End, Class and a place."""
 
@@ -194,7 +195,7 @@ class L3dasFormat(DatasetTable):
 _RATE, _HOP, _NOWHERE = 48_000, 10, -10_000.0
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class RealmanFormat(DatasetTable):
     """The table of RealMAN: a recording a row, with one direction, or a list of them."""
 

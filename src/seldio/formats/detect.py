@@ -22,6 +22,7 @@ from seldio.formats.dialects import DIALECTS, OUTSIDE
 from seldio.formats.evidence import ENOUGH, FEW, OUT, SAMPLE, Sample, SampledFile, marks, misfits, sample_of, sampled
 from seldio.formats.label_csv import Dialect
 from seldio.formats.shapes import Shape
+from seldio.quick import dataclass
 from seldio.reader_rules import READER_RULES
 from seldio.text import plural
 
@@ -31,7 +32,7 @@ MARGIN = 2.0
 _WIDEST = max(len(dialect.columns) for dialect in DIALECTS) + 1
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Candidate:
     """A format with the points it collected and the sentences that explain them."""
 
@@ -44,7 +45,7 @@ class Candidate:
         return f"{self.format.name} ({why})"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Detection:
     """What a group of files seems to be."""
 
@@ -273,7 +274,7 @@ def years(format: LabelFormat) -> tuple[int, ...]:
     return () if format.years.startswith("since") else tuple(map(int, re.findall(r"\d{4}", format.years)))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Wanted:
     """What files are likely to be."""
 
@@ -289,7 +290,7 @@ class Wanted:
         return min((abs(one - other) for one in years(format) for other in self.years), default=_NEVER)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class LayoutChoice:
     """What a group of files is read as, in view of what they are wanted for."""
 

@@ -15,6 +15,7 @@ from seldio.errors import DataError
 from seldio.findings import Sink
 from seldio.formats.base import Format, Place, Reading
 from seldio.formats.json_layout import AsWritten
+from seldio.quick import dataclass
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of
 
 Row = Item | Prediction
@@ -35,7 +36,7 @@ ANSWERS: Mapping[Answers, str] = {
 Locate = Callable[[int, str | None, int | None], Place]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class ItemReading(Reading):
     """The rows of one file of questions or predictions."""
 
@@ -106,7 +107,7 @@ class Writer:
         return self.format.write(Rows(table, self.format.model), origin)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ItemFormat(Format):
     """One layout of questions or predictions; ``carries`` has ``extra`` where it keeps further keys."""
 

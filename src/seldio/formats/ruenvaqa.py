@@ -11,7 +11,6 @@ not give, ``extra`` also holds the record ``as_written``.
 from __future__ import annotations
 
 import dataclasses
-import re
 import string
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -35,6 +34,7 @@ from seldio.formats.mera import (
     load_lines,
 )
 from seldio.formats.mera_submission import SUBMISSION, submission_zip
+from seldio.quick import dataclass, regex
 from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Item
 
@@ -74,7 +74,7 @@ def template(count: int) -> str:
     return f"Аудиофайл: <audio>\nВопрос:\n{{question}}\n{option_lines(count)}"
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class RuEnvAqa(ItemFormat):
     """The layout of ruEnvAQA, and of MERA's other audio tasks with options."""
 
@@ -256,8 +256,8 @@ def _inputs(item: Item, hub: bool) -> dict[str, Any]:
 
 # --- what a record has to hold ----------------------------------------------------------------------
 
-OPTION = re.compile(r"option_[a-z]")
-AUDIO = re.compile(r"audio(?:_[1-9][0-9]?)?")
+OPTION = regex(r"option_[a-z]")
+AUDIO = regex(r"audio(?:_[1-9][0-9]?)?")
 
 
 def audio_keys(inputs: dict[str, Any]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Literal
 
@@ -23,6 +23,7 @@ from seldio.formats.datasets import (
     dataset,
     kind_of,
 )
+from seldio.quick import dataclass, regex
 from seldio.schema.clips import Clip
 from seldio.text import plural
 
@@ -156,7 +157,7 @@ def _decide(root: str, paths: Sequence[str]) -> tuple[DatasetSpec, str]:
 
 # --- reading ---------------------------------------------------------------------------------------
 
-_ARCHIVE = re.compile(r"\.(zip|tar|tgz|tar\.\w+)$", re.IGNORECASE)
+_ARCHIVE = regex(r"\.(zip|tar|tgz|tar\.\w+)$", re.IGNORECASE)
 
 
 def read_tree(names: Sequence[str], root: str = "") -> Tree:

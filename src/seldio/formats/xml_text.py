@@ -12,6 +12,8 @@ from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
+from seldio.quick import dataclass
+
 #: Elements deeper than this, and more of them, are no annotations.
 DEEPEST, MOST_ELEMENTS = 100, 1_000_000
 
@@ -24,7 +26,7 @@ class XmlProblem(Exception):
         self.at = at
 
 
-@dataclasses.dataclass(slots=True)
+@dataclass(slots=True)
 class Element:
     """An element with what is in it; *start* is the byte at which its tag begins."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import fnmatch
 import os
 from collections.abc import Callable, Sequence
@@ -28,13 +27,14 @@ from seldio.hub.repository import (
     is_safe,
     read_head,
 )
+from seldio.quick import dataclass
 from seldio.text import listed, plural, printable
 
 #: Downloads at the same time.
 THREADS = 4
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Pulled:
     """What a pull did.
 

@@ -24,12 +24,13 @@ from seldio.files.entries import ours, plain_file
 from seldio.files.streams import CHUNK
 from seldio.files.writing import remove
 from seldio.hub.client import checked_commit, hub, one_list, patiently
+from seldio.quick import dataclass, regex
 from seldio.text import clipped, printable
 
-_NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+_NAME = regex(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class RemoteFile:
     """One file on the Hub."""
 
@@ -54,7 +55,7 @@ class RemoteFile:
         return Path(path).is_file() and self.is_like(entry_at(path))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Head:
     """A dataset at one commit."""
 
@@ -145,7 +146,7 @@ def entry_at(path: str | os.PathLike[str]) -> Entry:
 _known: dict[tuple[str, int, int, int, int], str] = {}
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class FileHash:
     """One of the two hashes of a file."""
 

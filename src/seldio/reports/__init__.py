@@ -15,12 +15,13 @@ from typing import Any, TextIO
 from seldio import plugins
 from seldio.errors import UsageError
 from seldio.findings import Report
+from seldio.quick import dataclass
 from seldio.reports.tables import Options, Subject
 
 __all__ = ["OUTPUTS", "Options", "Output", "Subject", "checked", "outputs", "render", "write"]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Output:
     """A form that reports are written in."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from seldio.errors import UsageError
 from seldio.findings import Report, Rule
+from seldio.quick import dataclass
 from seldio.text import listed, printable
 
 ARROWS = {"higher": "↑", "lower": "↓"}
@@ -61,7 +62,7 @@ class Phrase(NamedTuple):
 Cell = str | int | float | Interval | Phrase | None
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Column:
     """A column of a table."""
 
@@ -106,7 +107,7 @@ class Column:
         return f"{100 * value if self.unit == '%' else value:z,.{self.digits}f}"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Table:
     """Rows of one kind.
 
@@ -178,7 +179,7 @@ class Table:
         return frame
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Notice:
     """Something to know about what a report shows."""
 
@@ -193,7 +194,7 @@ def in_order(notices: Iterable[Notice]) -> tuple[Notice, ...]:
     return tuple(sorted(notices, key=lambda notice: (not notice.first, not notice.grave)))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class ScoreReport:
     """A system's score.
 
@@ -256,7 +257,7 @@ class ScoreReport:
 Subject: TypeAlias = Report | Sequence[ScoreReport]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Options:
     """How a report is to be rendered; an output takes from this what concerns it."""
 

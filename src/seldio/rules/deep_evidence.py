@@ -12,6 +12,7 @@ import numpy as np
 
 from seldio import geometry
 from seldio.findings import Heard, HeardClass, Spread
+from seldio.quick import dataclass
 from seldio.rules.deep_pieces import BLOCK, DIRECT, LEAST, Floats, Ints, LabelFrames, places, runs
 
 #: Errors beyond this many degrees are not of the source that is labelled, but of another sound.
@@ -24,7 +25,7 @@ MOST = 30
 _LEAST = 3
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Evidence:
     """Pieces of isolated events, each with its label frames and what was measured there; arrays of shape (n,)."""
 

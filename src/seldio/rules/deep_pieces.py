@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from seldio import geometry
+from seldio.quick import dataclass
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -34,7 +35,7 @@ _TOGETHER, _PLACE = 10.0, 20.0
 _ASTRAY, _SHARPNESS = 0.15, 10.0
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class LabelFrames:
     """The labels of each label frame of a clip."""
 
@@ -102,7 +103,7 @@ def _crowds(few: Bools, frame: Ints, units: Floats) -> tuple[Ints, Floats]:
     return crowd, among
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Pieces:
     """What labels and audio have in common, of one or more clips, piece by piece.
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from seldio.quick import dataclass
 from seldio.rules.deep_pieces import Bools, Floats, Ints, LabelFrames, likelihood, places, runs
 
 #: Most label frames by which labels are shifted.
@@ -41,7 +42,7 @@ EVENTS = 5
 LOUDEST = 4.0
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class AudibleFrames:
     """The measurements for each label frame of a recording."""
 
@@ -67,7 +68,7 @@ def sound_frames(directions: Floats, activity: Floats) -> AudibleFrames:
     return AudibleFrames(unit, np.minimum(1.0, LOUDEST * length), level)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Shift:
     """Labels that fit at another time."""
 
@@ -150,7 +151,7 @@ def matching(labels: LabelFrames, sound: AudibleFrames, late: int = 0) -> tuple[
     return float(weight[cosine > np.cos(np.radians(30))].sum()), float(weight.sum())
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Other:
     """The labels of another clip that fit the audio."""
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 from seldio.files import Entry
 from seldio.findings import Finding, Rule
 from seldio.formats.items import ItemReading
+from seldio.quick import dataclass
 from seldio.rules.collection import Found, probed
 from seldio.rules.item_table import ItemFile, ItemTable
 from seldio.rules.items import unsafe, usual_paths
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 Find = Callable[[str], "Entry | None"]
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Expected:
     """What a benchmark's recordings have in common; None where it is unknown."""
 
@@ -85,7 +86,7 @@ class Late(NamedTuple):
     clip: bool
 
 
-@dataclasses.dataclass
+@dataclass
 class Audio:
     """The recordings that questions refer to, in a part of a file or in all of its parts together."""
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from seldio.findings import Finding
+from seldio.quick import dataclass
 from seldio.rules.collection import Found
 from seldio.rules.registry import ERROR, rule
 from seldio.text import clipped, printable
@@ -150,7 +151,7 @@ def _compared(examples: Json, gold: Mapping[Any, Any], metric: Metric | None) ->
 # --- the rules -------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class MeraPackage:
     """The archive of a submission."""
 

@@ -18,6 +18,7 @@ from seldio.findings import Finding
 from seldio.formats.base import Ints
 from seldio.formats.items import ItemReading
 from seldio.formats.qa_csv import INSTRUCTIONS, KEYWORDS
+from seldio.quick import dataclass
 from seldio.rules.collection import Found
 from seldio.rules.item_table import OUTPUTS, ItemFile, ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, findings, rule
@@ -29,7 +30,7 @@ from seldio.text import clipped, listed, plural, printable
 _OF = {"so-bench-predictions": "so-bench", "jasco-predictions": "jasco", "ruenvaqa-submission": "ruenvaqa"}
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class ItemReference:
     """The questions that predictions are checked against."""
 
@@ -40,7 +41,7 @@ class ItemReference:
     tasks: Mapping[str, Mapping[Any, Any]] = dataclasses.field(default_factory=dict)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Join:
     """What the official scorer of a benchmark does with predictions that do not fit its questions."""
 

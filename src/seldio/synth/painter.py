@@ -7,7 +7,6 @@ is pale then, and bright with a ring around it while it sounds. Nearer ones are 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 
 from seldio import clock, geometry
 from seldio.errors import UsageError
+from seldio.quick import dataclass
 from seldio.synth import Track
 from seldio.synth.recording import Room
 
@@ -125,7 +125,7 @@ class Painter:
         return away, light
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Figure:
     track: Track
     position: np.ndarray[Any, np.dtype[np.float64]]

@@ -19,6 +19,7 @@ from seldio.errors import UsageError
 from seldio.media import arrays, encoding
 from seldio.media.arrays import CHANNELS, SPEED, Format
 from seldio.media.encoding import render
+from seldio.quick import dataclass
 from seldio.synth import Track
 from seldio.synth.sounds import Floats, Random, band, sound
 
@@ -30,7 +31,7 @@ DIFFUSE = np.sqrt(np.array([[1], [1 / 3], [1 / 3], [1 / 3]]))
 _TAIL = (1.0, 2.5)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Room:
     """A shoebox with the array in it, all walls alike."""
 
@@ -187,7 +188,7 @@ NEAREST = 0.2
 HISS = 0.1
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class RecordingOptions:
     """How scenes are recorded."""
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from seldio.errors import UsageError
+from seldio.quick import dataclass
 from seldio.text import clipped
 
 
@@ -17,7 +18,7 @@ def _margin(default: float, unit: str, meaning: str) -> float:
     return value
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Margins:
     """Differences below these are not asked about; the defaults follow the thresholds that SO-Bench scores by.
 

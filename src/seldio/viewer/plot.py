@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from seldio import wings
 from seldio.errors import UsageError
 from seldio.files import name_fault
+from seldio.quick import dataclass
 from seldio.text import clipped, plural, printable
 from seldio.viewer.canvas import KINDS as SUFFIXES
 from seldio.viewer.canvas import check_installed, kind_of, save
@@ -39,7 +40,7 @@ _ONLY = {"profile": "scores", "allow_missing": "scores", "table": "scores",
          "audio": "video", "video": "video", "width": "video"}  # fmt: skip
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Plotted:
     """What was written.
 

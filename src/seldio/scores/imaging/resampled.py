@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from seldio.errors import UsageError
+from seldio.quick import dataclass
 from seldio.reports.tables import Notice, ScoreReport, in_order
 from seldio.scores import resampling
 from seldio.scores.imaging.count import Detections
@@ -92,7 +93,7 @@ def counted_in(case: ImagingCase, clips: Sequence[str]) -> list[Detections]:
     return some
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class RankedMaps:
     """All detections of some clips, the best first."""
 

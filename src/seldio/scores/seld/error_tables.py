@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from seldio.quick import dataclass
 from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.scores.seld.corrected import STEPS
 from seldio.scores.seld.metrics import Thresholds
@@ -44,7 +45,7 @@ _MISTAKEN = (
 )
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class LostF:
     """What a lost F is made of.
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seldio import geometry
+from seldio.quick import dataclass
 from seldio.scores.seld.rows import EventFrames, Floats, Ints
 
 
@@ -78,7 +79,7 @@ FOLDED = Measure(_folded, _between_folded)
 Chosen: TypeAlias = tuple[Ints, Ints]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class CellGroup:
     """Cells that have rows on both sides, equally many in each of them."""
 
@@ -99,7 +100,7 @@ class CellGroup:
         return none, none
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Matches:
     """Pairs of rows that the least total distance puts together; one entry each."""
 
@@ -188,7 +189,7 @@ def solved(cost: Floats | Ints) -> Chosen:
 CELLS = 1 << 18
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Paired:
     """Some clips, their frames laid end to end, their rows put together by frame and class.
 
