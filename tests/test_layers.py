@@ -19,7 +19,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 
 #: The floors, from the ground up, as in DESIGN; a file imports from its own floor and those below.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "findings", "plugins", "quick", "reader_rules", "text", "progress", "wings"),
+    ("errors", "findings", "plugins", "reader_rules", "text", "progress", "wings"),
     ("files", "geometry", "clock", "vocabularies"),
     ("schema", "media", "engines", "reports"),
     ("formats",),

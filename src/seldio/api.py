@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from seldio import wings
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Report, Severity
-from seldio.quick import dataclass
 from seldio.text import plural, printable
 
 if TYPE_CHECKING:
@@ -164,7 +163,7 @@ def info(path: Path, *, format: str | None = None) -> Description:
     return Description(describe(path, format))
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class Validation(Report):
     """The report of :func:`validate`.
 

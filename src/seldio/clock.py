@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from seldio.errors import UsageError
-from seldio.quick import dataclass
 
 #: Seconds between label frames in every layout since 2020.
 HOP = Fraction(1, 10)

@@ -25,8 +25,6 @@ from contextlib import contextmanager
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from seldio.quick import regex
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -71,7 +69,7 @@ OTHERS = frozenset((
     "staging", "table", "threshold", "total", "video", "width", "write-baseline",
 ))  # fmt: skip
 _NAMED = "|".join(sorted((*FLAGS, *CHOICES, *OTHERS), key=len, reverse=True))
-_OPTION = regex(
+_OPTION = re.compile(
     r"seldio [a-z]+(?: --?[a-z][a-z-]*)+"  # a command to run: it stays
     rf"|\A--(?P<first>{_NAMED}) (?P<whole>[^\s:=]+):"
     rf"|(?<![\w-])-(?:-(?P<name>{_NAMED})|(?P<short>o))(?![\w-])"

@@ -15,7 +15,6 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from seldio.errors import InvalidData
-from seldio.quick import dataclass
 from seldio.text import json_text, plural, printable
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class Severity(StrEnum):
 _RANKS = {severity.value: rank for rank, severity in enumerate(Severity)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Finding:
     """One thing wrong in one place.
 
@@ -142,7 +141,7 @@ Sink = Callable[[Finding], None]
 Fix = Literal["none", "safe", "unsafe"]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Rule:
     """One thing that seldio checks, and what makes its findings.
 
@@ -285,7 +284,7 @@ class Spread(NamedTuple):
     high: float
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class HeardClass:
     """What was heard of the events of one class."""
 
@@ -296,7 +295,7 @@ class HeardClass:
     share: float  # share of the time in which they are within 30 degrees
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Heard:
     """What was heard of the labels of a clip, or of a dataset, in recordings of one format.
 
@@ -343,7 +342,7 @@ class Heard:
         return found | {"classes": list(found["classes"])}
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class Report:
     """Everything found in a run.
 

@@ -8,19 +8,17 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from seldio.quick import regex
-
 # C0 and C1 controls, DEL, bidirectional controls, zero-width and other invisible characters,
 # line and paragraph separators, the byte order mark, surrogates (undecodable bytes of file names).
-_UNSAFE = regex(
+_UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
 # What CI systems take for a command in the output of a build: Azure Pipelines (##vso[), TeamCity (##teamcity[) and
 # older GitHub runners (##[) find theirs anywhere in a line, GitHub Actions (::error::) at its beginning.
-_COMMAND = regex(r"##(?=\w*\[)")
-_AT_START = regex(r"\A(\s*):(?=:)")
-_NOT_ASCII = regex("[^ -~]")
+_COMMAND = re.compile(r"##(?=\w*\[)")
+_AT_START = re.compile(r"\A(\s*):(?=:)")
+_NOT_ASCII = re.compile("[^ -~]")
 
 
 def _escape(match: re.Match[str]) -> str:

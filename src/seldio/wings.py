@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -20,7 +21,6 @@ from typing import Any, NamedTuple
 
 from seldio import plugins
 from seldio.errors import MissingWing, UsageError
-from seldio.quick import dataclass
 
 
 class Verb(NamedTuple):

@@ -7,11 +7,11 @@ right answer, ``notes`` is free text. A task reads one or two of these fields; :
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from seldio.quick import dataclass
 from seldio.tasks.specs import KNOWN
 
 #: ``{"prediction": {…}, "semantic": {…}, "notes": …}``.
@@ -40,7 +40,7 @@ SEMANTIC_FIELDS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class AnsweredQuestion:
     """One prediction with its question and the right answer, for readers, judges and scores."""
 

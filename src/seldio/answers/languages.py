@@ -13,14 +13,12 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from seldio.quick import regex
-
 #: Stands for a word that is in no table; it is no word of English.
 UNKNOWN = "qq"
 _LANGUAGES = ("russian",)
-_COMMA = regex(r"(?<![\d.,(\[])(\d+),(\d{1,2})(?![\d,])")
-_RANGE = regex(r"(\d(?:\s*(?:degrees|°|m|cm|s|seconds|minutes))?) (?:up to|through) (?=(?:about )?[-\d])")
-_UNKNOWN_BEHIND = regex(rf"(?:\A|[.;!?])[^.;!?\d]*\d[^.;!?]*\b{UNKNOWN}\b")
+_COMMA = re.compile(r"(?<![\d.,(\[])(\d+),(\d{1,2})(?![\d,])")
+_RANGE = re.compile(r"(\d(?:\s*(?:degrees|°|m|cm|s|seconds|minutes))?) (?:up to|through) (?=(?:about )?[-\d])")
+_UNKNOWN_BEHIND = re.compile(rf"(?:\A|[.;!?])[^.;!?\d]*\d[^.;!?]*\b{UNKNOWN}\b")
 
 
 def words(name: str) -> str:

@@ -15,7 +15,6 @@ from seldio import geometry
 from seldio.formats import cells
 from seldio.formats.diagnosis import headed_by, plain_lines
 from seldio.formats.label_csv import Dialect
-from seldio.quick import dataclass
 
 
 class Change(NamedTuple):
@@ -29,7 +28,7 @@ class Change(NamedTuple):
     unit: bool = False
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Allowed:
     """What the repair of a rule may do. What is not named stays as it is.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from seldio.check.repair import Check, Fixed
@@ -11,10 +12,9 @@ from seldio.files import DEFAULTS
 from seldio.files.streams import read_regular
 from seldio.formats import TextFile, cells
 from seldio.formats.detect import detect
-from seldio.quick import regex
 from seldio.text import clipped, listed, plural, printable
 
-_END = regex(r"(\r\n|\r|\n)")
+_END = re.compile(r"(\r\n|\r|\n)")
 
 
 def without_column(examined: Sequence[Examined], column: int, check: Check) -> tuple[dict[str, Fixed], str]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from seldio.quick import dataclass
 from seldio.schema.arrays import pc, to_numpy
 from seldio.schema.events import clip_codes
 from seldio.schema.spans import spans
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 # --- labels ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class MapTotals:
     """Energy maps of rows: polygons, points, and the energy of the strongest point of each."""
 
@@ -66,7 +65,7 @@ class MapTotals:
         return found
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class LabelFacts:
     """Counts of event frames; two of them add up where no clip is in both."""
 
@@ -148,7 +147,7 @@ _COUNTED = ("task", "split", "language", "dataset", "options")
 _TEXTS = ("question", "answer", "prediction")
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Lengths:
     """Characters of the texts that are not empty."""
 
@@ -179,7 +178,7 @@ class Lengths:
         return {"shortest": self.shortest, "mean": mean, "longest": self.longest}
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ItemFacts:
     """Counts of the questions or predictions of a file, or of a run of its lines."""
 

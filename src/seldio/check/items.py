@@ -6,6 +6,7 @@ parts: ids that appear twice, counts of tasks, the recordings that questions nam
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import partial
@@ -24,7 +25,6 @@ from seldio.findings import RECORDS_SINGLY, Finding, Sink, gathered
 from seldio.formats.items import ItemReading
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.formats.parts import Part
-from seldio.quick import dataclass, regex
 from seldio.rules.collection import Reference
 from seldio.rules.item_audio import Audio, check_file
 from seldio.rules.item_table import ItemFile, ItemTable, moved
@@ -50,7 +50,7 @@ class CheckedItems(NamedTuple):
     facts: ItemFacts | None = None  # counts of its rows, where whoever asks wants them
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ItemCheck:
     """Reads a part of questions or predictions and runs the rules for rows."""
 
@@ -103,7 +103,7 @@ def task_of(name: str) -> str:
 
 
 #: Suffixes under which the file of a task may have been written, by mistake too; no page and no program.
-_WRITTEN = regex(r"(?:^|/)[^./]*(?:\.(?:js\w*|ndjson|txt))?$", re.IGNORECASE)
+_WRITTEN = re.compile(r"(?:^|/)[^./]*(?:\.(?:js\w*|ndjson|txt))?$", re.IGNORECASE)
 #: Sources that MERA's server opens: a zip, or a folder to be zipped.
 ZIPPED = ("zip", "folder")
 

@@ -21,7 +21,6 @@ from seldio.formats import LabelFormat, LabelReading, TextFile, get, named
 from seldio.formats.base import FileRows, Ints, Place
 from seldio.formats.parts import Part, evidence, resolved
 from seldio.formats.recognise import Recognised, in_utf8
-from seldio.quick import dataclass
 from seldio.rules.base import Labels
 from seldio.rules.labels import JUDGED_BY
 from seldio.rules.profiles import FileNumbers, Profile
@@ -182,7 +181,7 @@ class _Again:
         return reading
 
 
-@dataclass
+@dataclasses.dataclass
 class LabelGroup:
     """All labels of one layout in a dataset: the parts that they are in, and what these gave.
 
@@ -304,7 +303,7 @@ class LabelGroup:
         return Profile(self.format, self.named, numbers, clips, lengths, texts, column)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class LabelCheck:
     """Reads a part of labels and runs the rules for rows."""
 

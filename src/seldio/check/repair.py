@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -27,7 +28,6 @@ from seldio.formats import LabelFormat, TextFile, cells, diagnosis
 from seldio.formats.detect import MARGIN, detect, means_the_same
 from seldio.formats.label_csv import Dialect
 from seldio.formats.shapes import CODES
-from seldio.quick import dataclass, regex
 from seldio.rules import CATALOGUE
 from seldio.text import plural, printable
 
@@ -40,12 +40,12 @@ FORM = "QAI121"
 Check = Callable[[Mapping[str, bytes]], list[Examined]]
 
 _MARK = "\ufeff"
-_LINE = regex(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _PLAIN = cells.PATTERNS["real"]
 _LINE_ENDS = {"SYN105", "SYN106", "SYN107"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Fixed:
     """A repaired file: its old and new bytes, and the codes that the repair went for."""
 

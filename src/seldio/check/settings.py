@@ -16,14 +16,13 @@ from seldio import wings
 from seldio.errors import SeldioError, UsageError
 from seldio.files import write_bytes
 from seldio.findings import Finding, Severity
-from seldio.quick import dataclass
 from seldio.text import printable
 
 #: The least severity that makes ``seldio validate`` end with exit code 1.
 FAIL_ON = Severity.ERROR
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Settings:
     """What to do with findings."""
 

@@ -7,6 +7,7 @@ whole: its labels together, its folders, its recordings and videos.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -26,7 +27,6 @@ from seldio.formats import LabelFormat
 from seldio.formats.parts import Part, parts
 from seldio.formats.recognise import Recognised
 from seldio.formats.trees import Tree, read_tree
-from seldio.quick import dataclass
 from seldio.rules.audio import check_recordings
 from seldio.rules.collection import Collection, Reference
 from seldio.rules.ignored import Ignored
@@ -53,7 +53,7 @@ _OF_CLIPS = ("SUB101", "SUB111")
 _EXPLAINED = {"LAB320": "SUB106", "LAB324": "SUB106", "LAB315": "SUB116"}
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Examined:
     """What was found, and what it was found in."""
 

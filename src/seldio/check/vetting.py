@@ -18,7 +18,6 @@ from seldio.errors import InvalidData
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats.parts import Part, resolved
 from seldio.formats.recognise import Recognised
-from seldio.quick import dataclass
 from seldio.rules.base import Labels
 from seldio.text import plural
 
@@ -33,7 +32,7 @@ def _errors() -> tuple[Rule, ...]:
 _DOUBTFUL = frozenset({"LAB313"})
 
 
-@dataclass
+@dataclasses.dataclass
 class Faults:
     """Errors in labels; those of parts of the labels add up."""
 

@@ -16,7 +16,6 @@ import typer
 
 from seldio.cli.guard import guarded
 from seldio.errors import ExitCode, SeldioError
-from seldio.quick import regex
 
 
 class Step(NamedTuple):
@@ -82,7 +81,7 @@ NEXT = (
     ("seldio validate planted/channels-swapped --deep", "find another fault in a recording"),
     ("seldio validate YOUR-FOLDER", "check your own data"),
 )
-_STYLE = regex(r"\x1b\[[0-9;]*m")
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _RESET = "\x1b[0m"
 
 

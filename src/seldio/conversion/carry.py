@@ -26,7 +26,6 @@ from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
 from seldio.formats.recognise import stem_of
 from seldio.geometry import FARTHEST
-from seldio.quick import dataclass
 from seldio.schema.arrays import from_numpy, from_texts, pc, to_mask, to_numpy
 from seldio.schema.event_rows import Event
 from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
@@ -138,7 +137,7 @@ def _scalar(field: str, value: Any) -> pa.Scalar:
 # --- classes ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Classes:
     """The classes of a table in the target's list."""
 

@@ -11,7 +11,6 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from seldio.formats.items import ItemFormat
-from seldio.quick import dataclass
 from seldio.schema.arrays import pc
 from seldio.tasks.spatial import spatial
 from seldio.text import clipped, listed, plural
@@ -20,7 +19,7 @@ from seldio.text import clipped, listed, plural
 _LOOKED_FOR = 1000
 
 
-@dataclass
+@dataclasses.dataclass
 class AskedOfHarness:
     """What questions ask for, a part of them after the other."""
 

@@ -16,7 +16,6 @@ from seldio.conversion.frames import are_events, frames_of, grouped, has, pieces
 from seldio.formats import LabelFormat
 from seldio.formats.dcase_json import points
 from seldio.formats.label_csv import Dialect
-from seldio.quick import dataclass
 from seldio.schema.arrays import pc, to_mask, to_numpy
 from seldio.schema.events import clip_codes, origin_of
 from seldio.vocabularies import vocabulary
@@ -28,7 +27,7 @@ TIMES = ("frame", "onset", "offset")
 MOVABLE = ("azimuth", "elevation", "distance")
 
 
-@dataclass
+@dataclasses.dataclass
 class Columns:
     """The rows of a table, and in how many of them each of its columns is known."""
 
@@ -61,7 +60,7 @@ class Columns:
             self.known[field] = self.known.get(field, 0) + count
 
 
-@dataclass
+@dataclasses.dataclass
 class Facts:
     """What a plan is made of."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,7 +18,6 @@ from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.formats.parts import NamedEntry, Part, checked_clips, parts
 from seldio.formats.recognise import Recognised, is_table, named_like_labels
-from seldio.quick import dataclass
 from seldio.schema.events import Origin, origin_of, with_origin
 from seldio.text import printable
 
@@ -108,7 +108,7 @@ def joined(found: Sequence[Recognised]) -> list[tuple[pa.Table, LabelFormat]]:
     return [*others, (with_origin(table, origin), shards[0].format)]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class LabelInput:
     """What was read of a source."""
 

@@ -42,7 +42,6 @@ from seldio.formats.mera_submission import SUBMISSION, zipped
 from seldio.formats.parquet import too_large
 from seldio.formats.parts import Part, parts
 from seldio.formats.recognise import PARQUET_SUFFIX
-from seldio.quick import dataclass
 from seldio.rules.item_table import moved
 from seldio.schema.arrays import pc
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of, to_table
@@ -56,7 +55,7 @@ Place = str | os.PathLike[str]
 FILLABLE = ("task", "instruction", "language", "split", "dataset")
 
 
-@dataclass
+@dataclasses.dataclass
 class Loss:
     """What a target cannot hold of questions or predictions, counted a part of them after the other."""
 

@@ -35,7 +35,6 @@ from seldio.formats.label_csv import Dialect
 from seldio.formats.parquet import reading_of, write_clips
 from seldio.formats.parts import Part, resolved
 from seldio.formats.recognise import Recognised, suffixes
-from seldio.quick import dataclass
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, event_table, origin_of
 from seldio.schema.streams import TableBytes, from_stream, to_stream
@@ -51,7 +50,7 @@ CONSTANT = {"distance": 0.0, "hemisphere": False}
 Columns = tuple[tuple[str, tuple[str, ...]], ...]
 
 
-@dataclass
+@dataclasses.dataclass
 class Portion:
     """Label files that are converted together: those of a part, or all tables of labels if they may be one."""
 
@@ -116,7 +115,7 @@ class Verb(NamedTuple):
 # --- the survey -------------------------------------------------------------------------------------------------------
 
 
-@dataclass
+@dataclasses.dataclass
 class LayoutSurvey:
     """The rows of one layout; those of several portions add up."""
 
@@ -146,7 +145,7 @@ class LayoutSurvey:
         self.unfit = self.unfit or other.unfit
 
 
-@dataclass
+@dataclasses.dataclass
 class Survey:
     """What portions hold: their layouts by key, remarks about their files, and errors in their rows."""
 
@@ -170,7 +169,7 @@ class Survey:
         return tuple((key, tuple(sorted(layout.columns))) for key, layout in self.layouts.items())
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Surveying:
     """Read a portion, and work out what converting it means."""
 
@@ -213,7 +212,7 @@ class Surveying:
 # --- the writing ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class WritingFiles:
     """Convert a portion and write its files, each whole: below *out*, or as *out* itself if it is *single*."""
 
@@ -246,7 +245,7 @@ def _state(path: str) -> tuple[int, int]:
     return state.st_size, state.st_mtime_ns
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Packing:
     """Convert a portion, which has one layout, to rows of a Parquet table."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -18,7 +19,6 @@ from seldio.formats.base import LAYOUT_KEYS, UNITS
 from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
 from seldio.formats.parts import resolved
-from seldio.quick import dataclass
 from seldio.schema.events import COLUMNS
 from seldio.text import listed, plural
 from seldio.vocabularies import vocabulary
@@ -30,7 +30,7 @@ ALL = "all"
 _EXAMPLES = {"distance": "METRES"}
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Plan:
     """What a conversion means for the data."""
 
@@ -310,7 +310,7 @@ def _clips(facts: Facts, target: LabelFormat) -> Iterator[str]:
 # --- what is allowed --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Converted:
     """A table as its target holds it, and what that meant for the data."""
 

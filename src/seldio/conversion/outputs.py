@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import IOBase
@@ -16,13 +17,12 @@ import pyarrow as pa
 from seldio.errors import InvalidData, UsageError
 from seldio.files import atomic_write, in_the_way, make_folder
 from seldio.files.entries import ours
-from seldio.quick import regex
 from seldio.reader_rules import reader_rule
 from seldio.schema.events import ClipFile, clip_codes, origin_of
 from seldio.text import clipped, printable
 
 #: Names that could lead out of the folder they are put in; "" and "." are no names either.
-_ESCAPES = regex(r"(^|/)\.{0,2}(/|$)|^[A-Za-z]:|[\\\0]")
+_ESCAPES = re.compile(r"(^|/)\.{0,2}(/|$)|^[A-Za-z]:|[\\\0]")
 
 
 def table_place(out: str, sources: Iterable[str], layouts: int) -> Path:

@@ -31,7 +31,6 @@ from seldio.formats.items import ItemFormat
 from seldio.formats.json_items import JsonItems
 from seldio.formats.parts import Part
 from seldio.formats.qa_json import ITEMS
-from seldio.quick import dataclass
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
@@ -56,7 +55,7 @@ PART = 1 << 18
 # --- what is done with a part -----------------------------------------------------------------------------------------
 
 
-@dataclass
+@dataclasses.dataclass
 class QuestionTally:
     """What was asked and skipped, in which layouts, about how many recordings; by task, and by task and reason."""
 
@@ -84,7 +83,7 @@ class QuestionBatch(NamedTuple):
     tally: QuestionTally
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class MakingQuestions:
     """Make items of the labels of a part, as texts of a format."""
 
@@ -131,7 +130,7 @@ def encoded(item: Item, target: JsonItems) -> bytes:
     return target.layout.record(target.record(item)).encode()
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class CuttingSound:
     """Cut the audio that items of the format ``items`` ask about out of recordings."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import math
 import os
@@ -24,7 +25,6 @@ from seldio.formats.parquet import guarded
 from seldio.media.audio import Decoder, NotAudio, WrittenSound, probe_entry, write_blocks
 from seldio.media.encoding import encode
 from seldio.media.heard import SHORT, ArrayHeard, array_heard, check_heard, renamed
-from seldio.quick import dataclass
 from seldio.text import listed, plural, printable
 
 Array = Literal["foa", "mic"]
@@ -51,7 +51,7 @@ _WRONG = "the wrong files are in the folder, or are called like the others"
 _LARGEST = 32767 / 32768
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ArrayConversion(Conversion):
     """What became of a dataset tree, a file of metadata or a recording."""
 
@@ -138,7 +138,7 @@ def _tree(source: Source, out: Path, work: MakingRecording, audio: bool, said: A
     return _report(work, made, sorted(set(written)), len(replaced), notes)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class _Hearing:
     """Which array recordings are of, below a folder whose name may say so."""
 
@@ -312,7 +312,7 @@ class RecordingToMake(NamedTuple):
         return self._replace(entry=self.entry.portable())
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class MakingRecording:
     """Make a recording from that of the other array, block by block, as WAV of 16 bits; all with one gain."""
 

@@ -11,7 +11,6 @@ from typing import Any
 from seldio import formats
 from seldio.findings import Finding
 from seldio.formats import ItemFormat
-from seldio.quick import dataclass
 from seldio.text import listed, plural, printable
 
 #: Columns of a report of questions.
@@ -22,7 +21,7 @@ _MOST = 3
 _LISTED = 20
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Conversion:
     """What a conversion did.
 
@@ -86,7 +85,7 @@ class Conversion:
         yield from (f"  {finding}" for finding in self.findings)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class QuestionsMade(Conversion):
     """What was asked about labels, and what was not; ``clips`` are recordings."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from seldio.errors import UsageError
@@ -17,7 +18,6 @@ from seldio.files.sources import LEVELS, on_disk, on_this_machine
 from seldio.formats.datasets import TOPS
 from seldio.formats.trees import TYPES, read_tree
 from seldio.media.recording import Recording
-from seldio.quick import dataclass
 from seldio.schema.clips import RECORDINGS, Array, Clip
 from seldio.text import clipped, listed, plural, printable
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -22,7 +23,6 @@ from seldio.errors import UsageError
 from seldio.files import Entry, open_source
 from seldio.findings import raise_errors
 from seldio.formats import ItemFormat, get
-from seldio.quick import dataclass
 from seldio.schema.arrays import pc
 from seldio.schema.clips import CLIP_SCHEMA, RECORDINGS, Clip, ClipTable
 from seldio.text import listed, meant, plural
@@ -227,7 +227,7 @@ class Dataset:
         return Dataset(self._index, kept, self._conditions)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class _Condition:
     """That a field of a question has one of some values."""
 

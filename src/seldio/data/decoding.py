@@ -9,7 +9,7 @@ baselines of DCASE 2023 to 2025 (``train_seldnet.py``, ``utils.py``), in the sam
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from seldio import geometry
 from seldio.data.outputs import NETWORK_TRACKS, Array, clip_outputs, inner_shapes
 from seldio.data.targets import TARGETS, TRACKS, TargetForm
 from seldio.errors import DataError, UsageError
-from seldio.quick import dataclass
 from seldio.schema.events import COLUMNS, ClipFile, Origin, with_origin
 from seldio.text import printable
 from seldio.vocabularies import vocabulary as class_list

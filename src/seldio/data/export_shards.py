@@ -45,11 +45,9 @@ from seldio.data.export_table import (
     feature,
     features_metadata,
 )
-from seldio.engines import each
+from seldio.engines import cut, each
 from seldio.files import Entry
-from seldio.files.entries import cut
 from seldio.formats.parquet import write_parquet
-from seldio.quick import dataclass
 from seldio.schema.events import ClipFile, Origin, origin_of, with_origin
 from seldio.schema.streams import from_stream, to_stream
 
@@ -71,7 +69,7 @@ class Content(ABC):
         return self
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class FilePart:
     """One file of an export: the part that is worked on."""
 
@@ -93,7 +91,7 @@ class FilePart:
         return dataclasses.replace(self, inputs=(), content=self.content.portable())
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class _Copy(Content):
     entry: Entry
 
@@ -108,7 +106,7 @@ def copied(name: str, entry: Entry, split: str | None = None) -> FilePart:
     return FilePart(name, (entry,), _Copy(entry), split, entry.name)
 
 
-@dataclass
+@dataclasses.dataclass
 class ExportFiles:
     """The files of a kind, but for copies of what is of no clip; their features, and the shards to be listed."""
 
@@ -153,7 +151,7 @@ def parquet_files(plan: ExportPlan, _: str, *, embed: bool, shard_bytes: int) ->
     return found
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ParquetShard(Content):
     """A file of clips."""
 
@@ -193,7 +191,7 @@ def _leaves(path: str, kind: pa.DataType) -> Iterator[str]:
         yield path
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class LabelShard(Content):
     """A file of labels: one event table, whose clips have the names that they have in the table of clips.
 
@@ -244,7 +242,7 @@ def tar_files(plan: ExportPlan, _: str, *, shard_bytes: int, **__: object) -> Ex
     return ExportFiles(parts, shards=[part.name for part in parts])
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class TarShard(Content):
     """A tar file of clips: what is told of each, and its questions; None where there are none at all."""
 
@@ -339,7 +337,7 @@ def _place(kind: str, split: str, row: ClipRow, column: str, entry: Entry) -> st
     return f"{split}/{name}" if _typed(kind, column) else name
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class FolderListing(Content):
     """The metadata of a split, or of some rows of it; gathered from parts.
 

@@ -21,7 +21,6 @@ from seldio.engines import each
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.media.audio import NotAudio, probe_entry
-from seldio.quick import dataclass
 from seldio.schema.arrays import pc
 from seldio.schema.clips import RECORDINGS, Clip
 from seldio.schema.splits import clip_split
@@ -77,7 +76,7 @@ def features_metadata(features: Mapping[str, Feature]) -> dict[bytes, bytes]:
 # --- clips -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ClipRow:
     """A clip and its files."""
 
@@ -252,7 +251,7 @@ def _keys(names: Iterable[str]) -> dict[str, str]:
 _CLASS = ("class", "class_id")
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ClipColumns:
     """What rows are made with; a part of it goes along to another process."""
 

@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import stat
 import warnings
@@ -40,7 +41,6 @@ from seldio.files.streams import CHUNK
 from seldio.files.writing import remove, sweep
 from seldio.findings import raise_errors
 from seldio.formats import get
-from seldio.quick import dataclass, regex
 from seldio.text import listed, plural, printable
 
 #: Recordings are longer than what other verbs hold in memory.
@@ -57,7 +57,7 @@ VERSION = 1
 #: The folder of the ledger; hidden, so that it is no part of what is shared.
 LEDGER = ".seldio-export"
 #: The names under which exports put files that are made of the source, by which an earlier one knows its own again.
-_PLACES = regex(
+_PLACES = re.compile(
     r"(?:data|labels)/[^/]+-\d{5}-of-\d{5}\.(?:parquet|tar)|index\.json|[^/]+/metadata\.(?:jsonl|parquet)"
     r"|(?:media|other|labels)/.+|(?:[^/]+/)?(?:foa|mic|stereo|audio|video)/.+"
 )
@@ -65,7 +65,7 @@ _PLACES = regex(
 _LOT_FILES, _LOT_BYTES = 64, 16 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class ExportFile:
     """One file of an export."""
 
@@ -77,7 +77,7 @@ class ExportFile:
     origin: str | None = None  # the file of the source that it is a copy of; None where it holds several
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Manifest:
     """What an export consists of.
 
@@ -334,7 +334,7 @@ class ExportFolder:
         return True
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class WriteFile:
     """Write files of an export below the folder *out*."""
 
@@ -434,7 +434,7 @@ def _check_written(folder: Path, file: ExportFile, entry: Entry | None) -> None:
         raise DataError(f"{path} is not the file that was written (its SHA-256 differs): fetch it again")
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Stored(Conversion):
     """What an export or the way back did."""
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from seldio.data.targets import TRACKS, TargetForm
 from seldio.errors import DataError, UsageError
-from seldio.quick import dataclass
 from seldio.text import plural, printable
 
 if TYPE_CHECKING:

@@ -44,7 +44,6 @@ from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.formats.items import ItemFormat
 from seldio.media.audio import NotAudio
-from seldio.quick import dataclass
 from seldio.schema.arrays import pc
 from seldio.schema.clips import CLIP_SCHEMA, RECORDINGS, ClipTable
 from seldio.text import printable
@@ -66,7 +65,7 @@ _SCHEMA = pa.schema(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class SavedFacts:
     """What holds for a whole index."""
 
@@ -351,7 +350,7 @@ def _facts(entry: Entry) -> SoundFacts | None:
         return None
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class _Stamps:
     """Checks the labels of some clips; files that have changed since *young* prove nothing."""
 

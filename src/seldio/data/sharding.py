@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from multiprocessing import context, sharedctypes
 from typing import Any, Literal, TypeGuard, get_args
 
 import numpy as np
 
 from seldio.errors import UsageError
-from seldio.quick import dataclass
 
 #: Shards are counted from 0: how many there are, and which one this is.
 Shard = tuple[int, int]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
@@ -10,7 +11,6 @@ from seldio.data import sharding
 from seldio.data.batches import Axes, Pad, collate, ragged_axes
 from seldio.data.sharding import Even, OwnShard, Rest, Shard, SharedEpoch, within
 from seldio.errors import UsageError
-from seldio.quick import dataclass
 
 #: How many elements have been taken when a value is given, and the value.
 _Counted = Iterator[tuple[int, Any]]
@@ -251,7 +251,7 @@ class Subset(Sequence[Any]):
 # --- what is done with the elements on their way ---------------------------------------------------------
 
 
-@dataclass(frozen=True, repr=False)
+@dataclasses.dataclass(frozen=True, repr=False)
 class _MapStage:
     """A function of each element."""
 
@@ -268,7 +268,7 @@ class _MapStage:
         return number
 
 
-@dataclass(frozen=True, repr=False)
+@dataclasses.dataclass(frozen=True, repr=False)
 class _BatchStage:
     """Batches of elements; *axes* are those along which parts always differ."""
 

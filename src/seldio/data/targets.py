@@ -9,7 +9,7 @@ functions ``get_labels_for_file`` and ``get_adpit_labels_for_file`` give the sam
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +19,6 @@ import pyarrow as pa
 from seldio import geometry
 from seldio.conversion.frames import are_events, frames_of
 from seldio.errors import DataError
-from seldio.quick import dataclass
 from seldio.schema.arrays import pc
 from seldio.schema.spans import rank_in_frame
 from seldio.text import printable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
@@ -18,7 +19,6 @@ from seldio.files import Entry
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.media.recording import IN_16_BITS, not_in_16_bits
 from seldio.media.resampling import resampler
-from seldio.quick import dataclass
 from seldio.schema.arrays import pc
 from seldio.schema.clips import RECORDINGS
 from seldio.schema.events import origin_of

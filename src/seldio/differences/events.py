@@ -6,6 +6,7 @@ chosen so that the agreement of the whole clip is the largest (the Hungarian met
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,6 @@ import numpy as np
 from seldio import geometry
 from seldio.differences.relations import apart, paired, ranked, tolerance, wrapped
 from seldio.differences.rows import NO_SOURCE, Floats, Ints, VersionRows, coded
-from seldio.quick import dataclass
 from seldio.schema.spans import in_order, runs
 from seldio.scores.seld.pairing import solved
 
@@ -25,7 +25,7 @@ OVERLAP, NEAR = 0.5, 10.0
 _CLASS, _PLACE = 1.0, 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class ChangedEvent:
     """One event that is not the same in both versions."""
 
@@ -47,7 +47,7 @@ KINDS: Mapping[str, str] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class _Events:
     """The events of a clip, ordered by onset."""
 

@@ -5,6 +5,7 @@ Rows belong together by their ids; if ids changed, by recording and question.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 
 from seldio.errors import DataError, UsageError
 from seldio.formats.items import ItemReading
-from seldio.quick import dataclass
 from seldio.schema.arrays import pc
 from seldio.text import printable
 
@@ -33,7 +33,7 @@ KINDS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class ChangedRow:
     """A question or a prediction that is not the same in both versions."""
 
@@ -43,7 +43,7 @@ class ChangedRow:
     after: str
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ItemChanges:
     """What changed between two files of questions or predictions."""
 

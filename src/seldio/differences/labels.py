@@ -31,12 +31,10 @@ from seldio.differences.rows import (
     same_by_clip,
     version_rows,
 )
-from seldio.engines import each
+from seldio.engines import cut, each
 from seldio.errors import DataError
 from seldio.files import Source
-from seldio.files.entries import cut
 from seldio.formats import LabelFormat
-from seldio.quick import dataclass
 from seldio.scores.seld.join import ClipRows, LabelFiles, Labels, labels_of
 from seldio.text import listed, printable
 
@@ -52,7 +50,7 @@ class WholeCause(NamedTuple):
     rows: int
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ChangedClip:
     """A clip that is not the same in both versions."""
 
@@ -63,7 +61,7 @@ class ChangedClip:
     reordered: bool = False  # whether rows are in another order, and nothing else differs
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class LabelChanges:
     """What changed in some clips; that of parts adds up."""
 
@@ -97,7 +95,7 @@ class VersionPart(NamedTuple):
         return self._replace(old=self.old.portable(), new=self.new.portable())
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Comparing:
     """The work on a part."""
 
@@ -170,7 +168,7 @@ def _differing(old: VersionRows, new: VersionRows, clips: int) -> Iterator[tuple
         yield one, a.take(slice(*was)), b.take(slice(*now)), bool(reordered[one])
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class LabelVersions:
     """Both versions, which stay open, and the clips of each."""
 

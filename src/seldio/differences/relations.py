@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seldio.differences.rows import NO_SOURCE, Floats, Ints, VersionRows, coded
-from seldio.quick import dataclass
 from seldio.schema.spans import rank_in_frame
 
 #: The share of rows that a cause explains, of those that it changes; rows that it has to change; and the share of
@@ -32,7 +31,7 @@ class ClipChange(NamedTuple):
     apply: Callable[[VersionRows], VersionRows]  # to the old rows
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class _Change:
     """A row of the table: what may be done to a field."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -11,7 +12,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from seldio.conversion.frames import class_keys, has
-from seldio.quick import dataclass
 from seldio.schema.arrays import pc
 from seldio.schema.events import clip_codes
 from seldio.vocabularies import vocabulary
@@ -26,7 +26,7 @@ MICRO = 1_000_000
 NO_SOURCE = -(1 << 31)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class VersionRows:
     """Rows of one version, one entry for each row of the event table."""
 

@@ -6,6 +6,7 @@ the whole, with :func:`running`.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, c
 
 from seldio import wings
 from seldio.errors import UsageError
-from seldio.quick import dataclass
 
 if TYPE_CHECKING:
     from seldio.engines.ledger import Ledger
@@ -50,7 +50,7 @@ class Portable(Protocol):
         ...
 
 
-@dataclass
+@dataclasses.dataclass
 class _Running:
     """What a user wants; the engine is started when there is work for it."""
 
@@ -212,7 +212,7 @@ def each(
             yield from found(one)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class _Each(Generic[Part, Result]):
     """*work* on several parts."""
 
@@ -239,3 +239,26 @@ def _results_of(work: Callable[..., Any]) -> Any:
 
 
 # --- parts by their size ---------------------------------------------------------------------------------
+
+
+Thing = TypeVar("Thing")
+
+
+def cut(
+    things: Iterable[Thing], most: int, size: Callable[[Thing], int], count: int | None = None
+) -> Iterator[list[Thing]]:
+    """*things* in their order, in parts of at most *most* bytes, or of one thing that is larger.
+
+    >>> list(cut([3, 4, 9, 1, 1, 1], 7, int, count=2))
+    [[3, 4], [9], [1, 1], [1]]
+    """
+    part: list[Thing] = []
+    total = 0
+    for thing in things:
+        if part and (len(part) == count or total + size(thing) > most):
+            yield part
+            part, total = [], 0
+        part.append(thing)
+        total += size(thing)
+    if part:
+        yield part

@@ -14,6 +14,7 @@ import hashlib
 import importlib
 import json
 import math
+import re
 import sys
 import types
 import typing
@@ -24,7 +25,6 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 import numpy as np
 import pyarrow as pa
 
-from seldio.quick import regex
 from seldio.schema.streams import checked_stream, to_stream
 from seldio.text import clipped
 
@@ -35,7 +35,7 @@ _DIGEST = 32
 #: Most characters of the JSON of a result; many small lists are some twenty times as large in memory.
 _MOST = 1 << 26
 _WHOLE = 1 << 256  # whole numbers are smaller
-_NUMBERS = regex(r"[<>|][biufc]\d{1,2}")  # types of the numbers of an array
+_NUMBERS = re.compile(r"[<>|][biufc]\d{1,2}")  # types of the numbers of an array
 _INFINITE = ("nan", "inf", "-inf")  # which JSON does not have
 
 Encode = Callable[[Any, list[bytes]], Any]

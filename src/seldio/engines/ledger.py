@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -18,7 +19,6 @@ from typing import Any
 from seldio.errors import SeldioWarning, UsageError
 from seldio.files import make_folder, write_bytes
 from seldio.files.writing import alone, remove
-from seldio.quick import regex
 from seldio.text import plural, printable
 
 NAME = "seldio-parts.json"
@@ -26,7 +26,7 @@ VERSION = 2
 _SUFFIX = ".part"
 _LOCK = "seldio.lock"
 #: The names of files of ours; what else ends in ``.part`` may be a download of somebody.
-_OWN = regex(r"([0-9a-f]{64}|earlier)\.part")
+_OWN = re.compile(r"([0-9a-f]{64}|earlier)\.part")
 #: A file that is larger holds no result.
 _MOST = 1 << 31
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import multiprocessing
 import os
 import signal
@@ -15,7 +16,6 @@ from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 from seldio.errors import SeldioError, UsageError
-from seldio.quick import dataclass
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -75,7 +75,7 @@ class Processes:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-@dataclass
+@dataclasses.dataclass
 class _Worker:
     """This process, where it is a worker: is it at work on a part, and shall it end as soon as it can?"""
 
@@ -95,7 +95,7 @@ class _Worker:
 _worker = _Worker()
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class _Interruptible(Generic[Part, Result]):
     """*work* that a signal may end at any moment, which it may not while a result is sent.
 

@@ -18,7 +18,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from pathlib import PurePosixPath
@@ -30,21 +30,20 @@ from seldio.files.entries import Entry, Kind, Limits, Source, check_keys, checke
 from seldio.files.problems import DAMAGE, check_bits, guard, problem, special
 from seldio.files.streams import Inflated, Inside, Memory, OnDisk, Packed, Stretch
 from seldio.findings import Finding, Sink
-from seldio.quick import dataclass, regex
 from seldio.text import plural
 
 _Unpacker = Callable[[IO[bytes]], Any]  # GzipFile, BZ2File, LZMAFile: alike, but without a common type
 
 #: Zips that are files: a workbook, renamed; a log of inspect_ai, which its format opens.
 _WHOLE = (".csv", ".eval")
-_SUFFIX = regex(r"(?i)\.(zip|tar|tgz|gz|bz2|xz)$")
+_SUFFIX = re.compile(r"(?i)\.(zip|tar|tgz|gz|bz2|xz)$")
 _TARS = 2**26  # bytes that a compressed tar may have in any case
 _ZIP_HEADERS, _TAR_HEADER = 2**25, 2**20  # most bytes of headers: parsed, they take many times that in memory
 #: What extended headers of a tar may cost to parse, in bytes: in all, for each member, and beside its bytes a record.
 _EXTENDED, _EXTENDED_MEMBER, _RECORD = 2**24, 2**11, 2**6
 _GLOBAL = 256  # most global records
 _ZSTANDARD = 93  # method of a zip's member
-_DIGITS = regex(rb"\d{100}")
+_DIGITS = re.compile(rb"\d{100}")
 
 
 def _gunzip(stream: IO[bytes]) -> gzip.GzipFile:
@@ -125,7 +124,7 @@ def _single(packed: Packed, unpack: _Unpacker) -> Any:
 
 
 #: Files of a folder that are read as what gzip packed into them: text, which is read as a whole.
-_PACKED_TEXT = regex(r"(?i)\.(csv|tsv|txt|json|jsonl|ndjson|eaf|jams)\.gz$")
+_PACKED_TEXT = re.compile(r"(?i)\.(csv|tsv|txt|json|jsonl|ndjson|eaf|jams)\.gz$")
 
 
 #: So many times as large as a file is what gzip packs into it, at most.

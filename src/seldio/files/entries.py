@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Self, TypeVar, cast
+from typing import Any, BinaryIO, Literal, Self, cast
 
 from seldio.errors import InvalidData, SeldioError
 from seldio.files.problems import guard, problem
 from seldio.files.streams import CHUNK, Inside, Packed, Stretch, open_regular, read_regular
 from seldio.findings import Sink
-from seldio.quick import dataclass, regex
 from seldio.text import hides, listed, plural, printable
 
-Thing = TypeVar("Thing")
 Kind = Literal["file", "folder", "zip", "tar", "gzip", "stdin"]
 
 
@@ -209,14 +208,14 @@ class Source:
 SKIPPED = frozenset({"__pycache__", "__MACOSX", "Thumbs.db", "desktop.ini"})
 
 _ON_WINDOWS = {
-    "holds a character that Windows forbids": regex(r"[<>:|?*\\]"),
-    "ends in a dot or space, which Windows drops": regex(r"[. ](/|$)"),
-    "is reserved for a device on Windows": regex(r"(?i)(^|/)(con|prn|aux|nul|com\d|lpt\d)(\.[^/]*)?(/|$)"),
+    "holds a character that Windows forbids": re.compile(r"[<>:|?*\\]"),
+    "ends in a dot or space, which Windows drops": re.compile(r"[. ](/|$)"),
+    "is reserved for a device on Windows": re.compile(r"(?i)(^|/)(con|prn|aux|nul|com\d|lpt\d)(\.[^/]*)?(/|$)"),
 }
 
 
 #: In what seldio keeps finished work. It is no data, and nobody else writes it.
-_OURS = regex(r"(?i)(^|/)(\.seldio-[^/]*|seldio-parts\.json|([0-9a-f]{64}|earlier)\.part)(/|$)")
+_OURS = re.compile(r"(?i)(^|/)(\.seldio-[^/]*|seldio-parts\.json|([0-9a-f]{64}|earlier)\.part)(/|$)")
 
 
 def hidden(name: str) -> bool:
@@ -261,23 +260,3 @@ def check_keys(path: str, entries: Iterable[Entry], sink: Sink) -> None:
     if names:
         what = f"More than one dot in {plural(len(names), 'name')} ({listed(names)})"
         sink(problem("SAF111", path, what))
-
-
-def cut(
-    things: Iterable[Thing], most: int, size: Callable[[Thing], int], count: int | None = None
-) -> Iterator[list[Thing]]:
-    """*things* in their order, in parts of at most *most* bytes, or of one thing that is larger.
-
-    >>> list(cut([3, 4, 9, 1, 1, 1], 7, int, count=2))
-    [[3, 4], [9], [1, 1], [1]]
-    """
-    part: list[Thing] = []
-    total = 0
-    for thing in things:
-        if part and (len(part) == count or total + size(thing) > most):
-            yield part
-            part, total = [], 0
-        part.append(thing)
-        total += size(thing)
-    if part:
-        yield part

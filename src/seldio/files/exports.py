@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Protocol
 
@@ -20,15 +21,14 @@ from seldio.files.entries import Entry, Kind, Limits, Source, checked
 from seldio.files.problems import guard, problem
 from seldio.files.streams import OnDisk, Stretch
 from seldio.findings import Sink
-from seldio.quick import regex
 from seldio.text import printable
 
 MANIFEST = "manifest.json"
 #: The folders of tables of labels, and of shards.
 LABELS, DATA = "labels/", "data/"
 #: Folders of an export whose files came from below them: those of no clip, and recordings beside a table.
-_COPIES = regex(r"(?:other|media)/")
-_TAR = regex(r"-\d{5}-of-\d{5}\.tar$")
+_COPIES = re.compile(r"(?:other|media)/")
+_TAR = re.compile(r"-\d{5}-of-\d{5}\.tar$")
 _INDEX = "index.json"
 #: Bytes that tell a manifest, and the most of what tells of one sample of a shard.
 _HEAD, _RECORD = 64, 2**24

@@ -15,6 +15,7 @@ Reference: https://github.com/apache/parquet-format (README.md, Encodings.md, sr
 
 from __future__ import annotations
 
+import dataclasses
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,7 +34,6 @@ from seldio.files.archives import Member
 from seldio.files.entries import Entry, Limits
 from seldio.files.problems import problem
 from seldio.files.streams import Inside, Stretch
-from seldio.quick import dataclass
 
 #: Bytes up to which columns of row groups are kept, and how many of them; of larger ones it is the last.
 _SMALL, _KEPT = 2**24, 16
@@ -127,7 +127,7 @@ def _sizes(real: str, group: int, column: str, chunk: Any) -> list[int]:
     ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Cell(Inside):
     """A value of a column that is compressed; called, it gives a stream of it."""
 

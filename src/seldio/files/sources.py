@@ -30,11 +30,10 @@ from seldio.files.entries import DEFAULTS, Entry, Limits, Source, checked, hidde
 from seldio.files.problems import check_bits, failure, problem, special
 from seldio.files.streams import CHUNK, Memory, OnDisk
 from seldio.findings import Sink
-from seldio.quick import regex
 from seldio.text import clipped, meant
 
 #: How files are called of which a source has one where it is an export, or a shard of one.
-_OF_EXPORTS = regex(r"\.(parquet|tar)$|^manifest\.json$")
+_OF_EXPORTS = re.compile(r"\.(parquet|tar)$|^manifest\.json$")
 
 
 def open_source(

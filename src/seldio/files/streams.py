@@ -16,11 +16,11 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import IO, Any, BinaryIO, Protocol
 
 from seldio.errors import InvalidData, SeldioError
 from seldio.files.problems import failure, problem, special
-from seldio.quick import dataclass
 from seldio.text import printable
 
 #: Bytes read at once.

@@ -11,6 +11,7 @@ none); a label whose start is its end is a point.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 
@@ -29,21 +30,20 @@ from seldio.formats.label_tools import (
     seconds,
     text_of,
 )
-from seldio.quick import dataclass, regex
 from seldio.schema.events import ClipFile
 from seldio.text import plural
 
 #: Keys of :attr:`ToolLabel.extra` for the limits of frequency, in Hz; every tool that has them uses these.
 LIMITS = ("low_hz", "high_hz")
 _TIME = r"[+-]?[0-9]+(?:[.,][0-9]*)?"
-_LIKELY = regex(rf"{_TIME}\t{_TIME}\t[^\t]*|\\\t{_TIME}\t{_TIME}")
-_LINE = regex(r"[^\r\n]+")
+_LIKELY = re.compile(rf"{_TIME}\t{_TIME}\t[^\t]*|\\\t{_TIME}\t{_TIME}")
+_LINE = re.compile(r"[^\r\n]+")
 _FORM = "a line is START<TAB>END<TAB>TEXT, in seconds: in Audacity, File > Export Other > Export Labels"
 #: Bytes of a file that are looked at to tell what it is, and the share of its lines that have to look right.
 HEAD, _SHARE = 4096, 0.5
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class AudacityFormat(ToolFormat):
     """The label tracks that Audacity exports."""
 

@@ -6,13 +6,13 @@ cell by cell; its *shape* then matches all rows that have the same faults in the
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import unicodedata
 from collections.abc import Sequence
 from functools import cached_property
 
 from seldio.formats.cells import KINDS, CellProblem
-from seldio.quick import dataclass, regex
 
 #: So many shapes are learned of the files that are read together; rows of further shapes are looked at one by one.
 MOST_SHAPES = 64
@@ -21,14 +21,14 @@ _LONGEST = 40
 #: A byte that no learned cell holds as it is: controls, and what makes up a character beyond ASCII.
 _PLAIN = rb'[^,"\x00-\x1f\x7f-\xff]'
 _RAGGED = _PLAIN + rb"*+(?>(?:" + rb'"' + _PLAIN + rb'*+"' + _PLAIN + rb"*+)*)"
-_DIGITS = regex(r"(\.?)([0-9]++)|[^0-9.]++|\.")
-_WORD = regex(r"[A-Za-z_]++(?>(?:[ -][A-Za-z_]++)*)")
+_DIGITS = re.compile(r"(\.?)([0-9]++)|[^0-9.]++|\.")
+_WORD = re.compile(r"[A-Za-z_]++(?>(?:[ -][A-Za-z_]++)*)")
 _ANY_WORD = rb"(?!(?i:nan|inf|infinity)[,\n])[A-Za-z_]++(?>(?:[ -][A-Za-z_]++)*)"
 #: Where digits do not stand for any others: exponents and other bases.
-_SPECIAL = regex(r"[0-9.][eE]|[0-9][xXoObB]")
+_SPECIAL = re.compile(r"[0-9.][eE]|[0-9][xXoObB]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Fault:
     """What one shape of rows has wrong: *cells* cells of a row, of one code."""
 
@@ -37,7 +37,7 @@ class Fault:
     cells: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class BadRow:
     """Rows with the same faults in the same cells."""
 

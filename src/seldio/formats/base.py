@@ -19,7 +19,6 @@ import pyarrow as pa
 
 from seldio import clock
 from seldio.findings import Finding, Rule, Sink
-from seldio.quick import dataclass, regex
 from seldio.schema.arrays import from_numpy, from_texts
 from seldio.schema.events import ClipFile, Origin, with_origin
 
@@ -29,7 +28,7 @@ Role = Literal["label", "output", "submission", "table"]
 UNITS = {1: ("m", "metres"), 100: ("cm", "centimetres"), 1000: ("mm", "millimetres")}
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class TextFile:
     """A file's content with its names."""
 
@@ -86,9 +85,6 @@ class Place(NamedTuple):
     excerpt: str  # its line
 
 
-_BREAKS = regex(r"\r\n|\r|\n")
-
-
 class TextLines:
     """A text in which places are looked up; lines end with LF, CR LF or CR, unless *breaks* says otherwise.
 
@@ -98,7 +94,7 @@ class TextLines:
         breaks: what ends a line.
     """
 
-    def __init__(self, text: str, first_line: int = 1, breaks: re.Pattern[str] = _BREAKS) -> None:
+    def __init__(self, text: str, first_line: int = 1, breaks: re.Pattern[str] = re.compile(r"\r\n|\r|\n")) -> None:
         self.text, self.first_line, self._breaks = text, first_line, breaks
         self._index, self._excerpt = -1, ""
 
@@ -187,7 +183,7 @@ class Reading(ABC):
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class LabelReading(Reading):
     """An event table with the files it came from."""
 
@@ -225,7 +221,7 @@ class LabelReading(Reading):
         return found.times(len(row.alike), part.lines(row.alike - part.first))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Format(ABC):
     """One concrete file layout: of labels, of questions, or of predictions."""
 
@@ -254,7 +250,7 @@ class Format(ABC):
         return self
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class LabelFormat(Format):
     """One layout of event tables."""
 

@@ -9,6 +9,7 @@ digits, ``nan``) is not data.
 from __future__ import annotations
 
 import codecs
+import dataclasses
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -18,13 +19,12 @@ import numpy as np
 import pyarrow as pa
 
 from seldio.findings import Finding, Rule
-from seldio.quick import dataclass, regex
 from seldio.reader_rules import READER_RULES
 from seldio.schema.arrays import from_numpy, from_texts
 from seldio.text import clipped, plural, printable
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class CellKind:
     """A kind of cell: what it matches, what is expected for messages, and numpy values as an Arrow array of strings."""
 
@@ -76,9 +76,9 @@ LIMIT = 1e9
 
 
 #: The grammar of one cell, to be matched whole.
-PATTERNS = {kind: regex(rule.pattern) for kind, rule in KINDS.items()}
-_MANTISSA = regex(rb"(?:\A|[,\n])" + _DECIMAL + rb"\Z")
-_EXPONENT = regex(rb"e(?=(?:-[0-9]{1,3}|[0-9]{1,2})(?:[,\r\n]|\Z))")
+PATTERNS = {kind: re.compile(rule.pattern) for kind, rule in KINDS.items()}
+_MANTISSA = re.compile(rb"(?:\A|[,\n])" + _DECIMAL + rb"\Z")
+_EXPONENT = re.compile(rb"e(?=(?:-[0-9]{1,3}|[0-9]{1,2})(?:[,\r\n]|\Z))")
 
 
 def plain_exponents(data: bytes) -> bool:
@@ -96,13 +96,13 @@ def plain_exponents(data: bytes) -> bool:
 
 # --- what is wrong with a cell -----------------------------------------------------------------------
 
-_CONTROL = regex(
+_CONTROL = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-_FORMULA = regex(r"[=@].*|[+-](?!(?:nan|inf\w*)\Z)[A-Za-z(@=].*", re.IGNORECASE)
+_FORMULA = re.compile(r"[=@].*|[+-](?!(?:nan|inf\w*)\Z)[A-Za-z(@=].*", re.IGNORECASE)
 _ANGLES = ("azimuth", "elevation")
-_NOWHERE = regex(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+_NOWHERE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 #: What programs write where there is no number.
 _NOTHING = {"na", "n/a", "none", "null", "nil", "-", "--", "?", "missing", "unknown", "<na>", "nat", "#n/a"}
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -117,7 +117,7 @@ _DASHES = "\u2212\u2010\u2011\u2012\u2013\u2014\ufe63\uff0d"
 _TYPESET = str.maketrans(dict.fromkeys(_DASHES, "-") | dict.fromkeys("°º˚"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class CellProblem:
     """What is wrong with a cell: a *value*, *shift* characters from its start, and the cell as it can only be meant.
 
@@ -299,7 +299,7 @@ def _without_exponent(text: str) -> str:
 
 #: What follows the number of a field, and what it is multiplied by.
 _UNITS = {"azimuth": {"°": 1.0, "deg": 1.0}, "elevation": {"°": 1.0, "deg": 1.0}, "distance": {"m": 1.0, "cm": 0.01}}
-_NUMBER = regex(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)(.*)", re.DOTALL)
+_NUMBER = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)(.*)", re.DOTALL)
 
 
 def number_in(text: str, field: str = "") -> float | None:

@@ -6,24 +6,25 @@ where no layout fits the rows as they are, and is left to whoever wrote them.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from seldio.formats import cells
 from seldio.formats.shapes import ENOUGH, Row, Rows, Shape, counts_rows
-from seldio.quick import dataclass, regex
 from seldio.text import clipped
 
 #: What headers call the confidence of a row, alone or in a longer name (class_score).
-_CONFIDENCE = regex(r"(?i)(.*[ _.-])?(conf|confidences?|scores?|probs?|probability|certainty)([ _.-].*)?")
+_CONFIDENCE = re.compile(r"(?i)(.*[ _.-])?(conf|confidences?|scores?|probs?|probability|certainty)([ _.-].*)?")
 #: Rows from which on it is no accident that all values of a column lie between 0 and 1, or between 0 and 100.
 _SOME = 30
 #: Columns before those that may be one too many: frame and class.
 _FIRST = 2
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class _ColumnCells:
     """One column of rows: its cells as text, and as numbers where all of them are."""
 
@@ -100,7 +101,7 @@ def exchanged(width: int) -> Iterator[tuple[Shape, set[int]]]:
         ), {one, other}  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class _Without:
     """A row without one of its cells."""
 
@@ -110,7 +111,7 @@ class _Without:
         return [*row[: self.at], *row[self.at + 1 :]]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class _Exchanged:
     """A row with two of its cells in each other's place."""
 

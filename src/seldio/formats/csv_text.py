@@ -9,6 +9,7 @@ and 007 stay what they are; rows that cannot be read are left out of a table and
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -17,13 +18,12 @@ from typing import Literal, NamedTuple
 from seldio.findings import Sink
 from seldio.formats.base import Place, TextLines
 from seldio.formats.cells import encoding_problem
-from seldio.quick import dataclass, regex
 from seldio.reader_rules import READER_RULES
 from seldio.text import clipped, plural
 
-_CELL = regex(r'(?:"((?>(?:[^"]++|"")*))"([^,\r\n]*+)|([^,\r\n]*+))(,|\r\n|\r|\n|\Z)')
-_SPECIAL = regex(r'[",\r\n]')
-_BREAKS = regex(r'\A"|[,\r\n]')
+_CELL = re.compile(r'(?:"((?>(?:[^"]++|"")*))"([^,\r\n]*+)|([^,\r\n]*+))(,|\r\n|\r|\n|\Z)')
+_SPECIAL = re.compile(r'[",\r\n]')
+_BREAKS = re.compile(r'\A"|[,\r\n]')
 BOM = "\ufeff"
 _ENDS = {"\n": "LF", "\r\n": "CR LF", "\r": "CR"}
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -87,7 +87,7 @@ def row_at(text: str, start: int) -> QuotedRow:
         position = match.end()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class CsvLayout:
     """How a csv text was written; rows are counted from the header, which is row 0."""
 
@@ -170,7 +170,7 @@ def _shown(cell: str | None, row: int, column: int, layout: CsvLayout, explicit:
 # --- a file as a table ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class CsvTable:
     """The rows of a csv file."""
 

@@ -23,7 +23,6 @@ from seldio.formats.base import TextFile
 from seldio.formats.cells import number_in
 from seldio.formats.csv_text import QuotedCell, QuotedRow, row_at, rows, written
 from seldio.formats.label_tools import Report, Span, ToolFormat, ToolLabel, ToolPart, ToolText, json_value
-from seldio.quick import dataclass
 from seldio.schema.events import ClipFile
 from seldio.text import clipped, listed, plural
 
@@ -39,7 +38,7 @@ class _Row(NamedTuple):
     span: Span
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class DatasetTable(ToolFormat):
     """The labels of a dataset in a table with commas and a header."""
 
@@ -113,7 +112,7 @@ def _span(row: _Row, column: str) -> Span:
 # --- L3DAS --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class L3dasFormat(DatasetTable):
     """The events of L3DAS: Start, End, Class and a place."""
 
@@ -195,7 +194,7 @@ class L3dasFormat(DatasetTable):
 _RATE, _HOP, _NOWHERE = 48_000, 10, -10_000.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class RealmanFormat(DatasetTable):
     """The table of RealMAN: a recording a row, with one direction, or a list of them."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, cached_property
 from types import MappingProxyType
@@ -16,7 +16,6 @@ from typing import Any, Literal, NamedTuple
 
 from seldio import plugins
 from seldio.errors import UsageError
-from seldio.quick import dataclass, regex
 from seldio.schema.splits import TEST, TRAIN, VALIDATION, WORDS, is_name
 from seldio.text import clipped
 
@@ -234,7 +233,7 @@ def _named(clip: str, match: re.Match[str]) -> Named:
     return Named(clip, numbers.get("fold"), numbers.get("room"), numbers.get("mix"))
 
 
-_PART = regex(r"dev-([a-z]+)(?:-.+)?")
+_PART = re.compile(r"dev-([a-z]+)(?:-.+)?")
 _KINDS_OF = {TRAIN: "dev-train", VALIDATION: "dev-val", TEST: "dev-test"}
 
 
@@ -266,7 +265,7 @@ PLAIN: Mapping[str, Top] = MappingProxyType({
 })  # fmt: skip
 
 
-_RANGE = regex(r"(?P<before>.*?)(?P<first>[0-9]{1,9})\.\.(?P<after>.*?)(?P<last>[0-9]{1,9})", re.DOTALL)
+_RANGE = re.compile(r"(?P<before>.*?)(?P<first>[0-9]{1,9})\.\.(?P<after>.*?)(?P<last>[0-9]{1,9})", re.DOTALL)
 _MOST = 1_000_000
 
 

@@ -31,7 +31,6 @@ from seldio import geometry
 from seldio.findings import Sink
 from seldio.formats import json_text
 from seldio.formats.base import FileRows, LabelFormat, LabelReading, Place, TextFile, assembled
-from seldio.quick import dataclass, regex
 from seldio.schema.arrays import pc
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.text import clipped
@@ -65,11 +64,11 @@ Flaw = tuple[str, str, Pointer, str | None]
 
 #: How much of a file is looked at to tell what it is.
 _PREFIX = 1 << 16
-_NAMES = regex(r"(?i)(?:^|[/_])mix\d+[^/]*_(?:std|inference)\.json$")
-_BEGINS = regex(rb'(?:\xef\xbb\xbf)?\s*\{(?=.*?"annotations"\s*:)', re.DOTALL)
+_NAMES = re.compile(r"(?i)(?:^|[/_])mix\d+[^/]*_(?:std|inference)\.json$")
+_BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{(?=.*?"annotations"\s*:)', re.DOTALL)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class JsonFormat(LabelFormat):
     """The layout of 2026."""
 
@@ -310,8 +309,8 @@ _LARGEST = 1 << 30
 #: As Arrow reads the keys of an annotation.
 _TYPES = {key: pa.int64() if key in _WHOLE else COLUMNS[field] for key, field in KEYS.items()}
 _SCHEMA = pa.schema({"annotations": pa.list_(pa.struct(list(_TYPES.items())))})
-_FIRST = regex(rb'\s*\{\s*"annotations"\s*:\s*\[\s*(?=\{)')
-_INTEGERS = {key: regex(rb'"%s"\s*:\s*-?\d+(?![\d.eE])' % key.encode()) for key in ("score", "distance")}
+_FIRST = re.compile(rb'\s*\{\s*"annotations"\s*:\s*\[\s*(?=\{)')
+_INTEGERS = {key: re.compile(rb'"%s"\s*:\s*-?\d+(?![\d.eE])' % key.encode()) for key in ("score", "distance")}
 
 
 def _columns_of(data: bytes) -> tuple[dict[str, pa.Array], JsonLayout] | None:
@@ -424,10 +423,10 @@ def _segmentations(table: pa.Table, given: list[Any]) -> list[Any]:
 
 # --- layout ----------------------------------------------------------------------------------------
 
-_INDENT = regex(rb'[\[{]\r?\n( *)[\[{"]')
+_INDENT = re.compile(rb'[\[{]\r?\n( *)[\[{"]')
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class JsonLayout:
     """How a file is written, where that is not as the official writer does it."""
 

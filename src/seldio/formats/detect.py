@@ -22,7 +22,6 @@ from seldio.formats.dialects import DIALECTS, OUTSIDE
 from seldio.formats.evidence import ENOUGH, FEW, OUT, SAMPLE, Sample, SampledFile, marks, misfits, sample_of, sampled
 from seldio.formats.label_csv import Dialect
 from seldio.formats.shapes import Shape
-from seldio.quick import dataclass
 from seldio.reader_rules import READER_RULES
 from seldio.text import plural
 
@@ -32,7 +31,7 @@ MARGIN = 2.0
 _WIDEST = max(len(dialect.columns) for dialect in DIALECTS) + 1
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Candidate:
     """A format with the points it collected and the sentences that explain them."""
 
@@ -45,7 +44,7 @@ class Candidate:
         return f"{self.format.name} ({why})"
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Detection:
     """What a group of files seems to be."""
 
@@ -274,7 +273,7 @@ def years(format: LabelFormat) -> tuple[int, ...]:
     return () if format.years.startswith("since") else tuple(map(int, re.findall(r"\d{4}", format.years)))
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Wanted:
     """What files are likely to be."""
 
@@ -290,7 +289,7 @@ class Wanted:
         return min((abs(one - other) for one in years(format) for other in self.years), default=_NEVER)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class LayoutChoice:
     """What a group of files is read as, in view of what they are wanted for."""
 

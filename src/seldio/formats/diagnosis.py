@@ -20,7 +20,6 @@ from seldio.findings import SINGLY, Finding, Sink
 from seldio.formats import cells
 from seldio.formats.base import TextFile
 from seldio.formats.shapes import counted, titled
-from seldio.quick import dataclass, regex
 from seldio.reader_rules import reader_rule
 from seldio.text import clipped, plural
 
@@ -30,11 +29,11 @@ if TYPE_CHECKING:
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 _BOM = b"\xef\xbb\xbf"
-_LINE_END = regex(rb"\r\n|\r|\n")
-_TEXT_END = regex(r"\r\n|\r|\n")
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_TEXT_END = re.compile(r"\r\n|\r|\n")
 #: A line that begins with a number that is not whole.
-_FRACTION = regex(rb"^[ \"]*+-?+[0-9]*+\.0*+[1-9]", re.MULTILINE)
-_BLANKS = regex(rb"(?>(?:[ \t\v\f]*+\n)*)")
+_FRACTION = re.compile(rb"^[ \"]*+-?+[0-9]*+\.0*+[1-9]", re.MULTILINE)
+_BLANKS = re.compile(rb"(?>(?:[ \t\v\f]*+\n)*)")
 #: What people head the columns with, and the fields that are meant.
 _TITLES = {
     "frame": "frame", "class": "class_id", "class_id": "class_id", "source": "source", "track": "source",
@@ -44,13 +43,13 @@ _TITLES = {
 }  # fmt: skip
 _ENDS = {"\n": "LF", "\r\n": "CR LF"}
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
-_LONE_SPACE = regex(rb"(?<=[^ \n]) (?=[^ \n])")
+_LONE_SPACE = re.compile(rb"(?<=[^ \n]) (?=[^ \n])")
 #: A number with a comma in it, and one whose comma may separate thousands: `1,234`, but not `0,234` or `1,23`.
-_COMMAS = regex(rb"[0-9]*(?:,[0-9]+)+")
-_THOUSANDS = regex(rb"[1-9][0-9]{0,2}(?:,[0-9]{3})+")
+_COMMAS = re.compile(rb"[0-9]*(?:,[0-9]+)+")
+_THOUSANDS = re.compile(rb"[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Cleaned:
     """The rows of a file that can be read."""
 

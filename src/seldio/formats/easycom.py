@@ -11,6 +11,7 @@ SPEAR's ``SPEAR_read_participant_relative_position.m``. What the wearer and the 
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +26,6 @@ from seldio.formats.json_text import JsonDocument, parse
 from seldio.formats.label_tools import Report, ToolLabel
 from seldio.formats.tool_json import Described, JsonTool, listed_objects
 from seldio.formats.trajectories import Track, placed, united
-from seldio.quick import dataclass
 from seldio.reader_rules import READER_RULES
 from seldio.schema.events import ClipFile
 from seldio.text import clipped
@@ -42,7 +42,7 @@ _PLACE = ("Position_X", "Position_Y", "Position_Z")
 _TURN = ("Quaternion_X", "Quaternion_Y", "Quaternion_Z", "Quaternion_W")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class EasycomFormat(JsonTool):
     """The files of ``Speech_Transcriptions``."""
 

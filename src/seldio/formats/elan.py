@@ -8,6 +8,7 @@ kept under the name of the tier.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -25,7 +26,6 @@ from seldio.formats.label_tools import (
     text_of,
 )
 from seldio.formats.xml_text import Element, XmlProblem, fits, parse, tag
-from seldio.quick import dataclass
 from seldio.schema.events import ClipFile
 from seldio.text import clipped
 
@@ -35,7 +35,7 @@ _ALIGNED, _DEPENDENT = "ALIGNABLE_ANNOTATION", "REF_ANNOTATION"
 _HEAD = 4096
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class ElanFormat(ToolFormat):
     """The documents (.eaf) that ELAN saves."""
 

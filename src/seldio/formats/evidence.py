@@ -18,7 +18,6 @@ from seldio.formats.datasets import DATASETS, LabelSign
 from seldio.formats.diagnosis import delimiter_of, plain_lines
 from seldio.formats.label_csv import Dialect
 from seldio.formats.shapes import INDEX_NAMES, Row, Rows, Shape, counted
-from seldio.quick import dataclass, regex
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
 
@@ -43,7 +42,7 @@ _HEAD = 1 << 16
 _ROW = 64
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class SampleColumn:
     """One file column of the sample: its numbers, whether any has a decimal point, and how many words."""
 
@@ -62,7 +61,7 @@ class SampleColumn:
         return bool((self.values == np.rint(self.values)).all())
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Sample:
     """What is seen of a group of files."""
 
@@ -85,7 +84,7 @@ class Sample:
         return self.rows > 1 and all(len(c.values) == self.rows and not c.values.any() for c in self.columns)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class SampledFile:
     """Some lines of a file: the names of the first one, where it holds no number, and rows."""
 
@@ -187,8 +186,8 @@ def _transposed(lines: Sequence[str], width: int) -> Iterator[Sequence[str]]:
     return zip(*map(_split, lines), strict=True)
 
 
-_PLAIN = regex(r"[0-9+.\0-]*")
-_NUMBER = regex(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?")
+_PLAIN = re.compile(r"[0-9+.\0-]*")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?")
 
 
 def _column(texts: Sequence[str]) -> SampleColumn:

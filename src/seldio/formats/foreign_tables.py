@@ -6,6 +6,7 @@ A row of such a table is a recording with one event, from its beginning to its e
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -14,11 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from seldio import geometry
-from seldio.quick import dataclass
 from seldio.schema.events import COLUMNS, ClipFile, Origin, with_origin
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class ForeignTable:
     """The table of a dataset."""
 

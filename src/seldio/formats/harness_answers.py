@@ -7,27 +7,25 @@ from __future__ import annotations
 
 import re
 
-from seldio.quick import regex
-
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 THOUGHTS = r"(?:think(?:ing)?|thoughts?|reasoning)"
-THOUGHT = regex(rf"<{THOUGHTS}>.*?(?:</{THOUGHTS}>|\Z)|\A.*</{THOUGHTS}>", re.DOTALL | re.IGNORECASE)
+THOUGHT = re.compile(rf"<{THOUGHTS}>.*?(?:</{THOUGHTS}>|\Z)|\A.*</{THOUGHTS}>", re.DOTALL | re.IGNORECASE)
 #: What marks the answer; the last of each counts.
 MARKED = (
-    regex(r"<answer>(.*?)(?:</answer>|\Z)", re.DOTALL | re.IGNORECASE),
-    regex(r"\\boxed\{(?:\\text\{)?([^{}]*)\}"),
-    regex(
+    re.compile(r"<answer>(.*?)(?:</answer>|\Z)", re.DOTALL | re.IGNORECASE),
+    re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}"),
+    re.compile(
         r"\b(?:answer|ответ|(?:correct|right|best) (?:option|choice))[\"'*_`\s]{0,9}(?:\bis\b|[:=—\n]|- )"
         r"[^\w(]{0,20}(.*)",
         re.IGNORECASE,
     ),
 )
-LABEL = regex(
+LABEL = re.compile(
     r"[\W_]*(?:(?i:option|choice|вариант)\W+)?([A-Z]|[a-z](?=[\W_]*\Z))(?![^\W_])(?:[).:\]*_]+|(?=[\W_]*\Z))(.*)",
     re.DOTALL,
 )
-SEVERAL = regex(r"\b(?:or|and|not|или|и|не)\b|\(?\b[A-Z][).:]")
-DENIED = regex(r"(?:n't|n’t|\bnot|\bnever|\bне)\b[^.;:\n]{0,40}\b(?:answer|option|choice|ответ)", re.IGNORECASE)
+SEVERAL = re.compile(r"\b(?:or|and|not|или|и|не)\b|\(?\b[A-Z][).:]")
+DENIED = re.compile(r"(?:n't|n’t|\bnot|\bnever|\bне)\b[^.;:\n]{0,40}\b(?:answer|option|choice|ответ)", re.IGNORECASE)
 
 
 def plain(text: str) -> str:

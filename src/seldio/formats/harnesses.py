@@ -8,7 +8,9 @@ answered is read from inspect's log in JSON, lmms-eval's samples and UltraEval-A
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -22,7 +24,6 @@ from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.json_items import JsonItems
 from seldio.formats.json_layout import Layout
 from seldio.formats.json_text import JsonDocument, Pointer, dumps, parse_lines
-from seldio.quick import dataclass, regex
 from seldio.reader_rules import reader_rule
 from seldio.schema.arrays import pc
 from seldio.schema.qa import Item, Prediction, Proof, Rows
@@ -38,7 +39,7 @@ _REST = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class HarnessItems(JsonItems):
     """Records with the fields of a row somewhere inside."""
 
@@ -202,7 +203,7 @@ def _from_log(record: Flat) -> dict[str, Any]:
     return flat
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class InspectLog(HarnessItems):
     """Samples in a log in JSON, or in an archive with a file for each."""
 
@@ -220,7 +221,7 @@ class InspectLog(HarnessItems):
 
 
 #: How inspect_ai begins a log.
-_LOG = regex(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
+_LOG = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
 INSPECT_LOG = InspectLog(
     name="inspect-log",
     title="inspect_ai log, in JSON or as an archive (.eval): the completion of each sample",
@@ -411,7 +412,7 @@ class UltraEvalRecord(ItemFormat):
         return "".join(dumps(step) + "\n" for step in steps).encode()
 
 
-_STEP = regex(rb'\s*\{"type": "(?:prompt|inference|post_process|eval|error)", "id": \d+, "data": ')
+_STEP = re.compile(rb'\s*\{"type": "(?:prompt|inference|post_process|eval|error)", "id": \d+, "data": ')
 ULTRAEVAL_RECORD = UltraEvalRecord(
     name="ultraeval-audio-record",
     title="UltraEval-Audio recorder: JSON Lines with the steps of each question, by number",

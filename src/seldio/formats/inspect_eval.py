@@ -6,6 +6,7 @@ limits of any archive (:class:`seldio.files.Limits`), whatever the directory of 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 from seldio.errors import InvalidData
@@ -14,7 +15,6 @@ from seldio.files.archives import opened_zip
 from seldio.findings import Sink
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading
-from seldio.quick import dataclass
 
 _ZIP = b"PK\x03\x04"
 
@@ -24,7 +24,7 @@ def is_archive(data: bytes, name: str) -> bool:
     return data.startswith(_ZIP) and name.lower().endswith(".eval")
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class EvalReading(ItemReading):
     """The samples of a log, each of which is a member of the archive."""
 

@@ -29,7 +29,6 @@ from seldio.formats.base import PARQUET_MAGIC, Place
 from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_layout import is_sound
 from seldio.formats.parquet import TableRows, Wrong, guarded, row_runs, too_large
-from seldio.quick import dataclass
 from seldio.reader_rules import reader_rule
 from seldio.schema.arrays import pc
 from seldio.schema.flaws import fitting, flaws, kinds, row_of
@@ -49,7 +48,7 @@ _UNSOUND = (TypeError, ValueError, LookupError, AttributeError)
 _LOSS = "the recordings inside the table; their paths are kept"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class ItemParquet(ItemFormat):
     """Tables of items, or of predictions."""
 

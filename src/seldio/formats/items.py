@@ -15,7 +15,6 @@ from seldio.errors import DataError
 from seldio.findings import Sink
 from seldio.formats.base import Format, Place, Reading
 from seldio.formats.json_layout import AsWritten
-from seldio.quick import dataclass
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of
 
 Row = Item | Prediction
@@ -36,7 +35,7 @@ ANSWERS: Mapping[Answers, str] = {
 Locate = Callable[[int, str | None, int | None], Place]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ItemReading(Reading):
     """The rows of one file of questions or predictions."""
 
@@ -107,7 +106,7 @@ class Writer:
         return self.format.write(Rows(table, self.format.model), origin)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class ItemFormat(Format):
     """One layout of questions or predictions; ``carries`` has ``extra`` where it keeps further keys."""
 

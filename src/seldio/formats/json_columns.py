@@ -10,6 +10,7 @@ Writing joins columns of JSON texts, each made at once, to the same text that ``
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections import defaultdict
@@ -23,7 +24,6 @@ import pyarrow as pa
 from pydantic_core import from_json
 
 from seldio.formats.json_text import MAX_DEPTH, dumps
-from seldio.quick import dataclass
 from seldio.schema.arrays import pc
 from seldio.schema.flaws import Kind, kinds
 from seldio.schema.qa import unpacked
@@ -151,7 +151,7 @@ def quotes_in(data: bytes) -> int:
 # --- reading ---------------------------------------------------------------------------------------
 
 
-@dataclass
+@dataclasses.dataclass
 class Group:
     """Records with the same keys, and the table they make."""
 

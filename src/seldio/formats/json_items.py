@@ -26,7 +26,6 @@ from seldio.formats.json_columns import ColumnReader, ColumnWriter, quotes_in, t
 from seldio.formats.json_layout import AsWritten, Layout, layout_of, written
 from seldio.formats.json_records import Records, Run, peek, value_at
 from seldio.formats.json_text import Pointer, Record
-from seldio.quick import dataclass
 from seldio.schema.arrays import pc
 from seldio.schema.flaws import Flaw, flaws, row_of
 from seldio.schema.qa import (
@@ -45,7 +44,7 @@ _RUN = 1 << 13
 _BESIDES: dict[str, tuple[type, ...]] = {"start": _SCALARS, "end": _SCALARS, "language": (str,)}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class JsonItems(ItemFormat):
     """One layout of records."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,14 +17,13 @@ from typing import Any
 import numpy as np
 
 from seldio.formats.json_text import dumps
-from seldio.quick import dataclass, regex
 
 _SEPARATORS = ((", ", ": "), (",", ":"), (",", ": "), (", ", ":"))
-_INDENT = regex(r"[{\[](\r?\n)([ \t]*)(?=\S)")
-_ESCAPED = regex(rb"\\u(?!00[0-7])")
+_INDENT = re.compile(r"[{\[](\r?\n)([ \t]*)(?=\S)")
+_ESCAPED = re.compile(rb"\\u(?!00[0-7])")
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Layout:
     """How records become a file."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -17,14 +18,13 @@ from seldio.formats.json_columns import Doubt, quotes_in, texts_in
 from seldio.formats.json_layout import Layout
 from seldio.formats.json_strict import LENIENT, JsonSource
 from seldio.formats.json_text import JsonDocument, JsonReader, Pointer, Record
-from seldio.quick import regex
 
 #: Where an object keeps its records.
 CONTAINERS = ("records", "data", "samples")
 _RECORD = ("id", "qa_id", "audio_path", "question", "prediction")
 _PREFIX = 1 << 16
-_INSIDE = regex(r'"(?:records|data|samples)"\s*:\s*\[\s*(?=\{)')
-_KEY = regex(r'"([^"\\]{1,80})"\s*:')
+_INSIDE = re.compile(r'"(?:records|data|samples)"\s*:\s*\[\s*(?=\{)')
+_KEY = re.compile(r'"([^"\\]{1,80})"\s*:')
 _DECODER = json.JSONDecoder()
 #: Records, and bytes of lines, that are read at a time.
 _RUN = 1 << 13

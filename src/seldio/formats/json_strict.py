@@ -17,7 +17,6 @@ import numpy as np
 
 from seldio.findings import Finding, Severity
 from seldio.formats.base import Place, TextLines
-from seldio.quick import regex
 from seldio.reader_rules import reader_rule
 from seldio.text import clipped, plural
 
@@ -28,17 +27,17 @@ MOST_REPEATED = 100
 _CLIP = 100
 
 _ONE_DIGIT = bytes.maketrans(b"123456789E", b"000000000e")
-_BIG_EXPONENT = regex(rb"0e\+?000")
-SURROGATE = regex(rb"\\u[dD][89a-fA-F]")
+_BIG_EXPONENT = re.compile(rb"0e\+?000")
+SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 # Half of a surrogate pair, in masked text.
-LONE = regex(
+LONE = re.compile(
     r"\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD])[c-fC-F][0-9a-fA-F]{2})"
 )
 _SAME_BRACKETS = bytes.maketrans(b"{}", b"[]")
 _PROSE = bytes(set(range(256)) - set(b'"[]{}\\/bfnrtu'))  # all but brackets, quotes and escapes
-_LINE_FEED = regex("\n")
-_SPACE = regex(r"[ \t\n\r]*")
+_LINE_FEED = re.compile("\n")
+_SPACE = re.compile(r"[ \t\n\r]*")
 
 
 class JsonProblem(NamedTuple):
@@ -146,7 +145,7 @@ CAREFUL = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=refuse, par
 
 # --- what is wrong with broken JSON -----------------------------------------------------------------
 
-_ATOM = regex(
+_ATOM = re.compile(
     r"(?:(?P<float>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+(?:[eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+))"
     r"|(?P<int>-?(?:0|[1-9][0-9]*))|(?P<constant>NaN|-?Infinity)|(?P<word>true|false|null))(?![\w.+-])"
 )
@@ -186,8 +185,8 @@ _BEHIND = (
     ),
 )
 _MAYBE_CUT = "close it, or fetch the file again: it may be cut off"
-_CUT_ESCAPE = regex(r"\\u?[0-9a-fA-F]{0,4}\Z")
-_BAD_ESCAPE = regex(r'\\(?:u[^"\\\s]{0,4}|(?s:.))')
+_CUT_ESCAPE = re.compile(r"\\u?[0-9a-fA-F]{0,4}\Z")
+_BAD_ESCAPE = re.compile(r'\\(?:u[^"\\\s]{0,4}|(?s:.))')
 
 
 class Walk:

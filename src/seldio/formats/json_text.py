@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -38,7 +39,6 @@ from seldio.formats.json_strict import (
     skip,
     too_deep,
 )
-from seldio.quick import regex
 from seldio.reader_rules import reader_rule
 from seldio.text import plural
 
@@ -285,8 +285,8 @@ def _blank_run(item: tuple[int, tuple[int, bytes]]) -> tuple[bool, int]:
 _NOT_LINES = "this is JSON, not JSONL: write one object per line, or name the file .json"
 # A wide encoding shows by its byte order mark, or by the zeros that ASCII characters have in it.
 _WIDE = {
-    "UTF-32": regex(rb"\xff\xfe\0\0|\0\0\xfe\xff|(?s:[^\0]\0\0\0(?:[^\0]|\Z)|\0\0\0[^\0])"),
-    "UTF-16": regex(rb"\xff\xfe|\xfe\xff|(?s:[^\0]\0[^\0]\0|\0[^\0]\0[^\0])"),
+    "UTF-32": re.compile(rb"\xff\xfe\0\0|\0\0\xfe\xff|(?s:[^\0]\0\0\0(?:[^\0]|\Z)|\0\0\0[^\0])"),
+    "UTF-16": re.compile(rb"\xff\xfe|\xfe\xff|(?s:[^\0]\0[^\0]\0|\0[^\0]\0[^\0])"),
 }
 
 

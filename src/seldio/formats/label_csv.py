@@ -23,7 +23,6 @@ from seldio.findings import Sink
 from seldio.formats import diagnosis
 from seldio.formats.base import FileRows, Ints, LabelFormat, LabelReading, Place, TextFile, assembled
 from seldio.formats.cells import KINDS, LIMIT, plain_exponents
-from seldio.quick import dataclass
 from seldio.schema.arrays import from_numpy, from_texts, pc, to_mask, to_numpy
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.vocabularies import spelling, vocabulary
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from seldio.formats.bad_rows import BadRows
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class column:  # noqa: N801 - reads as a word in the table of dialects
     """One column of a dialect: the field it holds and its kind."""
 
@@ -40,7 +39,7 @@ class column:  # noqa: N801 - reads as a word in the table of dialects
     kind: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Dialect(LabelFormat):
     """A row of the table of dialects.
 

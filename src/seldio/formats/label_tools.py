@@ -40,7 +40,6 @@ from seldio.formats.base import (
     assembled,
 )
 from seldio.formats.cells import number_in
-from seldio.quick import dataclass, regex
 from seldio.reader_rules import READER_RULES
 from seldio.schema.events import COLUMNS, ClipFile, conform
 from seldio.text import clipped, meant
@@ -60,7 +59,7 @@ _MEANS = {
     "azimuth": "degrees, counter-clockwise from the front: +90 is left", "elevation": "degrees, up positive",
     "distance": "metres", "source": "a whole number", "score": "a number",
 }  # fmt: skip
-_PAIR = regex(r"(?<!\S)([^\W\d][\w-]*)=(\S+)")
+_PAIR = re.compile(r"(?<!\S)([^\W\d][\w-]*)=(\S+)")
 #: Where something stands in a text: from one offset to another.
 Span = tuple[int, int]
 #: Takes a code, what it is about, a message and a hint.
@@ -78,7 +77,7 @@ def field_named(name: str) -> str | None:
     return FIELDS.get(re.split(r"[\s(\[@_]", name.strip().lower(), maxsplit=1)[0])
 
 
-_COMMA = regex(r"[+-]?[0-9]+,[0-9]+")
+_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 
 def pointed(cell: str) -> str:
@@ -98,7 +97,7 @@ def comma_number(cell: str, span: Span, what: str, report: Report) -> float | No
     return value
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class ToolLabel:
     """A label as its file has it; *at* leads to each of its fields, and with an empty name to itself."""
 
@@ -205,7 +204,7 @@ class ToolText:
         return report
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class ToolFormat(LabelFormat):
     """The labels of one tool."""
 

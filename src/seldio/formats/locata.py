@@ -29,7 +29,6 @@ from seldio.formats import poses
 from seldio.formats.base import Needed, Place, TextFile
 from seldio.formats.label_tools import ToolFormat, ToolLabel, ToolPart
 from seldio.formats.trajectories import placed
-from seldio.quick import dataclass, regex
 from seldio.reader_rules import READER_RULES
 from seldio.schema.events import ClipFile
 from seldio.text import clipped, plural
@@ -44,8 +43,8 @@ _ROTATION = tuple(f"rotation_{i}{j}" for i in "123" for j in "123")
 _APART = 0.01
 #: No part of a date or time is larger.
 _LARGE = 10_000
-_CELL = regex(r"[^,\t ]+")
-_NAME = regex(r"position_array_(\w+)\.txt$")
+_CELL = re.compile(r"[^,\t ]+")
+_NAME = re.compile(r"position_array_(\w+)\.txt$")
 
 
 class PoseTable:
@@ -136,7 +135,7 @@ class PoseTable:
         return times, origin
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class LocataFormat(ToolFormat):
     """The recordings of LOCATA by their ``position_array_ARRAY.txt``."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from seldio.findings import Severity, Sink
 from seldio.formats import json_text
 from seldio.formats.json_text import Pointer, Record
-from seldio.quick import dataclass, regex
 from seldio.schema.qa import Item, Prediction
 
 R = TypeVar("R", Item, Prediction)
@@ -19,9 +19,9 @@ R = TypeVar("R", Item, Prediction)
 AS_WRITTEN = "as_written"
 #: Cyrillic letters that look like those of options.
 CYRILLIC = dict(zip("АВСЕавсе", "ABCEABCE", strict=True))
-_ID = regex(r"0|-?[1-9][0-9]{0,17}")
-_INDENT = regex(rb'[\[{]\r?\n( +)["\[{]')
-_ONE_LINE_CONTAINER = regex(rb'\{\s*"(?:access|data)"\s*:')
+_ID = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_INDENT = re.compile(rb'[\[{]\r?\n( +)["\[{]')
+_ONE_LINE_CONTAINER = re.compile(rb'\{\s*"(?:access|data)"\s*:')
 
 
 def gold_of(data: bytes) -> dict[Any, Any] | None:
@@ -48,7 +48,7 @@ class MeraProblem(NamedTuple):
     severity: Severity | None = None  # the rule's own, unless this place is an exception
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class MeraLayout:
     """How the text of a file is laid out."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -24,18 +25,17 @@ from seldio.formats.mera import (
     kept,
     kind,
 )
-from seldio.quick import dataclass, regex
 from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Item, Prediction
 from seldio.text import clipped
 
 SPLIT = "test"
 _FIELDS: dict[str, Pointer] = {"id": ("meta", "id"), "prediction": ("outputs",)}
-_SHAPE = regex(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*"data"\s*:|\[\s*\{\s*"(?:outputs|meta)"\s*:)')
+_SHAPE = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*"data"\s*:|\[\s*\{\s*"(?:outputs|meta)"\s*:)')
 _HINT = 'a submission is {"data": {"test": [{"outputs": "B", "meta": {"id": 1}}]}}'
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class MeraSubmission(ItemFormat):
     """A task's file of a submission; the zip around it is opened elsewhere, :func:`submission_zip` makes it."""
 

@@ -29,7 +29,6 @@ from seldio.errors import UsageError
 from seldio.findings import Sink
 from seldio.formats.base import PARQUET_MAGIC, FileRows, Ints, LabelFormat, LabelReading, Place, TextFile
 from seldio.formats.foreign_tables import foreign_table
-from seldio.quick import dataclass
 from seldio.reader_rules import reader_rule
 from seldio.schema.arrays import pc
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
@@ -226,7 +225,7 @@ def row_runs(metadata: Any, most: int, row: int, apart: Sequence[bool] | None = 
     return runs if len(runs) > 1 else []
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Wrong:
     """Why a file cannot be read."""
 
@@ -408,7 +407,7 @@ class ParquetPart(FileRows):
         return rows + (self.before + self.first + 1)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class ParquetFormat(LabelFormat):
     """Event tables as Parquet."""
 

@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import pyarrow as pa
 
 from seldio import formats
+from seldio.engines import cut
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
-from seldio.files.entries import cut
 from seldio.findings import Sink
 from seldio.formats import Format, LabelFormat, TextFile, get
 from seldio.formats.detect import Wanted
@@ -43,7 +43,6 @@ from seldio.formats.recognise import (
     read_files,
     usable,
 )
-from seldio.quick import dataclass
 from seldio.schema.events import origin_of
 from seldio.text import printable
 
@@ -90,7 +89,7 @@ class NamedEntry(NamedTuple):
                 *((entry.path, entry.stamp) for entry, _ in self.beside))  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Part:
     """Files of one layout that are worked on together, anywhere."""
 
@@ -331,7 +330,7 @@ def candidates(
     ]  # fmt: skip
 
 
-@dataclass
+@dataclasses.dataclass
 class _Evidence:
     """What files hold, as far as their heads and tails tell."""
 

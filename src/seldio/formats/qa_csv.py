@@ -12,6 +12,7 @@ All cells are texts: NA, None and 007 stay what they are. An empty cell is an ab
 from __future__ import annotations
 
 import dataclasses
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
@@ -22,7 +23,6 @@ from seldio.findings import Sink
 from seldio.formats.base import Place
 from seldio.formats.csv_text import BOM, CsvLayout, CsvTable, read_table, row_at, written
 from seldio.formats.items import ItemFormat, ItemReading, Row
-from seldio.quick import dataclass, regex
 from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Extra, Item, Prediction
 from seldio.text import clipped, listed
@@ -63,13 +63,13 @@ _COPIED = {
     "audio_sound": "Audio", "spoken_text": "Speech", "audio_only_target": "Audio-Only Answer",
     "speech_only_target": "Speech-Only Answer",
 }  # fmt: skip
-_KEYWORD = regex(r"\s*([^,]*?)\s*(?:,|\Z)")
-_UNWRITABLE = regex("[\0\ud800-\udfff]")
+_KEYWORD = re.compile(r"\s*([^,]*?)\s*(?:,|\Z)")
+_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 _LOOK = 8192  # bytes of a file that a guess at its format looks at
 _R = TypeVar("_R", bound=Item | Prediction)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class _CsvFormat(ItemFormat, Generic[_R]):
     """A csv file with a header; columns besides its own are kept in ``extra``."""
 

@@ -35,7 +35,6 @@ from seldio.formats.label_tools import (
     seconds,
     text_of,
 )
-from seldio.quick import dataclass, regex
 from seldio.schema.events import ClipFile
 from seldio.text import listed, plural
 
@@ -50,12 +49,12 @@ _CLASS = (
 #: Columns of which the rows say nothing that is not known without them.
 _LAYOUT = ("selection", "view", _BEGIN, _END, _LENGTH, _OFFSET)
 _SHOWN = {"azimuth": "Azimuth (deg)", "elevation": "Elevation (deg)", "distance": "Distance (m)"}
-_LINE = regex(r"[^\r\n]+")
+_LINE = re.compile(r"[^\r\n]+")
 _HEAD = 4096
 _FORM = "save the table in Raven: File > Save Selection Table"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class RavenFormat(ToolFormat):
     """The selection tables that Raven Pro, Raven Lite and their relatives write."""
 

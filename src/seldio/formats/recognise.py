@@ -24,7 +24,6 @@ from seldio.formats.diagnosis import plain_lines
 from seldio.formats.dialects import DIALECTS, OUTSIDE
 from seldio.formats.evidence import signature
 from seldio.formats.label_csv import Dialect
-from seldio.quick import dataclass, regex
 from seldio.reader_rules import READER_RULES, reader_rule
 from seldio.schema.events import COLUMNS
 from seldio.text import clipped, plural
@@ -35,7 +34,7 @@ TEXTS = (".txt", ".tsv")
 PARQUET_SUFFIX = ".parquet"
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Recognised:
     """A group of files of one layout, read."""
 
@@ -192,7 +191,7 @@ def _detected(group: Sequence[TextFile]) -> Detection:
     return Detection(found.sample, empty=found.empty, foreign=True) if all(map(wordy, group)) else found
 
 
-_WORD = regex(rb"(?i)(?!(nan|inf|infinity)\Z)[a-z]")
+_WORD = re.compile(rb"(?i)(?!(nan|inf|infinity)\Z)[a-z]")
 
 
 def wordy(file: TextFile) -> bool:
@@ -324,7 +323,7 @@ def _report_alike(group: Sequence[TextFile], detection: Detection | None, format
         sink(READER_RULES["SYN902"].at(group[0].path, message, hint, 1))
 
 
-_CLASSES = regex(r"([\w.-]+) \(classes of ([\w.-]+)\)")
+_CLASSES = re.compile(r"([\w.-]+) \(classes of ([\w.-]+)\)")
 
 
 def check_classes(findings: Iterable[Finding], told: bool) -> None:

@@ -11,6 +11,7 @@ not give, ``extra`` also holds the record ``as_written``.
 from __future__ import annotations
 
 import dataclasses
+import re
 import string
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -34,7 +35,6 @@ from seldio.formats.mera import (
     load_lines,
 )
 from seldio.formats.mera_submission import SUBMISSION, submission_zip
-from seldio.quick import dataclass, regex
 from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Item
 
@@ -74,7 +74,7 @@ def template(count: int) -> str:
     return f"Аудиофайл: <audio>\nВопрос:\n{{question}}\n{option_lines(count)}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class RuEnvAqa(ItemFormat):
     """The layout of ruEnvAQA, and of MERA's other audio tasks with options."""
 
@@ -256,8 +256,8 @@ def _inputs(item: Item, hub: bool) -> dict[str, Any]:
 
 # --- what a record has to hold ----------------------------------------------------------------------
 
-OPTION = regex(r"option_[a-z]")
-AUDIO = regex(r"audio(?:_[1-9][0-9]?)?")
+OPTION = re.compile(r"option_[a-z]")
+AUDIO = re.compile(r"audio(?:_[1-9][0-9]?)?")
 
 
 def audio_keys(inputs: dict[str, Any]) -> list[str]:

@@ -6,6 +6,7 @@ the rows as they are meant, and a repair writes them.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import re
@@ -13,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from seldio.formats import cells
-from seldio.quick import dataclass, regex
 from seldio.text import listed, plural
 
 if TYPE_CHECKING:
@@ -31,18 +31,18 @@ ENOUGH = 10
 SOME = 3
 #: What stands above the row index that pandas writes, and above one that was read and written again.
 INDEX_NAMES = ("", "unnamed: 0")
-_WHOLE = regex(r"[0-9]{1,18}")
-_TIME = regex(r"[0-9]{1,6}(?:\.[0-9]*)?")
-_NAME = regex(r"(?!(?:na|nan|none|null|inf|infinity)\Z)[^\W\d_][\w ()&/.-]*", re.IGNORECASE)
-_OPEN, _CLOSE = regex(r'"-?[0-9]{1,9}'), regex(r'[0-9]{1,9}"')
-_HEAD = regex(r"-?[0-9]{1,9}")
+_WHOLE = re.compile(r"[0-9]{1,18}")
+_TIME = re.compile(r"[0-9]{1,6}(?:\.[0-9]*)?")
+_NAME = re.compile(r"(?!(?:na|nan|none|null|inf|infinity)\Z)[^\W\d_][\w ()&/.-]*", re.IGNORECASE)
+_OPEN, _CLOSE = re.compile(r'"-?[0-9]{1,9}'), re.compile(r'[0-9]{1,9}"')
+_HEAD = re.compile(r"-?[0-9]{1,9}")
 #: Different digits from which on a column of single digits is no class and no source.
 _MANY_DIGITS = 8
 #: Digits that no whole number of a layout has.
 _LONG = 5
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Shape:
     """What is between the rows as they are and those of a layout."""
 

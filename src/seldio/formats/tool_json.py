@@ -25,13 +25,12 @@ from seldio.findings import Sink
 from seldio.formats.base import Place, TextFile
 from seldio.formats.json_text import JsonDocument, Pointer, parse
 from seldio.formats.label_tools import NAMES, Report, ToolFormat, ToolLabel, ToolPart, field_named, text_of
-from seldio.quick import dataclass, regex
 from seldio.schema.events import ClipFile
 from seldio.text import clipped
 
 _HEAD = 1 << 16
-_SOUND = regex(r"(?i)\.(wav|flac|mp3|ogg|opus|m4a|aac|mp4|webm)($|[?#])")
-_HASHED = regex(r"^[0-9a-f]{8}-(?=.)")
+_SOUND = re.compile(r"(?i)\.(wav|flac|mp3|ogg|opus|m4a|aac|mp4|webm)($|[?#])")
+_HASHED = re.compile(r"^[0-9a-f]{8}-(?=.)")
 
 
 class Described:
@@ -43,7 +42,7 @@ class Described:
         self.extra: dict[str, Any] = {}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class JsonTool(ToolFormat):
     """A format of labels in JSON."""
 
@@ -130,7 +129,7 @@ def listed_objects(value: Any, pointer: Pointer, what: str, report: Report) -> l
 # --- Label Studio --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class LabelStudioFormat(JsonTool):
     """The tasks that Label Studio exports as JSON or JSON_MIN."""
 
@@ -234,7 +233,7 @@ def _clip_of(url: str) -> str:
     return stem or "recording"
 
 
-@dataclass
+@dataclasses.dataclass
 class _Region:
     """Results about one stretch of a recording, each with its pointer."""
 
@@ -393,12 +392,12 @@ class _Minimal(_Region):
 
 # --- JAMS ------------------------------------------------------------------------------------------------------------
 
-_EVENTS = regex(r"tag_.*|segment_open|scaper|sound_event.*")
+_EVENTS = re.compile(r"tag_.*|segment_open|scaper|sound_event.*")
 #: What an observation of Scaper calls its class.
 _LABEL = ("label", "class", "value", "name")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class JamsFormat(JsonTool):
     """The JSON of JAMS."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -23,7 +23,6 @@ from seldio.formats.datasets import (
     dataset,
     kind_of,
 )
-from seldio.quick import dataclass, regex
 from seldio.schema.clips import Clip
 from seldio.text import plural
 
@@ -157,7 +156,7 @@ def _decide(root: str, paths: Sequence[str]) -> tuple[DatasetSpec, str]:
 
 # --- reading ---------------------------------------------------------------------------------------
 
-_ARCHIVE = regex(r"\.(zip|tar|tgz|tar\.\w+)$", re.IGNORECASE)
+_ARCHIVE = re.compile(r"\.(zip|tar|tgz|tar\.\w+)$", re.IGNORECASE)
 
 
 def read_tree(names: Sequence[str], root: str = "") -> Tree:

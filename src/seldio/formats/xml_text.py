@@ -12,8 +12,6 @@ from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-from seldio.quick import dataclass
-
 #: Elements deeper than this, and more of them, are no annotations.
 DEEPEST, MOST_ELEMENTS = 100, 1_000_000
 
@@ -26,7 +24,7 @@ class XmlProblem(Exception):
         self.at = at
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class Element:
     """An element with what is in it; *start* is the byte at which its tag begins."""
 

@@ -24,7 +24,6 @@ import yaml
 from seldio.findings import Sink
 from seldio.formats.base import Place, TextLines
 from seldio.formats.cells import encoding_problem
-from seldio.quick import regex
 from seldio.reader_rules import READER_RULES
 from seldio.text import clipped, printable
 
@@ -37,8 +36,8 @@ _MAX_DIGITS = 400  # a longer "number" is text: int() and str() refuse more than
 _CORE = "tag:yaml.org,2002:"
 _MERGE = _CORE + "merge"
 _SCALARS = frozenset(_CORE + name for name in ("null", "bool", "int", "float", "str"))
-_TAG = regex(r"![^\s,\[\]{}]*")
-_SURROGATE = regex("[\ud800-\udfff]")
+_TAG = re.compile(r"![^\s,\[\]{}]*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 # What PyYAML raises; all but the first are slips of its own.
 _FAILURES = (yaml.YAMLError, ValueError, OverflowError, LookupError)
 

@@ -5,6 +5,7 @@ Croissant is JSON-LD (mlcommons.org/croissant, version 1.0).
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -19,21 +20,20 @@ from seldio.check.description import as_text
 from seldio.findings import Sink
 from seldio.formats import yaml_text
 from seldio.hub.layout import ConfigSplit, Upload, features_of, schema_of
-from seldio.quick import dataclass, regex
 from seldio.rules.hub import SIZES
 from seldio.rules.hub_folder import kind_of, suffix_of
 from seldio.text import plural
 
-_FRONT = regex(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:\r?\n)?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
-_BREAKS = regex("[\x85\u2028\u2029]")
+_FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:\r?\n)?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_BREAKS = re.compile("[\x85\u2028\u2029]")
 #: Between these lines stands what seldio wrote; the next push writes it anew.
 BEGIN, END = "<!-- written by seldio from the data -->", "<!-- end of what seldio wrote -->"
-_MADE = regex(rf"{re.escape(BEGIN)}.*?{re.escape(END)}\n?", re.DOTALL)
+_MADE = re.compile(rf"{re.escape(BEGIN)}.*?{re.escape(END)}\n?", re.DOTALL)
 #: What follows from the data: of a card that seldio wrote, these are never kept.
 DERIVED = ("configs", "dataset_info", "size_categories")
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class About:
     """What people say about their data, and no file tells."""
 
@@ -43,7 +43,7 @@ class About:
     citation: str | None = None  # BibTeX
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Card:
     """A card in its two halves; ``values`` is None where the YAML of an old card cannot be read."""
 

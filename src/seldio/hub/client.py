@@ -34,7 +34,6 @@ from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progr
 
 from seldio import __version__, progress
 from seldio.errors import SeldioError, UsageError
-from seldio.quick import regex
 from seldio.text import clipped
 
 T = TypeVar("T")
@@ -48,11 +47,11 @@ MOST_WAITS, MOST_PAGES = 200, 2000
 _BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 _LIMITED = frozenset({429, 503})
 #: The hash of a commit, whole.
-COMMIT = regex(r"[0-9a-f]{40}")
+COMMIT = re.compile(r"[0-9a-f]{40}")
 #: ``"api";r=0;t=55``: no request is left, and the next window opens in 55 seconds.
-_RATE_LIMIT = regex(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d{1,9})\b")
+_RATE_LIMIT = re.compile(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d{1,9})\b")
 _WAITED = "seldio_waited"
-_TOKEN = regex(r"hf_[A-Za-z0-9]{8,}")
+_TOKEN = re.compile(r"hf_[A-Za-z0-9]{8,}")
 #: What the client's HTTP library raises, in each of its versions.
 _HTTP_ERROR: type[Exception] = next(
     base for name in ("RequestException", "HTTPError") for base in HfHubHTTPError.__mro__ if base.__name__ == name

@@ -18,12 +18,11 @@ from seldio.data.export_table import feature
 from seldio.files import Entry
 from seldio.formats.label_csv import Dialect
 from seldio.formats.trees import read_tree
-from seldio.quick import dataclass, regex
 from seldio.rules.hub_folder import ASIDE, kind_of, suffix_of
 from seldio.schema.splits import WORDS, clip_split, place, split_of
 
 #: The last part of the name of a shard.
-_SHARD = regex(r"-\d{5}(?P<of>-of-\d{5})$")
+_SHARD = re.compile(r"-\d{5}(?P<of>-of-\d{5})$")
 #: Bytes from which the columns of a text file are told.
 _HEAD = 2**20
 
@@ -31,7 +30,7 @@ _HEAD = 2**20
 UploadKind = Literal["files", "parquet", "audiofolder"]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Upload:
     """What goes to the Hub, sorted by name, how it is stored there, and the names of what does not go."""
 
@@ -55,7 +54,7 @@ class Upload:
         return dataclasses.replace(self, files=tuple(named[name] for name in sorted(named)))
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ConfigSplit:
     """The files of one split of a configuration."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
 import os
 from collections.abc import Callable, Sequence
@@ -27,14 +28,13 @@ from seldio.hub.repository import (
     is_safe,
     read_head,
 )
-from seldio.quick import dataclass
 from seldio.text import listed, plural, printable
 
 #: Downloads at the same time.
 THREADS = 4
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Pulled:
     """What a pull did.
 

@@ -27,9 +27,10 @@ from seldio import progress, rules
 from seldio.check.description import description
 from seldio.check.validation import examine
 from seldio.data.exporting import LIMITS, MANIFEST, ExportFile, Manifest, export
+from seldio.engines import cut
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, in_the_way, make_folder, open_source, write_bytes
-from seldio.files.entries import cut, hidden
+from seldio.files.entries import hidden
 from seldio.files.writing import remove_tree
 from seldio.findings import Finding, Report, Severity, Sink
 from seldio.formats.datasets import LOOSE
@@ -39,7 +40,6 @@ from seldio.hub.card import About, Card, croissant, made_card, read_card
 from seldio.hub.client import Unreachable, checked_commit, endpoint, hub, patiently
 from seldio.hub.layout import Upload, UploadKind, config_splits
 from seldio.hub.repository import Head, RemoteFile, checked_name, fetch, is_safe, read_head
-from seldio.quick import dataclass
 from seldio.rules.hub_folder import ASIDE, HubFolder, suffix_of
 from seldio.text import listed, plural, printable
 
@@ -62,7 +62,7 @@ NAMED = ("license", "licence", "copying", "readme", "changelog", "citation", "no
 State = Literal["new", "changed", "same", "unknown"]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class PushStep:
     """One file of a plan."""
 
@@ -70,7 +70,7 @@ class PushStep:
     state: State
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class PushPlan:
     """What a push would do."""
 
@@ -93,7 +93,7 @@ class PushPlan:
         return sum(step.state == state for step in self.steps)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Pushed:
     """What a push did, or would do.
 
@@ -400,7 +400,7 @@ def _ensured(plan: PushPlan, private: bool) -> Head:
     return head
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class CommitFiles:
     """What one commit does: files to add, and names to delete."""
 

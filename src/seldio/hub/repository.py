@@ -24,13 +24,12 @@ from seldio.files.entries import ours, plain_file
 from seldio.files.streams import CHUNK
 from seldio.files.writing import remove
 from seldio.hub.client import checked_commit, hub, one_list, patiently
-from seldio.quick import dataclass, regex
 from seldio.text import clipped, printable
 
-_NAME = regex(r"[\w.-]+/[\w.-]+", re.ASCII)
+_NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class RemoteFile:
     """One file on the Hub."""
 
@@ -55,7 +54,7 @@ class RemoteFile:
         return Path(path).is_file() and self.is_like(entry_at(path))
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Head:
     """A dataset at one commit."""
 
@@ -146,7 +145,7 @@ def entry_at(path: str | os.PathLike[str]) -> Entry:
 _known: dict[tuple[str, int, int, int, int], str] = {}
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class FileHash:
     """One of the two hashes of a file."""
 

@@ -5,6 +5,7 @@ What headers promise is compared with the file: libsndfile reads short files in 
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import math
 import os
@@ -20,7 +21,6 @@ import numpy as np
 from seldio import clock
 from seldio.errors import SeldioError, needing
 from seldio.files import Entry
-from seldio.quick import dataclass
 from seldio.text import plural
 
 with needing("soundfile"):
@@ -54,7 +54,7 @@ PCM, FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
 _PAGE, _LAST = 27 + 255 + 255 * 255, 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class WavHeader:
     """The header of a WAV file, as written."""
 
@@ -158,7 +158,7 @@ def _has_no_end(stream: BinaryIO) -> bool:
     return not (whole and tail[at + 5] & _LAST)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Probe:
     """What a header says: sample frames that are there, samples per second, channels."""
 

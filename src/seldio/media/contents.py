@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import math
 from collections.abc import Iterator
@@ -17,7 +18,6 @@ from seldio.files import Entry
 from seldio.media.audio import BLOCK, NotAudio, ReadableSound
 from seldio.media.heard import array_heard
 from seldio.media.recording import Recording
-from seldio.quick import dataclass
 
 
 @contextmanager
@@ -52,7 +52,7 @@ _BELOW_STEADY, _STEADY = 20.0, 20.0
 _NOTHING, _NO_PEAK = -70.0, -55.0
 
 
-@dataclass
+@dataclasses.dataclass
 class SoundSurvey:
     """What is known of a recording's samples; channels count from 0."""
 

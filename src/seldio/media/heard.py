@@ -12,13 +12,12 @@ from seldio.files import Entry
 from seldio.media.arrays import Format
 from seldio.media.intensity import heard_array
 from seldio.media.recording import Recording
-from seldio.quick import regex
 from seldio.text import listed, plural, printable
 
 #: What each array is called in short.
 SHORT: dict[Format, str] = {"foa": "FOA", "mic": "MIC"}
 #: A folder ``foa`` or ``foa_…``, or a file whose name begins or ends so; ``mic`` in the same way.
-_NAMED = regex(r"(?i)(?:^|[/\\])(foa|mic)(?=[_./\\]|$)|_(foa|mic)(?=\.\w+$)")
+_NAMED = re.compile(r"(?i)(?:^|[/\\])(foa|mic)(?=[_./\\]|$)|_(foa|mic)(?=\.\w+$)")
 
 
 def renamed(path: str, array: Format) -> str:

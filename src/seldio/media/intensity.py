@@ -9,6 +9,7 @@ direction, the same is computed after the filters of :mod:`seldio.media.encoding
 
 from __future__ import annotations
 
+import dataclasses
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -19,7 +20,6 @@ from seldio import clock
 from seldio.media.arrays import Format
 from seldio.media.encoding import encoding_response, power_of_two
 from seldio.media.recording import Recording
-from seldio.quick import dataclass
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -38,7 +38,7 @@ _BLOCK = 100
 _QUIET = 0.1
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class SoundField:
     """What the four channels of a recording have in common, in each label frame.
 
@@ -123,7 +123,7 @@ def listen(recording: Recording, format: Format, hop: Fraction = clock.HOP) -> S
     return SoundField(covariance, raw / (np.trace(raw) or 1.0), late, envelope, step)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class _Plan:
     """Bins of a spectrum: those of the bands, where each band begins, those of low frequencies; the encoding."""
 
@@ -283,7 +283,7 @@ def inverted(raw: Floats) -> tuple[int, ...]:
     return tuple(np.flatnonzero(signs < 0).tolist()) if consistent else ()
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Levels:
     """How loud the channels of a recording are relative to each other."""
 

@@ -8,6 +8,7 @@ Approach to ResNet-Conformer Based Acoustic Modeling for Sound Event Localizatio
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable
 from functools import partial
@@ -20,7 +21,6 @@ from numpy.typing import ArrayLike, NDArray
 from seldio import geometry
 from seldio.errors import UsageError
 from seldio.media import arrays
-from seldio.quick import dataclass
 from seldio.schema.arrays import pc
 
 #: Width and height of the picture that segmentations are on (DCASE 2026).
@@ -30,7 +30,7 @@ _DECIMALS = 12
 _NOT_MIC = "does not map the four capsules of MIC onto each other"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Rotation:
     """New azimuth = ± azimuth + turn, new elevation = ± elevation.
 

@@ -7,6 +7,7 @@ broadcast streams (MPEG-TS), which begin anywhere: there it is their first momen
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +23,6 @@ from seldio.errors import DataError, UsageError, needing
 from seldio.files import open_source
 from seldio.media.audio import Closing
 from seldio.media.video_packets import MOST_PIXELS, Ints, NotVideo, Scan, SoundOnly, opened, scan, speaking
-from seldio.quick import dataclass
 from seldio.text import plural, printable
 
 with needing("av"):
@@ -389,7 +389,7 @@ _DRAWN = 0.2
 _PLANES = ("yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", "nv12", "gray")
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class PictureSurvey:
     """What all pictures of a video look like."""
 

@@ -20,7 +20,6 @@ import numpy as np
 
 from seldio import clock
 from seldio.errors import DataError, needing
-from seldio.quick import dataclass
 from seldio.text import plural, printable
 
 with needing("av", "17.1"):  # before, it crashes at Flash videos, and does not tell what an MP4 file promises
@@ -174,7 +173,7 @@ _ORDER_ONLY = ("avi",)
 _JUMPS = 0x200
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Scan:
     """The pictures of a video in the order in which they are shown."""
 

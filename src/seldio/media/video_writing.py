@@ -8,6 +8,7 @@ A copy is for people only. Nothing is measured on it, and it says what was done 
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import math
 from collections.abc import Iterator
@@ -24,7 +25,6 @@ from seldio.errors import SeldioError, UsageError, needing
 from seldio.media.arrays import RATES
 from seldio.media.audio import BLOCK, Decoder, Floats, NotAudio, probe
 from seldio.media.video import Picture, Video
-from seldio.quick import dataclass
 from seldio.schema.clips import Array
 from seldio.text import plural, printable
 
@@ -162,7 +162,7 @@ _PEAK, _MOST_GAIN = 0.891, 15.85
 _RATES = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Downmix:
     """A recording as it is listened to."""
 

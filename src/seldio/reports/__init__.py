@@ -15,13 +15,12 @@ from typing import Any, TextIO
 from seldio import plugins
 from seldio.errors import UsageError
 from seldio.findings import Report
-from seldio.quick import dataclass
 from seldio.reports.tables import Options, Subject
 
 __all__ = ["OUTPUTS", "Options", "Output", "Subject", "checked", "outputs", "render", "write"]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Output:
     """A form that reports are written in."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,13 +13,12 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, Tex
 from rich.text import Text
 
 from seldio.progress import Advance
-from seldio.quick import dataclass
 
 #: Seconds before anything is shown: what is quick needs no bar.
 PATIENCE = 1.0
 
 
-@dataclass
+@dataclasses.dataclass
 class LongTask:
     """A task and how far it is: its total parts and bytes, where these are known."""
 

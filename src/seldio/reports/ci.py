@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
 from seldio.findings import Finding, Report, Rule, Severity
-from seldio.quick import regex
 from seldio.reports.sarif import fingerprint
 from seldio.reports.sections import message, more, name_of, one_line, statistics_rows, summary_line
 from seldio.reports.tables import Options
@@ -82,7 +82,7 @@ def _issue(text: str, code: str, mark: str, level: str, path: str, line: int) ->
 # make theirs *skipped*: the one outcome that CI systems display with its message and that does not break a build. A
 # clean report has one test case that passes, because several systems take a report without any for a mistake.
 
-_NOT_XML = regex("[\ufffe\uffff]")
+_NOT_XML = re.compile("[\ufffe\uffff]")
 
 
 def junit(report: Report, options: Options) -> Iterator[str]:

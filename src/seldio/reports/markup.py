@@ -7,10 +7,10 @@ loads nothing, is light and dark, and can be read by screen readers.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from seldio.findings import Report
-from seldio.quick import regex
 from seldio.reports.sections import meanings, sections
 from seldio.reports.tables import ARROWS, Cell, Column, Notice, Options, Phrase, Subject, Table
 from seldio.text import printable
@@ -19,9 +19,9 @@ from seldio.text import printable
 _MARKUP = r"[&<>|`*~$\\\[\]]|(?<![^\W_])_|_(?![^\W_])"
 # What would become a mention, an issue, an emoji or a link; a zero-width space behind it prevents that.
 _REFERENCE = r"@(?=\w)|#(?=\d)|:(?=[\w+-]+:)|(?<=http):|(?<=https):|(?<=www)\."
-_SPECIAL = regex(f"(?P<markup>{_MARKUP})|{_REFERENCE}")
+_SPECIAL = re.compile(f"(?P<markup>{_MARKUP})|{_REFERENCE}")
 # What a span between backticks inside a table cell cannot hold.
-_UNSPEAKABLE = regex(r"[|`\\]")
+_UNSPEAKABLE = re.compile(r"[|`\\]")
 
 
 def markdown(subject: Subject, options: Options) -> Iterator[str]:

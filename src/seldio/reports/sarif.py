@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -16,7 +17,6 @@ from typing import Any
 from urllib.parse import quote_from_bytes
 
 from seldio.findings import Finding, Report, Rule, Severity
-from seldio.quick import regex
 from seldio.reports.json_report import dumps, filled
 from seldio.reports.sections import message, more
 from seldio.reports.tables import Options
@@ -26,7 +26,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 HOME = "https://github.com/seldio/seldio"
 FINGERPRINT = "seldioFinding/v1"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-_DRIVE = regex("[A-Za-z]:/")
+_DRIVE = re.compile("[A-Za-z]:/")
 _FULL_DESCRIPTION = 1000  # GitHub takes no more
 
 

@@ -6,13 +6,13 @@ Outputs for people write these sections; what they say of findings in one line i
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from seldio.findings import JSON_KEYS, SINGLY, Finding, Heard, Report, Rule, Severity, capped
-from seldio.quick import regex
 from seldio.reports.tables import (
     Cell,
     Column,
@@ -236,7 +236,7 @@ def fix_mark(fixable: bool) -> str:
 #: A common folder is named once if it has this number of characters, and there are this number of files.
 _LONG, _SEVERAL = 20, 2
 #: The path of a file, not of a folder.
-_FILE = regex(r"\.[A-Za-z0-9]{1,8}$")
+_FILE = re.compile(r"\.[A-Za-z0-9]{1,8}$")
 #: Ranges of lines that are named to people.
 _RANGES = 3
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from seldio.findings import Report
-from seldio.quick import regex
 from seldio.reports.sections import findings_table
 from seldio.reports.tables import INTERVAL_PARTS, Cell, Interval, Options, Subject, Table, side_by_side
 from seldio.text import printable
@@ -15,7 +15,7 @@ from seldio.text import printable
 #: Columns of the long form.
 LONG = ("system", "profile", "table", "row", "column", "value", *INTERVAL_PARTS)
 #: What a spreadsheet takes for a formula at the beginning of a cell; the apostrophe is what guards against it.
-_FORMULA = regex(r"[=+\-@'＝＋－＠]")
+_FORMULA = re.compile(r"[=+\-@'＝＋－＠]")
 
 
 def csv_text(subject: Subject, options: Options) -> Iterator[str]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from seldio.errors import UsageError
 from seldio.findings import Report, Rule
-from seldio.quick import dataclass
 from seldio.text import listed, printable
 
 ARROWS = {"higher": "↑", "lower": "↓"}
@@ -62,7 +61,7 @@ class Phrase(NamedTuple):
 Cell = str | int | float | Interval | Phrase | None
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Column:
     """A column of a table."""
 
@@ -107,7 +106,7 @@ class Column:
         return f"{100 * value if self.unit == '%' else value:z,.{self.digits}f}"
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Table:
     """Rows of one kind.
 
@@ -179,7 +178,7 @@ class Table:
         return frame
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Notice:
     """Something to know about what a report shows."""
 
@@ -194,7 +193,7 @@ def in_order(notices: Iterable[Notice]) -> tuple[Notice, ...]:
     return tuple(sorted(notices, key=lambda notice: (not notice.first, not notice.grave)))
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ScoreReport:
     """A system's score.
 
@@ -257,7 +256,7 @@ class ScoreReport:
 Subject: TypeAlias = Report | Sequence[ScoreReport]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Options:
     """How a report is to be rendered; an output takes from this what concerns it."""
 

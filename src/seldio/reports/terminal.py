@@ -23,7 +23,6 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from seldio.findings import Finding, Report, Severity
-from seldio.quick import regex
 from seldio.reports.sections import (
     by_cause,
     common_folder,
@@ -70,7 +69,7 @@ def screen(stream: TextIO) -> tuple[bool, int, bool]:
     return not (console.no_color or console.is_dumb_terminal), console.width, True
 
 
-_INDENTED = regex(r" *\S+ {2,}| +")
+_INDENTED = re.compile(r" *\S+ {2,}| +")
 
 
 def wrapped(lines: str, stream: TextIO, *, fill: bool = False) -> str:

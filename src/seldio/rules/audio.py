@@ -7,6 +7,7 @@ recording is read once, block by block, in constant memory.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,7 +25,6 @@ from seldio.findings import Finding, Rule, Sink
 from seldio.formats.datasets import DatasetSpec
 from seldio.formats.trees import Tree
 from seldio.media.arrays import RATES
-from seldio.quick import dataclass
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, by_folder, grouped
 from seldio.rules.registry import ERROR, WARNING, rule, run
@@ -193,7 +193,7 @@ def check_recordings(collection: Collection, tree: Tree, sink: Sink, *, deep: bo
 # --- the content of recordings -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class SurveyedSound:
     """A recording and a survey of its content."""
 

@@ -18,16 +18,17 @@ from typing import NamedTuple
 from seldio.findings import SINGLY, Finding
 from seldio.formats.datasets import TOPS
 from seldio.formats.recognise import stem_of
-from seldio.quick import regex
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import listed, plural, printable
 
 #: How datasets name their clips.
-CLIP_NAME = regex(r"mix\d{3}|fold\d+_room\d+_mix\d{3}(_ov\d|_deg-?\d+_start\d+)?|split\d_ir\d_ov\d_\d+", re.IGNORECASE)
+CLIP_NAME = re.compile(
+    r"mix\d{3}|fold\d+_room\d+_mix\d{3}(_ov\d|_deg-?\d+_start\d+)?|split\d_ir\d_ov\d_\d+", re.IGNORECASE
+)
 #: Suffixes that may follow the name of a recording.
-RECORDING = regex(r"(?:\.(?:wav|flac|ogg|mp3|mp4|aac|csv))+$", re.IGNORECASE)
-_WORD, _NUMBER = regex(r"[^\W\d_]+|\d+"), regex(r"\d{1,9}(?!.*\d)", re.ASCII | re.DOTALL)
+RECORDING = re.compile(r"(?:\.(?:wav|flac|ogg|mp3|mp4|aac|csv))+$", re.IGNORECASE)
+_WORD, _NUMBER = re.compile(r"[^\W\d_]+|\d+"), re.compile(r"\d{1,9}(?!.*\d)", re.ASCII | re.DOTALL)
 #: So many clips show what all have in common, so many names are looked at to see what that may be, and the share of
 #: all files that have it.
 _FEWEST, _SAMPLE, _MOST = 3, 20, 0.8
@@ -175,8 +176,8 @@ class OtherSplit(NamedTuple):
     theirs: str  # what the reference has
 
 
-_DEVELOPMENT = regex(r"fold(\d{1,3})_room(\d{1,4})_mix\d", re.IGNORECASE)
-_EVALUATION = regex(r"(?<![a-z])mix\d{3}", re.IGNORECASE)
+_DEVELOPMENT = re.compile(r"fold(\d{1,3})_room(\d{1,4})_mix\d", re.IGNORECASE)
+_EVALUATION = re.compile(r"(?<![a-z])mix\d{3}", re.IGNORECASE)
 
 
 def split_of(clip: str) -> str | None:
@@ -330,7 +331,7 @@ def _alone(collection: Collection) -> tuple[list[str], list[str]]:
     return sorted(mine), sorted(collection.expected.keys() - collection.clips.keys() - {*about.missing})
 
 
-_MEDIA = regex(r"(?i)\.(wav|flac|ogg|mp3|mp4|aac)$")
+_MEDIA = re.compile(r"(?i)\.(wav|flac|ogg|mp3|mp4|aac)$")
 
 
 def _unread(collection: Collection, missing: Iterable[str]) -> dict[str, str]:
@@ -361,7 +362,7 @@ def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
 
 
 #: The clips of STARSS without the zeros of their numbers.
-_PADLESS = regex(r"^(?P<start>(?:fold[0-9]+_room[0-9]+_)?mix)(?P<number>[0-9]{1,2})$")
+_PADLESS = re.compile(r"^(?P<start>(?:fold[0-9]+_room[0-9]+_)?mix)(?P<number>[0-9]{1,2})$")
 
 
 def _as_recording(name: str, collection: Collection) -> str:

@@ -11,7 +11,6 @@ from seldio.files import Entry, Source
 from seldio.findings import Finding, Rule
 from seldio.formats.base import FileRows, LabelReading
 from seldio.formats.trees import TreePlace
-from seldio.quick import dataclass
 
 if TYPE_CHECKING:
     from seldio.media.audio import Probe
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 LATER = {"Probe": "seldio.media.audio"}
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Reference:
     """What a submission is checked against."""
 
@@ -31,7 +30,7 @@ class Reference:
     labelled: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Collection:
     """What the rules for submissions, packages and trees check."""
 

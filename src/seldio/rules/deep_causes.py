@@ -7,6 +7,7 @@ capsules.)
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Mapping
 from functools import lru_cache
@@ -15,7 +16,6 @@ import numpy as np
 
 from seldio.media.arrays import SIDES, Format
 from seldio.media.intensity import others
-from seldio.quick import dataclass
 from seldio.rules.deep_pieces import Floats, Pieces
 
 #: Requirements of a verdict. Fewest places, pieces (of up to 2 s, at one place) and label frames that are heard:
@@ -38,7 +38,7 @@ SMALLEST = 12
 _DRAWS = 400
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Cause:
     """One reason why directions differ."""
 
@@ -51,7 +51,7 @@ class Cause:
     channel: str = ""  # the channel of FOA that has the same effect if inverted; empty if there is none
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Verdict:
     """The cause that explains the measurements, with its evidence."""
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from seldio import geometry
 from seldio.findings import Heard, HeardClass, Spread
-from seldio.quick import dataclass
 from seldio.rules.deep_pieces import BLOCK, DIRECT, LEAST, Floats, Ints, LabelFrames, places, runs
 
 #: Errors beyond this many degrees are not of the source that is labelled, but of another sound.
@@ -25,7 +24,7 @@ MOST = 30
 _LEAST = 3
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Evidence:
     """Pieces of isolated events, each with its label frames and what was measured there; arrays of shape (n,)."""
 

@@ -18,7 +18,6 @@ from seldio.files.sources import Lookup
 from seldio.findings import Finding, Heard
 from seldio.formats.trees import TYPES, Tree, TreePlace
 from seldio.media.arrays import Format
-from seldio.quick import dataclass
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.deep_apart import Apart, apart
@@ -51,7 +50,7 @@ FORMATS: tuple[Format, ...] = ("foa", "mic")
 _SUFFIXES = [suffix for suffix, kind in TYPES.items() if kind == "audio"]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class LabelledClip:
     """The label rows of a clip: label frames, directions (degrees, NaN where unknown), numbers of class and source.
 
@@ -194,7 +193,7 @@ _AGREED = 0.5
 _CLEAR = 3.0
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Fit:
     """A recording compared with the labels of its clip."""
 
@@ -271,7 +270,7 @@ def timing(fit: Fit, every: Mapping[str, LabelFrames]) -> Shift | Other | None:
     return max((one for one in explained if one is not None), key=lambda one: one.likelihood, default=None)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class BlamedCause:
     """A cause that recordings show, and which file is at fault."""
 

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from seldio import geometry
-from seldio.quick import dataclass
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -35,7 +34,7 @@ _TOGETHER, _PLACE = 10.0, 20.0
 _ASTRAY, _SHARPNESS = 0.15, 10.0
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class LabelFrames:
     """The labels of each label frame of a clip."""
 
@@ -103,7 +102,7 @@ def _crowds(few: Bools, frame: Ints, units: Floats) -> tuple[Ints, Floats]:
     return crowd, among
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Pieces:
     """What labels and audio have in common, of one or more clips, piece by piece.
 

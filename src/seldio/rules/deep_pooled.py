@@ -11,13 +11,13 @@ names tell, and a rotation or an offset is reported only as far as rooms cannot 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from seldio.findings import Spread
-from seldio.quick import dataclass
 from seldio.rules.deep_evidence import ASTRAY, MOST, Evidence, student, together
 from seldio.rules.deep_pieces import Floats, Ints, LabelFrames
 from seldio.rules.deep_timing import MARGIN, SMALLEST, AudibleFrames, evidence, matching
@@ -51,7 +51,7 @@ class Drift(NamedTuple):
     clips: int  # recordings that were looked at
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Pooled:
     """What the recordings of one format show together; None where that is nothing."""
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from seldio.quick import dataclass
 from seldio.rules.deep_pieces import Bools, Floats, Ints, LabelFrames, likelihood, places, runs
 
 #: Most label frames by which labels are shifted.
@@ -42,7 +41,7 @@ EVENTS = 5
 LOUDEST = 4.0
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class AudibleFrames:
     """The measurements for each label frame of a recording."""
 
@@ -68,7 +67,7 @@ def sound_frames(directions: Floats, activity: Floats) -> AudibleFrames:
     return AudibleFrames(unit, np.minimum(1.0, LOUDEST * length), level)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Shift:
     """Labels that fit at another time."""
 
@@ -151,7 +150,7 @@ def matching(labels: LabelFrames, sound: AudibleFrames, late: int = 0) -> tuple[
     return float(weight[cosine > np.cos(np.radians(30))].sum()), float(weight.sum())
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Other:
     """The labels of another clip that fit the audio."""
 

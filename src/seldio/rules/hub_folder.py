@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
@@ -12,7 +13,6 @@ import pyarrow.parquet as pq
 
 from seldio.errors import InvalidData
 from seldio.files import Entry
-from seldio.quick import dataclass
 
 #: Suffixes that are one format to the Hub; the first one is its name.
 KINDS = (
@@ -33,7 +33,7 @@ def kind_of(name: str) -> str:
     return _KIND_OF.get(suffix_of(name), suffix_of(name))
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Config:
     """One configuration of a card: the file patterns of each split."""
 
@@ -41,7 +41,7 @@ class Config:
     splits: Mapping[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class HubFolder:
     """The files to be uploaded."""
 

@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 
 from seldio.files import Entry
 from seldio.findings import Finding
-from seldio.quick import regex
 from seldio.rules.collection import Found
 from seldio.rules.hub_folder import HubFolder, kind_of, suffix_of
 from seldio.rules.registry import ERROR, WARNING, rule
@@ -31,9 +30,9 @@ SECRETS = {
     "a password in a URL": r"\bhttps?://[^\s/:@\"']{1,60}:[^\s/:@\"']{3,100}@[A-Za-z0-9]",
 }
 _ANY = "|".join(f"(?:{pattern})" for pattern in SECRETS.values())
-_SECRET = regex(_ANY.encode())
-_HOME = regex(rb"(?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2})[A-Za-z0-9._-]{2,32}[/\\]")
-_PRIVATE = regex(
+_SECRET = re.compile(_ANY.encode())
+_HOME = re.compile(rb"(?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2})[A-Za-z0-9._-]{2,32}[/\\]")
+_PRIVATE = re.compile(
     r"(?:.*/)?(?:\.env(?:\..+)?|\.netrc|\.npmrc|\.pypirc|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)|credentials|"
     r"[^/]+\.(?:pem|key|p12|pfx|keystore|kdbx))|(?:.*/)?(?:\.git|\.ssh|\.aws|\.gnupg|\.huggingface)/.+"
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 
@@ -10,24 +11,23 @@ from seldio.files import Entry, Source
 from seldio.findings import Finding
 from seldio.formats import TextFile
 from seldio.formats.recognise import files_by_layout, usable
-from seldio.quick import dataclass, regex
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import listed, plural, printable
 
 #: What labels are called where somebody else's program wrote them, or an editor kept a copy; none are read.
-_TEXTS = regex(r"(?i)(\.(txt|tsv|dat|lab|labels?|ann|out|cvs)|\.csv[._~-]\w*|(^|/)[^./]+)$")
-_ARCHIVE = regex(r"(?i)\.(zip|tar|tgz|tar\.\w+|gz|bz2|xz|7z|rar)$")
+_TEXTS = re.compile(r"(?i)(\.(txt|tsv|dat|lab|labels?|ann|out|cvs)|\.csv[._~-]\w*|(^|/)[^./]+)$")
+_ARCHIVE = re.compile(r"(?i)\.(zip|tar|tgz|tar\.\w+|gz|bz2|xz|7z|rar)$")
 #: A row of at least three cells, words or numbers, of which the last is a number. There is one way to read a line: a
 #: pattern that may split blanks in many ways takes forever on prose.
 _GAP = rb"(?:[ \t]++(?:[,;][ \t]*+)?|[,;][ \t]*+)"
-_ROW = regex(rb"[ \t]*+(?:[-+.\w]++" + _GAP + rb"){2,}[-+]?\.?[0-9][-+.\w]*+[ \t]*+[,;]?[ \t]*+\r?")
+_ROW = re.compile(rb"[ \t]*+(?:[-+.\w]++" + _GAP + rb"){2,}[-+]?\.?[0-9][-+.\w]*+[ \t]*+[,;]?[ \t]*+\r?")
 _HEAD = 4096
 #: So many files of one kind are looked at to say what they are.
 _SAMPLE = 8
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Ignored:
     """The files of a source that were passed over."""
 

@@ -7,6 +7,7 @@ and only the others are read in full.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from seldio.findings import Finding
-from seldio.quick import regex
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable, rows_where
 from seldio.rules.registry import ERROR, rule
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 TRUTHS = {task.name: (task.truth, task.field) for task in KNOWN.values() if task.truth and task.field}
 #: The keys of a single number, the first of which counts.
 _SINGLE = ("azimuth_deg", "elevation_deg", "distance_m", "onset_time", "active_count")
-_DECIMALS = regex(r"\d\.(\d+)")
-_NUMBER = regex(r"-?\d+(?:\.\d+)?")
+_DECIMALS = re.compile(r"\d\.(\d+)")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 #: Words that may change the sign of a number.
 _TURNED = r"(?i)left|right|clockwise|minus|negative|below|beneath|under|down|lower"
 
@@ -127,7 +127,7 @@ def _lacking(task: str, text: str) -> str | None:
     return None if _says(task, end) or _says(task, text) else _MUST_SAY[task]
 
 
-_SIDE = regex(r"[^:\\<]+ (?:is|are) to the (?:left|right) of [^:\\<]+")
+_SIDE = re.compile(r"[^:\\<]+ (?:is|are) to the (?:left|right) of [^:\\<]+")
 _MUST_SAY = {
     "classify_motion": "be stationary, moving, approaching or receding",
     "relative_left_right": "say left or right",
@@ -307,17 +307,17 @@ def _is_other(task: str, answer: str, truth: list[float], read: Any) -> bool:
     return max(errors) > (0.5 if task == "count_sources" else 1.01 * 10.0**-digits)
 
 
-_MASK = regex(r"#((?:\.#)?)")
+_MASK = re.compile(r"#((?:\.#)?)")
 
 
 #: What makes a sentence unusual: signs and words that may change its meaning.
 _ODD = r"(?i)[^a-z0-9 ,.\"-]|not|think|answer|boxed|rather|instead|neither|never|without|except|whether|opposite"
 _POLES = ("compare_elevation", "compare_distance")
-_COMPARED = regex(
+_COMPARED = re.compile(
     r"The \"?(?P<x>[^\"]+?)\"? (?:is|are) (?P<pole>higher|lower|closer|farther)(?: (?:to|from) the listener)? than the "
     r"\"?(?P<y>[^\"]+?)\"?\.?"
 )
-_HEARD = regex(
+_HEARD = re.compile(
     r"The \"?(?P<x>[^\"]+?)\"? from (?:the )?(?P<side>[a-z -]+?) (?:is|are) active from (?P<start>[\d.]+)s to "
     r"(?P<end>[\d.]+)s\.?"
 )

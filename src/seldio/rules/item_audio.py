@@ -16,7 +16,6 @@ import pyarrow as pa
 from seldio.files import Entry
 from seldio.findings import Finding, Rule
 from seldio.formats.items import ItemReading
-from seldio.quick import dataclass
 from seldio.rules.collection import Found, probed
 from seldio.rules.item_table import ItemFile, ItemTable
 from seldio.rules.items import unsafe, usual_paths
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 Find = Callable[[str], "Entry | None"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Expected:
     """What a benchmark's recordings have in common; None where it is unknown."""
 
@@ -86,7 +85,7 @@ class Late(NamedTuple):
     clip: bool
 
 
-@dataclass
+@dataclasses.dataclass
 class Audio:
     """The recordings that questions refer to, in a part of a file or in all of its parts together."""
 

@@ -12,7 +12,9 @@ into parts gives the same sample, and memory does not grow with the file.
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -23,7 +25,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from seldio.findings import Finding, Rule
-from seldio.quick import dataclass, regex
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemFile, ItemTable
 from seldio.rules.registry import WARNING, rule
@@ -46,7 +47,7 @@ _Z = 3.09  # one-sided, 99.9 %
 _BUCKETS = 1 << 15
 #: Features are worth as much as so many questions that say nothing.
 _PRIOR = 2.0
-_WORD = regex(r"[^\W_]+")
+_WORD = re.compile(r"[^\W_]+")
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SAMPLE = pa.schema(
     [("hash", pa.int64()), ("id", pa.string()), ("task", pa.string()), ("question", pa.string()),
@@ -78,7 +79,7 @@ def lower_bound(right: float, number: int, z: float = _Z) -> float:
     return (middle - spread) / (1 + z * z / number)
 
 
-@dataclass
+@dataclasses.dataclass
 class Blind:
     """A sample of questions with their answers, of a part of a file or of all of its parts together."""
 

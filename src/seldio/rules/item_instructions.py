@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import string
 import unicodedata
 from collections.abc import Iterator
 
 from seldio.findings import Finding
 from seldio.formats.mera import CYRILLIC
-from seldio.quick import regex
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable
 from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import clipped, plural
 
-_NAMED = regex(r"(?:литер|букв)\w*\W{1,3}([АВСЕ])\b|[(\s]([АВСЕ])(?=,\s*[A-F]\b)")
-_OPTION = regex(r"option_[a-z]")
+_NAMED = re.compile(r"(?:литер|букв)\w*\W{1,3}([АВСЕ])\b|[(\s]([АВСЕ])(?=,\s*[A-F]\b)")
+_OPTION = re.compile(r"option_[a-z]")
 
 
 def _instructed(table: ItemTable) -> Iterator[tuple[int, str]]:

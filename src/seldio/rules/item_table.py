@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from hashlib import blake2b
@@ -17,7 +18,6 @@ from seldio import formats
 from seldio.findings import Finding, Rule
 from seldio.formats.base import Ints
 from seldio.formats.items import ItemReading
-from seldio.quick import regex
 from seldio.rules.base import Bools
 from seldio.schema.arrays import pc
 from seldio.text import clipped
@@ -30,7 +30,7 @@ WHOLE = ("id", "audio", "task", "prompt")
 #: about a recording.
 ANSWERED, ASKED = "answered", "asked"
 #: A place in a message.
-_PLACE = regex(r"\bline ([\d,]+), column\b")
+_PLACE = re.compile(r"\bline ([\d,]+), column\b")
 
 
 class Paths(NamedTuple):

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from seldio.files import name_fault
 from seldio.findings import Finding
-from seldio.quick import regex
 from seldio.rules.base import Bools
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ANSWERED, ASKED, ItemFile, ItemTable, rows_where
@@ -101,7 +100,7 @@ _USUAL = r"^(?:\w[\w.-]{0,99}/){0,5}\w[\w.-]{0,99}$"
 #: Faults of such names: names of devices on Windows, and a trailing dot.
 _UNUSUAL = r"(?i)(?:^|/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)|\.(?:/|$)"
 _ABSOLUTE = "is absolute"
-_PROTOCOL = regex(r"[A-Za-z][A-Za-z0-9+.-]+(:|,,)")
+_PROTOCOL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(:|,,)")
 
 
 def unsafe(path: str) -> str | None:
@@ -196,7 +195,7 @@ def english_question(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 #: What English questions have and names of classes do not.
 _ENGLISH = r"(?i)\b(?:what|which|who|whose|where|when|why|how|is|are|was|were|do|does|did|can)\b"
-_LATIN, _CYRILLIC = regex("[A-Za-z]"), regex("[\u0400-\u04ff]")
+_LATIN, _CYRILLIC = re.compile("[A-Za-z]"), re.compile("[\u0400-\u04ff]")
 
 
 @rule("QAI113", WARNING)

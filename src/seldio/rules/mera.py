@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,14 +12,13 @@ from seldio.answers.matching import normalised
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading
 from seldio.formats.mera import AS_WRITTEN, CYRILLIC, dig, id_value
-from seldio.quick import regex
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable
 from seldio.rules.registry import ERROR, INFO, WARNING, findings, rule
 from seldio.schema.qa import Item
 from seldio.text import clipped
 
-_LETTER = regex(r"(?<![^\W_])[A-Fa-fАВСЕ](?![^\W_])")
+_LETTER = re.compile(r"(?<![^\W_])[A-Fa-fАВСЕ](?![^\W_])")
 
 
 class Answers:

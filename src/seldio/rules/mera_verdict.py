@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from seldio.findings import Finding
-from seldio.quick import dataclass
 from seldio.rules.collection import Found
 from seldio.rules.registry import ERROR, rule
 from seldio.text import clipped, printable
@@ -151,7 +150,7 @@ def _compared(examples: Json, gold: Mapping[Any, Any], metric: Metric | None) ->
 # --- the rules -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class MeraPackage:
     """The archive of a submission."""
 

@@ -6,6 +6,8 @@ recording. Files elsewhere are found as well, so that everything wrong is report
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
@@ -15,13 +17,14 @@ from seldio.errors import InvalidData
 from seldio.files import Entry
 from seldio.findings import Finding, Rule
 from seldio.formats.yaml_text import Pointer, YamlDocument, parse
-from seldio.quick import dataclass, regex
 from seldio.rules.collection import Collection, Reference, grouped
 from seldio.rules.package_names import META_NAME, TASK, prefix_of, task_of
 
 META = ".meta.yaml"
-_LABEL = regex(r"(?P<name>[^_\s./\\]+)_(?P<institute>[^_\s./\\]+)_(?P<track>task[0-9]+[A-Za-z]*)_(?P<index>[0-9]{1,9})")
-YAML_NAME = regex(r"(?i)(\.meta)?\.ya?ml$")
+_LABEL = re.compile(
+    r"(?P<name>[^_\s./\\]+)_(?P<institute>[^_\s./\\]+)_(?P<track>task[0-9]+[A-Za-z]*)_(?P<index>[0-9]{1,9})"
+)
+YAML_NAME = re.compile(r"(?i)(\.meta)?\.ya?ml$")
 _OURS = 3
 
 
@@ -93,7 +96,7 @@ class Meta:
         return rule.at(message=message, hint=hint, **place)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Label:
     """The parts of a submission label."""
 
@@ -109,7 +112,7 @@ class Label:
         return None if match is None else Label(**match.groupdict())
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class System:
     """One system of a package."""
 
@@ -149,7 +152,7 @@ class System:
         return f"{self.path}/{folder}" if folder else self.path
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Package:
     """A package, taken apart."""
 

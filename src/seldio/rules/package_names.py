@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from seldio.quick import regex
+import re
+
 from seldio.rules.collection import Collection
 
 #: Folders of tasks, and common variants of their names.
-TASK = regex(r"(?i)task[ _-]*([0-9]{1,4})[ _-]*[a-z]?")
-_LABEL_FOLDER = regex(r"(?i).+_task[0-9]+[a-z]*_[0-9]+")
-META_NAME = regex(r"(?i)\.meta\.ya?ml$")
+TASK = re.compile(r"(?i)task[ _-]*([0-9]{1,4})[ _-]*[a-z]?")
+_LABEL_FOLDER = re.compile(r"(?i).+_task[0-9]+[a-z]*_[0-9]+")
+META_NAME = re.compile(r"(?i)\.meta\.ya?ml$")
 
 
 def is_package(collection: Collection) -> bool:

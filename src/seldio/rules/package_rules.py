@@ -11,7 +11,6 @@ from typing import Any
 from seldio.errors import InvalidData
 from seldio.files import Entry
 from seldio.findings import Finding
-from seldio.quick import regex
 from seldio.rules.clip_names import CLIP_NAME
 from seldio.rules.collection import Found, grouped
 from seldio.rules.file_sets import SAME_ROWS
@@ -25,7 +24,7 @@ TRACKS = ("task3", "task3a", "task3b")
 MOST = 4
 _LABEL_FORM = "[last name]_[institute]_task3[track]_[1-4], as in Politis_TAU_task3a_1"
 _SHAPE = "[ROOT]/task3a/LABEL/LABEL.meta.yaml"
-_OTHER_OUTPUT = regex(r"(.+)\.output(\.csv)?")
+_OTHER_OUTPUT = re.compile(r"(.+)\.output(\.csv)?")
 
 
 @rule("SUB201", ERROR)
@@ -349,7 +348,7 @@ def development_outputs(package: Package, found: Found) -> Iterator[Finding]:
 
 
 #: How recordings of the development set are called.
-_DEVELOPMENT = regex(r"fold\d+_room\d+_mix\d{3}", re.ASCII | re.IGNORECASE)
+_DEVELOPMENT = re.compile(r"fold\d+_room\d+_mix\d{3}", re.ASCII | re.IGNORECASE)
 
 
 def _by_folder(odd: Sequence[tuple[Entry, str]], found: Found) -> Iterator[Finding]:

@@ -18,7 +18,6 @@ from seldio.findings import Finding
 from seldio.formats.base import Ints
 from seldio.formats.items import ItemReading
 from seldio.formats.qa_csv import INSTRUCTIONS, KEYWORDS
-from seldio.quick import dataclass
 from seldio.rules.collection import Found
 from seldio.rules.item_table import OUTPUTS, ItemFile, ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, findings, rule
@@ -30,7 +29,7 @@ from seldio.text import clipped, listed, plural, printable
 _OF = {"so-bench-predictions": "so-bench", "jasco-predictions": "jasco", "ruenvaqa-submission": "ruenvaqa"}
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ItemReference:
     """The questions that predictions are checked against."""
 
@@ -41,7 +40,7 @@ class ItemReference:
     tasks: Mapping[str, Mapping[Any, Any]] = dataclasses.field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Join:
     """What the official scorer of a benchmark does with predictions that do not fit its questions."""
 

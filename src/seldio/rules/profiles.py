@@ -7,6 +7,7 @@ so that the rows of a large dataset need not be in memory at once.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,6 @@ import numpy as np
 
 from seldio.formats.base import Ints, LabelFormat, TextFile
 from seldio.formats.label_csv import Dialect
-from seldio.quick import dataclass
 from seldio.rules.base import Bools, Labels
 from seldio.vocabularies import vocabulary
 
@@ -31,7 +31,7 @@ NEAR = 4
 _FRAMES = 20
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class FileNumbers:
     """The numbers of each file with rows in a part; the record that is sent between processes."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import posixpath
 import re
 from collections import Counter
@@ -15,7 +16,6 @@ from seldio.clock import HOP
 from seldio.files import Entry
 from seldio.findings import SINGLY, Finding
 from seldio.formats.base import FileRows, Ints, LabelReading
-from seldio.quick import dataclass, regex
 from seldio.rules.clip_names import CLIP_NAME, systems
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.file_sets import dense
@@ -256,13 +256,13 @@ def _numbered(clips: Iterable[str]) -> dict[tuple[str, int, str], set[int]]:
     return groups
 
 
-_NUMBER = regex(r"(.*?)(\d{1,9})(\D*)", re.ASCII | re.DOTALL)
-_STARSS = regex(r"fold\d+_room\d+_mix\d+", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(r"(.*?)(\d{1,9})(\D*)", re.ASCII | re.DOTALL)
+_STARSS = re.compile(r"fold\d+_room\d+_mix\d+", re.ASCII | re.IGNORECASE)
 #: Fewer files than this may well be a selection.
 NUMBERED = 10
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Misfit:
     """Predictions that fit the labels of a reference badly, and much better with a change."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from operator import attrgetter
@@ -15,7 +16,6 @@ from seldio.files import Entry
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats.datasets import DatasetSpec
 from seldio.formats.trees import AUDIO, TYPES, Tree, TreePlace
-from seldio.quick import dataclass
 from seldio.rules.collection import Collection, Found, by_folder, grouped, probed
 from seldio.rules.registry import INFO, register, rule
 from seldio.text import listed, plural, printable
@@ -50,7 +50,7 @@ def is_video(name: str) -> bool:
     return TYPES.get(name.rpartition(".")[2].lower(), "metadata") != "metadata" and not is_sound(name)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class TreeFile(Generic[Facts]):
     """A recording or video of a tree, with the facts from its header or packets."""
 
@@ -170,7 +170,7 @@ def videos_unchecked(videos: UncheckedVideos, found: Found) -> Iterator[Finding]
 # --- what is prescribed -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Prescription:
     """A rule about what a dataset prescribes for all its recordings or videos."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from fractions import Fraction
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +15,6 @@ from seldio.errors import SeldioError
 from seldio.files import Entry
 from seldio.findings import Finding, Rule
 from seldio.formats.trees import Tree
-from seldio.quick import dataclass
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, probed
 from seldio.rules.tree_media import TreeFile, TreeMedia, is_video
@@ -27,7 +27,7 @@ LATER = {"PictureSurvey": "seldio.media.video"}
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class VideoFacts:
     """The facts from the packets of a video."""
 
@@ -53,7 +53,7 @@ class VideoFacts:
         return not self.fault and self.frames >= self.promised
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class VideoFile(TreeFile[VideoFacts]):
     """A video of a tree."""
 

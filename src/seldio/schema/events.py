@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 
 from seldio.errors import UsageError
-from seldio.quick import dataclass
 from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural
 
@@ -45,7 +44,7 @@ COLUMNS: dict[str, pa.DataType] = {
 EVENT_SCHEMA = pa.schema(list(COLUMNS.items()))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class ClipFile:
     """The source file of a clip's rows."""
 
@@ -57,7 +56,7 @@ class ClipFile:
     extra: str | None = None  # what the file holds besides its rows, as a json object
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Origin:
     """Where an event table came from: its format, its vocabulary and its files, silent clips included."""
 

@@ -6,6 +6,7 @@ bounds to be held against all values of a column.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 from pydantic import BaseModel, ValidationError
 
-from seldio.quick import dataclass
 from seldio.schema.arrays import pc
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, packed
 
@@ -77,7 +77,7 @@ def _must(detail: Any) -> str:
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Kind:
     """What the values of a column may be: an Arrow type with the bounds of JSON Schema; *open*: any object, as text."""
 

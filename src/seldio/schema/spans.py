@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -10,14 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from seldio import clock
-from seldio.quick import dataclass
 from seldio.schema.arrays import from_numpy, from_texts, pc, to_numpy
 from seldio.schema.events import clip_codes
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Spans:
     """Events of a table, ordered by clip, onset and class.
 

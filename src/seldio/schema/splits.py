@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
-
-from seldio.quick import regex
 
 if TYPE_CHECKING:
     from seldio.schema.clips import Clip
@@ -19,8 +18,8 @@ WORDS = {
     "test": TEST, "testing": TEST,
     "eval": EVAL, "evaluation": EVAL,
 }  # fmt: skip
-_WORD = regex(r"[a-z]+")
-_SHARD = regex(r"(?P<split>\w+)-\d{5}-of-\d{5}(?:\.\w+)*")
+_WORD = re.compile(r"[a-z]+")
+_SHARD = re.compile(r"(?P<split>\w+)-\d{5}-of-\d{5}(?:\.\w+)*")
 
 
 def meaning(name: str) -> str | None:

@@ -17,7 +17,6 @@ from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import ItemFormat
 from seldio.formats.items import LETTERS, ItemReading
-from seldio.quick import dataclass
 from seldio.reports.tables import Notice, ScoreReport
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 Path = str | os.PathLike[str]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class AnswerOptions:
     """How predictions of questions are scored."""
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from seldio.answers.matching import exact_match, string_match
 from seldio.answers.options import read_option
 from seldio.formats.harness_answers import LETTERS, chosen
-from seldio.quick import regex
 from seldio.reports.tables import Column, Table
 
 # --- inspect_ai, solver multiple_choice() and scorer choice(), as of 0.3.285 -----------------------
@@ -17,14 +16,14 @@ from seldio.reports.tables import Column, Table
 _SIGNS = r"([A-Za-z\d][A-Za-z\d ,]*?)"
 #: What may stand around the letter: dollars, stars, and a bracket at the beginning or behind a colon or comma.
 _WRAPPED = (
-    (regex(rf"\$\s*{_SIGNS}\s*\$"), r"\1"),
-    (regex(rf"\*\*\s*{_SIGNS}\s*\*\*"), r"\1"),
-    (regex(r"(\A|[:,])(\s*)\(([A-Za-z\d])\)(?=\s*(?:[,.\n]|\Z))"), r"\1\2\3"),
+    (re.compile(rf"\$\s*{_SIGNS}\s*\$"), r"\1"),
+    (re.compile(rf"\*\*\s*{_SIGNS}\s*\*\*"), r"\1"),
+    (re.compile(r"(\A|[:,])(\s*)\(([A-Za-z\d])\)(?=\s*(?:[,.\n]|\Z))"), r"\1\2\3"),
 )
 #: A line of its own first, then anywhere.
 _ANSWERS = (
-    regex(r"^ANSWER\s*:\s*([A-Za-z\d ,]+)\s*(?:$|\n|\.)", re.IGNORECASE | re.MULTILINE),
-    regex(r"ANSWER\s*:\s*([A-Za-z\d ,]+)(?:\W|$)", re.IGNORECASE),
+    re.compile(r"^ANSWER\s*:\s*([A-Za-z\d ,]+)\s*(?:$|\n|\.)", re.IGNORECASE | re.MULTILINE),
+    re.compile(r"ANSWER\s*:\s*([A-Za-z\d ,]+)(?:\W|$)", re.IGNORECASE),
 )
 
 

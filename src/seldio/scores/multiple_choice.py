@@ -15,7 +15,6 @@ from seldio.answers.letters import letter_of
 from seldio.answers.matching import chosen, passing, same_text, string_match
 from seldio.answers.options import read_option
 from seldio.errors import DataError
-from seldio.quick import dataclass
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import replies
@@ -25,7 +24,7 @@ from seldio.text import clipped, listed, plural
 # --- what scorers of options share: the join, and shares of right answers --------------------------
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Joined:
     """Questions with their predictions."""
 
@@ -128,7 +127,7 @@ ITEMS = Column("items", "items", "", 0, None, "number of questions in this row")
 CHANCE = Column("chance", "chance", "%", 1, None, "expected of guessing evenly among the options")
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Measured:
     """Which answers are right, by measure."""
 

@@ -25,7 +25,6 @@ from seldio.files import Limits, open_source, read_entries
 from seldio.findings import raise_errors
 from seldio.formats import json_text
 from seldio.formats.csv_text import read_table, rows
-from seldio.quick import dataclass
 from seldio.reports import json_report
 from seldio.reports.spreadsheet import LONG, unguarded
 from seldio.reports.tables import INTERVAL_PARTS, INTERVALS, Cell, Column, Interval, Notice, ScoreReport, Table
@@ -43,7 +42,7 @@ _COLUMNS = {column.name.lower(): column for column in _KNOWN}
 _BOUNDED = {F.name, LR.name, ONSCREEN.name}
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class SystemScore:
     """The overall score of a system."""
 
@@ -55,7 +54,7 @@ class SystemScore:
     source: str = ""  # the file, as shown to people
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Scores:
     """Systems with their scores, in the order of the files, and the columns of all of them."""
 

@@ -12,6 +12,8 @@ percentile* of T. Hesterberg, "What teachers should know about the bootstrap", T
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
@@ -20,7 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from seldio.errors import UsageError
 from seldio.geometry import Floats, Ints
-from seldio.quick import dataclass, regex
 from seldio.reports.tables import Cell, Column, Interval, UnreliableInterval, WeakInterval
 
 Over = Literal["clips", "rooms", "questions"]
@@ -32,7 +33,7 @@ FEWEST = 5
 ENOUGH = 20
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Resampling:
     """How resamples are drawn."""
 
@@ -245,7 +246,7 @@ def ranks(scores: Floats, lower: NDArray[Any]) -> Floats:
     return np.asarray(better.sum(axis=-2) + 1.0)
 
 
-_ROOM = regex(r"room(\d+)")
+_ROOM = re.compile(r"room(\d+)")
 
 
 def rooms_of(clips: Sequence[str]) -> dict[str, list[int]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -11,7 +13,6 @@ from seldio.answers.letters import Letter, letter_of
 from seldio.answers.matching import after_answer_word, exact_match
 from seldio.answers.options import read_option
 from seldio.formats.mera import CYRILLIC
-from seldio.quick import dataclass, regex
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import replies
@@ -21,10 +22,10 @@ from seldio.text import clipped, listed, plural
 
 #: Where lm-eval ends an answer: generate_until of a task without generation_kwargs.
 UNTIL = "\n\n"
-_CYRILLIC_OPTION = regex(rf"(?<!\w)[{''.join(CYRILLIC)}](?!\w)(?=,|\s*\.)")
+_CYRILLIC_OPTION = re.compile(rf"(?<!\w)[{''.join(CYRILLIC)}](?!\w)(?=,|\s*\.)")
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class RuenvaqaCase:
     """What a notice may look at."""
 

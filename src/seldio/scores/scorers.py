@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from functools import cache
@@ -11,7 +12,6 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from seldio import plugins, wings
-from seldio.quick import dataclass
 
 
 class Listed(NamedTuple):
@@ -51,7 +51,7 @@ def profile_titles() -> list[tuple[str, str]]:
     return [(one.name, one.title) for one in index() if wings.has(one.home)]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class JudgeOptions:
     """A language model that decides what texts do not tell."""
 

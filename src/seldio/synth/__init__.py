@@ -7,6 +7,7 @@ A scene is a list of :class:`Track`, from which its labels follow. What it sound
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from seldio import clock, geometry
-from seldio.quick import dataclass
 from seldio.schema.events import COLUMNS, ClipFile, Origin, with_origin
 from seldio.vocabularies import vocabulary
 
@@ -33,7 +33,7 @@ CLIPS = (
 _STILL = frozenset({3, 5, 7, 8, 10, 11})
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Track:
     """One source while it sounds: its class and number, its first label frame, and its positions."""
 

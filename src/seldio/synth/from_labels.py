@@ -11,6 +11,7 @@ import dataclasses
 import itertools
 import math
 import os
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -30,7 +31,6 @@ from seldio.formats import get
 from seldio.media.arrays import Format
 from seldio.media.audio import write_blocks
 from seldio.media.encoding import render
-from seldio.quick import regex
 from seldio.schema.arrays import pc
 from seldio.schema.events import ClipFile, origin_of
 from seldio.schema.spans import spans
@@ -365,7 +365,7 @@ def _length(dataset: Dataset, clip: str, tracks: Sequence[Track]) -> float:
 
 
 #: Names of clips of the datasets that have recordings in these folders.
-_NAMED = regex(r"fold[0-9]+_room[0-9]+_mix[0-9]+\w*")
+_NAMED = re.compile(r"fold[0-9]+_room[0-9]+_mix[0-9]+\w*")
 
 
 def _write_labels(

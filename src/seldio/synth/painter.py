@@ -7,6 +7,7 @@ is pale then, and bright with a ring around it while it sounds. Nearer ones are 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
@@ -15,7 +16,6 @@ import numpy as np
 
 from seldio import clock, geometry
 from seldio.errors import UsageError
-from seldio.quick import dataclass
 from seldio.synth import Track
 from seldio.synth.recording import Room
 
@@ -125,7 +125,7 @@ class Painter:
         return away, light
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class _Figure:
     track: Track
     position: np.ndarray[Any, np.dtype[np.float64]]

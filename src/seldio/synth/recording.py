@@ -19,7 +19,6 @@ from seldio.errors import UsageError
 from seldio.media import arrays, encoding
 from seldio.media.arrays import CHANNELS, SPEED, Format
 from seldio.media.encoding import render
-from seldio.quick import dataclass
 from seldio.synth import Track
 from seldio.synth.sounds import Floats, Random, band, sound
 
@@ -31,7 +30,7 @@ DIFFUSE = np.sqrt(np.array([[1], [1 / 3], [1 / 3], [1 / 3]]))
 _TAIL = (1.0, 2.5)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Room:
     """A shoebox with the array in it, all walls alike."""
 
@@ -188,7 +187,7 @@ NEAREST = 0.2
 HISS = 0.1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class RecordingOptions:
     """How scenes are recorded."""
 

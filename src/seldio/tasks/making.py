@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Collection
 
 import pyarrow as pa
 
-from seldio.quick import dataclass
 from seldio.schema.qa import Item
 from seldio.tasks.english import stream
 from seldio.tasks.generation import AUDIO, LONGEST
@@ -15,7 +15,7 @@ from seldio.tasks.margins import DEFAULTS, Margins
 from seldio.tasks.mix import select
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Generated:
     """Items, and how many candidates of each task were skipped for which reason."""
 

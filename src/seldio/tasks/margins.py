@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from functools import cache
 
 from seldio.errors import UsageError
-from seldio.quick import dataclass
 from seldio.text import clipped
 
 
@@ -18,7 +17,7 @@ def _margin(default: float, unit: str, meaning: str) -> float:
     return value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Margins:
     """Differences below these are not asked about; the defaults follow the thresholds that SO-Bench scores by.
 

@@ -13,8 +13,6 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from seldio.quick import regex
-
 #: Whether a name takes "a" and "is", only "is", or "are".
 COUNTABLE, UNCOUNTABLE, PLURAL = "countable", "uncountable", "plural"
 
@@ -64,9 +62,9 @@ def name_of(label: str) -> Name:
 
 
 # --- classes that the table does not hold ---------------------------------------------------------------------
-_SINGULAR = regex(r"(?:ss|us|is|as|os|'s)\Z")
+_SINGULAR = re.compile(r"(?:ss|us|is|as|os|'s)\Z")
 #: Endings of names that take no "a", but for a few words.
-_MASS = regex(r"(?:(?<!\bstr)(?<!\bspr)(?<!\bsw)(?<!\br)(?<!\bk)(?<!\bw)ing|ness)\Z")
+_MASS = re.compile(r"(?:(?<!\bstr)(?<!\bspr)(?<!\bsw)(?<!\br)(?<!\bk)(?<!\bw)ing|ness)\Z")
 
 
 def _of_its_own(plain: str) -> tuple[str, str]:
@@ -85,7 +83,7 @@ def _of_its_own(plain: str) -> tuple[str, str]:
     return (f'"{spoken}"' if "," in spoken else spoken), number
 
 
-_VOWEL = regex(r"\"?(?:(?!eu|ewe|one\b|once|u[bcfknrst][aeiou]|uni(?!n))[aeiou]|hour|honest|heir|8|11\b|18\b)")
+_VOWEL = re.compile(r"\"?(?:(?!eu|ewe|one\b|once|u[bcfknrst][aeiou]|uni(?!n))[aeiou]|hour|honest|heir|8|11\b|18\b)")
 
 
 def _article(words: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from seldio import plugins
-from seldio.quick import dataclass
 from seldio.tasks.margins import DEFAULTS, Margins
 
 #: What the answer of a task is.
@@ -18,7 +18,7 @@ READ_SOURCE = "Read the sound that is given as the answer into primary_source; d
 _READ_RELATION = "Read the relation of the two sounds; decide relation_match."
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class TaskSpec:
     """All that readers, scores and judges know of a task.
 
@@ -161,7 +161,7 @@ PUBLISHED = {spec.name: spec for spec in sorted(_SPECS, key=lambda spec: spec.we
 COUNTS = {name: spec.weight for name, spec in PUBLISHED.items()}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class QuestionOptions:
     """What to ask about labels."""
 

@@ -9,12 +9,12 @@ Times are seconds from the start of the clip to 0.1 s; azimuths are positive to 
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from seldio.quick import dataclass
 from seldio.schema.qa import AnswerMeta, Item, trusted
 from seldio.tasks.margins import Margins
 from seldio.tasks.names import Name as Name
@@ -120,7 +120,7 @@ class Say:
         return f"{self.pick(PREAMBLES)}{question} {self.pick(suffixes)}".rstrip()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Task(TaskSpec, Generic[View, Made]):
     """A task with what makes its questions.
 

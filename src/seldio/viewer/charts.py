@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 from collections import Counter
@@ -16,7 +17,6 @@ from seldio.files import open_source, read_entries
 from seldio.findings import raise_errors
 from seldio.formats import json_text
 from seldio.formats.trees import read_tree
-from seldio.quick import dataclass
 from seldio.reports import json_report
 from seldio.reports.tables import Cell, Column, Interval, ScoreReport, Table, UnreliableInterval
 from seldio.schema.arrays import pc
@@ -31,7 +31,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 _BLUE = "#33608c"
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Statistics:
     """What a set of labels holds."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import os
@@ -15,7 +16,6 @@ from seldio import clock, geometry
 from seldio.errors import DataError, UsageError
 from seldio.files import atomic_write
 from seldio.media.video import Picture
-from seldio.quick import dataclass
 from seldio.viewer.canvas import check_installed, ink, rgb, style
 from seldio.viewer.tracks import EventTrack, classes, row_name
 
@@ -135,7 +135,7 @@ _OPTIONS = {"preset": "veryfast", "crf": "20"}
 _GROUND, _LINES, _AXES = 70, 95, 130
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class WrittenFilm:
     """What was written."""
 
@@ -146,7 +146,7 @@ class WrittenFilm:
     video: bool  # whether a video is below, and not a plain panorama
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class FilmMark:
     """A source in a label frame: its place in pixels and what is drawn there."""
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import html
 import json
@@ -25,7 +26,6 @@ from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, write_bytes
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.media.heard import SHORT, array_heard
-from seldio.quick import dataclass
 from seldio.schema.clips import Array
 from seldio.text import printable
 from seldio.viewer.canvas import COLOURS
@@ -34,7 +34,7 @@ from seldio.viewer.page_content import check_sound, of_another_clip, prediction_
 __all__ = ["Page", "view"]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Page:
     """A page, and what is in it.
 
@@ -208,7 +208,7 @@ MOST_BYTES = 64 * 2**20
 _PANORAMA = 0.05
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class PageMedia:
     """What can be heard and seen: addresses, how long the longer of the two lasts, and what there is, for people.
 

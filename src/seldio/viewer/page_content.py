@@ -23,7 +23,6 @@ from seldio.files.sources import on_this_machine
 from seldio.findings import Finding, Heard, all_ranges
 from seldio.formats import LabelReading
 from seldio.media.arrays import Format
-from seldio.quick import dataclass
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.text import clipped, plural, printable
@@ -39,7 +38,7 @@ MOST_ROWS = 200_000
 _DIRECT = 0.3
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class PageLabels:
     """The labels or the predictions of a clip."""
 
@@ -226,7 +225,7 @@ class _Moments:
         return self._times[max(0, low - 1) : high]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class SoundCheck:
     """The labels of a clip compared with its recording."""
 

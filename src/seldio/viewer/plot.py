@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from seldio import wings
 from seldio.errors import UsageError
 from seldio.files import name_fault
-from seldio.quick import dataclass
 from seldio.text import clipped, plural, printable
 from seldio.viewer.canvas import KINDS as SUFFIXES
 from seldio.viewer.canvas import check_installed, kind_of, save
@@ -40,7 +39,7 @@ _ONLY = {"profile": "scores", "allow_missing": "scores", "table": "scores",
          "audio": "video", "video": "video", "width": "video"}  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Plotted:
     """What was written.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -16,7 +17,6 @@ from seldio.conversion.frames import LONGEST, are_events, class_keys, frames_of,
 from seldio.conversion.inputs import read_single
 from seldio.errors import DataError, UsageError
 from seldio.formats.parts import resolved
-from seldio.quick import dataclass
 from seldio.schema.arrays import pc
 from seldio.schema.events import clip_codes, origin_of
 from seldio.text import clipped, listed, printable
@@ -31,7 +31,7 @@ Path = str | os.PathLike[str]
 JUMP = 45.0
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class PlottedLabels:
     """The labels of a source: event frames of one layout, with directions wherever they are known or follow.
 
@@ -55,7 +55,7 @@ class PlottedLabels:
         return next(file.name for file in origin_of(self.table).files if file.clip == clip)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class EventTrack:
     """One event."""
 

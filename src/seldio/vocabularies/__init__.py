@@ -8,13 +8,13 @@ the same class when they share a spelling (case, ``_`` and ``-`` do not matter):
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from seldio import plugins
 from seldio.errors import UsageError
-from seldio.quick import dataclass
 
 
 def spelling(name: str) -> str:

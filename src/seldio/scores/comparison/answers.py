@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from seldio.errors import DataError, UsageError
 from seldio.geometry import Floats, Ints
-from seldio.quick import dataclass
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item
 from seldio.scores import multiple_choice, ruenvaqa
@@ -32,7 +31,7 @@ from seldio.scores.resampling import ENOUGH, FEWEST, Resampling, holm, interval,
 from seldio.text import clipped, plural
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class MarkedAnswers:
     """What each answer of a system is worth."""
 
@@ -230,7 +229,7 @@ def _common(marked: Sequence[MarkedAnswers], allow_missing: bool) -> tuple[list[
     return found, len(set().union(*(each.items for each in marked))) - len(kept)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class AnswerContest(Contest):
     """Systems with what their answers are worth."""
 

@@ -19,7 +19,6 @@ from seldio.errors import DataError, UsageError
 from seldio.files import open_source, read_entries
 from seldio.findings import raise_errors
 from seldio.geometry import Floats
-from seldio.quick import dataclass
 from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval
 from seldio.scores.ranking import COMPARED, RANKED
 from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Resampling, doubt, holm, interval, interval_cells, ranks
@@ -124,7 +123,7 @@ def _content(path: str | os.PathLike[str]) -> list[bytes]:
         return sorted(sha256(data).digest() for _, data in read_entries(source, raise_errors))
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Contest:
     """Systems with their scores, in full and of the same resamples."""
 

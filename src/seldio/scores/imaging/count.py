@@ -7,6 +7,7 @@ of a clip at once.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,7 +16,6 @@ import pyarrow as pa
 from scipy.optimize import linear_sum_assignment
 
 from seldio.formats.dcase_json import list_offsets
-from seldio.quick import dataclass
 from seldio.scores.imaging.energy_maps import Floats, Ints, Outline
 from seldio.scores.imaging.overlaps import compared
 
@@ -134,7 +134,7 @@ def paired(labels: Annotations, detections: Annotations, classes: int) -> Detect
 _RECALLS = np.linspace(0.0, 1.0, 101)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Precision:
     """Scores over some detections."""
 
@@ -225,7 +225,7 @@ def _mean(values: Floats) -> float:
     return float(known.mean()) if len(known) else _NAN
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ImagingScore:
     """Scores by class and over all."""
 

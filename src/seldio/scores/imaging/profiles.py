@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Literal
 
 from seldio import plugins
 from seldio.errors import UsageError
-from seldio.quick import dataclass
 from seldio.text import meant
 
 #: Mean over the classes that have labels, or one list of all detections.
 Average = Literal["macro", "micro"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class ImagingProfile:
     """One version of the program."""
 

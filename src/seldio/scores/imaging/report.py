@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from seldio.quick import dataclass
 from seldio.reports.tables import Cell, Column, Notice, Table, in_order
 from seldio.scores.imaging.count import Annotations, Detections, ImagingScore, Precision, tied
 from seldio.scores.imaging.masks import MaskCounts
@@ -23,7 +22,7 @@ _DETECTIONS = Column("detections", "detections", "", 0, None, "predicted maps")
 _PAIRS = Column("pairs", "pairs", "", 0, None, "pairs that have a Pearson r")
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class MapFacts:
     """What is notable about the rows of a side; those of clips add up."""
 
@@ -53,7 +52,7 @@ class MapFacts:
         )
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ImagingCase:
     """A score, with all that tables and notices may look at."""
 

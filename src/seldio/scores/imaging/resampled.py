@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from seldio.errors import UsageError
-from seldio.quick import dataclass
 from seldio.reports.tables import Notice, ScoreReport, in_order
 from seldio.scores import resampling
 from seldio.scores.imaging.count import Detections
@@ -93,7 +92,7 @@ def counted_in(case: ImagingCase, clips: Sequence[str]) -> list[Detections]:
     return some
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class RankedMaps:
     """All detections of some clips, the best first."""
 

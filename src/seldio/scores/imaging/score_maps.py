@@ -8,13 +8,11 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from seldio.check.vetting import Faults, joined
-from seldio.engines import each
+from seldio.engines import cut, each
 from seldio.errors import DataError, UsageError
 from seldio.files import open_source
-from seldio.files.entries import cut
 from seldio.findings import Finding, raise_errors
 from seldio.formats import get as get_format
-from seldio.quick import dataclass
 from seldio.reports.tables import ScoreReport
 from seldio.scores.imaging import profiles
 from seldio.scores.imaging.count import Annotations, Detections, ImagingScore, paired, scored
@@ -32,7 +30,7 @@ Path = str | os.PathLike[str]
 PART = 1 << 22
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ImagingOptions:
     """How energy maps are scored."""
 
@@ -196,7 +194,7 @@ def map_parts(compared: Compared) -> list[MapPart]:
     ]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class MapsCounted:
     """What was counted in some clips; parts add up in the order of their clips."""
 
@@ -227,7 +225,7 @@ class MapsCounted:
         return mask_score(MaskCounts.joined(some, classes, len(profile.thresholds)), profile.thresholds)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class MapCounting:
     """The work on a part."""
 

@@ -7,6 +7,7 @@ vanish, and 1 and 1.0 are one item; the shares are a division by zero where no r
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections import Counter
@@ -15,7 +16,6 @@ from typing import NamedTuple
 
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.formats.qa_csv import INSTRUCTIONS
-from seldio.quick import dataclass, regex
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.jasco.judging import (
     COLUMN,
@@ -38,7 +38,7 @@ from seldio.text import clipped, listed, plural
 ITEMS = 80
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Coverage:
     """What a file lacks."""
 
@@ -118,8 +118,8 @@ NAN_TEXTS = frozenset(
     ("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
      "NULL", "NaN", "None", "n/a", "nan", "null")
 )  # fmt: skip
-_WHOLE = regex(r"\s*[+-]?\d+\s*", re.ASCII)
-_NUMBER = regex(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
+_WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
 
 
 class JudgedRow(NamedTuple):
@@ -129,7 +129,7 @@ class JudgedRow(NamedTuple):
     text: str | None
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Official:
     """What ``eval.py`` comes to."""
 
@@ -247,7 +247,7 @@ _NAMES: dict[Orientation | None, str] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class AnswerMarks:
     """What rows are worth in one reading, by number of the row; rows that the reading never saw are absent."""
 
@@ -270,7 +270,7 @@ class AnswerMarks:
         return {kind: found.count(kind) for kind in kinds}
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class JascoCase:
     """A judged file."""
 

@@ -13,7 +13,6 @@ from typing import Any, Literal, NamedTuple
 from seldio.errors import DataError
 from seldio.formats.json_strict import CAREFUL, too_deep
 from seldio.formats.qa_csv import INSTRUCTIONS
-from seldio.quick import regex
 from seldio.schema.qa import Prediction
 from seldio.scores.judge import Judgement, JudgeRequest, Reply, ReplySchema, make
 from seldio.text import clipped, listed, plural
@@ -97,15 +96,15 @@ _NAMES: dict[str, Orientation] = {
 _WRITTEN: dict[Orientation, str] = {"A": "Audio-Oriented", "S": "Speech-Oriented", "G": "Both", "N": "Neither"}
 #: What may stand before a label, or be all that follows it on its line.
 _DECORATION = " \t\r>#*_`\"'([{-"
-_BULLET = regex(r"\d{1,2}[.)]")
+_BULLET = re.compile(r"\d{1,2}[.)]")
 _LABELS = {
-    name: regex(rf"\b{name}[*_`\"']*\s*[:=]", re.IGNORECASE) for name in ("rating", "orientation")
+    name: re.compile(rf"\b{name}[*_`\"']*\s*[:=]", re.IGNORECASE) for name in ("rating", "orientation")
 }  # fmt: skip
-_NUMBER = regex(r"[\s*_`\"'(\[<]*(\d{1,4})(?:\.0+)?(?![\d.]*\d)(.*)", re.DOTALL)
-_SCALE = regex(r"[(\[]?\s*(?:/|out\s+of)\s*(\d{1,4})", re.IGNORECASE)
-_OTHER = regex(r"[\s*_`\"')\]>]*(?:-|–|—|or|to|and|,|/|\|)\s*\d", re.IGNORECASE)
-_WORD = regex(r"[\s*_`\"'(\[<]*([A-Za-z]+(?:-oriented)?)(?![\w-])(.*)", re.DOTALL | re.IGNORECASE)
-_CHOICE = regex(r"[\s*_`\"')\]>]*(?:/|\||or\b|and\b|,)\s*[*_`\"'(]*([A-Za-z]+(?:-oriented)?)", re.IGNORECASE)
+_NUMBER = re.compile(r"[\s*_`\"'(\[<]*(\d{1,4})(?:\.0+)?(?![\d.]*\d)(.*)", re.DOTALL)
+_SCALE = re.compile(r"[(\[]?\s*(?:/|out\s+of)\s*(\d{1,4})", re.IGNORECASE)
+_OTHER = re.compile(r"[\s*_`\"')\]>]*(?:-|–|—|or|to|and|,|/|\|)\s*\d", re.IGNORECASE)
+_WORD = re.compile(r"[\s*_`\"'(\[<]*([A-Za-z]+(?:-oriented)?)(?![\w-])(.*)", re.DOTALL | re.IGNORECASE)
+_CHOICE = re.compile(r"[\s*_`\"')\]>]*(?:/|\||or\b|and\b|,)\s*[*_`\"'(]*([A-Za-z]+(?:-oriented)?)", re.IGNORECASE)
 
 
 def _corrected(text: str) -> Judged:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import random
 import re
@@ -15,7 +16,6 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from seldio.errors import UsageError, needing
-from seldio.quick import dataclass
 from seldio.scores.judge.messages import JudgeRequest, Malformed, read
 from seldio.text import clipped
 
@@ -220,7 +220,7 @@ _AGAIN = (
 )
 
 
-@dataclass
+@dataclasses.dataclass
 class JudgeOutcome:
     """What a thread hands back for a request."""
 

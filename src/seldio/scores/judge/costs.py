@@ -8,13 +8,12 @@ from collections import Counter
 from collections.abc import Iterable
 
 from seldio.errors import UsageError
-from seldio.quick import dataclass
 from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.scores.judge.messages import Reply
 from seldio.text import clipped, listed, plural
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Price:
     """Money per million tokens; None where it is not known.
 
@@ -42,7 +41,7 @@ class Price:
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6
 
 
-@dataclass
+@dataclasses.dataclass
 class JudgeTally:
     """Counts of a run."""
 
@@ -130,7 +129,7 @@ def refused(reasons: Counter[str], replies: int) -> tuple[Notice, ...]:
     return (Notice("refused-replies", text, grave=True, first=True),)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class JudgePlan:
     """What a run would take (``--dry-run``)."""
 

@@ -7,6 +7,7 @@ of all these texts. The same texts give the same request, byte for byte.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +19,6 @@ from seldio.errors import DataError
 from seldio.findings import raise_errors
 from seldio.formats.json_strict import CAREFUL, too_deep
 from seldio.formats.json_text import parse_lines
-from seldio.quick import dataclass
 from seldio.text import clipped, printable
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ How to reply: with one JSON object and nothing else (no code fence, no words aro
 _CLOSE = 'Judge these texts. Reply with the JSON object only; its "request" is "{tag}".'
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ReplySchema:
     """The keys of a reply that a judge is asked for; one with a default may be absent from what it sends."""
 
@@ -60,7 +60,7 @@ class ReplySchema:
         }
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class JudgeRequest:
     """One question to the judge; :func:`make` builds it."""
 
@@ -108,7 +108,7 @@ def _fence(content: tuple[object, ...], texts: str) -> str:
 # --- replies ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Reply:
     """What came back for a request."""
 

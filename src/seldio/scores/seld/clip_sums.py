@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seldio.quick import dataclass
 from seldio.reports.tables import Column, Table
 from seldio.scores.resampling import ENOUGH, FEWEST, Resampling, effective, interval, interval_cells, weights
 from seldio.scores.seld.rows import Floats, Ints
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ClipSums:
     """Some F-scores of a system, by clip."""
 

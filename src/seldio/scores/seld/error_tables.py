@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from seldio.quick import dataclass
 from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.scores.seld.corrected import STEPS
 from seldio.scores.seld.metrics import Thresholds
@@ -45,7 +44,7 @@ _MISTAKEN = (
 )
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class LostF:
     """What a lost F is made of.
 

@@ -14,12 +14,12 @@ the best pairs of rows.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from seldio.quick import dataclass
 from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.scores.seld.clip_sums import ClipSums
 from seldio.scores.seld.corrected import STEPS
@@ -34,7 +34,7 @@ CRITERIA = ("onset", "onset, direction", "onset, offset", "onset, offset, direct
 _FRAMES = 10  # in a second
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class EventCounts:
     """How many events there are and are found in each clip; parts add up in the order of their clips.
 

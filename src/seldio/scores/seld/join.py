@@ -32,7 +32,6 @@ from seldio.formats.datasets import AUDIO_TOPS, named_split, of_dialect
 from seldio.formats.detect import CHOSEN, Wanted, years
 from seldio.formats.parts import Part, checked_clips, entries_by_clip, parts, resolved
 from seldio.formats.trees import TYPES
-from seldio.quick import dataclass
 from seldio.rules.collection import Reference
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import clip_codes, origin_of
@@ -79,7 +78,7 @@ class ClipRows(NamedTuple):
         return table, Faults()  # the table has been checked as a whole
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class LabelFiles:
     """A side of label files, one for each clip; the source that they are in stays open."""
 
@@ -115,7 +114,7 @@ class LabelFiles:
         return (table for table in found if table is not None)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class LabelTable:
     """A side whose files may hold several clips, as one table in memory: its rows say which clips there are."""
 

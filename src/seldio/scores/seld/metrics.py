@@ -18,7 +18,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from seldio.quick import dataclass
 from seldio.scores.seld.pairing import Matches, Paired
 from seldio.scores.seld.rows import EventFrames, Floats, Ints
 
@@ -35,7 +34,7 @@ _CLASSES = 1 << 20
 EDGE = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Thresholds:
     """What a matched prediction must not exceed to be well placed."""
 
@@ -51,7 +50,7 @@ Sums: TypeAlias = NDArray[Any]
 _POOLED = 6
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Counts:
     """Sums that can be added over clips: shape [clips, classes], the last six [clips]."""
 
@@ -271,7 +270,7 @@ def _held_tracks(side: EventFrames, rows: Ints) -> list[int]:
 # --- scores ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Values:
     """Scores of many sets of counts."""
 

@@ -18,13 +18,13 @@ elevation, polyphony, motion, room) are counted in label frames.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from seldio import geometry
-from seldio.quick import dataclass
 from seldio.scores.seld.corrected import STEPS
 from seldio.scores.seld.metrics import Thresholds, pair_errors
 from seldio.scores.seld.pairing import Paired, cell_groups, paired
@@ -41,7 +41,7 @@ STATES = ("right", "confused", "place", "distance", "onscreen", "missed", "spuri
 _RIGHT, _CONFUSED, _PLACE, _DISTANCE, _ONSCREEN, _MISSED, _SPURIOUS, _PAIRS, _ANGLE = range(len(STATES))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Mistakes:
     """Counts of errors, which add up over parts; whole numbers, so that no sum depends on the cut."""
 

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seldio import geometry
-from seldio.quick import dataclass
 from seldio.scores.seld.rows import EventFrames, Floats, Ints
 
 
@@ -79,7 +78,7 @@ FOLDED = Measure(_folded, _between_folded)
 Chosen: TypeAlias = tuple[Ints, Ints]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class CellGroup:
     """Cells that have rows on both sides, equally many in each of them."""
 
@@ -100,7 +99,7 @@ class CellGroup:
         return none, none
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Matches:
     """Pairs of rows that the least total distance puts together; one entry each."""
 
@@ -189,7 +188,7 @@ def solved(cost: Floats | Ints) -> Chosen:
 CELLS = 1 << 18
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Paired:
     """Some clips, their frames laid end to end, their rows put together by frame and class.
 

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from seldio import plugins
 from seldio.errors import UsageError
-from seldio.quick import dataclass
 from seldio.reports.tables import Column
 from seldio.scores.measures import ANGLE, DISTANCE, ER, LE, LR, ONSCREEN, RELATIVE, SELD, F
 from seldio.scores.seld import corrected, metrics, pairing
@@ -23,7 +22,7 @@ DEFAULT = Thresholds(20.0)
 _CLASSIC, _DISTANCE = (ER, F, LE, LR, SELD), (ER, F, ANGLE, DISTANCE, RELATIVE, LR, SELD_2024)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class SeldProfile:
     """One way of scoring."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from seldio.quick import dataclass
 from seldio.reports.tables import Cell, Column, Notice, Table, UnreliableInterval, in_order
 from seldio.rules.file_sets import finer_grid
 from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Over, Resampling, doubt, interval_cells, units_of
@@ -22,7 +22,7 @@ from seldio.scores.seld.scoring import SeldScore
 from seldio.text import listed, plural
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class SeldCase:
     """A score, with all that tables and notices may look at."""
 

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from seldio.errors import UsageError
 from seldio.geometry import Floats as Floats
 from seldio.geometry import Ints as Ints
-from seldio.quick import dataclass
 from seldio.rules.file_sets import near_ends
 from seldio.schema.arrays import pc, to_mask, to_numpy
 from seldio.schema.events import clip_codes
 from seldio.schema.spans import rank_in_frame
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class EventFrames:
     """Rows of an event table, one entry for each active source in each label frame; a field is one array.
 
@@ -147,7 +146,7 @@ def _from_axes(
     return azimuth, elevation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class RowFacts:
     """How many rows of one side are notable, and why; those of parts add up."""
 
@@ -167,7 +166,7 @@ class RowFacts:
         return RowFacts(*_sums(self, other))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class SideFacts:
     """What is notable about both sides of some clips; that of parts adds up."""
 

@@ -16,13 +16,11 @@ from zlib import crc32
 import numpy as np
 
 from seldio.check.vetting import Faults, joined
-from seldio.engines import each
+from seldio.engines import cut, each
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source, open_source
-from seldio.files.entries import cut
 from seldio.findings import Finding, raise_errors
 from seldio.formats import LabelFormat, get
-from seldio.quick import dataclass
 from seldio.reports.tables import ScoreReport
 from seldio.scores.resampling import Resampling, rooms_of
 from seldio.scores.seld import causes, metrics, pairing, profiles
@@ -41,7 +39,7 @@ from seldio.text import plural
 from seldio.vocabularies import vocabulary
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class SeldOptions:
     """How labels are scored."""
 
@@ -323,7 +321,7 @@ class Way(NamedTuple):
     change: str = ""
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Counted:
     """What was counted in a part; parts add up in the order of their clips."""
 
@@ -349,7 +347,7 @@ class Counted:
         return tuple(map(Counts.joined, zip(*self.pieces, strict=True)))
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Counting:
     """The work on a part."""
 

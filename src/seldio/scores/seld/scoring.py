@@ -14,7 +14,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from seldio.errors import UsageError
-from seldio.quick import dataclass
 from seldio.schema.events import clip_codes, origin_of
 from seldio.scores import resampling
 from seldio.scores.resampling import ENOUGH, FEWEST, Over, Resampling, effective, interval, units_of, weights
@@ -27,7 +26,7 @@ from seldio.text import printable
 from seldio.vocabularies import vocabulary
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class SeldScore:
     """Counts of every clip, with what is needed to make scores of any part of them."""
 

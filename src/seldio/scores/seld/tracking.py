@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seldio.errors import UsageError
-from seldio.quick import dataclass
 from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.scores.seld.clip_sums import ClipSums
 from seldio.scores.seld.corrected import STEPS
@@ -37,7 +36,7 @@ _FINE = 2.0**36
 _ACTIVE, _ALIKE, _LINKED = range(3)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class TrackCounts:
     """Sums of whole numbers, which add up over parts, in the order of their clips."""
 

@@ -19,7 +19,6 @@ from seldio.answers.matching import reference_of, transcribed
 from seldio.answers.names import Names, names_in
 from seldio.errors import SeldioError, UsageError
 from seldio.formats.base import Ints
-from seldio.quick import dataclass, regex
 from seldio.schema.qa import Extra, Item, Prediction, Rows
 from seldio.scores.so_bench.join import JoinedAnswers, fields
 from seldio.scores.so_bench.judging import cache_key
@@ -33,7 +32,7 @@ Decider = Literal["offline", "judge", "fallback", "undecided", "missing"]
 Offline = Literal["extract", "none", "official-fallback"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Outcome:
     """What a prediction scores."""
 
@@ -49,7 +48,7 @@ class Outcome:
         return row | dict(self.details)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Scored:
     """One question, scored."""
 
@@ -145,7 +144,7 @@ def _key(item: Item, prediction: str | None, extra: Extra) -> str:
     return cache_key(item.task, item.question, item.answer, prediction, raw if isinstance(raw, str) else None)
 
 
-_NUMBER = regex(r"[-+]?\d+(?:\.\d+)?")
+_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
 
 
 def official_fallback(text: str) -> Judgement:

@@ -18,7 +18,6 @@ import pyarrow as pa
 
 from seldio.errors import DataError
 from seldio.formats.base import Ints
-from seldio.quick import dataclass
 from seldio.reports.tables import Notice
 from seldio.schema.arrays import pc
 from seldio.schema.qa import ITEM_SCHEMA, Item, Prediction, Rows, same_audio, same_task
@@ -27,7 +26,7 @@ from seldio.text import clipped, listed, plural
 JoinedBy = Literal["strict", "official"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class JoinedAnswers:
     """The outcome of a join; questions and predictions are named by their numbers in their sequences."""
 

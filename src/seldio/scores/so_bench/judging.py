@@ -24,7 +24,6 @@ from seldio.answers.judgements import (
     Judgement,
     faults,
 )
-from seldio.quick import regex
 from seldio.scores.judge.messages import JudgeRequest, Reply, ReplySchema, make
 from seldio.tasks.specs import KNOWN
 
@@ -92,7 +91,7 @@ REPLY_SCHEMA: dict[str, Any] = _object(
 )
 
 #: Any number that is no angle or distance, and no part of a name: of a span only the last may have a unit.
-_TIME = regex(r"(?<![\w.,:])\d++(?>(?:[.,:]\d++)*)(?!\s*(?:°|deg|m\b|met(?:er|re)))", re.IGNORECASE)
+_TIME = re.compile(r"(?<![\w.,:])\d++(?>(?:[.,:]\d++)*)(?!\s*(?:°|deg|m\b|met(?:er|re)))", re.IGNORECASE)
 #: What is asked for is the same for all tasks; each reads some of it.
 _REPLIES = {task: ReplySchema("so-bench", REPLY_SCHEMA["properties"], partial(faults, task=task)) for task in KNOWN}
 _OTHER = ReplySchema("so-bench", REPLY_SCHEMA["properties"], lambda _: ())

@@ -8,7 +8,6 @@ from typing import Any, Literal, get_args
 
 from seldio import plugins
 from seldio.errors import UsageError
-from seldio.quick import dataclass
 
 SourceTime = Literal["event_only", "event_times_iou"]
 SpanPolicy = Literal["semantic_only", "semantic_times_iou"]
@@ -19,7 +18,7 @@ _POLICIES: dict[str, tuple[str, ...]] = {"source_time": get_args(SourceTime), "s
 THRESHOLDS = ("azimuth", "elevation", "distance", "onset", "wer")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class AnswerProfile:
     """One way of scoring; every threshold is met by an error equal to it."""
 
