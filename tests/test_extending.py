@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pages import ROOT, Seldio, blocks, other_process
+from pages import ROOT, blocks
+from processes import Seldio, other_process
 
 API = """
 import seldio

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from pages import Seldio, other_process
+from processes import Seldio, other_process
 
 import seldio as package
 
