@@ -70,7 +70,8 @@ _DENIED_BEHIND = re.compile(
 )
 #: Several letters that are denied at once, and a letter in the same clause as a word that denies it.
 _DENIED_LIST = re.compile(
-    rf"{_ALONE}(?:[\W_]{{1,3}}(?:(?i:and|or|и)[\W_]{{1,3}})?{_ALONE}){{0,8}}\s{{1,4}}(?:(?i:is|are|can be|seems?|look)\s{{1,4}}){{0,4}}"
+    rf"{_ALONE}(?:[\W_]{{1,3}}(?:(?i:and|or|и)[\W_]{{1,3}})?{_ALONE}){{0,8}}"
+    r"\s{1,4}(?:(?i:is|are|can be|seems?|look)\s{1,4}){0,4}"
     rf"(?:{_WRONG}|(?i:{words('excluded')}))"
 )
 _DENIED_CLAUSE = re.compile(rf"(?:n['’]t|(?<![^\W_])(?i:{words('denying')}))\s[^.,;:!?\n]{{0,40}}\Z")

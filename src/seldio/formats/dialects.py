@@ -32,8 +32,13 @@ def _dialect(row: Mapping[str, Any]) -> Dialect:
 
 
 def _dialects(outside: bool) -> Iterator[Dialect]:
-    some = (record for record in plugins.datasets() if ("place" in record) is outside)
-    return (_dialect(row) for record in some for row in record.get("formats", ()))
+    for record in plugins.datasets():
+        if ("place" in record) is outside:
+            if outside:  # whoever asks for one first
+                from seldio.schema.dataset_file import check
+
+                check(record)
+            yield from map(_dialect, record.get("formats", ()))
 
 
 #: Formats of the user, of which names of folders and files tell nothing.
