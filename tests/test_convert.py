@@ -739,7 +739,7 @@ def test_places_that_cannot_be_written(labels: Path, tmp_path: Path) -> None:
         convert_source(labels, tmp_path / "file", "starss23")
     with pytest.raises(SeldioError, match="cannot make"):
         convert_source(labels, tmp_path / "file/x", "starss23")
-    with pytest.raises(UsageError, match=r"no label files \(\.csv, \.json, \.eaf, \.jams\) in .*empty"):
+    with pytest.raises(UsageError, match=r"no label files \(\.csv, \.eaf, \.json, \.jams\) in .*empty"):
         convert_source(tmp_path / "empty", tmp_path / "out", "starss23")
 
 
