@@ -25,6 +25,16 @@ COMMANDS = {
     "push": "push ref --repo user/name --format starss23 --dry-run",
 }
 
+#: What is said of such names besides, as the programs of the challenges look for .csv.
+BESIDES = {
+    "validate": "SUB103",
+    "validate one file": "SUB103",
+    "validate a submission": "SUB110",
+    "info": "SUB103",
+    "view": "1 finding",
+    "push": "SUB103",
+}
+
 
 def laid(folder: Path, suffix: str) -> Path:
     for name, turn in (("ref", 0), ("one", 2), ("two", 5)):
@@ -46,8 +56,12 @@ def test_a_suffix_in_capitals_is_read(what: str, tmp_path: Path, monkeypatch: py
         folder = laid(tmp_path / suffix[1:], suffix)
         monkeypatch.chdir(folder)
         done = CliRunner().invoke(app, COMMANDS[what].replace("mix001.csv", f"mix001{suffix}").split())
-        assert done.exit_code == (what == "diff"), done.output
+        refused = what == "diff" or (what == "validate a submission" and suffix == ".CSV")
+        assert done.exit_code == refused, done.output
         said.append(done.output.replace(".CSV", ".csv"))
         made.append(sorted(path.name for path in folder.rglob("*") if path.parent.name not in ("ref", "one", "two")))
     assert made[0] == made[1]
-    assert said[0] == said[1]
+    if what in BESIDES:
+        assert [BESIDES[what] in text for text in said] == [False, True]
+    else:
+        assert said[0] == said[1]

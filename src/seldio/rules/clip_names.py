@@ -350,9 +350,13 @@ def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
         near = [(clip, meant) for clip in clips if (meant := _as_recording(shown[clip], collection)) != shown[clip]]
         if near:
             verb, (spelt, meant) = "is" if len(near) == 1 else "are", near[0]
-            yield found(collection.clips[spelt], f"{plural(len(near), 'file')} {verb} almost named like a recording: "
-                        f"{printable(shown[spelt])} for {printable(meant)}",
-                        f"name each result file like its recording: {meant}.csv")  # fmt: skip
+            message = f"{plural(len(near), 'file')} {verb} almost named like a recording: "
+            message += f"{printable(shown[spelt])} for {printable(meant)}"
+            if all(RECORDING.sub("", shown[clip]) == meant for clip, meant in near):
+                suffix = shown[spelt].removeprefix(meant)
+                message = f"{plural(len(near), 'name')} {'ends' if len(near) == 1 else 'end'} in {suffix}: "
+                message += "programs that look for .csv do not find them"
+            yield found(collection.clips[spelt], message, f"name each result file like its recording: {meant}.csv")
             continue
         odd = [clip for clip in clips if not CLIP_NAME.fullmatch(shown[clip])]
         for clip in odd if 2 * len(odd) < len(clips) else ():
