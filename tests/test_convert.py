@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import io
-import itertools
 import json
 import zipfile
 from fractions import Fraction
@@ -71,7 +70,7 @@ def reread(table: pa.Table, format: LabelFormat) -> pa.Table:
     return format.read(clips, raise_errors).table
 
 
-# --- every format to every format --------------------------------------------------------------------
+# --- each format from and to others -------------------------------------------------------------------
 
 
 @functools.cache
@@ -147,8 +146,16 @@ def expected_losses(table: pa.Table, source: LabelFormat, target: LabelFormat) -
     return losses
 
 
-@pytest.mark.parametrize(("one", "other"), list(itertools.permutations(NAMES, 2)))
-def test_every_format_to_every_format(one: str, other: str) -> None:
+#: Each format from and to the one that most start with, and each to its neighbour in the list, of another kind now and
+#: then. What a pair loses is computed from what its two formats carry, so that the full square finds nothing more.
+PAIRS = dict.fromkeys([
+    *(pair for name in NAMES[1:] for pair in ((NAMES[0], name), (name, NAMES[0]))),
+    *zip(NAMES, (*NAMES[1:], NAMES[0]), strict=True),
+])  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_formats_to_formats(one: str, other: str) -> None:
     source, target = get(one), get(other)
     given = example(one)
     missing = plan(given, source, target).missing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import io
 import json
@@ -369,20 +370,36 @@ def built() -> Iterator[Case]:
 
 
 ALL = [*stored(), *built()]
-each = pytest.mark.parametrize("case", ALL, ids=str)
-bad = pytest.mark.parametrize("case", [case for case in ALL if case.bad], ids=str)
+Found = Callable[[Case], list[Finding]]
 
 
-@each
-def test_examples_report_what_they_should(case: Case, tmp_path: Path) -> None:
-    found = run(case.place(tmp_path), case.options)
+@pytest.fixture(scope="module")
+def found_in(tmp_path_factory: pytest.TempPathFactory) -> Found:
+    """What is reported of an example, which is examined once, whoever asks."""
+
+    @functools.cache
+    def found(name: str) -> list[Finding]:
+        (case,) = (case for case in ALL if str(case) == name)
+        return run(case.place(tmp_path_factory.mktemp(case.code)), case.options)
+
+    return lambda case: found(str(case))
+
+
+@pytest.mark.parametrize("case", ALL, ids=str)
+def test_examples_report_what_they_should(case: Case, found_in: Found) -> None:
+    """Under its code, where it says, and as the catalogue says."""
+    found = found_in(case)
     codes = {finding.code for finding in found}
-    if case.bad:
-        assert case.code in codes
-        assert codes <= case.allowed
-    else:
+    if not case.bad:
         assert case.code not in codes
         assert [finding for finding in found if finding.severity is Severity.ERROR] == []
+        return
+    assert case.code in codes
+    assert codes <= case.allowed
+    for finding in found:
+        assert_agrees(finding)
+        if "!/" not in finding.path and finding.code != "SYN102":
+            assert_true_place(finding)
 
 
 def test_every_rule_has_examples() -> None:
@@ -430,14 +447,6 @@ def assert_true_place(finding: Finding) -> None:
         assert value == (text if value == finding.value else text[: len(value)])
 
 
-@bad
-def test_findings_stand_where_they_say(case: Case, tmp_path: Path) -> None:
-    path = case.place(tmp_path)
-    for finding in run(path, case.options):
-        if "!/" not in finding.path and finding.code != "SYN102":
-            assert_true_place(finding)
-
-
 def assert_agrees(finding: Finding) -> None:
     rule = CATALOGUE[finding.code]
     # what is in doubt is milder, and has no repair
@@ -447,18 +456,12 @@ def assert_agrees(finding: Finding) -> None:
     assert "\n" not in finding.message + (finding.hint or "")
 
 
-@bad
-def test_findings_agree_with_the_catalogue(case: Case, tmp_path: Path) -> None:
-    for finding in run(case.place(tmp_path), case.options):
-        assert_agrees(finding)
-
-
-def test_rules_with_a_fix_have_an_example_that_is_fixable(tmp_path: Path) -> None:
+def test_rules_with_a_fix_have_an_example_that_is_fixable(found_in: Found) -> None:
     found = {
         finding.code
         for case in ALL
         if case.bad and case.path is not None and CATALOGUE[case.code].fix != "none"
-        for finding in run(case.path, case.options)
+        for finding in found_in(case)
         if finding.fixable
     }
     assert {code for code, rule in CATALOGUE.items() if rule.fix != "none" and code[:3] != "SUB"} <= found
