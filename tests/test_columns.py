@@ -239,7 +239,10 @@ RIGHT: dict[str, tuple[Callable[[Row], Sequence[object]], str, str]] = {
     "class twice": (lambda row: [*row[:2], row[1], *row[2:5]], "SYN146", "without column 3, which repeats column 2"),
     "a constant": (lambda row: [*row, 0], "SYN146", "without column 7, which holds only 0"),
     "exchanged": (lambda row: [*row[:4], int(row[5]) + 100, row[4]], "SYN147", "columns 5 and 6 seem to be in"),
-}
+    "metres before frames": (
+        lambda row: [f"{int(row[5]) / 100 + 1.57:.2f}", *row[1:5], row[0]], "SYN147", "columns 1 and 6 seem to be in",
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", RIGHT)

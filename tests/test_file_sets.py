@@ -194,6 +194,16 @@ def test_clips_that_one_side_lacks_are_counted_once(labels: Path) -> None:
     assert messages(labels, part) == [("SUB102", f"5 of 8 files are not of a clip of {part}: {text}")]
 
 
+def test_a_missing_clip_is_not_said_to_be_another(labels: Path) -> None:
+    part = renamed(labels, lambda stem: f"{stem}.csv")
+    for clip in CLIPS[:5]:
+        (part / f"{clip}.csv").unlink()
+    (part / "old").mkdir()
+    shutil.copy(labels / f"{CLIPS[6]}.csv", part / "old")
+    (message,) = [text for code, text in messages(part, labels) if code == "SUB101"]
+    assert message == f"no result file for 5 of 8 clips: {CLIPS[0]}, {CLIPS[1]}, {CLIPS[2]} and 2 more"
+
+
 def test_names_that_have_nothing_in_common_are_one_finding(labels: Path) -> None:
     numbered = renamed(labels, lambda stem: f"{'abcdefgh'[CLIPS.index(stem)]}.csv")
     ((code, message),) = messages(numbered, labels)

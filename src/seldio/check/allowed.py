@@ -59,8 +59,16 @@ WRAPPED = Change("wrapped", _wrapped)
 _SPELLED = {"all": Change("spelling")}
 _DEGREES = Change("radians to degrees", lambda value, _: math.degrees(value), unit=True)
 _EXCHANGED = Change("exchanged")
+
+
+def _scaled(value: float, dialect: Dialect) -> float:
+    if value == dialect.unknown_distance:
+        return value
+    return value * 100 if dialect.metre == 100 else value / 100
+
+
 _UNIT: dict[str, Callable[[float, Dialect], float]] = {
-    "metres and centimetres": lambda value, dialect: value * 100 if dialect.metre == 100 else value / 100,
+    "metres and centimetres": _scaled,
     "seconds to frames": lambda value, dialect: float(value / dialect.hop),
 }
 _METRES, _FRAMES = (Change(name, meant, unit=True) for name, meant in _UNIT.items())

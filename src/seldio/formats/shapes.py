@@ -77,8 +77,8 @@ def doubtful(
     rows = [row for _, rows in files for row in rows]
     if not rows:
         return
-    for make in (_of_clips, _named, _timed):
-        if shape := make(rows):
+    for shape in (_of_clips(rows), _named(rows), _timed([rows for _, rows in files])):
+        if shape is not None:
             yield shape, dialects
     for dialect in dialects:
         for shape in _halved(rows, dialect):
@@ -98,7 +98,7 @@ def between(header: Row, rows: Rows, dialect: Dialect, quotes: bool) -> Iterator
     if spare == 1:
         made = [_trailing(rows) or _indexed([(header, rows)]) or _of_clips(rows)]
     elif not spare and dialect.kind("frame") == "int":
-        made = [_timed(rows, float(1 / dialect.hop)) or (_named(rows) if dialect.kind("class_id") else None)]
+        made = [_timed([rows], float(1 / dialect.hop)) or (_named(rows) if dialect.kind("class_id") else None)]
     if any(made):
         yield from filter(None, made)
     else:
@@ -187,13 +187,14 @@ def _named(rows: Rows) -> Shape | None:
     )  # fmt: skip
 
 
-def _timed(rows: Rows, rate: float = 10.0) -> Shape | None:
-    """Times in seconds where frame numbers are due."""
-    first = [row[0].strip() for row in rows]
-    if len(rows) < SOME or not any("." in cell for cell in first) or not all(map(_TIME.fullmatch, first)):
+def _timed(files: Sequence[Rows], rate: float = 10.0) -> Shape | None:
+    """Times in seconds where frame numbers are due, in ascending order as those are."""
+    first = [row[0].strip() for rows in files for row in rows]
+    if len(first) < SOME or not any("." in cell for cell in first) or not all(map(_TIME.fullmatch, first)):
         return None
     times = [float(cell) for cell in first]
-    if all(time == int(time) for time in times):
+    falls = sum(after < before for before, after in itertools.pairwise(times))
+    if all(time == int(time) for time in times) or falls >= len(files):
         return None
     certain = all(abs(time * rate - round(time * rate)) < 1e-3 for time in times)
     hop = f"{1000 / rate:g} ms"

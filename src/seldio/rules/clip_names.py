@@ -297,10 +297,9 @@ def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
         needed = f"{source} requires {names[0]}.csv"
     needed += "; leave it empty if nothing was detected"
     if len(missing) > SINGLY:
-        message = (
-            f"no result file for {len(missing):,} of {plural(len(collection.expected), 'clip')}: {listed(names, 3)}"
-        )
-        yield found(collection.path, message + (f"; there is {printable(mine[0])}" if mine else ""), needed)
+        every = plural(len(collection.expected), "clip")
+        message = f"no result file for {len(missing):,} of {every}: {listed(names, 3)}"
+        yield found(collection.path, message, needed)
         return
     for number, name in enumerate(names):  # the hint once for all
         yield found(collection.path, f"no result file for {name}", None if number else needed)

@@ -387,11 +387,13 @@ def inclination(files: Profile, found: Found) -> Iterator[Finding]:
 def classes_from_one(files: Profile, found: Found) -> Iterator[Finding]:
     """Classes counted from 1."""
     low, high = files.low("class_id").min(), files.high("class_id").max()
-    classes = len(vocabulary(files.format.vocabulary))
-    if low < 1 or high != classes or files.number("class_id.behind").sum() < 3:
+    classes, behind = len(vocabulary(files.format.vocabulary)), files.number("class_id.behind")
+    if low < 1 or high != classes or behind.sum() < 3:
         return
     columns = [files.column(index, "class_id") for index in files.every]
     every = len(set().union(*(np.unique(column).tolist() for column in columns))) == classes
+    if np.count_nonzero(behind) < 2 and not (every and len(files) == 1):
+        return  # a single file, which may be of another format
     for index in files.explain(files.every, "class_id"):
         message = f"classes range from {low} to {classes}: they count from 1, not from 0"
         hint = "subtract 1 from every class" + ("" if every else ", unless the class list is longer")
@@ -549,8 +551,9 @@ def _of_a_room(files: Profile, factor: float) -> bool:
     low, high = files.low("distance").min(), np.nanmax(files.number("distance.most")) * factor
     if low < 0 or not ROOM[0] <= high <= ROOM[1]:
         return False
-    cells = (np.round(files.column(index, "distance") * 100, 6) for index in files.every)
-    return factor != 100 or 2 * sum(int(np.count_nonzero(values % 1)) for values in cells) > files.total
+    cells = (np.round(files.column(index, "distance") * 100, 6) % 1 for index in files.every)
+    decimals = sum(int(np.count_nonzero(values > 0)) for values in cells)  # of those that are known
+    return factor != 100 or 2 * decimals > files.number("distance.known").sum()
 
 
 def _named_otherwise(files: Profile) -> DatasetSpec | None:
