@@ -161,6 +161,16 @@ def test_imports_point_down(path: Path) -> None:
             assert FLOOR[target] <= FLOOR[place(path)], f"{path}:{line} imports {module}, from a higher floor"
 
 
+def test_the_name_of_a_class_means_one_thing() -> None:
+    homes: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(f"{path.relative_to(SOURCE)}:{node.lineno}")
+
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}
+
+
 def test_no_possessive_groups() -> None:
     """Python before 3.11.5 forgets where such a group began once it fails half-way; atomic groups are right."""
     wrong = re.compile(r"(?<!\|\(\?!\))\)(?:[?*+]|\{[0-9,]+\})\+.*")

@@ -511,7 +511,7 @@ def test_codes_and_names_are_unique() -> None:
 
 
 def test_the_index_says_what_the_rules_say() -> None:
-    assert {code: registry.Listed.of(rule) for code, rule in CATALOGUE.items()} == dict(registry.index())
+    assert {code: registry.ListedRule.of(rule) for code, rule in CATALOGUE.items()} == dict(registry.index())
 
 
 def test_rules_with_a_check_say_what_they_look_at() -> None:

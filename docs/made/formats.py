@@ -14,7 +14,7 @@ import seldio
 from seldio.check.description import describe, format_record
 from seldio.conversion.losses import plan
 from seldio.errors import SeldioError
-from seldio.formats import HOMES, ITEM_FORMATS, LABEL_FORMATS, Format, ItemFormat, LabelFormat, Listed, TextFile
+from seldio.formats import HOMES, ITEM_FORMATS, LABEL_FORMATS, Format, ItemFormat, LabelFormat, ListedFormat, TextFile
 from seldio.formats.base import UNITS
 from seldio.formats.cells import KINDS
 from seldio.formats.companions import alone
@@ -51,7 +51,7 @@ UNITS_OF = {
 
 def index_file() -> dict[str, str]:
     """What is known of formats without loading them, by file name, in the order of ``seldio formats``."""
-    own = (Listed.of(format, home.module) for home in HOMES for format in home.formats())
+    own = (ListedFormat.of(format, home.module) for home in HOMES for format in home.formats())
     rows = (json.dumps(one[: 6 if not any(one[6:]) else len(one)], ensure_ascii=False) for one in own)
     return {"src/seldio/formats/index.json": "[\n" + ",\n".join(rows) + "\n]\n"}
 

@@ -18,7 +18,7 @@ from seldio.check.validation import validate
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
 from seldio.rules import CATALOGUE, findings, registry
-from seldio.rules.registry import Listed
+from seldio.rules.registry import ListedRule
 from seldio.text import printable
 
 from . import ROOT, code, empty_folder, examples, excerpt, facts, page, run, table
@@ -271,7 +271,7 @@ def index_file() -> dict[str, str]:
     order = {f"seldio.rules.{name}": number for number, name in enumerate(registry.FAMILIES)}
     for module in order:
         import_module(module)
-    own = [Listed.of(rule) for code, rule in registry._LOADED.items() if code in registry.READER_RULES or rule.url]
+    own = [ListedRule.of(rule) for code, rule in registry._LOADED.items() if code in registry.READER_RULES or rule.url]
     own.sort(key=lambda one: order.get(one.module, -1))
     rows = (json.dumps(one, ensure_ascii=False) for one in own)
     return {"src/seldio/rules/index.json": "[\n" + ",\n".join(rows) + "\n]\n"}

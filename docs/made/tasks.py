@@ -12,7 +12,7 @@ import seldio
 from seldio.schema.qa import Item
 from seldio.scores.answers import TITLES
 from seldio.scores.imaging.profiles import PROFILES as IMAGING_PROFILES
-from seldio.scores.scorers import Listed, profile_titles
+from seldio.scores.scorers import ListedProfile, profile_titles
 from seldio.scores.seld.profiles import PROFILES as LABEL_PROFILES
 from seldio.scores.so_bench.profiles import PROFILES as ANSWER_PROFILES
 from seldio.synth.tree import write_tree
@@ -55,9 +55,9 @@ def index_file() -> dict[str, str]:
     """What is known of profiles without loading them, by file name: those for labels first."""
     tables = ((LABEL_PROFILES, "labels", "seld"), (IMAGING_PROFILES, "maps", "imaging"),
               (ANSWER_PROFILES, "answers", "so_bench"))  # fmt: skip
-    own = [Listed(one.name, one.title, what, f"seldio.scores.{home}.profiles")
+    own = [ListedProfile(one.name, one.title, what, f"seldio.scores.{home}.profiles")
            for table, what, home in tables for one in table]  # fmt: skip
-    own += [Listed(*row, "answers", "seldio.scores.answers") for row in TITLES]
+    own += [ListedProfile(*row, "answers", "seldio.scores.answers") for row in TITLES]
     rows = (json.dumps(one, ensure_ascii=False) for one in own)
     return {"src/seldio/scores/index.json": "[\n" + ",\n".join(rows) + "\n]\n"}
 

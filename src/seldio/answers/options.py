@@ -74,7 +74,7 @@ _ALL_THE_SAME = re.compile(
 State = Literal["read", "unread", "refused", "empty"]
 
 
-class Reading(NamedTuple):
+class ReplyReading(NamedTuple):
     """What a reply says."""
 
     option: str | None  # the option; None where it is not read
@@ -91,14 +91,14 @@ def read_option(text: str, options: Sequence[str]) -> str | None:
     return reading(text, options).option
 
 
-def reading(text: str, options: Sequence[str]) -> Reading:
+def reading(text: str, options: Sequence[str]) -> ReplyReading:
     """The option that *text* says is the answer, and what read it; else whether somebody refused to answer."""
     words = final_words(text)
     said = final_answer(words)
     for layer, read in READINGS.items() if words and options else ():
         if (option := read(said, options)) is not None:
-            return Reading(option, layer)
-    return Reading(None, "", "refused" if _REFUSED.search(words) else "unread" if text.strip() else "empty")
+            return ReplyReading(option, layer)
+    return ReplyReading(None, "", "refused" if _REFUSED.search(words) else "unread" if text.strip() else "empty")
 
 
 def final_answer(text: str) -> str:

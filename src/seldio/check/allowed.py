@@ -17,7 +17,7 @@ from seldio.formats.diagnosis import headed_by, plain_lines
 from seldio.formats.label_csv import Dialect
 
 
-class Change(NamedTuple):
+class Edit(NamedTuple):
     """How values of a field change: in words, and the one that is meant, of the one that is written.
 
     Without *meant*, only the spelling changes. In another *unit*, a value is written as its column asks for it.
@@ -43,7 +43,7 @@ class Allowed:
     """
 
     premise: Literal["none", "layout", "file", "set"] = "none"
-    values: Mapping[str, Change] = dataclasses.field(default_factory=dict)
+    values: Mapping[str, Edit] = dataclasses.field(default_factory=dict)
     rows: Literal["kept", "repeated ones go"] = "kept"
     columns: Literal["kept", "an empty one goes", "one goes", "halves joined", "exchanged"] = "kept"
     order: Literal["kept", "by frame"] = "kept"
@@ -55,10 +55,10 @@ def _wrapped(azimuth: float, dialect: Dialect) -> float:
 
 
 #: What leaves a direction where it is, however it is counted, so that it puts nothing in doubt.
-WRAPPED = Change("wrapped", _wrapped)
-_SPELLED = {"all": Change("spelling")}
-_DEGREES = Change("radians to degrees", lambda value, _: math.degrees(value), unit=True)
-_EXCHANGED = Change("exchanged")
+WRAPPED = Edit("wrapped", _wrapped)
+_SPELLED = {"all": Edit("spelling")}
+_DEGREES = Edit("radians to degrees", lambda value, _: math.degrees(value), unit=True)
+_EXCHANGED = Edit("exchanged")
 
 
 def _scaled(value: float, dialect: Dialect) -> float:
@@ -71,7 +71,7 @@ _UNIT: dict[str, Callable[[float, Dialect], float]] = {
     "metres and centimetres": _scaled,
     "seconds to frames": lambda value, dialect: float(value / dialect.hop),
 }
-_METRES, _FRAMES = (Change(name, meant, unit=True) for name, meant in _UNIT.items())
+_METRES, _FRAMES = (Edit(name, meant, unit=True) for name, meant in _UNIT.items())
 
 #: By rule, what its repair may do.
 ALLOWED: dict[str, Allowed] = {
@@ -81,11 +81,11 @@ ALLOWED: dict[str, Allowed] = {
     "LAB301": Allowed("set", {"azimuth": _DEGREES, "elevation": _DEGREES}),
     "LAB303": Allowed("file", {"azimuth": WRAPPED}),
     "LAB304": Allowed("set", {"azimuth": _EXCHANGED, "elevation": _EXCHANGED}, columns="exchanged"),
-    "LAB305": Allowed("set", {"class_id": Change("less 1", lambda value, _: value - 1)}, least=50),
+    "LAB305": Allowed("set", {"class_id": Edit("less 1", lambda value, _: value - 1)}, least=50),
     "LAB308": Allowed("set", {"distance": _METRES}, least=50),
     "LAB316": Allowed("set", {"frame": _FRAMES}),
     "LAB320": Allowed("set", {"frame": _EXCHANGED, "class_id": _EXCHANGED}, columns="exchanged"),
-    "QAI121": Allowed("none", {"answer": Change("letter or text of the same option")}),
+    "QAI121": Allowed("none", {"answer": Edit("letter or text of the same option")}),
     **dict.fromkeys(("SYN103", "SYN105", "SYN106", "SYN107", "SYN110"), Allowed()),
     **dict.fromkeys(("SYN111", "SYN112"), Allowed("layout")),
     **dict.fromkeys(("SYN114", "SYN145"), Allowed("set", columns="one goes")),

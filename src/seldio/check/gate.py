@@ -11,13 +11,13 @@ from __future__ import annotations
 import dataclasses
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from seldio.check.allowed import ALLOWED, WRAPPED
 from seldio.check.labels import LabelGroup
-from seldio.findings import SINGLY, Finding, Report, Severity
+from seldio.findings import SINGLY, Finding, Severity
 from seldio.formats import LabelFormat
 from seldio.formats.detect import means_the_same
 from seldio.formats.dialects import DIALECTS
@@ -25,6 +25,9 @@ from seldio.formats.label_csv import Dialect
 from seldio.formats.shapes import CODES
 from seldio.rules import CATALOGUE
 from seldio.text import plural
+
+if TYPE_CHECKING:
+    from seldio.check.validation import Examined
 
 #: What says that a file is not what it is read as, wherever it is found as well as what is found in many of its rows.
 _AGAINST = {*CODES, "SYN113", "SYN146", "SYN147", "SUB106", "LAB325", "LAB327"} - {"SYN124"}
@@ -34,18 +37,6 @@ _ENOUGH = 50
 _NEAREST = 0.25
 #: Share of the rows of a file from which on what is wrong with them is a fault of the layout.
 _MANY = 0.05
-
-
-class Examined(Protocol):
-    """What was found, and the labels that it was found in."""
-
-    @property
-    def report(self) -> Report:
-        """The findings."""
-
-    @property
-    def labels(self) -> Sequence[LabelGroup]:
-        """The label files by layout."""
 
 
 def admitted(labels: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[Finding]:

@@ -81,18 +81,18 @@ class Portion:
         self._read = found if self.keep else None
         return found
 
-    def carried(self, verb: Verb, key: str, table: pa.Table, format: LabelFormat) -> pa.Table:
+    def carried(self, goal: Goal, key: str, table: pa.Table, format: LabelFormat) -> pa.Table:
         """The table of one of its layouts as the target has it."""
         before, done = self._carried.get(key, (None, None))
         if before is not table:
-            fill, home = dict(verb.fill), resolved(format, table)
-            done = carried(filled(table, verb.target, fill), home, verb.target, given_class(fill, verb.target))
+            fill, home = dict(goal.fill), resolved(format, table)
+            done = carried(filled(table, goal.target, fill), home, goal.target, given_class(fill, goal.target))
             if self.keep:
                 self._carried[key] = table, done
         return done
 
 
-class Verb(NamedTuple):
+class Goal(NamedTuple):
     """What portions are converted to."""
 
     target: LabelFormat  # the format to write
@@ -173,29 +173,29 @@ class Survey:
 class Surveying:
     """Read a portion, and work out what converting it means."""
 
-    verb: Verb
+    goal: Goal
 
     def __call__(self, portion: Portion) -> Survey:
         """What *portion* holds."""
         survey = Survey()
         found = portion.read(survey.findings)
         survey.faults = vet(found) if portion.keep else vet(found).thin()
-        for key, table, format in self.verb.tables(found):
+        for key, table, format in self.goal.tables(found):
             survey.layouts[key] = self._surveyed(portion, key, table, format)
         return survey
 
     def _surveyed(self, portion: Portion, key: str, table: pa.Table, format: LabelFormat) -> LayoutSurvey:
-        target, home = self.verb.target, resolved(format, table)
+        target, home = self.goal.target, resolved(format, table)
         layout = LayoutSurvey(format, home, set(table.column_names), rows=(table.num_rows, 0))
         try:
-            layout.facts = measured(table, home, target, dict(self.verb.fill))
+            layout.facts = measured(table, home, target, dict(self.goal.fill))
         except DataError as error:
             layout.unplanned = error.text
             return layout
         if not complete(layout.facts, target):
             return layout
         try:
-            done = portion.carried(self.verb, key, table, format)
+            done = portion.carried(self.goal, key, table, format)
             if isinstance(target, Dialect) and target.silence:  # it lists frames that no row tells of
                 for file, rows in clip_tables(done):
                     target.write(rows, file)
@@ -216,7 +216,7 @@ class Surveying:
 class WritingFiles:
     """Convert a portion and write its files, each whole: below *out*, or as *out* itself if it is *single*."""
 
-    verb: Verb
+    goal: Goal
     out: str
     single: bool = False
 
@@ -224,17 +224,17 @@ class WritingFiles:
         """The path of each file, its bytes and the time it was written."""
         paths = []
         with many_files():
-            for file, data in written_files(self.verb, portion):
+            for file, data in written_files(self.goal, portion):
                 paths.append(self.out if self.single else os.path.join(self.out, file.name))  # noqa: PTH118
                 write_bytes(paths[-1], data, None if self.single else self.out)
         return tuple((path, *_state(path)) for path in paths)
 
 
-def written_files(verb: Verb, portion: Portion) -> Iterator[tuple[ClipFile, bytes]]:
+def written_files(goal: Goal, portion: Portion) -> Iterator[tuple[ClipFile, bytes]]:
     """The files that *portion* becomes, with their content."""
-    for key, table, format in verb.tables(portion.read([])):
-        for file, rows in clip_tables(portion.carried(verb, key, table, format)):
-            yield file, verb.target.write(rows, file)
+    for key, table, format in goal.tables(portion.read([])):
+        for file, rows in clip_tables(portion.carried(goal, key, table, format)):
+            yield file, goal.target.write(rows, file)
 
 
 def _state(path: str) -> tuple[int, int]:
@@ -249,12 +249,12 @@ def _state(path: str) -> tuple[int, int]:
 class Packing:
     """Convert a portion, which has one layout, to rows of a Parquet table."""
 
-    verb: Verb
+    goal: Goal
 
     def __call__(self, portion: Portion) -> TableBytes:
         """The rows as the bytes of an Arrow stream."""
-        ((key, table, format),) = self.verb.tables(portion.read([]))
-        return to_stream(portion.carried(self.verb, key, table, format).combine_chunks())
+        ((key, table, format),) = self.goal.tables(portion.read([]))
+        return to_stream(portion.carried(self.goal, key, table, format).combine_chunks())
 
 
 # --- the whole --------------------------------------------------------------------------------------------------------
@@ -340,10 +340,10 @@ def _converted(
     fill: Mapping[str, Any], force: bool, source: str, local: Sequence[str], single: bool,
 ) -> tuple[Survey, Plan, tuple[str, ...]]:  # fmt: skip
     """Convert all *portions* or none, wherever :func:`seldio.engines.running` says."""
-    verb = Verb(target, tuple(fill.items()))
-    survey = _surveyed(verb, portions)
+    goal = Goal(target, tuple(fill.items()))
+    survey = _surveyed(goal, portions)
     if any(layout.partly & set(CONSTANT) and isinstance(layout.format, Dialect) for layout in survey.layouts.values()):
-        survey = _surveyed(verb._replace(columns=survey.columns), portions)
+        survey = _surveyed(goal._replace(columns=survey.columns), portions)
     layouts = list(survey.layouts.values())
     for layout in layouts:
         if layout.unplanned is not None:
@@ -354,15 +354,15 @@ def _converted(
     for layout in layouts:
         if layout.unfit is not None:
             raise DataError(layout.unfit)
-    verb = verb._replace(columns=survey.columns)
+    goal = goal._replace(columns=survey.columns)
     files = [file for layout in layouts for file in layout.origin.files]
     single = single and len(files) == 1
     if target.role == "table" and (isinstance(out, str) or len(layouts) == 1):
-        written = _write_table(verb, portions, layouts, out, local)
+        written = _write_table(goal, portions, layouts, out, local)
     elif isinstance(out, str):
-        written = _write_files(verb, portions, files, out, local, source, single)
+        written = _write_files(goal, portions, files, out, local, source, single)
     elif single:
-        ((_, data),) = written_files(verb, portions[0])
+        ((_, data),) = written_files(goal, portions[0])
         out.write(data)
         written = ("-",)
     else:
@@ -370,25 +370,25 @@ def _converted(
     return survey, plan, written
 
 
-def _surveyed(verb: Verb, portions: Sequence[Portion]) -> Survey:
+def _surveyed(goal: Goal, portions: Sequence[Portion]) -> Survey:
     survey = Survey()
-    done = each(Surveying(verb), portions, what="reading labels", size=attrgetter("size"), key=attrgetter("stamp"))
+    done = each(Surveying(goal), portions, what="reading labels", size=attrgetter("size"), key=attrgetter("stamp"))
     for portion, one in zip(portions, done, strict=True):
         survey.add(one, portion)
     return survey
 
 
 def _write_files(
-    verb: Verb, portions: Sequence[Portion], files: Sequence[ClipFile], out: str, local: Sequence[str], source: str,
+    goal: Goal, portions: Sequence[Portion], files: Sequence[ClipFile], out: str, local: Sequence[str], source: str,
     single: bool,
 ) -> tuple[str, ...]:  # fmt: skip
     """Write all label files; those of an earlier run that are no longer there are written again."""
     if single and not is_folder(out):
         paths = [single_place(out, local)]
-        work = WritingFiles(verb, str(paths[0]), single=True)
+        work = WritingFiles(goal, str(paths[0]), single=True)
     else:
         paths = folder_place(files, out, local, source)
-        work = WritingFiles(verb, os.path.abspath(out))  # noqa: PTH100 - a Path would lose what is odd about it
+        work = WritingFiles(goal, os.path.abspath(out))  # noqa: PTH100 - a Path would lose what is odd about it
     done = each(work, portions, what="writing labels", size=attrgetter("size"), key=attrgetter("stamp"))
     gone = [
         portion for portion, written in zip(portions, done, strict=True)
@@ -400,18 +400,18 @@ def _write_files(
 
 
 def _write_table(
-    verb: Verb, portions: Sequence[Portion], layouts: Sequence[LayoutSurvey], out: str | BinaryIO, local: Sequence[str]
+    goal: Goal, portions: Sequence[Portion], layouts: Sequence[LayoutSurvey], out: str | BinaryIO, local: Sequence[str]
 ) -> tuple[str, ...]:
     """Write the Parquet table of all portions as their rows come."""
     path = table_place(out, local, len(layouts)) if isinstance(out, str) else None
     (layout,) = layouts
-    columns = (layout.columns | set(dict(verb.fill))) & set(verb.target.carries)
+    columns = (layout.columns | set(dict(goal.fill))) & set(goal.target.carries)
     schema = pa.schema([(name, kind) for name, kind in COLUMNS.items() if name in columns])
 
     def numbered() -> Iterator[pa.Table]:
         """The rows of each portion, with the number of each row's clip among all instead of its name."""
         first = 0
-        work = Packing(verb)
+        work = Packing(goal)
         for data in each(work, portions, what="writing labels", size=attrgetter("size"), key=attrgetter("stamp")):
             table = from_stream(data)
             yield table.set_column(0, "clip", pa.array(clip_codes(table)[0] + first)).select(schema.names)

@@ -5,11 +5,10 @@ What lists formats (``seldio formats``, completion, names that are meant) reads 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from importlib import import_module, resources
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from seldio import plugins, text, wings
@@ -96,7 +95,7 @@ HOMES = (
 )
 
 
-class Listed(NamedTuple):
+class ListedFormat(NamedTuple):
     """What is known of a format without loading it; ``make index`` writes these into ``formats/index.json``."""
 
     name: str
@@ -110,32 +109,26 @@ class Listed(NamedTuple):
     alone: tuple[tuple[str, str, str], ...] = ()
 
     @classmethod
-    def of(cls, format: Format, home: str = "") -> Listed:
+    def of(cls, format: Format, home: str = "") -> ListedFormat:
         """That of a format that is loaded."""
         first = (format.name, format.aliases, format.title, format.holds, format.suffix, home)
         return cls(*first, format.also, format.stem, format.alone)
 
 
 @cache
-def _own() -> tuple[Listed, ...]:
+def _own() -> tuple[ListedFormat, ...]:
     """The formats of seldio itself, also those of wings that are missing."""
-    rows = json.loads((resources.files("seldio") / "formats" / "index.json").read_bytes())
-    return tuple(Listed(*row) for row in _frozen(rows))
-
-
-def _frozen(value: Any) -> Any:
-    """Lists as tuples."""
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+    return tuple(ListedFormat(*row) for row in plugins.index("formats"))
 
 
 @cache
-def index() -> tuple[Listed, ...]:
+def index() -> tuple[ListedFormat, ...]:
     """All formats, in the order of ``seldio formats``."""
     listed = tuple(one for one in _own() if wings.has(f"seldio.formats.{one.home}"))
     if not plugins.packages():
         return listed
     known = {one.name: one for one in listed}
-    return tuple(known.get(format.name) or Listed.of(format) for format in _every())
+    return tuple(known.get(format.name) or ListedFormat.of(format) for format in _every())
 
 
 def _outside(table: str) -> tuple[Any, ...]:

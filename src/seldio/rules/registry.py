@@ -11,11 +11,10 @@ code. What lists rules (``seldio rule --all``, ``--select``, completion) reads :
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import cache, partial, update_wrapper
-from importlib import import_module, resources
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from seldio import plugins, wings
@@ -39,7 +38,7 @@ FAMILIES = (
 )  # fmt: skip
 
 
-class Listed(NamedTuple):
+class ListedRule(NamedTuple):
     """What is known of a rule without loading it; ``make index`` writes these into ``rules/index.json``."""
 
     code: str
@@ -51,7 +50,7 @@ class Listed(NamedTuple):
     module: str  # that defines it; empty for what readers report
 
     @classmethod
-    def of(cls, rule: Rule) -> Listed:
+    def of(cls, rule: Rule) -> ListedRule:
         """That of a rule that is loaded."""
         function = getattr(rule.check, "func", rule.check)
         module = "" if function is None else function.__module__
@@ -78,18 +77,17 @@ def register(one: Rule) -> Rule:
 
 
 @cache
-def index() -> Mapping[str, Listed]:
+def index() -> Mapping[str, ListedRule]:
     """The rules by code, in the order in which those of one subject run; extensions come last."""
     return {code: one for code, one in every().items() if wings.has(one.module)}
 
 
 @cache
-def every() -> Mapping[str, Listed]:
+def every() -> Mapping[str, ListedRule]:
     """The same, with the rules of wings that are missing."""
-    rows = json.loads((resources.files("seldio") / "rules" / "index.json").read_bytes())
-    listed = (Listed(code, name, Severity(severity), fix, summary, tuple(subject), module)
-              for code, name, severity, fix, summary, subject, module in rows)  # fmt: skip
-    outside = map(Listed.of, plugins.rows("rules", Rule))  # they register themselves when they are created
+    listed = (ListedRule(code, name, Severity(severity), *rest)
+              for code, name, severity, *rest in plugins.index("rules"))  # fmt: skip
+    outside = map(ListedRule.of, plugins.rows("rules", Rule))  # they register themselves when they are created
     return {one.code: one for one in (*listed, *outside)}
 
 
@@ -214,7 +212,7 @@ def get(code: str) -> Rule:
         raise _unknown(code) from None
 
 
-def find(text: str) -> list[Listed]:
+def find(text: str) -> list[ListedRule]:
     """The rules whose code begins with *text*, else the one with that name, else those whose title contains it."""
     word, name = text.strip().lower(), re.sub(r"[\s_]+", "-", text.strip().lower())
     every = [index()[code] for code in sorted(index())]

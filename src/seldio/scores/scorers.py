@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterator
 from functools import cache
-from importlib import import_module, resources
+from importlib import import_module
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -14,7 +13,7 @@ from typing import NamedTuple
 from seldio import plugins, wings
 
 
-class Listed(NamedTuple):
+class ListedProfile(NamedTuple):
     """What is known of a profile without loading it; ``make index`` writes these into ``scores/index.json``."""
 
     name: str
@@ -24,21 +23,20 @@ class Listed(NamedTuple):
 
 
 @cache
-def index() -> tuple[Listed, ...]:
+def index() -> tuple[ListedProfile, ...]:
     """All profiles, those for labels first."""
-    rows = json.loads((resources.files("seldio") / "scores" / "index.json").read_bytes())
-    listed = [Listed(*row) for row in rows]
+    listed = [ListedProfile(*row) for row in plugins.index("scores")]
     return (*_with_extensions(listed),) if plugins.packages() else tuple(listed)
 
 
-def _with_extensions(listed: list[Listed]) -> Iterator[Listed]:
+def _with_extensions(listed: list[ListedProfile]) -> Iterator[ListedProfile]:
     """The same with the profiles of extensions, after those of seldio in the same table."""
     for home, rows in groupby(listed, key=attrgetter("home")):
         some = list(rows)
         yield from some
         if home.endswith(".profiles") and wings.has(home):
             for profile in import_module(home).PROFILES[len(some) :]:
-                yield Listed(profile.name, profile.title, some[0].scores, home)
+                yield ListedProfile(profile.name, profile.title, some[0].scores, home)
 
 
 def what(profile: str) -> str | None:
