@@ -10,7 +10,7 @@ import json
 import re
 import shutil
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -46,6 +46,13 @@ from seldio.synth import labels, scene
 from seldio.synth.recording import RecordingOptions, Room, record
 
 RATE = 24_000
+
+
+def few(names: Iterable[str], *kept: str) -> list[Any]:
+    """All of *names*, of which `make test` tries *kept*: an example of a rule is some 0.5 s of work."""
+    return [name if name in kept else pytest.param(name, marks=pytest.mark.slow) for name in names]
+
+
 FORMATS: tuple[Format, ...] = ("foa", "mic")
 Row = tuple[int, int, int, int, int, int]
 #: FOA in diffuse noise: W, Y, Z, X.
@@ -311,6 +318,7 @@ def test_labels_that_jump_with_every_label_frame_hide_nothing(code: str, tmp_pat
     assert [found.code for found in deep(tmp_path / "a.csv")] == [code]
 
 
+@pytest.mark.slow
 def test_labels_of_a_stranger_fit_badly(tmp_path: Path) -> None:
     (found,) = deep(tree(tmp_path, [dataclasses.replace(clip(20, events=30), rows=clip(91, events=30).rows)]))
 
@@ -516,7 +524,7 @@ def test_what_foa_recordings_share_has_both_explanations_unless_mic_tells(tmp_pa
     assert "or channel Y is inverted" in together()
 
 
-@pytest.mark.parametrize("suffix", ["flac", "aiff"])
+@pytest.mark.parametrize("suffix", few(["flac", "aiff"], "flac"))
 def test_recordings_of_any_type_are_held_against_labels(suffix: str, tmp_path: Path) -> None:
     folder = tree(tmp_path / "tree", [planted(clip(20), **CASES["AUD301"][1])])
     for path in folder.rglob("*.wav"):
@@ -542,6 +550,7 @@ def test_what_all_clips_share_is_said_once(tmp_path: Path) -> None:
     assert found[0].message.startswith("in all 4 FOA recordings together, azimuths look mirrored")
 
 
+@pytest.mark.slow
 def test_clips_are_judged_once_what_all_share_is_undone(tmp_path: Path) -> None:
     """All labels are turned; those of one clip are mirrored besides, and those of another one were right."""
 
@@ -759,7 +768,7 @@ AT_FAULT: dict[str, tuple[dict[str, Any], str, str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", AT_FAULT)
+@pytest.mark.parametrize("name", few(AT_FAULT, "labels rotated by 20", "FOA late", "labels opposite", "FuMa"))
 def test_of_labels_and_two_recordings_the_one_that_differs_is_at_fault(name: str, tmp_path: Path) -> None:
     changes, code, folder, words = AT_FAULT[name]
     found = deep(tree(tmp_path, [planted(clip(20, events=30), **changes)]))
@@ -769,7 +778,7 @@ def test_of_labels_and_two_recordings_the_one_that_differs_is_at_fault(name: str
     assert found[0].hint
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", few(FORMATS, "foa"))
 def test_a_recording_of_another_clip_is_at_fault_where_its_sibling_fits(format: Format, tmp_path: Path) -> None:
     one, two = clip(20), clip(21)
     found = deep(tree(tmp_path, [planted(one, **{format: lambda _: two.sound[format]}), two]))
@@ -790,7 +799,11 @@ def test_one_recording_alone_leaves_open_which_file_was_moved(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("code", "words"), [("AUD301", "azimuths look mirrored"), ("AUD304", "azimuths look rotated by +")]
+    ("code", "words"),
+    [
+        ("AUD301", "azimuths look mirrored"),
+        pytest.param("AUD304", "azimuths look rotated by +", marks=pytest.mark.slow),
+    ],
 )
 def test_what_both_arrays_share_is_one_finding_at_the_labels(code: str, words: str, tmp_path: Path) -> None:
     for seed in range(20, 24):
@@ -973,7 +986,7 @@ IN_TIME: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("name", IN_TIME)
+@pytest.mark.parametrize("name", few(IN_TIME, "a shift"))
 def test_the_labels_tell_which_array_left_its_time(name: str, format: Format, tmp_path: Path) -> None:
     change, words = IN_TIME[name]
     told = deep(tree(tmp_path, [planted(clip(23, events=40), **{format: change})]))
@@ -990,7 +1003,7 @@ def test_the_labels_tell_which_array_left_its_time(name: str, format: Format, tm
         (without((30, 20)), r"MIC is (19|20|21) ms later than before: samples were inserted in MIC, or dropped from FOA"),
         (without((20, 20), (40, 20)), r"inserted in MIC, or dropped from FOA 2 times: (19|20|21) ms at about \d+\.\d s, (19|20|21) ms at"),
         (delayed(1), r"MIC is (99|100|101) ms earlier than FOA"),
-        (drifting, r"the clock of MIC is (19[89]|200)\d ppm faster than that of FOA"),
+        pytest.param(drifting, r"the clock of MIC is (19[89]|200)\d ppm faster than that of FOA", marks=pytest.mark.slow),
     ],
     ids=["a short drop", "two", "a frame late", "a slow clock"],
 )  # fmt: skip
@@ -1004,6 +1017,7 @@ def test_where_labels_are_too_coarse_neither_array_is_accused(
     assert found.message.endswith("(the labels cannot tell which)")
 
 
+@pytest.mark.slow
 def test_arrays_out_of_step_for_no_known_cause_are_said_to_be_that(tmp_path: Path) -> None:
     (found,) = deep(tree(tmp_path, [planted(clip(23, events=40), foa=swaying)]))
 
@@ -1011,6 +1025,7 @@ def test_arrays_out_of_step_for_no_known_cause_are_said_to_be_that(tmp_path: Pat
     assert "out of step, and no known cause explains how" in found.message
 
 
+@pytest.mark.slow
 def test_two_arrays_of_a_clip_are_compared_in_level(tmp_path: Path) -> None:
     for seed in range(20, 24):
         one = planted(clip(seed, events=24), mic=lambda x, seed=seed: x // 2 if seed == 22 else x)
@@ -1036,7 +1051,7 @@ OF_THE_SET: dict[str, tuple[Format, Callable[[Any], Any], str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", OF_THE_SET)
+@pytest.mark.parametrize("name", few(OF_THE_SET, "N3D"))
 def test_what_most_recordings_have_is_one_finding_with_their_number(name: str, tmp_path: Path) -> None:
     format, change, code, words = OF_THE_SET[name]
     for seed in range(18, 24):
