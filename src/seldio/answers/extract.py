@@ -12,7 +12,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
-from seldio.answers import bearings, measures, plain_text, quantities
+from seldio.answers import bearings, measures, plain_text
 from seldio.answers.bearings import POLES, SAME, denied, sides, yes_no
 from seldio.answers.judgements import READ, AnsweredQuestion, Judgement, judgement
 from seldio.answers.languages import unsure
@@ -176,45 +176,25 @@ def extract(request: AnsweredQuestion, names: Names) -> Judgement | None:
     if len(request.prediction) > _LONGEST and len(plain_text.said(request.prediction)) > _LONGEST:
         return None
     text, read = plainly(request.prediction), KNOWN[request.task].read
-    reader = READERS[read] if isinstance(read, str) else read
-    if reader is None or bearings.retracted(text) or unsure(text, KNOWN[request.task].answer in ("number", "interval")):
+    if read is None or bearings.retracted(text) or unsure(text, KNOWN[request.task].answer in ("number", "interval")):
         return None
-    return reader(request, text, names)
+    if read in measures.QUANTITIES:
+        return _quantity(request, text, str(read))
+    return (READERS[read] if isinstance(read, str) else read)(request, text, names)
 
 
 # --- numbers ---------------------------------------------------------------------------------------
 
-
-def _azimuth(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
-    if (value := measures.azimuth(text)) is not None:
-        return judgement({"angle_deg": value}, notes=READ)
-    return judgement(notes="only an elevation is given") if measures.names_only(text, "elevation") else None
+#: Of two angles the other one, which is no answer.
+_OTHER_ANGLE = {"azimuth": "elevation", "elevation": "azimuth"}
 
 
-def _elevation(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
-    if (value := measures.elevation(text)) is not None:
-        return judgement({"elevation_deg": value}, notes=READ)
-    return judgement(notes="only an azimuth is given") if measures.names_only(text, "azimuth") else None
-
-
-def _distance(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
-    value = measures.metres(text)
-    return None if value is None else judgement({"distance_m": value}, notes=READ)
-
-
-def _onset(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
-    value = measures.onset(text)
-    return None if value is None else judgement({"onset_time_s": value}, notes=READ)
-
-
-def _time(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
-    span = measures.span(text)
-    return None if span is None else judgement({"time_span": list(span)}, notes=READ)
-
-
-def _count(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
-    value = quantities.count(text)
-    return None if value is None else judgement({"count": value}, notes=READ)
+def _quantity(request: AnsweredQuestion, text: str, read: str) -> Judgement | None:
+    if (value := measures.QUANTITIES[read](text)) is not None:
+        found = list(value) if isinstance(value, tuple) else value
+        return judgement({str(KNOWN[request.task].field): found}, notes=READ)
+    other = _OTHER_ANGLE.get(read)
+    return judgement(notes=f"only an {other} is given") if other and measures.names_only(text, other) else None
 
 
 # --- names -----------------------------------------------------------------------------------------
@@ -340,9 +320,8 @@ def _motion(request: AnsweredQuestion, text: str, _names: Names) -> Judgement | 
     return None if match is None else judgement({"motion_label": label}, {"motion_match": match}, READ)
 
 
-#: What reads the answers of tasks, by the name that a task's record has.
+#: What reads the answers of tasks, by the name that a task's record has; quantities have a table of their own.
 READERS: dict[str, Reader] = {
-    "azimuth": _azimuth, "elevation": _elevation, "distance": _distance, "onset": _onset, "interval": _time,
-    "count": _count, "source": _source, "sources": _detect_source, "source and direction": _spatial_temporal,
-    "comparison": compared, "side": left_right, "motion": _motion,
+    "source": _source, "sources": _detect_source, "source and direction": _spatial_temporal, "comparison": compared,
+    "side": left_right, "motion": _motion,
 }  # fmt: skip

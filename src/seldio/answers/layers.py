@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from seldio.answers import measures, quantities
+from seldio.answers.measures import QUANTITIES
 from seldio.answers.options import READINGS, final_answer
 from seldio.answers.plain_text import TAKEN_OFF, plainly
-
-#: What reads a quantity in a plain text.
-QUANTITIES: dict[str, Callable[[str], object]] = {
-    "azimuth": measures.azimuth, "elevation": measures.elevation, "distance": measures.metres, "moment": measures.onset,
-    "interval": measures.span, "count": quantities.count,
-}  # fmt: skip
 
 
 class Layer(NamedTuple):
@@ -30,7 +23,7 @@ class Layer(NamedTuple):
     def read(self, reply: str) -> str:
         """What the layer makes of a reply to the question of its examples."""
         if self.name in QUANTITIES:
-            found = QUANTITIES[self.name](plainly(reply))
+            found: object = QUANTITIES[self.name](plainly(reply))
         elif self.name in READINGS:
             found = READINGS[self.name](reply, self.options)
         else:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Literal
 
 from seldio.answers.bearings import directions, pointing
-from seldio.answers.quantities import ABOUT, Quantity, joined, middled, of_kind, only, quantities
+from seldio.answers.quantities import ABOUT, Quantity, count, joined, middled, of_kind, only, quantities
 
 _NAMES = {
     "azimuth": r"azimuth(?:al)?|az|horizontal(?:ly)?",
@@ -135,7 +135,7 @@ def _numbers(text: str) -> bool:
     return any(not text[each.start : each.end].endswith("o'clock") for each in quantities(text))
 
 
-def names_only(text: str, other: Field) -> bool:
+def names_only(text: str, other: str) -> bool:
     """Whether all angles of a plain text are said to be the *other* one."""
     found = _angles(text)
     return bool(found) and all(owner == other for _, owner in found)
@@ -421,3 +421,9 @@ def _stated_span(text: str, found: list[Quantity]) -> Span | None:
     if start is None or (end is None and length is None):
         return None
     return (start, end) if end is not None else (start, round(start + (length or 0.0), 9))
+
+
+#: What reads a quantity in a plain text.
+QUANTITIES: dict[str, Callable[[str], float | Span | None]] = {
+    "azimuth": azimuth, "elevation": elevation, "distance": metres, "onset": onset, "interval": span, "count": count,
+}  # fmt: skip

@@ -30,8 +30,9 @@ class TaskSpec:
         language: that it is asked in: ``en`` is in the style of SO-Bench, ``ru`` in that of ruEnvAQA.
         refused: why labels cannot answer it, where they cannot.
         answer: what its answer is.
-        read: what reads an answer without a judge: a name among :data:`seldio.answers.extract.READERS`, or a function
-            of a question, its plain answer and the known names; None where only a judge can.
+        read: what reads an answer without a judge: a name among ``QUANTITIES`` of :mod:`seldio.answers.measures`
+            or ``READERS`` of :mod:`seldio.answers.extract`, or a function of a question, its plain answer and the known
+            names; None where only a judge can.
         metric: what the official program calls its measure.
         ask: what a judge has to read out of an answer, and to decide; empty where none is asked.
         truth: the key of ``answer_meta`` that it is scored by.
