@@ -13,7 +13,7 @@ import numpy.typing as npt
 from seldio import wings
 from seldio.answers.letters import letter_of
 from seldio.answers.matching import chosen, passing, same_text, string_match
-from seldio.answers.options import read_option
+from seldio.answers.options import reading
 from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
@@ -254,18 +254,20 @@ def count(joined: Joined, *, top_1: bool = False) -> Measured:
     )
     exact = np.array([text == answer for text, answer, _ in triples], dtype=bool)
     first = {TOP_1: exact, MATCH: matched} if top_1 else {OFFICIAL: matched, OVER_ALL: matched, EXACT: exact}
-    read = np.array([right_as_read(*triple) for triple in triples], dtype=bool)
+    said = [reading(text, options) for text, _, options in triples]
+    read = np.array(
+        [
+            found.option == answer if answer in options else same_text(text, answer)
+            for found, (text, answer, options) in zip(said, triples, strict=True)
+        ],
+        dtype=bool,
+    )
     measures = {**first, TEXT: texts, LETTER: letters, READ: read}
     states = [
-        "read: text" if right and not options else state_of(text if row is not None else None, options)
-        for (text, _, options), (_, row), right in zip(triples, joined.pairs, read, strict=True)
+        "read: text" if right and not item.options else state_of(found if row is not None else None)
+        for found, (item, row), right in zip(said, joined.pairs, read, strict=True)
     ]
     return Measured(measures, [len(options) for *_, options in triples], {} if top_1 else {OFFICIAL: there}, states)
-
-
-def right_as_read(text: str, answer: str, options: Sequence[str]) -> bool:
-    """Whether a person reads the right option in an answer; where there are no options, the text of the answer."""
-    return read_option(text, options) == answer if answer in options else same_text(text, answer)
 
 
 def only_read(texts: Sequence[str], official: Flags, read: Flags) -> Iterator[Notice]:

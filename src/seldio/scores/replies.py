@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seldio.answers.options import reading
+from seldio.answers.options import Reading
 from seldio.geometry import Floats
 from seldio.reports.tables import Column, Table
 
@@ -27,11 +27,10 @@ _ASSUMED = (
 )
 
 
-def state_of(text: str | None, options: Sequence[str]) -> str:
-    """What becomes of a reply: the layer that reads it, or a key of :data:`OPEN`."""
-    if text is None:
+def state_of(found: Reading | None) -> str:
+    """What becomes of a reply: the layer that reads it, or a key of :data:`OPEN`; None where there is no reply."""
+    if found is None:
         return "missing"
-    found = reading(text, options)
     return f"read: {found.layer}" if found.option is not None else found.state
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from seldio import wings
 from seldio.answers.letters import Letter, letter_of
 from seldio.answers.matching import after_answer_word, exact_match
-from seldio.answers.options import read_option
+from seldio.answers.options import reading
 from seldio.formats.mera import CYRILLIC
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
@@ -232,17 +232,16 @@ def count(joined: Joined) -> RuenvaqaCase:
     )
     latin = _flags(found is not None and not found.cyrillic for found in letters)
     right = [_option(item) for item, _ in joined.pairs]
-    named = _flags(
-        option is not None and read_option(text, item.options or ()) == option
-        for (item, _), text, option in zip(joined.pairs, texts, right, strict=True)
-    )
+    said = [reading(text, item.options or ()) for (item, _), text in zip(joined.pairs, texts, strict=True)]
+    named = _flags(option is not None and each.option == option for each, option in zip(said, right, strict=True))
     measures = {EXACT: exact, STRIPPED: stripped, ANSWER_WORD: exact | worded, LETTER: look & latin, LOOK: look,
                 READ: look | named}  # fmt: skip
     states = [
-        state_of((row.prediction or "") if row is not None else None, item.options or ())
-        if letter is None or row is None else f"read: {_FORMS[letter.rule]}"
-        for (item, row), letter in zip(joined.pairs, letters, strict=True)
-    ]  # fmt: skip
+        f"read: {_FORMS[letter.rule]}"
+        if letter is not None and row is not None
+        else state_of(each if row is not None else None)
+        for each, (_, row), letter in zip(said, joined.pairs, letters, strict=True)
+    ]
     options = [len(item.options or ()) for item, _ in joined.pairs]
     return RuenvaqaCase(joined, letters, Measured(measures, options, {}, states))
 

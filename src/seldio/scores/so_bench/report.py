@@ -11,6 +11,7 @@ from statistics import median
 import numpy as np
 
 from seldio.answers.judgements import Judge
+from seldio.answers.options import reading
 from seldio.errors import DataError
 from seldio.formats.base import Ints
 from seldio.geometry import Floats
@@ -72,7 +73,7 @@ class Marks:
             correct.append(row.correct)
             parseable.append(row.outcome is not None and row.outcome.parseable)
             from_text.append(row.how == "offline" and row.task != "speech_content" and bool(row.prediction.strip()))
-            self.states.append(_STATES.get(row.how) or replies.state_of(row.prediction, ()))
+            self.states.append(_STATES.get(row.how) or replies.state_of(reading(row.prediction, ())))
             odd.append(sum(1 << bit for bit, (about, *_) in enumerate(_ABOUT_ROWS.values()) if about(row)))
             details = row.outcome.details if row.outcome is not None else {}
             for key, (places, values) in numbers.items() if details else ():
