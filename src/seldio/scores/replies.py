@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seldio.answers.options import Reading
+from seldio.answers.options import ReplyReading
 from seldio.geometry import Floats
 from seldio.reports.tables import Column, Table
 
@@ -27,7 +27,7 @@ _ASSUMED = (
 )
 
 
-def state_of(found: Reading | None) -> str:
+def state_of(found: ReplyReading | None) -> str:
     """What becomes of a reply: the layer that reads it, or a key of :data:`OPEN`; None where there is no reply."""
     if found is None:
         return "missing"
