@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seldio.errors import InvalidData, SeldioError
@@ -51,12 +52,12 @@ class Collection:
         clips = reference if isinstance(reference, Reference) else None
         return Collection(source.path, source.kind, source.entries, readings, clips, source.stored, wrong)
 
-    @property
+    @cached_property
     def parts(self) -> list[tuple[LabelReading, FileRows]]:
         """The label files, each with the reading that it is in."""
         return [(reading, part) for reading in self.readings for part in reading.parts]
 
-    @property
+    @cached_property
     def clips(self) -> dict[str, str]:
         """The path of the label file of each clip."""
         return {part.origin.clip: part.file.path for _, part in self.parts}
