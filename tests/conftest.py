@@ -42,10 +42,36 @@ def _printing_stays() -> Iterator[None]:
     assert not left
 
 
+_SHARED = Path(os.environ.get("SELDIO_SHARED", Path(__file__).parents[2] / "shared"))
+_ABSENT = f"no real data: {_SHARED / 'data'} is absent; SELDIO_SHARED names the folder that holds it"
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """Real data and bad inputs that are not part of the project (see its own README)."""
-    folder = Path(os.environ.get("SELDIO_SHARED", Path(__file__).parents[2] / "shared"))
-    if not (folder / "data").is_dir():
-        pytest.skip(f"no real data: {folder / 'data'} is absent; SELDIO_SHARED names the folder that holds it")
-    return folder
+    if not (_SHARED / "data").is_dir():
+        pytest.skip(_ABSENT)
+    return _SHARED
+
+
+class Kept:
+    """A folder of the real data; where there is none, the part of it that is kept in tests/goldens."""
+
+    def __init__(self, whole: str, part: str) -> None:
+        self.folders = _SHARED / "data" / whole, Path(__file__).parent / "goldens" / part
+
+    def __truediv__(self, name: str) -> Path:
+        found = next((folder / name for folder in self.folders if (folder / name).exists()), None)
+        return found or pytest.skip(f"{_ABSENT}, and {name} is not in tests/goldens")
+
+
+@pytest.fixture(scope="session")
+def data() -> Kept:
+    """Real labels and predictions, or as many of them as are kept."""
+    return Kept("", "")
+
+
+@pytest.fixture(scope="session")
+def official() -> Kept:
+    """What the official programs answer: see tests/goldens/README.md."""
+    return Kept("goldens", "official")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Kept
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,8 +25,8 @@ elevations = st.floats(-90, 90)
 # --- responses -------------------------------------------------------------------------------------
 
 
-def test_golden_responses(shared: Path) -> None:
-    golden = json.loads((shared / "data/goldens/steering.json").read_text())
+def test_golden_responses(official: Kept) -> None:
+    golden = json.loads((official / "steering.json").read_text())
     assert len(golden["foa"]) == 12
     for entry in golden["foa"]:
         assert pytest.approx(entry["W_Y_Z_X"], abs=1e-12) == arrays.foa_response(entry["az"], entry["el"])[0]

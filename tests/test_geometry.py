@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import Kept
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -149,9 +149,9 @@ def test_larger_pictures() -> None:
     assert geometry.to_pixels(0, 0, 1920, 960) == (960, 479.5)
 
 
-def test_directions_of_the_array_responses(shared: Path) -> None:
+def test_directions_of_the_array_responses(official: Kept) -> None:
     """W, Y, Z, X of a plane wave are 1, y, z, x of its direction (ACN, SN3D)."""
-    golden = json.loads((shared / "data/goldens/steering.json").read_text())
+    golden = json.loads((official / "steering.json").read_text())
     assert len(golden["foa"]) == 12
     for entry in golden["foa"]:
         x, y, z = geometry.to_cartesian(entry["az"], entry["el"])

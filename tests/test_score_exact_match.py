@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import Kept
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -47,8 +48,8 @@ def rows(report: ScoreReport, table: str) -> dict[str, dict[str, object]]:
 # --- exact match -----------------------------------------------------------------------------------------
 
 
-def test_goldens(shared: Path) -> None:
-    lines = (shared / "data/goldens/exact-match.jsonl").read_text("utf-8").splitlines()
+def test_goldens(official: Kept) -> None:
+    lines = (official / "exact-match.jsonl").read_text("utf-8").splitlines()
     golden = [json.loads(line) for line in lines]
     assert len(golden) == 22
     assert [float(exact_match(row["prediction"], row["reference"])) for row in golden] == [

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Kept
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -18,7 +19,8 @@ from seldio.findings import raise_errors
 from seldio.formats.qa_csv import INSTRUCTIONS, JASCO, JASCO_PREDICTIONS
 from seldio.reports.tables import ScoreReport
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.jasco.count import NAN_TEXTS, JudgedRow, grouped, official
+from seldio.scores.jasco.count import NAN_TEXTS, JudgedRow, grouped
+from seldio.scores.jasco.count import official as as_official
 from seldio.scores.jasco.judging import (
     COLUMN,
     Judged,
@@ -73,13 +75,13 @@ def names(report: ScoreReport) -> set[str]:
 # --- eval.py, as it really ran -------------------------------------------------------------------------
 
 
-def goldens(shared: Path) -> list[dict[str, Any]]:
-    lines = (shared / "data" / "goldens" / "jasco-judge.jsonl").read_text("utf-8").splitlines()
+def goldens(official: Kept) -> list[dict[str, Any]]:
+    lines = (official / "jasco-judge.jsonl").read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
-def test_eval_py_is_reproduced(shared: Path) -> None:
-    cases = goldens(shared)
+def test_eval_py_is_reproduced(official: Kept) -> None:
+    cases = goldens(official)
     assert len(cases) >= 23
     for case in cases:
         pairs = [JudgedRow(str(id) or None, judge_text) for id, judge_text in case["rows"]]
@@ -89,7 +91,7 @@ def test_eval_py_is_reproduced(shared: Path) -> None:
             calls.append(number)
             return reply
 
-        result = official(pairs, second)
+        result = as_official(pairs, second)
         printed = " | ".join(result.printed().splitlines())
         printed += f" EXC {result.crash}" if result.crash else ""
         assert case["stdout"] == printed, case["note"]
@@ -97,26 +99,26 @@ def test_eval_py_is_reproduced(shared: Path) -> None:
 
 
 def test_a_rating_is_carried_over_items() -> None:
-    result = official(
+    result = as_official(
         [JudgedRow("1", GOOD), JudgedRow("2", "no rating\nOrientation: Good"), JudgedRow("3", text(1, "Good"))]
     )
     assert ((1,), {0: 2, 1: 2, 2: 1}) == (result.stale, result.points)
 
 
 def test_a_missing_rating_does_no_harm_without_orientation() -> None:
-    result = official([JudgedRow("1", "Orientation: Neither"), JudgedRow("1", GOOD)])
+    result = as_official([JudgedRow("1", "Orientation: Neither"), JudgedRow("1", GOOD)])
     assert (2.0, None, ()) == (result.best_mean, result.crash, result.stale)
 
 
 def test_a_file_without_rows() -> None:
-    assert "ZeroDivisionError: division by zero" == official([]).crash
+    assert "ZeroDivisionError: division by zero" == as_official([]).crash
 
 
 @pytest.mark.parametrize("cell", sorted(NAN_TEXTS))
 def test_texts_that_pandas_takes_for_nan(cell: str) -> None:
-    result = official([JudgedRow("1", cell), JudgedRow("1", GOOD)])
+    result = as_official([JudgedRow("1", cell), JudgedRow("1", GOOD)])
     assert "TypeError: argument of type 'numpy.float64' is not iterable" == result.crash
-    assert official([JudgedRow(cell, text(0, "Good")), JudgedRow("1", GOOD)]).best_mean == 2.0
+    assert as_official([JudgedRow(cell, text(0, "Good")), JudgedRow("1", GOOD)]).best_mean == 2.0
 
 
 @given(st.lists(st.sampled_from(["1", "2", "10", "1.0", "01", "x", " 2", "", "NA", "1e1", "-3"]), max_size=8))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from conftest import Kept
 from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -68,8 +69,8 @@ def _fields(values: list[float], words: list[str], year: str, role: str) -> dict
     return {"source": int(words[2]), "distance": values[4]} | axes
 
 
-def goldens(shared: Path, name: str) -> Iterator[dict[str, Any]]:
-    for line in (shared / "data" / "goldens" / name).read_text("utf-8").splitlines():
+def goldens(official: Kept, name: str) -> Iterator[dict[str, Any]]:
+    for line in (official / name).read_text("utf-8").splitlines():
         yield json.loads(line)
 
 
@@ -83,8 +84,8 @@ _SIDES = (("refs", "reference"), ("preds", "prediction"))
 
 
 @pytest.mark.parametrize("year", ["2023", "2024"])
-def test_random_sets(shared: Path, year: str) -> None:
-    for golden in goldens(shared, f"seld-random-{year}.jsonl"):
+def test_random_sets(official: Kept, year: str) -> None:
+    for golden in goldens(official, f"seld-random-{year}.jsonl"):
         for average in ("macro", "micro"):
             values = score(golden, f"dcase{year}", average).values()
             expected = golden["expected"][average]
@@ -102,9 +103,9 @@ REFUSED = {
 }  # fmt: skip
 
 
-def test_edge_cases(shared: Path) -> None:
+def test_edge_cases(official: Kept) -> None:
     tried = 0
-    for golden in goldens(shared, "seld-edge-cases.jsonl"):
+    for golden in goldens(official, "seld-edge-cases.jsonl"):
         expected, params, name = golden["expected"], golden["params"], golden["name"]
         if "error" in expected:
             assert name.split(" ")[0] in REFUSED, name
@@ -141,9 +142,9 @@ def real(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("system", ["system-a-cartesian", "system-b-cartesian"])
-def test_real_systems(shared: Path, real: Path, system: str) -> None:
-    jackknife = json.loads((shared / "data/goldens/seld-real-2023-jackknife.json").read_text())[system]
-    for golden in goldens(shared, "seld-real-2023.jsonl"):
+def test_real_systems(official: Kept, real: Path, system: str) -> None:
+    jackknife = json.loads((official / "seld-real-2023-jackknife.json").read_text())[system]
+    for golden in goldens(official, "seld-real-2023.jsonl"):
         if golden["system"] != system:
             continue
         options = SeldOptions(average=golden["average"], jackknife=True)
@@ -161,8 +162,8 @@ def test_real_systems(shared: Path, real: Path, system: str) -> None:
         np.testing.assert_allclose(numbers[:, :, 1:], ends, atol=1e-9)
 
 
-def test_the_point_values_of_the_official_jackknife(real: Path, shared: Path) -> None:
-    golden = json.loads((shared / "data/goldens/seld-real-2023-jackknife.json").read_text())["system-a-cartesian"]
+def test_the_point_values_of_the_official_jackknife(real: Path, official: Kept) -> None:
+    golden = json.loads((official / "seld-real-2023-jackknife.json").read_text())["system-a-cartesian"]
     done = score_labels(real / "system-a-cartesian", real / "reference", SeldOptions(official_points=True))
     shown = done.tables[0].rows[1][1:]
     without = score_labels(real / "system-a-cartesian", real / "reference", SeldOptions(by_clip=True))

@@ -46,8 +46,8 @@ def scored(*given, **options):
 # --- the official numbers --------------------------------------------------------------------------
 
 
-def test_the_official_numbers(shared):
-    text = (shared / "data" / "goldens" / "so-bench-scoring.jsonl").read_text("utf-8")
+def test_the_official_numbers(official):
+    text = (official / "so-bench-scoring.jsonl").read_text("utf-8")
     rows = [json.loads(line) for line in text.splitlines()]
     assert len(rows) == 100
     for row in rows:
