@@ -66,7 +66,7 @@ class Kept:
 
 
 @pytest.fixture(scope="session")
-def data() -> Kept:
+def kept() -> Kept:
     """Real labels and predictions, or as many of them as are kept."""
     return Kept("", "")
 

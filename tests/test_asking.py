@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import Kept
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -660,9 +661,9 @@ def test_questions_in_the_layout_of_so_dataset_are_told_as_such(labels: Path, tm
     assert {finding.code for finding in seldio.validate(tmp_path / "qa.jsonl").findings} == {"QAI309"}
 
 
-def test_advice_on_tasks_without_a_question_is_true(shared: Path, tmp_path: Path) -> None:
+def test_advice_on_tasks_without_a_question_is_true(kept: Kept, tmp_path: Path) -> None:
     """A greater total helps where it is the total that leaves a task out, and only there."""
-    for path in sorted((shared / "data/starss22-labels").rglob("*.csv"))[:3]:
+    for path in sorted((kept / "starss22-labels").rglob("*.csv"))[:3]:
         (tmp_path / path.name).write_bytes(path.read_bytes())
 
     def remarks(**options: object) -> str:

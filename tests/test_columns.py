@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from conftest import Kept
 
 import seldio
 from seldio.errors import UsageError
@@ -32,9 +33,9 @@ def walks() -> Set:
     return found
 
 
-def real(shared: Path) -> Set:
+def real(kept: Kept) -> Set:
     """The same of STARSS22, with made-up distances that walk."""
-    paths = [path for path in sorted((shared / "data/starss22-labels").rglob("*.csv")) if path.stat().st_size]
+    paths = [path for path in sorted((kept / "starss22-labels").rglob("*.csv")) if path.stat().st_size]
     return {
         path.name: [
             [*row, str(80 + (37 * int(row[1]) + 11 * number) % 250 + int(row[0]) // 7 % 40)]
@@ -46,7 +47,7 @@ def real(shared: Path) -> Set:
 
 @pytest.fixture(params=["made", "real"])
 def labels(request: pytest.FixtureRequest) -> Set:
-    return walks() if request.param == "made" else real(request.getfixturevalue("shared"))
+    return walks() if request.param == "made" else real(request.getfixturevalue("kept"))
 
 
 def written(folder: Path, files: Set, plant: Callable[[Row], Sequence[object]], header: str = "") -> Path:
@@ -246,9 +247,9 @@ RIGHT: dict[str, tuple[Callable[[Row], Sequence[object]], str, str]] = {
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_a_column_is_named_where_nothing_else_explains_it(tmp_path: Path, shared: Path, name: str) -> None:
+def test_a_column_is_named_where_nothing_else_explains_it(tmp_path: Path, kept: Kept, name: str) -> None:
     plant, code, message = RIGHT[name]
-    (found,) = errors(written(tmp_path, real(shared), plant))
+    (found,) = errors(written(tmp_path, real(kept), plant))
     assert (found.code, found.fixable) == (code, False)
     assert message in found.message
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from conftest import Kept
 from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -804,8 +805,8 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize(("source", "name"), FILES.items(), ids=FILES)
-def test_real_files_come_back_byte_identical(shared: Path, tmp_path: Path, source: str, name: str) -> None:
-    path = shared / "data" / source
+def test_real_files_come_back_byte_identical(kept: Kept, tmp_path: Path, source: str, name: str) -> None:
+    path = kept / source
     convert_source(path, f"{tmp_path}/direct/", name)
     convert_source(path, tmp_path / "t.parquet", "parquet")
     convert_source(tmp_path / "t.parquet", tmp_path / "unpacked", name)
@@ -814,10 +815,10 @@ def test_real_files_come_back_byte_identical(shared: Path, tmp_path: Path, sourc
 
 
 @pytest.mark.usefixtures("hasty")
-def test_real_labels_survive_a_way_around(shared: Path, tmp_path: Path) -> None:
+def test_real_labels_survive_a_way_around(kept: Kept, tmp_path: Path) -> None:
     labels = tmp_path / "labels"
     labels.mkdir()
-    for path in sorted((shared / "data/starss22-labels/metadata_dev").rglob("*.csv"))[::20]:
+    for path in sorted((kept / "starss22-labels/metadata_dev").rglob("*.csv"))[::20]:
         (labels / path.name).write_bytes(path.read_bytes())
     convert_source(labels, tmp_path / "json", "dcase2026", fill={"distance": 0})
     convert_source(tmp_path / "json", tmp_path / "xyz", "dcase2024-output")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from conftest import Kept
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -50,24 +51,24 @@ FILES = REAL | {
 }
 
 
-def real_files(shared: Path, folder: str) -> list[bytes]:
-    paths = sorted((shared / "data" / folder).rglob("*.csv"))
+def real_files(kept: Kept, folder: str) -> list[bytes]:
+    paths = sorted((kept / folder).rglob("*.csv"))
     assert paths
     return [path.read_bytes() for path in paths]
 
 
 @pytest.mark.parametrize(("folder", "name"), list(FILES.items()))
-def test_folders_of_real_files(shared: Path, folder: str, name: str) -> None:
-    paths = sorted((shared / "data" / folder).rglob("*.csv"))
-    files = [TextFile(str(path.relative_to(shared)), path.name, path.stem, path.read_bytes()) for path in paths]
+def test_folders_of_real_files(kept: Kept, folder: str, name: str) -> None:
+    paths = sorted((kept / folder).rglob("*.csv"))
+    files = [TextFile(str(path), path.name, path.stem, path.read_bytes()) for path in paths]
     assert name == name_of(detect(files))
     anonymous = [text_file(file.data) for file in files]
     assert name == name_of(detect(anonymous))
 
 
 @pytest.mark.parametrize(("folder", "name"), list(FILES.items()))
-def test_single_real_files_without_a_telling_name(shared: Path, folder: str, name: str) -> None:
-    for data in real_files(shared, folder)[::2]:
+def test_single_real_files_without_a_telling_name(kept: Kept, folder: str, name: str) -> None:
+    for data in real_files(kept, folder)[::2]:
         found = detected(data.decode())
         assert found.empty == (data == b"")
         if data:
@@ -75,10 +76,10 @@ def test_single_real_files_without_a_telling_name(shared: Path, folder: str, nam
             assert_right_or_undecided(found, name)
 
 
-def test_real_files_of_other_dialects(shared: Path) -> None:
-    (crlf,) = (shared / "data/other-dialects").glob("*crlf*")
+def test_real_files_of_other_dialects(kept: Kept) -> None:
+    (crlf,) = (kept / "other-dialects").glob("*crlf*")
     assert name_of(detected(crlf.read_text())) == "starss22"
-    assert name_of(detected((shared / "data/other-dialects/sample1.csv").read_text())) == "seld-studio"
+    assert name_of(detected((kept / "other-dialects/sample1.csv").read_text())) == "seld-studio"
 
 
 #: From real labels and predictions (lines as cells), the same scenes in layouts of which no real file is at hand.
@@ -101,10 +102,10 @@ SOURCES = [(folder, name, None) for folder, name in FILES.items()] + [
 @pytest.mark.parametrize(("folder", "name", "made"), SOURCES, ids=lambda value: value if isinstance(value, str) else "")
 @pytest.mark.parametrize("rows", [1, 2, 3, 12])
 def test_a_few_rows_of_real_files_never_get_a_wrong_layout(
-    shared: Path, folder: str, name: str, made: Callable[[list[str]], str] | None, rows: int
+    kept: Kept, folder: str, name: str, made: Callable[[list[str]], str] | None, rows: int
 ) -> None:
     head = 1 if name == "dcase2019" else 0
-    for data in real_files(shared, folder)[::4]:
+    for data in real_files(kept, folder)[::4]:
         lines = data.decode().splitlines(keepends=True)
         lines = [made(line.rstrip().split(",")) + "\n" for line in lines] if made else lines
         for start in range(head, len(lines) - 1, max(1, len(lines) // 7)):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Kept
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -211,8 +212,8 @@ def test_labels_with_errors_are_refused(tmp_path: Path) -> None:
     assert not seldio.diff(old, new, format="starss22", force=True).same
 
 
-def test_one_rotation_in_real_labels_is_one_line(tmp_path: Path, shared: Path) -> None:
-    old = shared / "data/starss22-labels"
+def test_one_rotation_in_real_labels_is_one_line(tmp_path: Path, kept: Kept) -> None:
+    old = kept / "starss22-labels"
     files = sorted(old.rglob("*.csv"))
     new = tmp_path / "new"
     for number, file in enumerate(files):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import Kept
 
 import seldio
 from seldio.rules.collection import Reference
@@ -385,11 +386,11 @@ REAL = ("starss22-labels", "starss23-predictions/system-a-polar", "starss23-pred
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_real_sets_change_on_every_frame(name: str, shared: Path, tmp_path: Path) -> None:
-    assert not grids(shared / "data" / name)
+def test_real_sets_change_on_every_frame(name: str, kept: Kept, tmp_path: Path) -> None:
+    assert not grids(kept / name)
     part = tmp_path / "part"
     part.mkdir()
-    for path in sorted((shared / "data" / name).rglob("*.csv"))[:12]:
+    for path in sorted((kept / name).rglob("*.csv"))[:12]:
         # what goes beyond the longest recording is told by that
         lines = path.read_text().splitlines(keepends=True)
         (part / path.name).write_text("".join(line for line in lines if int(line.split(",")[0]) < 1500))

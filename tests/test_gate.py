@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from conftest import Kept
 
 from seldio.check import repair
 from seldio.check.validation import Examined, examine
@@ -191,8 +192,8 @@ def test_every_fault_of_examples(tmp_path: Path, layout: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
-def test_every_fault_of_real_labels(shared: Path, tmp_path: Path, name: str) -> None:
-    assert not harms(tmp_path, real(shared / "data" / name))
+def test_every_fault_of_real_labels(kept: Kept, tmp_path: Path, name: str) -> None:
+    assert not harms(tmp_path, real(kept / name))
 
 
 def test_a_fault_that_was_mended_is_seen(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
+from conftest import Kept
 from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -630,8 +631,8 @@ def test_labels_become_outputs_of_unit_vectors() -> None:
 
 
 @pytest.mark.parametrize(("folder", "name"), list(REAL.items()))
-def test_real_files_come_back(shared: Path, folder: str, name: str) -> None:
-    paths = sorted((shared / "data" / folder).rglob("*.csv"))
+def test_real_files_come_back(kept: Kept, folder: str, name: str) -> None:
+    paths = sorted((kept / folder).rglob("*.csv"))
     assert paths
     found: list[Finding] = []
     reading = get(name).read(
@@ -643,15 +644,15 @@ def test_real_files_come_back(shared: Path, folder: str, name: str) -> None:
         assert path.read_bytes() == get(name).write(rows, part.origin), path.name
 
 
-def test_real_file_with_silent_rows_comes_back(shared: Path) -> None:
-    data = (shared / "data/other-dialects/sample1.csv").read_bytes()
+def test_real_file_with_silent_rows_comes_back(kept: Kept) -> None:
+    data = (kept / "other-dialects/sample1.csv").read_bytes()
     reading, found = read(get("seld-studio"), data)
     assert found == []
     assert data == get("seld-studio").write(reading.table, reading.parts[0].origin)
 
 
-def test_real_file_with_cr_lf_comes_back(shared: Path) -> None:
-    (path,) = (shared / "data/other-dialects").glob("*crlf*")
+def test_real_file_with_cr_lf_comes_back(kept: Kept) -> None:
+    (path,) = (kept / "other-dialects").glob("*crlf*")
     reading, found = read(get("starss22"), path.read_bytes())
     assert codes(found) == ["SYN105"]
     assert path.read_bytes() == get("starss22").write(reading.table, reading.parts[0].origin)

@@ -79,8 +79,8 @@ def frames(lines: Sequence[str]) -> list[float]:
 
 
 @pytest.mark.parametrize("name", PAIRED)
-def test_two_clips_in_a_file_are_not_mixed(shared: Path, tmp_path: Path, name: str) -> None:
-    paths, tried = files(shared / "data" / name), 0
+def test_two_clips_in_a_file_are_not_mixed(kept: Kept, tmp_path: Path, name: str) -> None:
+    paths, tried = files(kept / name), 0
     for first in paths:
         for second in random.Random(first.name).sample(paths, 2):
             one, other = rows(first), rows(second)
@@ -92,9 +92,9 @@ def test_two_clips_in_a_file_are_not_mixed(shared: Path, tmp_path: Path, name: s
     assert tried >= 4
 
 
-def test_a_run_that_was_resumed_is_not_sorted(shared: Path, tmp_path: Path) -> None:
+def test_a_run_that_was_resumed_is_not_sorted(kept: Kept, tmp_path: Path) -> None:
     """Its first half was written to the end of the output buffer, and again from an earlier frame on."""
-    for path in files(shared / "data" / REAL[1]):
+    for path in files(kept / REAL[1]):
         lines = rows(path)
         middle, early = len(lines) // 2, len(lines) // 3
         again = [re.sub(r"(-?\d+),(-?\d+)$", lambda m: f"{int(m[1]) // 2},{m[2]}", line) for line in lines[early:]]
@@ -102,8 +102,8 @@ def test_a_run_that_was_resumed_is_not_sorted(shared: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("marks", [False, True])
-def test_sides_of_a_merge_conflict_are_not_sorted(shared: Path, tmp_path: Path, marks: bool) -> None:
-    for path in files(shared / "data" / REAL[0], 6):
+def test_sides_of_a_merge_conflict_are_not_sorted(kept: Kept, tmp_path: Path, marks: bool) -> None:
+    for path in files(kept / REAL[0], 6):
         lines = rows(path)
         third = len(lines) // 3
         theirs = [line.rsplit(",", 1)[0] + ",7" for line in lines[third : 2 * third]]
@@ -138,9 +138,9 @@ def test_a_frame_on_both_sides_of_a_fall_is_named(tmp_path: Path) -> None:
 # --- what is ------------------------------------------------------------------------------------------------
 
 
-def test_whole_frames_are_sorted(shared: Path, tmp_path: Path) -> None:
+def test_whole_frames_are_sorted(kept: Kept, tmp_path: Path) -> None:
     """Frames in any order, each with its rows together: nothing but their order changes, and nothing within one."""
-    for path in files(shared / "data" / REAL[0], 6):
+    for path in files(kept / REAL[0], 6):
         lines = rows(path)
         order = random.Random(path.name).sample(sorted(set(frames(lines))), len(set(frames(lines))))
         mixed = sorted(lines, key=lambda line: order.index(float(line.split(",")[0])))
@@ -160,8 +160,8 @@ def reordered(folder: Path, paths: Sequence[Path], order: Order) -> None:
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_no_order_is_an_error(shared: Path, tmp_path: Path, name: str) -> None:
-    paths = files(shared / "data" / name, 24)
+def test_no_order_is_an_error(kept: Kept, tmp_path: Path, name: str) -> None:
+    paths = files(kept / name, 24)
     for number, order in enumerate(ORDERS.values()):
         reordered(tmp_path / str(number), paths, order)
         found = examine(tmp_path / str(number)).report.findings
@@ -169,8 +169,8 @@ def test_no_order_is_an_error(shared: Path, tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [REAL[0], REAL[3]])
-def test_no_order_changes_a_score(shared: Path, tmp_path: Path, name: str) -> None:
-    paths = files(shared / "data" / name, 6)
+def test_no_order_changes_a_score(kept: Kept, tmp_path: Path, name: str) -> None:
+    paths = files(kept / name, 6)
     reordered(tmp_path / "reference", paths, lambda lines: lines)
     turned = {which: ORDERS[which] for which in ("shuffled", "by class", "reversed")}
     scores = {}
@@ -224,9 +224,9 @@ def test_random_sets_of_2026_are_not_refused_in_any_order(tmp_path: Path) -> Non
 # --- what speaks of several clips ---------------------------------------------------------------------------
 
 
-def test_clips_with_numbered_sources_in_a_file_are_told(shared: Path, tmp_path: Path) -> None:
+def test_clips_with_numbered_sources_in_a_file_are_told(kept: Kept, tmp_path: Path) -> None:
     """Where the second has sources of the first at the same time, somewhere else, and begins in its first half."""
-    paths = files(shared / "data" / REAL[0], 40)
+    paths = files(kept / REAL[0], 40)
     told = 0
     for first, second in itertools.pairwise(paths):
         one, other = rows(first), rows(second)

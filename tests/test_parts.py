@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import Kept
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -391,8 +392,8 @@ def test_lines_are_counted_from_the_beginning(tmp_path: Path, newline: str) -> N
 
 
 @pytest.mark.parametrize("size", [1, 5000, 1 << 30])
-def test_parts_hold_every_file_once_and_say_why(shared: Path, size: int) -> None:
-    with open_source(shared / "data/starss22-labels", raise_errors) as source:
+def test_parts_hold_every_file_once_and_say_why(kept: Kept, size: int) -> None:
+    with open_source(kept / "starss22-labels", raise_errors) as source:
         found = parts(source, None, raise_errors, size=size)
         files = [file.entry.path for part in found for file in part.files]
         assert sorted(files) == sorted(entry.path for entry in source if entry.name.endswith(".csv"))
@@ -483,8 +484,8 @@ def test_tables_of_other_makers_are_split_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_scores_are_the_same_in_any_cut(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    labels, system = shared / "data/starss22-labels", shared / "data/starss23-predictions/system-a-cartesian"
+def test_scores_are_the_same_in_any_cut(kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels, system = kept / "starss22-labels", kept / "starss23-predictions/system-a-cartesian"
     (tmp_path / "ref").mkdir()
     for path in list(labels.rglob("*.csv"))[:12]:
         shutil.copy(path, tmp_path / "ref" / path.name)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Kept
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -500,12 +501,12 @@ def test_without_matplotlib_a_sentence_says_what_to_install(tree: Path, monkeypa
 
 
 @pytest.mark.slow
-def test_real_labels_and_predictions_are_drawn(shared: Path, tmp_path: Path) -> None:
+def test_real_labels_and_predictions_are_drawn(kept: Kept, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from seldio.viewer.plot import plot
 
-    labels = shared / "data/starss22-labels/metadata_dev/dev-test-sony"
-    predictions = shared / "data/starss23-predictions/system-a-polar"
+    labels = kept / "starss22-labels/metadata_dev/dev-test-sony"
+    predictions = kept / "starss23-predictions/system-a-polar"
     plot(labels, tmp_path / "directions.svg", kind="directions", predictions=predictions, clip="fold4_room23_mix001")
     plot(labels, tmp_path / "scores.png", kind="scores", predictions=predictions, allow_missing=True)
 

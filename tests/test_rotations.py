@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from conftest import Kept
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -218,10 +218,10 @@ def test_tables_of_other_types_and_without_rows() -> None:
     assert plain.equals(rotate_table(plain, FOA["az+90 el-"]))
 
 
-def test_real_labels_come_back(shared: Path) -> None:
+def test_real_labels_come_back(kept: Kept) -> None:
     import seldio
 
-    table = seldio.read(str(next((shared / "data/starss22-labels").rglob("*.csv"))))
+    table = seldio.read(str(next((kept / "starss22-labels").rglob("*.csv"))))
     assert table.num_rows
     for turned in FOA.values():
         back = rotate_table(rotate_table(table, turned), turned.inverse)
