@@ -90,12 +90,29 @@ def example(path: Path) -> TextFile:
     return dataclasses.replace(file, clip=stem_of(path.name), beside=tuple(map(example, others)))
 
 
+def _rounded(event: Event) -> dict[str, object]:
+    """Without the last digit of numbers, in which older versions of numpy differ where angles are worked out."""
+    values = event.model_dump().items()
+    return {name: float(f"{value:.15g}") if isinstance(value, float) else value for name, value in values}
+
+
+@pytest.mark.parametrize("columns", [7, 12, 5_000, 200_000])
+@pytest.mark.parametrize("rows", [1, 20_000])
+def test_lines_with_far_too_many_columns_are_reported(rows: int, columns: int) -> None:
+    good = b"".join(b"%d,1,0,10,20,150\n" % frame for frame in range(rows))
+    for data in (b",".join([b"1"] * columns) + b"\n" + good, good + b",".join([b"1"] * columns) + b"\n"):
+        reading, found = read(get("starss23"), data)
+        assert reading.table.num_rows == rows
+        assert codes(found) in (["SYN121"], ["SYN147"])
+
+
 @pytest.mark.parametrize("format", TEXT, ids=lambda format: format.name)
 def test_examples_give_their_rows(format: LabelFormat) -> None:
     found: list[Finding] = []
     reading = format.read([example(path) for path in label_files_of(format)], found.append)
     text = (CASES / format.name / "rows.jsonl").read_text("utf-8")
-    assert [Event.model_validate_json(line) for line in text.splitlines()] == list(to_events(reading.table))
+    expected = [Event.model_validate_json(line) for line in text.splitlines()]
+    assert [_rounded(event) for event in expected] == [_rounded(event) for event in to_events(reading.table)]
     assert found == []
 
 

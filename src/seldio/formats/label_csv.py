@@ -180,6 +180,9 @@ class CsvPart(FileRows):
 _PLAIN = b"0123456789,-\n"
 #: Bytes of a file, or of several, that are parsed without pyarrow where they hold whole numbers alone.
 _FEW = 1 << 16
+_INT32 = np.iinfo(np.int32)
+#: pyarrow before 20 writes past its memory where a line has far more columns than the first.
+_OVERRUNS = int(pa.__version__.partition(".")[0]) < 20
 
 
 def _parse_all(dialect: Dialect, parts: Sequence[CsvPart], checked: bool = False) -> pa.Table | None:
@@ -221,7 +224,15 @@ def _plain(dialect: Dialect, parts: Sequence[CsvPart], joined: bytes) -> bool:
         and all(part.headed or not part.file.data for part in parts)
         and (ord("e") not in extra or plain_exponents(joined))
         and (ord("\r") not in extra or _all_crlf(parts, joined))
+        and not (_OVERRUNS and _widest(joined) > len(dialect.columns))
     )
+
+
+def _widest(data: bytes) -> int:
+    """The most columns that any line has."""
+    text = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(text[(text == 44) | (text == 10)] == 10)
+    return int(np.diff(ends, prepend=-1).max(initial=0))
 
 
 def _distinct(data: bytes) -> set[int]:
@@ -296,10 +307,13 @@ def _whole_numbers(data: bytes, columns: int) -> Any:
     if not ((marks[:, :-1] == 44).all() and (marks[:, -1] == 10).all()):
         return None
     try:
-        values = np.array(list(map(int, data[:-1].replace(b"\n", b",").split(b","))), np.int32)
+        values = np.array(list(map(int, data[:-1].replace(b"\n", b",").split(b","))), np.int64)
     except (ValueError, OverflowError):
         return None
-    return np.ascontiguousarray(values.reshape(-1, columns).T)
+    # numpy before 2 lets what is too large for 32 bits wrap around
+    if values.max() > _INT32.max or values.min() < _INT32.min:
+        return None
+    return np.ascontiguousarray(values.reshape(-1, columns).T.astype(np.int32))
 
 
 def _small(column: pa.ChunkedArray) -> bool:
