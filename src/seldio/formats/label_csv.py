@@ -182,7 +182,7 @@ _PLAIN = b"0123456789,-\n"
 _FEW = 1 << 16
 _INT32 = np.iinfo(np.int32)
 #: pyarrow before 20 writes past its memory where a line has far more columns than the first.
-_OVERRUNS = int(pa.__version__.partition(".")[0]) < 20
+_OVERRUNS = pa.cpp_version_info.major < 20
 
 
 def _parse_all(dialect: Dialect, parts: Sequence[CsvPart], checked: bool = False) -> pa.Table | None:
