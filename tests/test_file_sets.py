@@ -181,6 +181,17 @@ def test_copies_are_one_finding_and_empty_files_are_none(labels: Path) -> None:
     assert told(labels) == ["SUB116"]
 
 
+def test_an_empty_file_is_said_where_there_is_no_other_and_no_clip_for_it(tmp_path: Path) -> None:
+    path = tmp_path / f"{CLIPS[0]}.csv"
+    path.write_text("")
+    for place in (path, tmp_path):
+        (found,) = seldio.validate(place)
+        assert (found.code, found.message, found.path) == ("SUB105", "the only label file is empty", str(path))
+    assert not list(seldio.validate(tmp_path, reference=Reference("x", {CLIPS[0]: 600})))
+    (tmp_path / f"{CLIPS[1]}.csv").write_text(rows(1, 300))
+    assert "SUB105" not in {finding.code for finding in seldio.validate(tmp_path)}
+
+
 def messages(path: Path, reference: Path) -> list[tuple[str, str]]:
     found = seldio.validate(path, reference=reference, format="starss23")
     return [(finding.code, finding.message) for finding in found if finding.code in SETS]

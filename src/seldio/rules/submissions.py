@@ -108,9 +108,14 @@ SHORT = 60
 def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
     """All result files are empty."""
     parts = collection.parts
-    if len(parts) > 1 and not any(part.rows or part.file.data.strip() for _, part in parts):
+    if any(part.rows or part.file.data.strip() for _, part in parts):
+        return
+    if len(parts) > 1:
         hint = "check that the system ran, and that its threshold is right"
         yield found(collection.path, f"all {len(parts)} files are empty", hint)
+    elif parts and parts[0][1].origin.clip not in collection.expected:
+        yield found(parts[0][1].file.path, "the only label file is empty", "that is right if nothing was detected",
+                    severity=WARNING)  # fmt: skip
 
 
 #: Of the files that :func:`many_empty` looks at: the label frames up to the last label of a clip, and the rows that
