@@ -1,4 +1,8 @@
-"""Hides wings from import: for scripts, and as a plugin of pytest (``-p hidden``) that reads ``SELDIO_HIDDEN``."""
+"""Hides wings from import: for scripts, and as a plugin of pytest (``-p hidden``) that reads ``SELDIO_HIDDEN``.
+
+The plugin leaves out what needs a hidden wing (see ``wing_tests.py``), and of a test that is called with many arguments
+all but the first and the last.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,10 @@ import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
+from itertools import groupby
+
+import pytest
+from wing_tests import SLOW, needs
 
 from seldio import wings
 
@@ -43,5 +51,19 @@ def hide(name: str) -> set[str]:
     return names
 
 
-if os.environ.get("SELDIO_HIDDEN"):
-    hide(os.environ["SELDIO_HIDDEN"])
+GONE = hide(os.environ["SELDIO_HIDDEN"]) if os.environ.get("SELDIO_HIDDEN") else set()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests that ask for what is hidden, slow ones, and most arguments."""
+    kept: list[pytest.Item] = []
+    for function, group in groupby(items, lambda item: address(item).partition("[")[0]):
+        calls = [item for item in group if function not in SLOW and not needs(address(item)) & GONE]
+        kept += [*calls[:1], *calls[1:][-1:]]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
+def address(test: pytest.Item) -> str:
+    """Where a test stands, seen from this folder."""
+    return test.nodeid.removeprefix("tests/")

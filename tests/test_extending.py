@@ -149,3 +149,42 @@ def test_an_entry_point_that_leads_nowhere_is_named(tmp_path: Path, value: str, 
     assert (run.returncode, run.stdout) == (2, "")
     assert words in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_what_a_wing_from_outside_needs_is_named_where_it_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "lab_rooms").mkdir()
+    (tmp_path / "lab_rooms/wings.py").write_text(
+        "from seldio.wings import Verb, Wing\n"
+        "ROOMS = Wing(name='rooms', title='our rooms', modules=('lab_rooms',), needs=('furniture',),\n"
+        "             verbs=(Verb('tidy', 'Tidy a room.', 'lab_rooms.verbs:tidy'),))\n"
+        "WINGS = (ROOMS,)\n"
+    )
+    with other_process({"SELDIO_PLUGINS": str(tmp_path / "lab_rooms")}) as run:
+        listed, _, code = run(["--help"], False)
+        assert (code, "tidy" in listed) == (0, False)
+        shown, _, code = run(["tidy"], False)
+    assert (code, "seldio tidy needs the wing furniture, which is not installed" in " ".join(shown.split())) == (
+        2,
+        True,
+    )
+
+
+def test_an_importer_from_outside_names_the_wing_that_it_needs(lab: Path) -> None:
+    start = "import sys, hidden; hidden.hide('importers'); from seldio.cli import main; sys.argv[0] = 'seldio'; main()"
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent), "SELDIO_PLUGINS": str(lab / "lab2027")}
+    run = subprocess.run(
+        [sys.executable, "-c", start, "validate", "drill.notes"], cwd=lab, env=environment,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == (
+        "seldio: SELDIO_PLUGINS: lab2027.label_formats needs the wing importers (labels of annotation tools and of other "
+        "datasets), which is not installed\n"
+    )
+
+
+def test_a_folder_called_like_a_module_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "secrets").mkdir()
+    with other_process({"SELDIO_PLUGINS": str(tmp_path / "secrets")}) as run:
+        shown, _, code = run(["formats"], False)
+    assert (code, "no folder or package" in shown, "secrets.py" in shown) == (2, True, True), shown

@@ -141,6 +141,19 @@ def test_the_core_imports_a_wing_only_where_it_is_asked_for() -> None:
     assert found == {True: ASKED, False: set()}
 
 
+def test_a_module_of_a_wing_is_imported_by_its_own_name() -> None:
+    """``from package import module`` ends in an ImportError without a name where the module is not there."""
+    found = []
+    for path in FILES:
+        if wings.owner(".".join(("seldio", *path.relative_to(SOURCE).with_suffix("").parts))) is None:
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.ImportFrom) and wings.owner(str(node.module)) is None:
+                    modules = [f"{node.module}.{alias.name}" for alias in node.names]
+                    found += [(path.name, module) for module in modules if wings.owner(module) is not None]
+
+    assert found == []
+
+
 def functions(path: Path) -> list[ast.FunctionDef]:
     """The functions and methods of a file."""
     return [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.FunctionDef)]

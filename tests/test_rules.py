@@ -685,3 +685,10 @@ def test_links_are_findings(shared: Path, tmp_path: Path) -> None:
         report = validate(folder, format="starss22")
         assert report.by_rule() == {"SAF108": 1}, case
         assert report.files == 1
+
+
+def test_a_rule_is_looked_for_in_the_module_that_makes_it() -> None:
+    """Here all modules are loaded by now; where none is, a code has to lead to its own."""
+    for code, listed in registry.index().items():
+        if listed.module:
+            assert f'"{code}"' in inspect.getsource(sys.modules[listed.module]), listed

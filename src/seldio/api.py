@@ -773,11 +773,11 @@ def rank(
         DataError: a file has no scores, or the scores cannot be compared.
     """
     from seldio.reports.tables import ScoreReport
-    from seldio.scores import ranking
+    from seldio.scores.ranking import collected, read_scores, report, scores_of
 
     several = [scores] if isinstance(scores, str | os.PathLike | ScoreReport) else scores
-    parts = [ranking.scores_of([one]) if isinstance(one, ScoreReport) else ranking.read_scores(one) for one in several]
-    return ranking.report(ranking.collected(parts), _names(metrics))
+    parts = [scores_of([one]) if isinstance(one, ScoreReport) else read_scores(one) for one in several]
+    return report(collected(parts), _names(metrics))
 
 
 # --- versions -------------------------------------------------------------------------------------------------------

@@ -186,7 +186,7 @@ class MissingWing(UsageError):
     def text(self) -> str:
         """What needs which wing."""
         name, title, what = self.args
-        return f"{what} needs the wing {name} ({title}), which is not installed"
+        return f"{what} needs the wing {name}{title and f' ({title})'}, which is not installed"
 
 
 class UnknownFormat(UsageError):

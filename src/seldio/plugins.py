@@ -22,7 +22,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from seldio.errors import UsageError
+from seldio.errors import MissingWing, UsageError
 
 VARIABLE = "SELDIO_PLUGINS"
 #: The group of entry points by which installed packages add wings.
@@ -60,8 +60,10 @@ def packages() -> dict[str, str]:
         if folder.is_dir():
             folder = folder.resolve()
             sys.path.append(str(folder.parent))
-        if importlib.util.find_spec(folder.name) is None:
-            raise UsageError(f"{VARIABLE}: no folder or package {entry}")
+        spec = importlib.util.find_spec(folder.name)
+        if spec is None or spec.submodule_search_locations is None:
+            other = f": {spec.origin} has that name" if spec else ""
+            raise UsageError(f"{VARIABLE}: no folder or package {entry}{other}")
         names[folder.name] = VARIABLE
     for said, wing in installed():
         specs = filter(None, map(importlib.util.find_spec, getattr(wing, "modules", ())))
@@ -75,13 +77,18 @@ def rows(table: str, kind: type[_Row]) -> tuple[_Row, ...]:
     Raises:
         UsageError: a package is missing, or its module cannot be imported or holds something else.
     """
+    from seldio.wings import needed  # which asks for rows itself
+
     found: list[_Row] = []
     for package, said in packages().items():
         name = f"{package}.{table}"
         if importlib.util.find_spec(name) is None:
             continue
         try:
-            added = tuple(getattr(importlib.import_module(name), table.upper()))
+            with needed(f"{said}: {name}"):
+                added = tuple(getattr(importlib.import_module(name), table.upper()))
+        except MissingWing:
+            raise
         except Exception as error:
             raise UsageError(f"{said}: {name}: {type(error).__name__}: {error}") from error
         if not all(isinstance(row, kind) for row in added):

@@ -168,8 +168,14 @@ def require(module: str, what: str) -> None:
 @cache
 def there(name: str) -> bool:
     """Whether the wing called *name* is there, with all that it needs."""
-    wing = next((one for one in OWN if one.name == name), None) or {one.name: one for one in wings()}[name]
-    return all(map(_found, wing.modules)) and all(map(there, wing.needs))
+    wing = _named(name)
+    return wing is not None and all(map(_found, wing.modules)) and all(map(there, wing.needs))
+
+
+def _named(name: str) -> Wing | None:
+    """The wing called *name*; those from outside are only looked for where none of seldio is."""
+    own = (one for one in OWN if one.name == name)
+    return next(own, None) or next((one for one in wings() if one.name == name), None)
 
 
 def _found(module: str) -> bool:
@@ -213,7 +219,7 @@ def needed(what: str) -> Iterator[None]:
 
 def missing(name: str, what: str) -> MissingWing:
     """What is said where *what* was asked for and the wing called *name* is missing."""
-    wing = next(wing for wing in OWN if wing.name == name)
-    if lacking := next((need for need in wing.needs if not there(need)), None):
+    wing = _named(name)
+    if wing and (lacking := next((need for need in wing.needs if not there(need)), None)):
         return missing(lacking, what)
-    return MissingWing(name, wing.title, what)
+    return MissingWing(name, wing.title if wing else "", what)

@@ -87,7 +87,7 @@ class _Group(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Say which wing is missing where a command is one of its verbs."""
-        for wing in wings.OWN:
+        for wing in wings.wings():
             if args and any(verb.name == args[0] for verb in wing.verbs) and not wings.there(wing.name):
                 ctx.fail(str(wings.missing(wing.name, f"seldio {args[0]}")))
         return super().resolve_command(ctx, args)

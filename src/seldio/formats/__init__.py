@@ -116,7 +116,7 @@ class ListedFormat(NamedTuple):
 
 
 @cache
-def _own() -> tuple[ListedFormat, ...]:
+def own() -> tuple[ListedFormat, ...]:
     """The formats of seldio itself, also those of wings that are missing."""
     return tuple(ListedFormat(*row) for row in plugins.index("formats"))
 
@@ -124,7 +124,7 @@ def _own() -> tuple[ListedFormat, ...]:
 @cache
 def index() -> tuple[ListedFormat, ...]:
     """All formats, in the order of ``seldio formats``."""
-    listed = tuple(one for one in _own() if wings.has(f"seldio.formats.{one.home}"))
+    listed = tuple(one for one in own() if wings.has(f"seldio.formats.{one.home}"))
     if not plugins.packages():
         return listed
     known = {one.name: one for one in listed}
@@ -172,7 +172,7 @@ def __getattr__(name: str) -> Any:
 
 def _named(name: str) -> Iterator[Format]:
     """The formats with this name or alias: of labels, of questions."""
-    for one in dict.fromkeys((*_own(), *index())):
+    for one in dict.fromkeys((*own(), *index())):
         if name == one.name or name in one.aliases:
             wings.require(f"seldio.formats.{one.home}", f"the format {name}")
             home = next((home for home in HOMES if home.module == one.home), None)

@@ -76,7 +76,8 @@ def _stems() -> dict[str, list[re.Pattern[str]]]:
 @cache
 def suffixes() -> tuple[str, ...]:
     """How names of label files end; everything else in a folder is left alone."""
-    found = dict.fromkeys(one.suffix for one in formats.index() if one.holds == "events")
+    every = (*formats.index(), *formats.own())  # also those of missing wings, whose files say so when they are read
+    found = dict.fromkeys(one.suffix for one in every if one.holds == "events")
     return tuple(suffix for suffix in found if suffix not in (*TEXTS, PARQUET_SUFFIX))
 
 

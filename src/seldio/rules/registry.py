@@ -53,6 +53,7 @@ class ListedRule(NamedTuple):
     def of(cls, rule: Rule) -> ListedRule:
         """That of a rule that is loaded."""
         function = getattr(rule.check, "func", rule.check)
+        function = getattr(getattr(function, "__self__", None), "wrong", function)  # of what a dataset prescribes
         module = "" if function is None else function.__module__
         return cls(rule.code, rule.name, rule.severity, rule.fix, rule.summary, rule.subject, module)
 

@@ -30,6 +30,7 @@ from seldio.schema.clips import Array
 from seldio.text import printable
 from seldio.viewer.canvas import COLOURS
 from seldio.viewer.page_content import check_sound, of_another_clip, prediction_of, questions_of, side
+from seldio.wings import needed
 
 __all__ = ["Page", "view"]
 
@@ -61,6 +62,7 @@ class Page:
     path: str
 
 
+@needed("view")
 def view(
     source: Path,
     out: Path | BinaryIO | None = None,
@@ -235,7 +237,7 @@ def media_of(
     recording, film = clip.played, clip.files.get("video")
     if how == "none" or (recording is None and film is None):
         return PageMedia()
-    from seldio.media import video_writing as copies
+    import seldio.media.video_writing as copies
     from seldio.media.video import Video
 
     notes: list[str] = []
