@@ -14,11 +14,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import seldio
+from seldio import formats
 from seldio.answers.languages import unsure
 from seldio.answers.matching import passing
 from seldio.answers.options import read_option
 from seldio.answers.plain_text import plainly
 from seldio.errors import InvalidData
+from seldio.formats import ItemFormat, LabelFormat
 from seldio.scores.harnesses import inspect_letter
 from seldio.scores.ranking import read_scores
 
@@ -74,8 +76,24 @@ def check(tmp_path: Path, name: str, made: Callable[[int], bytes], size: int) ->
     assert counts[2 * size] <= max(counts[size] + 5, 150)
 
 
-@pytest.mark.parametrize("example", samples(), ids=lambda path: path.parent.name)
-@pytest.mark.parametrize("piece", PIECES, ids=ascii)
+def in_turn() -> Iterator[Any]:
+    """Each piece with an example of each syntax, and with another one of it than the piece before: all dialects of a
+    syntax have one reader.
+    """
+    syntaxes: dict[tuple[str, str, bool], list[Path]] = {}
+    for path in samples():
+        name = path.parent.name
+        syntax = type(formats.named(name, LabelFormat) or formats.get(name, ItemFormat)).__name__
+        headed = not path.read_bytes()[:1].isdigit()
+        syntaxes.setdefault((syntax, path.suffix, headed), []).append(path)
+    for examples in syntaxes.values():
+        assert len(examples) <= len(PIECES)
+        for number, piece in enumerate(PIECES):
+            example = examples[number % len(examples)]
+            yield pytest.param(example, piece, id=f"{example.parent.name}-{piece!a}")
+
+
+@pytest.mark.parametrize(("example", "piece"), [*in_turn()])
 @pytest.mark.slow
 def test_a_run_of_anything_behind_a_valid_head(tmp_path: Path, example: Path, piece: str) -> None:
     data = example.read_bytes()
