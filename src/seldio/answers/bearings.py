@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from seldio.answers.languages import words
+from seldio.answers.languages import regex, words
 
 Side = Literal["left", "right"]
 
 #: "right" that is no side.
-_ASIDE = re.compile(r"\bright (?:now|away|before|after|at|in front|behind|above|below|next|on top)\b"
+_ASIDE = regex(r"\bright (?:now|away|before|after|at|in front|behind|above|below|next|on top)\b"
                     r"|\b(?:all|that's|that is|is) right\b(?=[,.!]|\Z)")  # fmt: skip
 _WORDS: dict[str, str] = {
     "left": r"left(?:ward|wards|most|side)?|port(?: side)?|left-hand",
@@ -20,26 +20,24 @@ _WORDS: dict[str, str] = {
     "above": r"above|overhead|up|upwards?|upper|top|high|higher|elevated|over (?:the|your) (?:head|listener)",
     "below": r"below|beneath|underneath|under|down|downwards?|lower|bottom|low|depress(?:ed|ion)",
 }
-_ANY = re.compile("|".join(rf"(?P<{name}>\b(?:{words})\b)" for name, words in _WORDS.items()))
+_ANY = regex("|".join(rf"(?P<{name}>\b(?:{words})\b)" for name, words in _WORDS.items()))
 #: All of them, and those between: straight ahead, at ear level.
 _NAMES = "|".join((*_WORDS.values(), r"straight ahead|(?:ear |eye |head )?level|horizon|cent(?:er|re)"))
 #: Two directions of which one is meant, nobody knows which; the second may come with its angle.
-_EITHER = re.compile(
+_EITHER = regex(
     rf"\b(?:{_NAMES})\b\s*(?:,?\s*or|/)\s*(?:(?:to|on|in|at|from)\s+)?(?:(?:the|your|its)\s+)?"
     rf"(?:\d+(?:\.\d+)?\s*(?:°|degrees?)\s*(?:(?:to|on|towards?)\s+)?(?:(?:the|your)\s+)?)?(?:{_NAMES})\b"
     r"|\b(?:either|both|each) sides?\b"
 )
 _NOT = r"(?:\b(?:not|never|rather than|instead of|nor|no longer|cannot)|n't)"
 #: Words that deny what stands up to four words behind them.
-_NEGATED = re.compile(
+_NEGATED = regex(
     rf"(?:{_NOT}|\b(?:neither|other than|(?:any|every)thing but|nothing like|opposite of|except(?: for)?|excluding"
     r"|without|whether|no(?! doubt)))"
     r"(?:,[^,;.\d]{0,40},)?\s+(?:(?!but\b)[a-z']+\s+){0,4}?\Z"
 )
 #: A side that is denied so that the other one is meant; *not sure if left* is none of these.
-_NOT_THIS_SIDE = re.compile(
-    rf"{_NOT}\s+(?:(?:be|to|on|at|in|from|of|the|a|your|its|located|positioned|coming|heard)\s+)*\Z"
-)
+_NOT_THIS_SIDE = regex(rf"{_NOT}\s+(?:(?:be|to|on|at|in|from|of|the|a|your|its|located|positioned|coming|heard)\s+)*\Z")
 _OPPOSITE = {"left": "right", "right": "left", "front": "back", "back": "front", "above": "below", "below": "above"}
 
 
@@ -49,20 +47,20 @@ def denied(text: str, place: int) -> bool:
 
 
 #: What takes back a whole answer, wherever it stands: *a dog is unlikely*, *2 m? No.*, *dog: false*.
-_RETRACTED = re.compile(
+_RETRACTED = regex(
     r"(?<!\A)\b(?:false|wrong|incorrect|impossible)\b|[:=(]\s*[\"']?no\b"
     r"|\b(?:i doubt|doubtful|unlikely|improbable|hardly|fail(?:s|ed) to|rul(?:ed|ing|es?) out|far from being|or not)\b"
     r"|\?\s*(?:no\b(?!,? doubt)|nope\b|not really|never\b|i (?:do not|don't|doubt))"
 )
 #: Around a name in its clause: it is not heard.
-ABSENT = re.compile(
+ABSENT = regex(
     r"\b(?:absen(?:t|ce)|lack(?:s|ing)?|missing|silent|unlike|inaudible|nowhere)\b|[=:]\s*[\"']?(?:0|false|none)\b"
 )
-_NOT_BEHIND = re.compile(r"\b(?:not|never|cannot)\b|n't\b")
-_CLAUSE_END = re.compile(r"[;,!?]|\.(?!\d)|\Z")
-_ASKED = re.compile(r"\?\s*+(?!yes\b|yeah\b|correct\b|true\b)")
+_NOT_BEHIND = regex(r"\b(?:not|never|cannot)\b|n't\b")
+_CLAUSE_END = regex(r"[;,!?]|\.(?!\d)|\Z")
+_ASKED = regex(r"\?\s*+(?!yes\b|yeah\b|correct\b|true\b)")
 #: Before a name that is given up for the one before it.
-_GIVEN_UP = re.compile(r"(?:[,(]\s*(?:and |but )?not|\brather than|\binstead of)\s+(?:an?\s+|the\s+)?\Z")
+_GIVEN_UP = regex(r"(?:[,(]\s*(?:and |but )?not|\brather than|\binstead of)\s+(?:an?\s+|the\s+)?\Z")
 
 
 def retracted(text: str) -> bool:
@@ -109,20 +107,20 @@ _LATERAL = rf"\b{_EXACTLY} (?:(?:to|on|at|in|from) )?(?:(?:the|your|my|its) )?"
 _VERTICAL = r"\b(?:directly|straight|exactly|right) "
 _POINTED: dict[str, tuple[tuple[float, set[str], re.Pattern[str]], ...]] = {
     "azimuth": (
-        (0.0, {"front"}, re.compile(rf"{_LATERAL}(?:ahead|front|forwards?|cent(?:er|re))\b")),
-        (180.0, {"back"}, re.compile(rf"{_LATERAL}(?:behind|back|rear)\b")),
-        (90.0, {"left"}, re.compile(rf"{_LATERAL}left\b")),
-        (-90.0, {"right"}, re.compile(rf"{_LATERAL}right(?! (?:above|below|behind|in))\b")),
+        (0.0, {"front"}, regex(rf"{_LATERAL}(?:ahead|front|forwards?|cent(?:er|re))\b")),
+        (180.0, {"back"}, regex(rf"{_LATERAL}(?:behind|back|rear)\b")),
+        (90.0, {"left"}, regex(rf"{_LATERAL}left\b")),
+        (-90.0, {"right"}, regex(rf"{_LATERAL}right(?! (?:above|below|behind|in))\b")),
     ),
     "elevation": (
-        (0.0, set(), re.compile(rf"\b(?:{words('level')})\b")),
-        (90.0, {"above"}, re.compile(rf"{_VERTICAL}(?:above|over|overhead|up(?:wards?)?)\b")),
-        (-90.0, {"below"}, re.compile(rf"{_VERTICAL}(?:below|beneath|under(?:neath)?|down(?:wards?)?)\b")),
+        (0.0, set(), regex(rf"\b(?:{words('level')})\b")),
+        (90.0, {"above"}, regex(rf"{_VERTICAL}(?:above|over|overhead|up(?:wards?)?)\b")),
+        (-90.0, {"below"}, regex(rf"{_VERTICAL}(?:below|beneath|under(?:neath)?|down(?:wards?)?)\b")),
     ),
 }
 _PLANE = {"azimuth": {"left", "right", "front", "back"}, "elevation": {"above", "below"}}
-_NOT_EXACTLY = re.compile(rf"\b(?:{words('inexactly')})\w*\b|\?|qq")
-_HOUR = re.compile(r"\b(1[0-2]|[1-9])(?::00)?\s*o'clock\b")
+_NOT_EXACTLY = regex(rf"\b(?:{words('inexactly')})\w*\b|\?|qq")
+_HOUR = regex(r"\b(1[0-2]|[1-9])(?::00)?\s*o'clock\b")
 
 
 def pointing(text: str, field: Literal["azimuth", "elevation"]) -> float | None:
@@ -162,7 +160,7 @@ def sides(text: str) -> list[tuple[Side, int]]:
     return found
 
 
-_YES_NO = re.compile(
+_YES_NO = regex(
     rf"\A\W*(?:(?:{words('opening')})\W+)*(yes|yeah|yep|correct|true|no|nope|not(?=\W*\Z)|incorrect|false|wrong)\b"
     r"(?!\s+(?:doubt|sound|source)|\s*(?:or|/)\s*(?:yes|no)\b)"
 )
@@ -184,7 +182,7 @@ _TO = r"(?:to(?:wards?)? (?:the )?)?"
 
 
 def _any_of(*patterns: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(patterns)})\b")
+    return regex(rf"\b(?:{'|'.join(patterns)})\b")
 
 
 #: Words for each ``motion_label`` of a judgement; the general one last.
@@ -216,7 +214,7 @@ _MOTIONS: dict[str, re.Pattern[str]] = {
         r"circl\w*|orbit\w*|wander\w*|sweep\w*|travel\w*",
     ),
 }
-_NOT_STILL = re.compile(
+_NOT_STILL = regex(
     r"\b(?:not|isn't|aren't|n't|never|no longer) (?:\w+ )?(?:stationary|static|still|fixed|motionless)\b"
 )
 
@@ -253,12 +251,12 @@ def same_motion(answer: str, true: str) -> bool | None:
 #: The two ends of what is compared.
 POLES: dict[str, dict[str, re.Pattern[str]]] = {
     "compare_elevation": {
-        "higher": re.compile(r"\b(?:higher|above|highest|more elevated|upper)\b"),
-        "lower": re.compile(r"\b(?:lower|below|lowest|less elevated|beneath|underneath)\b"),
+        "higher": regex(r"\b(?:higher|above|highest|more elevated|upper)\b"),
+        "lower": regex(r"\b(?:lower|below|lowest|less elevated|beneath|underneath)\b"),
     },
     "compare_distance": {
-        "closer": re.compile(r"\b(?:closer|nearer|closest|nearest|less (?:far|distant))\b"),
-        "farther": re.compile(r"\b(?:farther|further|farthest|furthest|more distant|more remote)\b"),
+        "closer": regex(r"\b(?:closer|nearer|closest|nearest|less (?:far|distant))\b"),
+        "farther": regex(r"\b(?:farther|further|farthest|furthest|more distant|more remote)\b"),
     },
 }
-SAME = re.compile(r"\b(?:the )?(?:same|equal(?:ly)?|identical|equidistant)\b")
+SAME = regex(r"\b(?:the )?(?:same|equal(?:ly)?|identical|equidistant)\b")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from seldio.answers import bearings, measures, plain_text
 from seldio.answers.bearings import POLES, SAME, denied, sides, yes_no
 from seldio.answers.judgements import READ, AnsweredQuestion, Judgement, judgement
-from seldio.answers.languages import unsure
+from seldio.answers.languages import regex, unsure
 from seldio.answers.names import Mention, Names, listed_names, side_answer, source_and_direction
 from seldio.answers.plain_text import plainly
 from seldio.answers.quantities import only
@@ -23,12 +23,12 @@ from seldio.tasks.specs import KNOWN
 
 # --- comparisons -----------------------------------------------------------------------------------
 
-_THAN = re.compile(r"[^.;]*?\bthan\b")
+_THAN = regex(r"[^.;]*?\bthan\b")
 #: "above the bell": what follows at once is what it is compared to.
 _PLACED = ("above", "below", "beneath", "underneath")
-_BOTH = re.compile(r"[\"']?\s*(?:or|and|nor|/)\s*(?:the |an? )?[\"']?")
-_OF = re.compile(r"[\w-]+(?: hand)?(?: side)? (?:of|from) (?:the |an? )?[\"']?")
-_IS = re.compile(r"[\w-]+(?: hand)?(?: side)?,? (?:is|are|comes?|there is) (?:the |an? )?[\"']?")
+_BOTH = regex(r"[\"']?\s*(?:or|and|nor|/)\s*(?:the |an? )?[\"']?")
+_OF = regex(r"[\w-]+(?: hand)?(?: side)? (?:of|from) (?:the |an? )?[\"']?")
+_IS = regex(r"[\w-]+(?: hand)?(?: side)?,? (?:is|are|comes?|there is) (?:the |an? )?[\"']?")
 
 
 class _Pair(NamedTuple):
@@ -216,12 +216,12 @@ def _source_fields(mentions: list[Mention], level: str) -> tuple[dict[str, objec
 
 
 #: What may follow a name and "and" or a comma without being a further name.
-_GOES_ON = re.compile(
+_GOES_ON = regex(
     r"\s*(?:,|and|or|/)\s+(?:it|its|is|are|which|that|the (?:sound|source|listener|direction)|comes?|coming|from|at|to|"
     r"located|heard|active|audible|above|below|behind|in|on|with|starting|lasting|then|there|i|as|since|because|based)\b"
 )
-_AND = re.compile(r"\s*(?:\band\b|\bor\b|/|\bplus\b)\s*\w")
-_BEFORE_AND = re.compile(r"\w\s*(?:\band|\bor|/)\s+(?:an?\s+|the\s+)?\Z")
+_AND = regex(r"\s*(?:\band\b|\bor\b|/|\bplus\b)\s*\w")
+_BEFORE_AND = regex(r"\w\s*(?:\band|\bor|/)\s+(?:an?\s+|the\s+)?\Z")
 
 
 def beside_another(text: str, mention: Mention) -> bool:

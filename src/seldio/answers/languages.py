@@ -11,14 +11,32 @@ import re
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    regex = re.compile
+else:
+
+    class regex:  # noqa: N801 - stands for re.compile
+        """A regular expression that is compiled when it is first used: reading a reply takes a third of them."""
+
+        def __init__(self, pattern: str, flags: int = 0) -> None:
+            self.pattern, self.flags = pattern, flags
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("__"):  # those of copying and pickling
+                raise AttributeError(name)
+            value = getattr(re.compile(self.pattern, self.flags), name)
+            setattr(self, name, value)
+            return value
+
 
 #: Stands for a word that is in no table; it is no word of English.
 UNKNOWN = "qq"
 _LANGUAGES = ("russian",)
-_COMMA = re.compile(r"(?<![\d.,(\[])(\d+),(\d{1,2})(?![\d,])")
-_RANGE = re.compile(r"(\d(?:\s*(?:degrees|°|m|cm|s|seconds|minutes))?) (?:up to|through) (?=(?:about )?[-\d])")
-_UNKNOWN_BEHIND = re.compile(rf"(?:\A|[.;!?])[^.;!?\d]*\d[^.;!?]*\b{UNKNOWN}\b")
+_COMMA = regex(r"(?<![\d.,(\[])(\d+),(\d{1,2})(?![\d,])")
+_RANGE = regex(r"(\d(?:\s*(?:degrees|°|m|cm|s|seconds|minutes))?) (?:up to|through) (?=(?:about )?[-\d])")
+_UNKNOWN_BEHIND = regex(rf"(?:\A|[.;!?])[^.;!?\d]*\d[^.;!?]*\b{UNKNOWN}\b")
 
 
 def words(name: str) -> str:

@@ -26,7 +26,7 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
-from seldio.answers.languages import words
+from seldio.answers.languages import regex, words
 from seldio.answers.plain_text import final_words
 from seldio.formats.mera import CYRILLIC
 
@@ -49,44 +49,44 @@ _CHOOSE = r"(?:i\s+(?:would\s+)?(?:choose|pick|select|say|go\s+with)|выб(?:и
 #: Right behind a noun a capital is the letter of an option, whatever follows.
 _AFTER_NOUN = rf"(?i:{_NOUN})(?:{_BETWEEN}{_LETTER}|\s+[(\[«\"*]*({_ALONE.replace(_ANY, '[A-ZАБВГДЕС]')}))"
 
-_WHOLE = re.compile(rf"[\W_]*(?:1\. )?({_ANY})(?:[\W_]+\1)*[\W_]*")
-_ANSWERED = re.compile(rf"(?<![^\W_])(?i:ответ|answer){_BETWEEN}(?:{_AFTER_NOUN}|{_LETTER})")
-_FIRST = re.compile(rf"[\W_]*({_CLOSED})")
-_LABEL = re.compile(rf"({_ALONE})(?=[).:\]])")
-_NAMED = re.compile(rf"(?<![^\W_])(?:{_AFTER_NOUN}|(?i:{_CHOOSE})[\W_]+{_LETTER})")
-_STATED = re.compile(rf"({_ALONE})\s+(?i:is\s+(?:the\s+)?(?:correct|right|best)|верн|правильн)")
-_ANOTHER = re.compile(rf"[\W_]*(?:(?i:или|либо|or|и|and)[\W_]+(?:(?i:{_NOUN})[\W_]+)?)?({_CLOSED})")
+_WHOLE = regex(rf"[\W_]*(?:1\. )?({_ANY})(?:[\W_]+\1)*[\W_]*")
+_ANSWERED = regex(rf"(?<![^\W_])(?i:ответ|answer){_BETWEEN}(?:{_AFTER_NOUN}|{_LETTER})")
+_FIRST = regex(rf"[\W_]*({_CLOSED})")
+_LABEL = regex(rf"({_ALONE})(?=[).:\]])")
+_NAMED = regex(rf"(?<![^\W_])(?:{_AFTER_NOUN}|(?i:{_CHOOSE})[\W_]+{_LETTER})")
+_STATED = regex(rf"({_ALONE})\s+(?i:is\s+(?:the\s+)?(?:correct|right|best)|верн|правильн)")
+_ANOTHER = regex(rf"[\W_]*(?:(?i:или|либо|or|и|and)[\W_]+(?:(?i:{_NOUN})[\W_]+)?)?({_CLOSED})")
 _NOT = r"(?i:не|not|isn't|isn’t|neither|nor)"
 #: A letter that is taken back for another one, which ends the answer or its sentence.
 _BACK = r"(?i:нет|no|wait|точнее|вернее|actually|rather|скорее)"
-_CORRECTED = re.compile(
+_CORRECTED = regex(
     rf"{_ALONE}[\W_]{{1,20}}(?:{_BACK}[\W_]{{1,20}}){{1,4}}({_CLOSED})|(?<![^\W_])(?:{_NOT}[\W_]{{1,20}}{_ALONE}[\W_]{{1,20}}(?:(?i:и|and)[\W_]{{1,20}})?){{1,4}}"
     rf"(?i:а|но|but)[\W_]{{1,20}}({_CLOSED})"
 )
-_DENIED_BEFORE = re.compile(rf"(?<![^\W_]){_NOT}[\W_]+(?:(?i:{_NOUN}|the)[\W_]+)*\Z")
+_DENIED_BEFORE = regex(rf"(?<![^\W_]){_NOT}[\W_]+(?:(?i:{_NOUN}|the)[\W_]+)*\Z")
 _WRONG = rf"(?i:{words('wrong')})"
-_DENIED_BEHIND = re.compile(
+_DENIED_BEHIND = regex(
     rf"[\W_]*(?:(?i:is|it's|это)[\W_]+)?(?:{_WRONG}|(?i:not|не)(?!\W+[A-ZА-Е]\b)|(?i:no|нет)(?!\s+[^\W_]))(?![^\W_])"
 )
 #: Several letters that are denied at once, and a letter in the same clause as a word that denies it.
-_DENIED_LIST = re.compile(
+_DENIED_LIST = regex(
     rf"{_ALONE}(?:[\W_]{{1,3}}(?:(?i:and|or|и)[\W_]{{1,3}})?{_ALONE}){{0,8}}"
     r"\s{1,4}(?:(?i:is|are|can be|seems?|look)\s{1,4}){0,4}"
     rf"(?:{_WRONG}|(?i:{words('excluded')}))"
 )
-_DENIED_CLAUSE = re.compile(rf"(?:n['’]t|(?<![^\W_])(?i:{words('denying')}))\s[^.,;:!?\n]{{0,40}}\Z")
+_DENIED_CLAUSE = regex(rf"(?:n['’]t|(?<![^\W_])(?i:{words('denying')}))\s[^.,;:!?\n]{{0,40}}\Z")
 #: Before a letter: another one, of the same rank.
-_BESIDE = re.compile(rf"{_ALONE}[\W_]{{0,3}}(?:(?i:and|or|и|vs|versus)|[/&+,])[\W_]*\Z")
+_BESIDE = regex(rf"{_ALONE}[\W_]{{0,3}}(?:(?i:and|or|и|vs|versus)|[/&+,])[\W_]*\Z")
 #: Capitals that may be letters of options, or a word or the name of something else.
-_MENTION = re.compile(
+_MENTION = regex(
     rf"(?<![^\W_]['’.-])(?={_ALONE}){_LETTER.replace('[A-Za-zАБВГДЕСабвгдес]', '[A-ZАБВГДЕС]')}(?![#♯♭'’])"
 )
-_NO_OPTION = re.compile(rf"(?i:(?<![^\W_])(?:{words('named')}))\s+[\W_]*\Z")
-_ENDS = re.compile(rf"[\W_]*\Z|[\"'*_`)\]}}]*[.!;:,—–(]|\s+[-—–(]|[\"'*_`)\]}}]*\s+(?i:{words('praise')})(?![^\W_])")
-_OPEN = re.compile(rf"(?<![^\W_])(?i:{words('choice')})(?![^\W_])|\?\s*\Z")
+_NO_OPTION = regex(rf"(?i:(?<![^\W_])(?:{words('named')}))\s+[\W_]*\Z")
+_ENDS = regex(rf"[\W_]*\Z|[\"'*_`)\]}}]*[.!;:,—–(]|\s+[-—–(]|[\"'*_`)\]}}]*\s+(?i:{words('praise')})(?![^\W_])")
+_OPEN = regex(rf"(?<![^\W_])(?i:{words('choice')})(?![^\W_])|\?\s*\Z")
 #: Words; of longer answers only the last sentence is searched for its only letter.
 _SHORT = 40
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_SENTENCE_END = regex(r"(?<=[.!?])\s+|\n+")
 
 
 @dataclasses.dataclass(frozen=True)

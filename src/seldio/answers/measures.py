@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from seldio.answers.bearings import directions, pointing
+from seldio.answers.languages import regex
 from seldio.answers.quantities import ABOUT, Quantity, count, joined, middled, of_kind, only, quantities
 
 _NAMES = {
@@ -17,30 +18,30 @@ _NAMES = {
 }
 _NAME = "|".join(rf"(?P<{name}>{words})" for name, words in _NAMES.items())
 _ANY = "|".join(_NAMES.values())
-_NAMED = re.compile(rf"\b(?:{_NAME})\b")
+_NAMED = regex(rf"\b(?:{_NAME})\b")
 _AND = r"[\s\"'`]*(?:,|/|;|and|&)[\s\"'`]*(?:the\s+)?"
 #: Several names in a row, which the same number of numbers follow: *(azimuth, elevation) = (30, 10)*.
-_LIST = re.compile(rf"\b(?:{_ANY})\b(?:{_AND}(?:{_ANY})\b)+")
-_NEXT = re.compile(r"[°)\]\s]*(?:,|/|;|and\b|&)?[(\[\s]*")
+_LIST = regex(rf"\b(?:{_ANY})\b(?:{_AND}(?:{_ANY})\b)+")
+_NEXT = regex(r"[°)\]\s]*(?:,|/|;|and\b|&)?[(\[\s]*")
 #: A name right behind a number, unless it has a number of its own: *30° azimuth*, *10° (elevation)*.
-_BEHIND = re.compile(
+_BEHIND = regex(
     rf"\s*(?:[(\[]?\s*(?:(?:is|in|of|for|as)\s+)?(?:the\s+)?|,\s*(?=[a-z]+\s*\)))(?:{_NAME})\b"
     rf"(?![\s\"':=(]*(?:(?:angle|degrees|deg|of|is|at|m)\s*[:=]?\s*)*{ABOUT}[-+]?[\d.])"
 )
 #: A word right behind an angle that says where it points; an angle "of the back" is counted from elsewhere.
-AFTER = re.compile(
+AFTER = regex(
     r"\s*(?:angle\s+)?(?:to|on|towards?)?\s*(?:the|your|its)?\s*(?:front[\s-]*)?"
     r"(?:(?P<left>left|counter-?\s?clockwise|anti-?\s?clockwise)|(?P<right>right|clockwise)"
     r"|(?P<up>above|up|upwards?|higher)|(?P<down>below|down|downwards?|lower|beneath|under))\b"
 )
 #: The same right before it.
-_BEFORE = re.compile(
+_BEFORE = regex(
     r"\b(?:(?P<left>left)|(?P<right>right)|(?P<up>up|upwards?|above)|(?P<down>down|downwards?|below))"
     r"(?: (?:the |your )?(?:horizon|horizontal|ear level|listener))?"
     r"[\s(]*(?:by|at|of|about|around|approximately|roughly|~|an angle of|\s)*\Z"
 )
 #: Before a number that begins anew: what was said of the one before it does not hold on.
-_ANEW = re.compile(rf"\b(?:at|from)\s+{ABOUT}\Z")
+_ANEW = regex(rf"\b(?:at|from)\s+{ABOUT}\Z")
 
 
 def owners(text: str, found: Sequence[Quantity]) -> list[str]:
@@ -104,20 +105,20 @@ def pointed(word: re.Match[str]) -> str:
 
 Field = Literal["azimuth", "elevation"]
 #: Directions that are counted from elsewhere, or the other way round.
-_COMPASS = re.compile(r"\b(?:north|south|east|west)|o'clock|π|\bpi\b")
+_COMPASS = regex(r"\b(?:north|south|east|west)|o'clock|π|\bpi\b")
 #: Before a sign that may be a dash: *azimuth - 30*.
-_DASH = re.compile(r"[a-z]\s*-\s+\Z")
+_DASH = regex(r"[a-z]\s*-\s+\Z")
 #: Where angles are counted from, unless a text says otherwise.
 _CENTRE = (
     r"(?:(?:dead|exact|straight|direct)\s+)?(?:front|cent(?:er|re)|ahead|forward|straight|listen|you|me\b|us\b|mic|array|head|observer"
     r"|camera|mid|median|horizon|ear|eye|ground|level|zero|north|origin|user|record|receiver|facing|plane)"
 )
 #: Behind a side: what it is counted from, where that is not the front.
-_ELSEWHERE = re.compile(rf"(?: side)?\s+(?:of|from|than)\s+(?>(?:(?:the|your|my|a|an)\s+)?)(?!{_CENTRE})[a-z]")
-_ABOVE_IT = re.compile(rf"\s+(?:the|a|an|that|your)\s+(?!{_CENTRE})[a-z]")
+_ELSEWHERE = regex(rf"(?: side)?\s+(?:of|from|than)\s+(?>(?:(?:the|your|my|a|an)\s+)?)(?!{_CENTRE})[a-z]")
+_ABOVE_IT = regex(rf"\s+(?:the|a|an|that|your)\s+(?!{_CENTRE})[a-z]")
 #: Behind an angle that is counted from somewhere else, or from the front to a side that is stated later.
-_OFF = re.compile(r"\s*(?:away\s+)?(?:from|off|past|beyond|short of)\b")
-_OFF_CENTRE = re.compile(rf"\s*(?:away\s+)?(?:from|off)[\s-]+(?:the\s+|your\s+)?{_CENTRE}")
+_OFF = regex(r"\s*(?:away\s+)?(?:from|off|past|beyond|short of)\b")
+_OFF_CENTRE = regex(rf"\s*(?:away\s+)?(?:from|off)[\s-]+(?:the\s+|your\s+)?{_CENTRE}")
 
 
 def azimuth(text: str) -> float | None:
@@ -141,7 +142,7 @@ def names_only(text: str, other: str) -> bool:
     return bool(found) and all(owner == other for _, owner in found)
 
 
-_OF_OTHERS = re.compile(r";|\d.*\b(?:is|are)\b")
+_OF_OTHERS = regex(r";|\d.*\b(?:is|are)\b")
 #: Ranges no wider than these are read as their middle: the official limit is at least twice as far from their ends.
 _WIDEST = {"azimuth": 20.0, "elevation": 10.0, "distance": 1.0}
 
@@ -222,7 +223,7 @@ def _contradicted(text: str, value: float, chosen: list[Quantity], wanted: str) 
 # --- distances -------------------------------------------------------------------------------------
 
 #: Behind a distance along one direction, of which there may be others: *3 m to the left and 3 m ahead*.
-_ALONG = re.compile(
+_ALONG = regex(
     r"\s*(?:to|on|in|towards?)?\s*(?:the\s+|your\s+)?(?:left|right|front|back|behind|above|below|up|down|ahead|forwards?)\b"
 )
 
@@ -261,43 +262,43 @@ def _distances(text: str) -> list[Quantity]:
 Span = tuple[float, float]
 
 #: What joins the ends of an interval, between two numbers.
-_TO = re.compile(
+_TO = regex(
     rf"\s*(?:-+>?|→|~|to|until|till|through|up to|and|;|,|\.\.+)\s*(?:{ABOUT}(?:the|time|of|t\s*=|mark)\s*)*{ABOUT}",
     re.ASCII,
 )
-_STRONG = re.compile(r"\s*(?:-+>?|→|~|to|until|till|through|up to|\.\.+)")
-_SOMEWHERE = re.compile(r"\b(?:somewhere|sometime|some time)\b")
-_UNTIL = re.compile(rf"\s*(?:until|till)\s*{ABOUT}")
-_BETWEEN = re.compile(rf"\bbetween\s+{ABOUT}\Z")
-_BRACKET = re.compile(r"[\[(]\s*\Z")
-_FROM = re.compile(r"\bfrom\b[^\d.;,]*\Z")
+_STRONG = regex(r"\s*(?:-+>?|→|~|to|until|till|through|up to|\.\.+)")
+_SOMEWHERE = regex(r"\b(?:somewhere|sometime|some time)\b")
+_UNTIL = regex(rf"\s*(?:until|till)\s*{ABOUT}")
+_BETWEEN = regex(rf"\bbetween\s+{ABOUT}\Z")
+_BRACKET = regex(r"[\[(]\s*\Z")
+_FROM = regex(r"\bfrom\b[^\d.;,]*\Z")
 #: What a moment is, by the last of these words before it.
-_ROLE = re.compile(
+_ROLE = regex(
     r"\b(?:(?P<start>start|begin|onset|from\b|appear|set|commenc|enter)"
     r"|(?P<end>(?<!near the )(?<!towards the )(?<!toward the )end|stop|offset|until|ceas|finish|fade|disappear"
     rf"|(?:to|by)\s+{ABOUT}\Z)|(?P<length>last(?:s|ed|ing)?\b|duration|length|for\s+{ABOUT}\Z))"
 )
 #: The same behind it: *5 s (offset)*.
-_END_NOTE = re.compile(r"\s*[(\[](?:end|stop|offset)\b")
-_LONG = re.compile(r"[\s-]*(?:long|in (?:length|duration)|duration|clip|recording|audio)")
+_END_NOTE = regex(r"\s*[(\[](?:end|stop|offset)\b")
+_LONG = regex(r"[\s-]*(?:long|in (?:length|duration)|duration|clip|recording|audio)")
 #: Before a range in which one end of an interval, or its length, lies; and before a time without the sound.
-_START = re.compile(r"\b(?<!from )(?<!from the )(?:start|begin|onset|commenc)(?!.*\bfrom\b)[^\d.;]*\Z")
-_END = re.compile(
+_START = regex(r"\b(?<!from )(?<!from the )(?:start|begin|onset|commenc)(?!.*\bfrom\b)[^\d.;]*\Z")
+_END = regex(
     r"\b(?:end|stop|offset|ceas|finish|last|duration|length)(?!.*\bfrom\b)[^\d.;,]*\Z"
     rf"|\bfor\s+{ABOUT}\Z"
 )
-_SILENT = re.compile(r"\b(?:silen|absent|inaudible|quiet|paus|outside|except|miss|stops|mute)[^\d.;,]*\Z")
+_SILENT = regex(r"\b(?:silen|absent|inaudible|quiet|paus|outside|except|miss|stops|mute)[^\d.;,]*\Z")
 #: Before a further time that may be meant as well.
-_ANOTHER = re.compile(r"\b(?:or|again)\b")
+_ANOTHER = regex(r"\b(?:or|again)\b")
 
 
 #: The beginning of a recording, without a number.
-_AT_ONCE = re.compile(
+_AT_ONCE = regex(
     r"\A\W*(?:[a-z]+ ){0,4}?(?:immediately|(?:right|straight) away|(?:right |exactly )?(?:at|from|after) the (?:very )?"
     r"(?:start|beginning|outset)(?: of the (?:clip|recording|audio|file|track))?)\W*\Z"
 )
 #: An interval that begins with the recording.
-FIRST = re.compile(r"\b(?:for |during |in |within )?the first ([\d.]+) s(?:econds?|ec)?\b")
+FIRST = regex(r"\b(?:for |during |in |within )?the first ([\d.]+) s(?:econds?|ec)?\b")
 
 
 def times(text: str) -> list[Quantity]:

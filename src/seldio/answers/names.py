@@ -13,21 +13,22 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from seldio.answers.languages import regex
 from seldio.answers.plain_text import plainly
 from seldio.tasks.names import name_of
 from seldio.tasks.specs import KNOWN
 
-_TOKEN = re.compile(r"[a-z0-9]+")
-_GENITIVE = re.compile(r"'s\b")
+_TOKEN = regex(r"[a-z0-9]+")
+_GENITIVE = regex(r"'s\b")
 #: ``x from 1.0s to 2.5s``, ``"x, y" from …``: the events of a list.
-_LISTED = re.compile(
+_LISTED = regex(
     r"(?:\"(?P<quoted>[^\"]+)\"|(?P<plain>[^,\"]+?))\s+from\s+[\d.]+\s*s?(?:ec\w*)?\s+(?:to|until)\s+[\d.]+\s*s?",
     re.IGNORECASE,
 )
-_LEAD = re.compile(
+_LEAD = regex(
     r"^(?:.*\b(?:contains?|features?|includes?|are|is)\b|[\s,]*(?:and|then))?\s*(?:the|an?)?\s+", re.IGNORECASE
 )
-_SIDES = re.compile(
+_SIDES = regex(
     r"^\s*(?:the\s+)?\"?(?P<x>.+?)\"?\s+(?:is|are)\s+(?:located\s+)?(?:to|on)\s+the\s+(?P<side>left|right)(?:\s+side)?"
     r"\s+of\s+(?:the\s+)?\"?(?P<y>.+?)\"?\s*\.?\s*$",
     re.IGNORECASE,

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from seldio.answers import bearings, quantities
 from seldio.answers.extract import beside_another
-from seldio.answers.languages import listed, words
+from seldio.answers.languages import listed, regex, words
 from seldio.answers.letters import unlabelled
 from seldio.answers.matching import chosen, folded, one_spelling, tokens
 from seldio.answers.names import Mention
@@ -23,51 +23,49 @@ from seldio.answers.quantities import only
 
 #: Options that are words of grammar, and what they mean at the beginning of an answer.
 _YES_NO = {"yes": True, "no": False, "да": True, "нет": False}
-_BOTH = re.compile(r"\A(?=.*\byes\b).*\bno\b(?! doubt)")
+_BOTH = regex(r"\A(?=.*\byes\b).*\bno\b(?! doubt)")
 #: Behind the answer: why.
-_REASON = re.compile(
-    r"\b(?:because|since|as (?:the|it|there|i)|потому|поскольку|так как)\b|;|\s\((?=\w{2})", re.IGNORECASE
-)
+_REASON = regex(r"\b(?:because|since|as (?:the|it|there|i)|потому|поскольку|так как)\b|;|\s\((?=\w{2})", re.IGNORECASE)
 #: Words of somebody who is not sure, or offers several.
-_DOUBT = re.compile(rf"\b(?:{words('doubt')})\b")
-_QUESTION = re.compile(r"(?:\A|(?<=[.!?;]))[^.!?;]*\?")
+_DOUBT = regex(rf"\b(?:{words('doubt')})\b")
+_QUESTION = regex(r"(?:\A|(?<=[.!?;]))[^.!?;]*\?")
 #: Between words of an option that only a blank stands between, and between others.
 _BLANK, _MARKS = r"[\s*_`\"'-]{1,8}", r"[\W_]{1,8}"
-_BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
+_BOLD = regex(r"\*\*([^*\n]+)\*\*")
 #: More of them mark no answer.
 _MOST_BOLD = 20
 #: Behind a first line that is taken back.
-_BACK = re.compile(rf"\b(?:{words('back')})\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?<=[.!])\s+(?=\S)|\n+")
-_FIRST = re.compile(r"[\W_]*(?!(?:not|no|не|нет)\b)([^.!?\n]+)[.!]\s+(?-i:(?=[A-ZА-ЯЁ]))", re.IGNORECASE)
+_BACK = regex(rf"\b(?:{words('back')})\b", re.IGNORECASE)
+_SENTENCE = regex(r"(?<=[.!])\s+(?=\S)|\n+")
+_FIRST = regex(r"[\W_]*(?!(?:not|no|не|нет)\b)([^.!?\n]+)[.!]\s+(?-i:(?=[A-ZА-ЯЁ]))", re.IGNORECASE)
 #: Before what follows from the rest.
-_SO = re.compile(rf"(?:{words('so')})\b", re.IGNORECASE)
+_SO = regex(rf"(?:{words('so')})\b", re.IGNORECASE)
 #: Places of options, from 0 for the last, and how they are named.
 _PLACES = listed("places")
 _PLACE_NAMES, _NOUN = words("places"), rf"(?:{words('option')})"
-_PLACED = re.compile(rf"(?<!\w)(?:{_PLACE_NAMES})(?!\w)|{_NOUN}", re.IGNORECASE)
-_PLACE = re.compile(
+_PLACED = regex(rf"(?<!\w)(?:{_PLACE_NAMES})(?!\w)|{_NOUN}", re.IGNORECASE)
+_PLACE = regex(
     rf"(?<!\w)(?:({_PLACE_NAMES})\s+(?:{_NOUN}|one)|{_NOUN}\s+(?:number\s+|no\.?\s*|номер\s+|№\s*)?({_PLACE_NAMES}))(?!\w)"
     rf"|\A\W*(?:the\s+)?((?:{_PLACE_NAMES})(?<=[a-zа-яё]))\W*\Z"
 )
 #: Beside a number: another one that is no digit, or a reason not to take it.
-_NOT_A_NUMBER = re.compile(r"\b(?:one|unlike|wrong|incorrect|no)\b")
+_NOT_A_NUMBER = regex(r"\b(?:one|unlike|wrong|incorrect|no)\b")
 #: In options of several parts, or that deny something.
-_JOINED = re.compile(rf"\b(?:{words('joined')})\b")
-_TURN = re.compile(r"(?:\A|\AQ:.*\s)A:\s*([(\[]?[A-Z][)\].]?)\s*\Z", re.DOTALL)
+_JOINED = regex(rf"\b(?:{words('joined')})\b")
+_TURN = regex(r"(?:\A|\AQ:.*\s)A:\s*([(\[]?[A-Z][)\].]?)\s*\Z", re.DOTALL)
 #: Endings of Russian words, and words that may stand before an option.
 _ENDING = r"(?:ами|ями|[оеы]го|[оеы]му|[ыи]ми|[оеиыая]й|[аяоеыи]я|[оыи]е|[ую]ю|[оеаяыи]м|[аяыи]х|[аеёиоуыэюяьй])"
-_CUT = re.compile(rf"{_ENDING}\Z")
-_FLEETING = re.compile(r"[оеё](?=[кц]\Z)")
+_CUT = regex(rf"{_ENDING}\Z")
+_FLEETING = regex(r"[оеё](?=[кц]\Z)")
 _BEFORE_OPTION = listed("before_option")
 #: Words; in longer answers an option may be named for any reason.
 _SHORT = 40
 
 
 #: Somebody who does not answer.
-_REFUSED = re.compile(rf"\b(?:{words('refused')})\b|['’]m not sure\b", re.IGNORECASE)
+_REFUSED = regex(rf"\b(?:{words('refused')})\b|['’]m not sure\b", re.IGNORECASE)
 #: A first clause that is not sure, before an answer all the same.
-_ALL_THE_SAME = re.compile(
+_ALL_THE_SAME = regex(
     rf"\A[^.!?;\n]{{0,60}}?(?:{_REFUSED.pattern})[^.!?;\n]{{0,60}}?(?:,\s*(?:but|но)\b|;\s*(?=it\b|это\b))\s*",
     re.IGNORECASE,
 )

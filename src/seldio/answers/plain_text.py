@@ -11,36 +11,36 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-from seldio.answers.languages import in_english, words
+from seldio.answers.languages import in_english, regex, words
 
 # --- what is taken off -----------------------------------------------------------------------------
 
 #: Thoughts between their marks; to the end where they are cut off, from the beginning where only their end is left.
 _THOUGHTS = r"(?:think(?:ing)?|thoughts?|reasoning|scratchpad|размышлени[ея])"
-_THOUGHT = re.compile(rf"<{_THOUGHTS}>.*?(?:</{_THOUGHTS}>|\Z)", re.DOTALL | re.IGNORECASE)
-_THOUGHT_END = re.compile(rf"</{_THOUGHTS}>|<\|channel\|>final<\|message\|>", re.IGNORECASE)
+_THOUGHT = regex(rf"<{_THOUGHTS}>.*?(?:</{_THOUGHTS}>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT_END = regex(rf"</{_THOUGHTS}>|<\|channel\|>final<\|message\|>", re.IGNORECASE)
 #: A turn of somebody else, behind the reply; then marks of turns and ends.
-_NEXT_TURN = re.compile(
+_NEXT_TURN = regex(
     r"(?<=\S)\s*<\|(?:im_start|start_header_id)\|>\s*(?:user|system|human)\b.*", re.DOTALL | re.IGNORECASE
 )
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"<\|(?:im_start|start_header_id)\|>\s*(?:assistant|model)\b|<\|[^|<>\n]{1,40}\|>|</?s>|\[/?INST\]"
     r"|</?(?:eos|bos|pad|unk|end_of_turn|end_of_text|start_of_turn)>|\A\s*(?:assistant|model)\s*\n",
     re.IGNORECASE,
 )
 _NAMED = r"(?:answer|response|result|prediction|output|ответ)"
-_TAG = re.compile(rf"<(?:final[ _-]?)?(?:{_NAMED}|final)>", re.IGNORECASE)
-_TAG_END = re.compile(rf"</(?:final[ _-]?)?(?:{_NAMED}|final)>", re.IGNORECASE)
-_LONE = re.compile(r"\A\s*<([A-Za-z])>\s*\Z")
-_OTHER_TAG = re.compile(r"</?[a-z][a-z\d_-]{0,20}>", re.IGNORECASE)
-_FENCE = re.compile(r"```[\w-]*|~~~")
-_KEY = re.compile(
+_TAG = regex(rf"<(?:final[ _-]?)?(?:{_NAMED}|final)>", re.IGNORECASE)
+_TAG_END = regex(rf"</(?:final[ _-]?)?(?:{_NAMED}|final)>", re.IGNORECASE)
+_LONE = regex(r"\A\s*<([A-Za-z])>\s*\Z")
+_OTHER_TAG = regex(r"</?[a-z][a-z\d_-]{0,20}>", re.IGNORECASE)
+_FENCE = regex(r"```[\w-]*|~~~")
+_KEY = regex(
     rf"[{{,\[]\s*[\"'](?:final_?|correct_?|selected_?|predicted_?|chosen_?)?(?:{_NAMED}|option|choice|letter|label)[\"']\s*:\s*"
     r"(?:\"((?>(?:[^\"\\]|\\.)*))\"|'([^'\n]*+)'|([^\s,}\"'{[]++))",
     re.IGNORECASE,
 )
 _BOX = "\\boxed{"
-_LATEX = re.compile(r"\\(?:text(?:bf|rm|it|tt)?|math(?:rm|bf|it)|mbox)\s*\{([^{}]*)\}|\\[()\[\]]")
+_LATEX = regex(r"\\(?:text(?:bf|rm|it|tt)?|math(?:rm|bf|it)|mbox)\s*\{([^{}]*)\}|\\[()\[\]]")
 
 
 def _without_thoughts(text: str) -> str:
@@ -103,14 +103,14 @@ def _boxed(text: str) -> str:
 
 #: What announces an answer: *Answer:*, *the correct option is*, *Ответ —*, ``"answer":``, a heading.
 _ANSWER = rf"(?<![^\W_])(?:{words('answer')})"
-_ANNOUNCED = re.compile(
+_ANNOUNCED = regex(
     rf"{_ANSWER}(?![^\W_])[\"'*_`)\]]*+(?:\s+(?:{words('is')}))?[*_`]*"
     r"(?:\s*[:：=]|\s+[-—–](?=\s)|[ \t]*\n)[\"'*_`\s]*(?=\S)"
     rf"|(?:{_ANSWER}|(?<![^\W_])(?:{words('chosen')}))[*_`]* (?:{words('is')})\s+(?=\S)"
     rf"|(?<![^\W_])(?:{words('announcing')})(?:[*_`]*\s*:|(?<=ans)\.)[*_`]*\s+(?=\S)|答案\s*(?:是|为|[:：])\s*(?=\S)",
     re.IGNORECASE,
 )
-_DENIED_LEAD = re.compile(r"(?:n't|n’t|(?<![^\W_])(?:not|never|cannot|не))\s[^.;:!?\n]{0,40}\Z", re.IGNORECASE)
+_DENIED_LEAD = regex(r"(?:n't|n’t|(?<![^\W_])(?:not|never|cannot|не))\s[^.;:!?\n]{0,40}\Z", re.IGNORECASE)
 #: Signs that compatibility forms would make another number of (½), and the many dashes and quotes.
 _SIGNS = str.maketrans(
     {
@@ -118,7 +118,7 @@ _SIGNS = str.maketrans(
         "—": " ; ", "‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "≈": "~", "\N{MULTIPLICATION SIGN}": "x",
     }
 )  # fmt: skip
-_DEGREE = re.compile(r"\^?\{?\\(?:circ|degree)\b\}?")
+_DEGREE = regex(r"\^?\{?\\(?:circ|degree)\b\}?")
 _LAYOUT = str.maketrans({"*": None, "`": None, "$": None, "_": " ", "#": None})
 
 _UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -127,50 +127,48 @@ _DECADES = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", 
 _ONES = {word: number for number, word in enumerate((*_UNITS, *_TEENS))}
 _TENS = {word: number for number, word in zip(range(20, 100, 10), _DECADES, strict=True)}
 _SMALL = rf"(?:(?:{'|'.join(_TENS)})(?:[\s-](?:{'|'.join(_UNITS[1:])}))?|(?:{'|'.join(reversed(_ONES))}))"
-_WORDS = re.compile(
+_WORDS = regex(
     rf"\b(?:(?P<hundreds>{_SMALL}|an?)\s+hundred(?:\s+(?:and\s+)?(?P<rest>{_SMALL}))?|(?P<small>{_SMALL}))"
     rf"(?:\s+point(?P<decimals>(?:\s+(?:{'|'.join(_UNITS)}))+))?(?P<half>\s+and\s+a\s+half)?\b"
 )
-_ANY_WORD = re.compile(rf"\b(?:{'|'.join((*_TENS, *_ONES))}|half|hundred)")
+_ANY_WORD = regex(rf"\b(?:{'|'.join((*_TENS, *_ONES))}|half|hundred)")
 _MEASURE = r"(?:m|cm|s|sec|ms)\b|°|deg|met(?:er|re)s?\b|second|feet|foot|minute"
 #: "one" is a number before a unit or a kind of thing that is counted, or after a word that announces it.
-_ONE_BEFORE = re.compile(
+_ONE_BEFORE = regex(
     rf"\s+(?:{_MEASURE}|(?:to|or|and)\s+(?:\d|{_SMALL}\b)|(?:[\w-]+\s+){{0,3}}?(?:sources?|sounds?|events?|speakers?|voices?)\b)"
 )
-_ONE_AFTER = re.compile(r"(?:\A|\b(?:only|just|exactly|is|are|number|count|total)|[:=])\s*\Z")
-_HALF = re.compile(rf"(?<!and )\b(?:(?:a\s+)?half\s+(?:of\s+)?an?|a\s+half)\s+(?={_MEASURE})")
-_A_METRE = re.compile(r"\ban?\s+(?=met(?:er|re)\b)")
-_EITHER_SIGN = re.compile(r"\b(?:plus(?: or |/|-)minus|positive or negative)\b|\+/-")
-_MINUS = re.compile(r"\b(?:minus|negative)\s+(?=[\d.])")
-_PLUS = re.compile(r"\b(?:plus|positive)\s+(?=[\d.]+\s*(?:°|deg))")
-_THOUSANDS = re.compile(r"(?<![\d.,\[(])\d{1,3}(?:,\d{3})+(?![\d,])")
-_COMMA = re.compile(rf"(?<![\d.,\[(])(\d+),(\d{{1,2}})(?=\s*(?:{_MEASURE}))")
+_ONE_AFTER = regex(r"(?:\A|\b(?:only|just|exactly|is|are|number|count|total)|[:=])\s*\Z")
+_HALF = regex(rf"(?<!and )\b(?:(?:a\s+)?half\s+(?:of\s+)?an?|a\s+half)\s+(?={_MEASURE})")
+_A_METRE = regex(r"\ban?\s+(?=met(?:er|re)\b)")
+_EITHER_SIGN = regex(r"\b(?:plus(?: or |/|-)minus|positive or negative)\b|\+/-")
+_MINUS = regex(r"\b(?:minus|negative)\s+(?=[\d.])")
+_PLUS = regex(r"\b(?:plus|positive)\s+(?=[\d.]+\s*(?:°|deg))")
+_THOUSANDS = regex(r"(?<![\d.,\[(])\d{1,3}(?:,\d{3})+(?![\d,])")
+_COMMA = regex(rf"(?<![\d.,\[(])(\d+),(\d{{1,2}})(?=\s*(?:{_MEASURE}))")
 #: A minus with a blank behind it, where nothing before it makes it a dash or the middle of a range.
-_SPACED_MINUS = re.compile(
+_SPACED_MINUS = regex(
     r"(\A|[:=(\[,]|\b(?:is|are|at|of|to|from|and|or|by|about|around|roughly|approximately|exactly))\s*-\s+(?=[\d.])"
 )
-_MIXED = re.compile(r"\b(\d+)\s+1/2\b")
-_AND_A_HALF = re.compile(r"\b(\d+)(\s+(?:[a-z]+))\s+and\s+a\s+half\b")
-_FOOT = re.compile(r"(?<=\d)\s*'\s*(?=\d)")
-_INCH = re.compile(r"(\d\s*(?:ft|feet|foot)\s*(?:and\s+)?[\d.]+)\s*(?:in\b|\"|'')")
+_MIXED = regex(r"\b(\d+)\s+1/2\b")
+_AND_A_HALF = regex(r"\b(\d+)(\s+(?:[a-z]+))\s+and\s+a\s+half\b")
+_FOOT = regex(r"(?<=\d)\s*'\s*(?=\d)")
+_INCH = regex(r"(\d\s*(?:ft|feet|foot)\s*(?:and\s+)?[\d.]+)\s*(?:in\b|\"|'')")
 #: Which end of an interval a time is, behind it: *3.2 s (onset), 5 s (offset)*; a lone end stays what it is.
 _START_NOTE = r"\s*\((?:start|begin|onset)(?:ning|ing|s)?\)"
-_ENDS = re.compile(
+_ENDS = regex(
     rf"{_START_NOTE}\s*(?:,|;|-|to\b|until\b|and\b)\s*([\d.]+(?:\s*s\b|\s*sec(?:ond)?s?\b)?)\s*\((?:end|stop|offset)(?:ing|s)?\)"
 )
-_NOTE = re.compile(_START_NOTE)
-_FROM_START = re.compile(
+_NOTE = regex(_START_NOTE)
+_FROM_START = regex(
     r"\bfrom the (?:very )?(?:beginning|start)(?: of the \w+)?\s+(?:up to|to|until|till)(?=\s+(?:about |around )?\d)"
 )
-_BULLET = re.compile(r"^\s*[-*•]\s+", re.MULTILINE)
+_BULLET = regex(r"^\s*[-*•]\s+", re.MULTILINE)
 _SPELLINGS = (
     (_EITHER_SIGN, "±"), (_A_METRE, "1 "), (_MINUS, "-"), (_SPACED_MINUS, r"\1 -"), (_PLUS, "+"), (_COMMA, r"\1.\2"),
     (_MIXED, r"\1.5"), (_AND_A_HALF, r"\1.5\2"), (_FOOT, " ft "), (_INCH, r"\1 inches"), (_ENDS, r" to \1"),
     (_NOTE, ""), (_FROM_START, "from 0 to"),
 )  # fmt: skip
-_CLOCK = re.compile(
-    r"(?<![\d:.])(?:(\d{1,2}):)?(\d{1,2}):(\d{2}(?:\.\d+)?)(?![\d:])(?:\s*(?:min(?:ute)?s?|s(?:ec\w*)?)\b)?"
-)
+_CLOCK = regex(r"(?<![\d:.])(?:(\d{1,2}):)?(\d{1,2}):(\d{2}(?:\.\d+)?)(?![\d:])(?:\s*(?:min(?:ute)?s?|s(?:ec\w*)?)\b)?")
 
 
 def announced(text: str) -> str | None:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple, TypeVar
 
 from seldio.answers.bearings import denied, directions
-from seldio.answers.languages import words
+from seldio.answers.languages import regex, words
 
 Kind = Literal["degrees", "metres", "seconds", "other", ""]
 T = TypeVar("T")
@@ -33,29 +33,29 @@ _UNITS: dict[str, tuple[Kind, float]] = {
                      "frames", "frame", "times", "o'clock"), ("other", 1.0)),
 }  # fmt: skip
 _SPELLINGS = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
-_QUANTITY = re.compile(
+_QUANTITY = regex(
     r"(?<![a-z\d/π^])(?<![^.]\.)(?P<number>(?:(?<![\w.)\]°%'\"])[-+])?(?:\d++(?>(?:\.\d++)?)|\.\d++)(?>(?:e[-+]?\d++)?))(?!\s*/\s*\d|\s?[a-z°]*/\d)"
     rf"(?:\s*-?\s*(?P<unit>{_SPELLINGS})(?![a-z/\d^]))?"
 )
-_TOLERANCE = re.compile(rf"(?:±|\bgive or take)\s*[\d.]+(?:\s*(?:{_SPELLINGS})(?![a-z/]))?")
+_TOLERANCE = regex(rf"(?:±|\bgive or take)\s*[\d.]+(?:\s*(?:{_SPELLINGS})(?![a-z/]))?")
 #: Words before a number that say it is not exact.
 ABOUT = r"(?:(?:about|around|approximately|roughly|nearly|almost|exactly|possibly|maybe|perhaps|even|some|at|~)\s*)*"
 #: Between two numbers of one unit, or of which one may be right.
-JOINER = re.compile(rf"\s*(?:,?\s*(?:-|~|to|and|until|till|through|or)|,)\s*{ABOUT}")
+JOINER = regex(rf"\s*(?:,?\s*(?:-|~|to|and|until|till|through|or)|,)\s*{ABOUT}")
 #: Before or behind a number that is a bound, not a value.
-_BOUND = re.compile(
+_BOUND = regex(
     r"(?:<|(?<!-)>|≤|≥|\b(?:less|more|farther|further|closer|greater|fewer|larger|smaller|nearer|later|earlier"
     r"|sooner) than"
     r"|\b(?:below|beyond|under|over|at least|at most|within|exceeding|before|(?:max|min)imum(?: of)?"
     r"|(?<!\d )(?<!\ds )(?<!\d s )(?<!seconds )up to"
     rf"|(?:shortly|just|right|soon|some ?time|any ?time) after))\s*(?:the\s+)?{ABOUT}\Z"
 )
-OR_MORE = re.compile(
+OR_MORE = regex(
     r"\s*(?:\+(?!\s?[\d.-])|or (?:more|less|fewer|higher|lower|above|below|beyond|further|farther|closer|later|earlier"
     r"|over|under)\b|at (?:most|least)\b|(?:max|min)imum\b)"
 )
 #: Before a number that measures something else.
-_OTHER = re.compile(
+_OTHER = regex(
     r"\b(?:(?:error|margin|tolerance|uncertainty|accuracy|resolution|spread|width|height|size|difference|gap|cone|arc"
     r"|sector|factor) of(?: an?)?|the (?:very )?(?:first|last|final|initial|opening|next|other)|every|each|twice|times"
     r"|x|of (?:the|these|those)|between (?:[a-z]+ ){1,4}?(?:is|are|of)"
@@ -74,40 +74,40 @@ _COMPARED = (
     r"|\s+(?:[a-z]+\s+){1,3}?than\b"
 )
 _BESIDE: dict[Kind, re.Pattern[str]] = {
-    "": re.compile(_COMPARED),
-    "other": re.compile(_COMPARED),
-    "degrees": re.compile(_COMPARED),
-    "metres": re.compile(
+    "": regex(_COMPARED),
+    "other": regex(_COMPARED),
+    "degrees": regex(_COMPARED),
+    "metres": regex(
         rf"{_COMPARED}|\s*(?:away\s+|distant\s+)?(?:from|(?:to\s+the\s+)?(?:left|right)\s+of|behind|beyond|past|above|below"
         rf"|in\s+front\s+of)\s+(?!{_HERE})[a-z]"
     ),
-    "seconds": re.compile(
+    "seconds": regex(
         rf"{_COMPARED}|\s*(?:after|following)\s+(?!(?:the\s+)?(?:start|beginning|audio|recording|clip|file|which|that)\b)"
         r"|\s*(?:before|prior to)\s+(?!(?:it\s+)?(?:end|stop|fad|finish|ceas|disappear))|\s*from (?:the )?(?:end|now)\b"
     ),
 }
 #: Behind the size of something.
-_SIZE = re.compile(
+_SIZE = regex(
     r"[\s-]*(?:wide|tall|high|deep|across|thick|apart|spread|sector|cone|arc|range|field|window|error|margin|resolution"
     r"|square|radius|difference|gap|separation|change|turn|rotation|per|in (?:height|width|size|diameter|radius))\b"
 )
-_LONG_METRES = re.compile(r"[\s-]*(?:long|in length)\b")
+_LONG_METRES = regex(r"[\s-]*(?:long|in length)\b")
 #: Before a number that is a name: *source 2*.
-_LABEL = re.compile(
+_LABEL = regex(
     r"\b(?:source|sound|track|speaker|event|channel|voice|object|frame|room|sample|step|mic(?:rophone)?|clip|fold"
     r"|mix) (?:number |no\.? )?#?\Z"
 )
 #: Before what a number is divided by.
-_OVER = re.compile(r"\d\s*/\s*\Z")
-_SECOND = re.compile(r"\bseconds? \Z")
+_OVER = regex(r"\d\s*/\s*\Z")
+_SECOND = regex(r"\bseconds? \Z")
 #: Behind a number without unit that counts nothing: anything but a word, or one of these.
-_NO_THING = re.compile(rf"\s*+(?![a-z])|\s+(?:(?:{words('no_thing')})\b)")
+_NO_THING = regex(rf"\s*+(?![a-z])|\s+(?:(?:{words('no_thing')})\b)")
 #: Between a value and another one that is not meant, and the other way round.
 _PREPOSITION = r"(?:(?:at|to|from|about|around|of|the|between)\s+)*"
-_NOT_THAT = re.compile(rf"[^.;\d]{{0,40}}?[\s,(](?:and |but )?(?:not|rather than|instead of)\s+{_PREPOSITION}")
-_BUT_THIS = re.compile(rf"[^.;\d]{{0,30}}?[\s,]but\s+(?:rather |actually |instead )?(?:it(?:'s| is) )?{_PREPOSITION}")
+_NOT_THAT = regex(rf"[^.;\d]{{0,40}}?[\s,(](?:and |but )?(?:not|rather than|instead of)\s+{_PREPOSITION}")
+_BUT_THIS = regex(rf"[^.;\d]{{0,30}}?[\s,]but\s+(?:rather |actually |instead )?(?:it(?:'s| is) )?{_PREPOSITION}")
 #: Between two parts of one value: *6 ft 2 in*, *1 minute and 5 seconds*.
-_PARTS = re.compile(r"\s*(?:and\s+)?")
+_PARTS = regex(r"\s*(?:and\s+)?")
 
 
 class Quantity(NamedTuple):
@@ -206,11 +206,11 @@ def _meant(text: str, found: list[Quantity]) -> list[Quantity]:
     return kept
 
 
-_RANGE = re.compile(
+_RANGE = regex(
     r"\s*(?:,?\s*(?:-|~|to|or|nor|until|till|through|up to)|,\s*(?:or\s+)?(?:maybe|possibly|perhaps))"
     rf"\s*{ABOUT}{_PREPOSITION}"
 )
-_BETWEEN = re.compile(rf"\bbetween\s+{ABOUT}\Z")
+_BETWEEN = regex(rf"\bbetween\s+{ABOUT}\Z")
 
 
 def joined(text: str, one: Quantity, two: Quantity) -> bool:
@@ -221,8 +221,8 @@ def joined(text: str, one: Quantity, two: Quantity) -> bool:
 
 
 #: Between the ends of a range, and before one that may be a movement.
-_TO = re.compile(rf"\s*(?:-|~|to|up to|and)\s*{ABOUT}")
-_FROM = re.compile(rf"\bfrom\s+{ABOUT}\Z")
+_TO = regex(rf"\s*(?:-|~|to|up to|and)\s*{ABOUT}")
+_FROM = regex(rf"\bfrom\s+{ABOUT}\Z")
 
 
 def middled(text: str, found: list[Quantity], widest: float) -> list[Quantity]:
@@ -259,24 +259,22 @@ def only(values: Iterable[T]) -> T | None:
 # --- the number of sources -------------------------------------------------------------------------
 
 #: What is counted, behind a number: sources of any kind, or some that may not be all.
-_COUNTED = re.compile(
+_COUNTED = regex(
     r"\s*(?:(?!(?:and|or|of|with|to|in|on|than)\b)[a-z-]+\s+){0,3}?(?:(?:sources?|sounds?|events?)\b|(?P<some>speakers?|voices?|people|"
     r"persons|objects?)\b)|\s*(?:(?:are|is|were|was|currently|simultaneously|different|distinct)\s+){0,3}?(?:active|audible)\b"
 )
 #: Behind a number that counts nothing in particular.
-_BARE = re.compile(r"\s*(?:[^\w\s]|\Z|(?:in total|total|at|in all|different|distinct)\b)")
-_AND_MORE = re.compile(r"\s*(?:,|and|plus|with|as well)\s")
+_BARE = regex(r"\s*(?:[^\w\s]|\Z|(?:in total|total|at|in all|different|distinct)\b)")
+_AND_MORE = regex(r"\s*(?:,|and|plus|with|as well)\s")
 #: Before a second number that may be meant as well.
-_OR_SO = re.compile(r"\b(?:possibly|maybe|perhaps|or)\s+\Z")
+_OR_SO = regex(r"\b(?:possibly|maybe|perhaps|or)\s+\Z")
 #: Behind a number that is part of another one.
-_OF_THEM = re.compile(r"\s+of (?:which|them|these|those)\b")
+_OF_THEM = regex(r"\s+of (?:which|them|these|those)\b")
 #: A number of all that there is.
-_TOTAL = re.compile(r"\s*(?:sources?\s+|sounds?\s+)?(?:in total|total|altogether|overall)\b")
-_NONE = re.compile(
-    r"\b(?:no|zero|without any)\s+(?:[a-z-]+\s+){0,2}?(?:sources?|sounds?|events?)\b|\A(?:none|nothing)\W*\Z"
-)
-_PAIR = re.compile(r"\ba pair\b")
-_SINGLE = re.compile(r"\b(?:a|only a|just a)?\s*single\s+(?:[a-z-]+\s+){0,2}?(?:source|sound|event)\b")
+_TOTAL = regex(r"\s*(?:sources?\s+|sounds?\s+)?(?:in total|total|altogether|overall)\b")
+_NONE = regex(r"\b(?:no|zero|without any)\s+(?:[a-z-]+\s+){0,2}?(?:sources?|sounds?|events?)\b|\A(?:none|nothing)\W*\Z")
+_PAIR = regex(r"\ba pair\b")
+_SINGLE = regex(r"\b(?:a|only a|just a)?\s*single\s+(?:[a-z-]+\s+){0,2}?(?:source|sound|event)\b")
 
 
 def count(text: str) -> int | None:
