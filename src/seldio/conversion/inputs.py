@@ -76,7 +76,7 @@ def raising_unknown(sink: Sink) -> Sink:
     """A sink that asks for ``--format`` where the content does not tell the layout."""
 
     def take(finding: Finding) -> None:
-        if finding.code in _UNDECIDED:
+        if finding.code in _UNDECIDED and finding.severity is Severity.ERROR:
             raise UnknownFormat(f"{printable(finding.path)}: {finding.message}; {finding.hint}")
         sink(finding)
 

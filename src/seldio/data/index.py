@@ -34,7 +34,16 @@ from seldio.formats import PARQUET, Format, LabelFormat, TextFile, get
 from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.items import ItemFormat
 from seldio.formats.parts import entries_by_clip, resolved
-from seldio.formats.recognise import PARQUET_SUFFIX, Content, by_content, is_table, named_like_labels, stem_of
+from seldio.formats.recognise import (
+    PARQUET_SUFFIX,
+    Content,
+    by_content,
+    is_table,
+    named_like_labels,
+    stem_of,
+    without_numbers,
+    wordy,
+)
 from seldio.formats.trees import TYPES, Tree, read_tree
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.clips import Clip, ClipTable
@@ -169,10 +178,10 @@ class Index:
         return {path: name for name, field, path in files if field != "metadata"}
 
     @cached_property
-    def _apart(self) -> Mapping[str, Format]:
+    def _apart(self) -> Mapping[str, Format | None]:
         """Tables next to no recording that are not the labels of a clip called like them, with what they hold.
 
-        These are questions, and labels of several recordings; their content tells.
+        These are questions, labels of several recordings, and lists of words (None); their content tells.
         """
         alone = [
             row.metadata for row in self.tree.clips
@@ -183,9 +192,14 @@ class Index:
             return dict.fromkeys(alone, named) if isinstance(named, ItemFormat) or _several(named) else {}
         # no digit is what questions and names of columns begin with
         heads = ((self.entries[name], self.entries[name].head(1)) for name in alone)
-        others = (entry for entry, head in heads if head and not head.isdigit())
-        found = ((entry.name, formats.format_of_file(entry.read(), entry.name)) for entry in others)
-        return {name: one for name, one in found if one is not None and (isinstance(one, ItemFormat) or _several(one))}
+        others = [entry for entry, head in heads if head and not head.isdigit()]
+        names = {without_numbers(name) for name in {*alone} - {entry.name for entry in others}}
+        files = (TextFile(entry.path, entry.name, "", entry.read()) for entry in others)
+        return {
+            file.name: one for file in files
+            if isinstance(one := file.told, ItemFormat) or (one is not None and _several(one))
+            or (one is None and wordy(file) and without_numbers(file.name) not in names)
+        }  # fmt: skip
 
     @cached_property
     def _looks(self) -> Mapping[str, str]:
@@ -223,7 +237,7 @@ class Index:
         wanted: tuple[Content, ...] = ("labels", "damaged", "other") if len(self.source.entries) == 1 else ("labels",)
         tables = [entry for entry in self.source if is_table(entry, *wanted)] if self.format in (None, PARQUET) else []
         named = {name for name, look in self._looks.items() if look not in (DCASE2026.name, PARQUET.name)}
-        named |= {name for name, format in self._apart.items() if not isinstance(format, ItemFormat)}
+        named |= {name for name, format in self._apart.items() if isinstance(format, LabelFormat)}
         found: dict[str, ClipLabelFile] = {}
         for entry in tables:
             found = _joined(found, self._read(Source(entry.path, "file", (entry,)), PARQUET))

@@ -16,7 +16,7 @@ from typing import BinaryIO, Literal, Protocol, cast
 
 from seldio import formats
 from seldio.errors import InvalidData, UsageError
-from seldio.findings import Finding, Sink
+from seldio.findings import Finding, Severity, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells
 from seldio.formats.base import PARQUET_MAGIC, TRAJECTORY
 from seldio.formats.detect import Detection, Wanted, choose_layout, closest, detect, means_the_same, offered
@@ -119,14 +119,15 @@ def usable(files: Iterable[TextFile], sink: Sink) -> list[TextFile]:
 
 
 def files_by_layout(
-    files: Sequence[TextFile], sink: Sink, wanted: Wanted | None = None
+    files: Sequence[TextFile], sink: Sink, wanted: Wanted | None = None, *, beside: bool = False
 ) -> list[tuple[LabelFormat, list[TextFile], str]]:
     """Usable *files* by their layouts, each layout with its evidence; nothing is read but what they hold.
 
     Each Parquet table is taken by itself, as it holds many clips.
 
-    Files whose layout the evidence does not decide are findings and left out. Where it is known what the files are
-    *wanted* for, that decides between layouts that the evidence leaves, which is a finding as well.
+    Files whose layout the evidence does not decide are findings and left out; tables of words are passed over where
+    there is anything else, be it in other files (*beside*). Where it is known what the files are *wanted* for, that
+    decides between layouts that the evidence leaves, which is a finding as well.
     """
     groups = _groups(files)
     found = {key: None if by_content(group[0]) else _detected(group) for key, group in groups.items()}
@@ -135,7 +136,12 @@ def files_by_layout(
         key: choice.detection for key, choice in choices.items() if cast("Detection", found[key]).format is not None
     }
     chosen: dict[tuple[str, str], tuple[list[TextFile], str]] = {}
+    words = [key for key, own in found.items() if own is not None and own.foreign and not own.empty]
+    names = {without_numbers(file.name) for key in groups.keys() - set(words) for file in groups[key]}
     for key, group in groups.items():
+        if key in words and (names or beside) and not names & {without_numbers(file.name) for file in group}:
+            sink(_passed_over(group))
+            continue
         format, why = _choice(key, found, groups)
         choice = choices.get(key)
         if (
@@ -279,6 +285,19 @@ def _content(value: object, there: bool, lines: bool) -> str:
     what = "JSON records" if lines or isinstance(value, list) else "a JSON object"
     more = f", and {len(first) - 8} more" if len(first) > 8 else ""
     return f"{what} with the keys {', '.join(clipped(key, 30) for key in list(first)[:8])}{more}"
+
+
+def without_numbers(name: str) -> str:
+    """What is alike in the names of the label files of a dataset; a list of rooms is called otherwise."""
+    return re.sub(r"\d+", "", stem_of(posixpath.basename(name)))
+
+
+def _passed_over(group: Sequence[TextFile]) -> Finding:
+    """SYN901 as a warning: a table of words beside data, such as a list of rooms."""
+    more = f", and {plural(len(group) - 1, 'more file')} like it" if len(group) > 1 else ""
+    message = f"passed over: a table of words{more}, which no layout of labels has"
+    finding = READER_RULES["SYN901"].at(group[0].path, message, "if it holds labels, name its layout: --format NAME", 1)
+    return dataclasses.replace(finding, severity=Severity.WARNING)
 
 
 def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sink, wanted: Wanted | None) -> None:
