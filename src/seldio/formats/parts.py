@@ -443,7 +443,7 @@ def _label_parts(found: _Evidence, chosen: Format | None, wanted: Wanted | None,
     if broken := [file for file in every if file.path not in there]:
         yield Part(run(broken))
     as_they_are = {id(file) for file in every} if found.whole else set()
-    for layout, files, evidence in files_by_layout(sound, sink, wanted, beside=bool(found.questions)):
+    for layout, files, evidence in files_by_layout(sound, sink, wanted, others=bool(found.questions)):
         whole = all(id(file) in as_they_are for file in files)
         yield Part(run(files), layout.name, evidence=evidence, _sound=whole)
         there -= {file.path for file in files}

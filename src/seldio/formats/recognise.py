@@ -119,14 +119,14 @@ def usable(files: Iterable[TextFile], sink: Sink) -> list[TextFile]:
 
 
 def files_by_layout(
-    files: Sequence[TextFile], sink: Sink, wanted: Wanted | None = None, *, beside: bool = False
+    files: Sequence[TextFile], sink: Sink, wanted: Wanted | None = None, *, others: bool = False
 ) -> list[tuple[LabelFormat, list[TextFile], str]]:
     """Usable *files* by their layouts, each layout with its evidence; nothing is read but what they hold.
 
     Each Parquet table is taken by itself, as it holds many clips.
 
     Files whose layout the evidence does not decide are findings and left out; tables of words are passed over where
-    there is anything else, be it in other files (*beside*). Where it is known what the files are *wanted* for, that
+    there is anything else, be it elsewhere (*others*). Where it is known what the files are *wanted* for, that
     decides between layouts that the evidence leaves, which is a finding as well.
     """
     groups = _groups(files)
@@ -139,7 +139,7 @@ def files_by_layout(
     words = [key for key, own in found.items() if own is not None and own.foreign and not own.empty]
     names = {without_numbers(file.name) for key in groups.keys() - set(words) for file in groups[key]}
     for key, group in groups.items():
-        if key in words and (names or beside) and not names & {without_numbers(file.name) for file in group}:
+        if key in words and (names or others) and not names & {without_numbers(file.name) for file in group}:
             sink(_passed_over(group))
             continue
         format, why = _choice(key, found, groups)
@@ -293,7 +293,7 @@ def without_numbers(name: str) -> str:
 
 
 def _passed_over(group: Sequence[TextFile]) -> Finding:
-    """SYN901 as a warning: a table of words beside data, such as a list of rooms."""
+    """SYN901 as a warning: a table of words, such as a list of rooms, where there are labels or questions."""
     more = f", and {plural(len(group) - 1, 'more file')} like it" if len(group) > 1 else ""
     message = f"passed over: a table of words{more}, which no layout of labels has"
     finding = READER_RULES["SYN901"].at(group[0].path, message, "if it holds labels, name its layout: --format NAME", 1)
