@@ -16,7 +16,7 @@ TESTS = Path(__file__).parent
 #: Test files of the core that take little time.
 CORE = (
     "arrays", "clock", "dataset", "dcase2026", "decoding", "detect", "encoding", "faults", "files", "gate", "geometry",
-    "schema", "trees", "windows",
+    "labels", "schema", "trees", "windows",
 )  # fmt: skip
 #: Of each wing, test files that take little time.
 OF_WINGS = {
@@ -46,6 +46,8 @@ ASKED: dict[str, tuple[str, ...]] = {
     "test_imaging.py::test_a_page_and_a_picture_have_maps": ("viewer",),
     "test_causes.py::test_the_folder_task3_holds_both_tracks": ("challenge",),
     "test_video.py::test_the_samples_in_a_container_of_videos_are_checked": ("listening",),
+    "test_dataset.py::test_pictures_are_those_of_the_label_frames": ("video",),
+    "test_labels.py::test_every_folder_of_examples_is_a_format": ("importers",),
     "test_adqa.py::test_top_1_accuracy": ("answers",),
     "test_adqa.py::test_missing_answers_are_wrong": ("answers",),
 }
@@ -56,6 +58,13 @@ SLOW = {
     "test_imaging.py::test_every_version_scores_files_with_any_number_of_workers",
     "test_trees.py::test_no_file_is_lost_and_nothing_raises",
     "test_faults.py::test_writers_at_the_same_time",
+    "test_causes.py::test_the_header_of_a_row_index_goes_with_it",
+    "test_diff.py::test_one_rotation_in_real_labels_is_one_line",
+    "test_imaging.py::test_a_resample_scores_as_its_clips_would",
+    "test_imaging.py::test_random_sets_score_as_by_each_version",
+    "test_pictures.py::test_a_set_is_counted_where_no_clip_is_named",
+    "test_synth_labels.py::test_noise_is_as_loud_as_asked_in_every_block_and_has_no_seams",
+    "test_synth_labels.py::test_nothing_is_cut_off_and_both_formats_are_one_scene",
 }
 
 
