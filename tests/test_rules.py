@@ -542,7 +542,6 @@ def codes_of(path: Path, format: str | None = None) -> dict[str, int]:
 
 
 LEGAL = {
-    "an empty prediction": ("dcase2023-submission", ""),
     "both ends of the circle": ("starss22", "0,1,0,-180,0\n1,1,0,180,0\n"),
     "straight up and down": ("starss22", "0,1,0,0,90\n1,1,0,0,-90\n"),
     "spaces after commas": ("starss23", "10, 1, 1, -50, 30, 181\n11, 1, 1, -50, 30, 181\n"),
@@ -562,6 +561,12 @@ def test_what_is_legal_passes(what: str, tmp_path: Path) -> None:
     format, text = LEGAL[what]
     (tmp_path / "mix001.csv").write_bytes(text.encode())
     assert codes_of(tmp_path / "mix001.csv", format) == {}
+
+
+def test_an_empty_file_is_legal_and_said_to_be_empty(tmp_path: Path) -> None:
+    (tmp_path / "mix001.csv").write_bytes(b"")
+    report = validate(tmp_path / "mix001.csv", format="dcase2023-submission")
+    assert [(finding.code, finding.severity) for finding in report.findings] == [("SUB105", Severity.INFO)]
 
 
 def test_the_task_pages_example(tmp_path: Path) -> None:

@@ -351,8 +351,8 @@ def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
             verb, (spelt, meant) = "is" if len(near) == 1 else "are", near[0]
             message = f"{plural(len(near), 'file')} {verb} almost named like a recording: "
             message += f"{printable(shown[spelt])} for {printable(meant)}"
-            if all(RECORDING.sub("", shown[clip]) == meant for clip, meant in near):
-                suffix = shown[spelt].removeprefix(meant)
+            suffix = shown[spelt].removeprefix(meant)
+            if all(shown[clip] == f"{meant}{suffix}" for clip, meant in near) and suffix.lower() == ".csv":
                 message = f"{plural(len(near), 'name')} {'ends' if len(near) == 1 else 'end'} in {suffix}: "
                 message += "programs that look for .csv do not find them"
             yield found(collection.clips[spelt], message, f"name each result file like its recording: {meant}.csv")

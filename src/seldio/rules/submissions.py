@@ -115,7 +115,7 @@ def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
         yield found(collection.path, f"all {len(parts)} files are empty", hint)
     elif parts and parts[0][1].origin.clip not in collection.expected:
         yield found(parts[0][1].file.path, "the only label file is empty", "that is right if nothing was detected",
-                    severity=WARNING)  # fmt: skip
+                    severity=INFO)  # fmt: skip
 
 
 #: Of the files that :func:`many_empty` looks at: the label frames up to the last label of a clip, and the rows that
