@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 #: What says that a file is not what it is read as, wherever it is found as well as what is found in many of its rows.
 _AGAINST = {*CODES, "SYN113", "SYN146", "SYN147", "SUB106", "LAB325", "LAB327"} - {"SYN124"}
-#: Rows from which on the content tells a layout well enough to change values by it.
-_ENOUGH = 50
 #: Metres that the farthest of all sources is beyond.
 _NEAREST = 0.25
 #: Share of the rows of a file from which on what is wrong with them is a fault of the layout.

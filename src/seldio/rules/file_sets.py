@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from seldio.formats.base import FileRows, Ints
 from seldio.formats.datasets import TOPS
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.registry import ERROR, WARNING, rule
+from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural, printable
 
 
@@ -109,48 +111,58 @@ def finer_grid(ends: Ints, behind: int, rows: int) -> int | None:
     return FINER[best] if known >= _CLIPS and fits[best] >= _AGREE * known and behind > _BEHIND * rows else None
 
 
-class Dense(NamedTuple):
-    """Frames that are counted on too fine a grid."""
+class FramedClip(NamedTuple):
+    """The frames of a clip that has rows, and where it ends."""
 
-    factor: int
-    behind: int  # rows past the ends
-    rows: int
-    milliseconds: float  # of a frame as the layout has it
+    part: FileRows
+    frames: Ints
+    hop: Fraction  # seconds between frames
+    end: int | None  # the first frame behind its recording, or behind its labels where nobody knows that
+    known: bool  # whether it is that of the recording
+
+    @property
+    def behind(self) -> Ints:
+        """The rows past the end."""
+        return np.flatnonzero(self.frames >= self.end) if self.end is not None else np.zeros(0, np.int64)
 
 
-def dense(collection: Collection) -> Dense | None:
-    """Whether all files count frames on too fine a grid, by the lengths of recordings, or else by labels."""
-    last, length, behind, rows, hop = [], [], 0, 0, HOP
-    reference = collection.reference
-    for reading, part in collection.parts:
-        clip, hop = part.origin.clip, reading.format.hop
-        known = collection.expected.get(clip)
-        if known is None and reference is not None:
-            known = reference.labelled.get(clip)
-        end = int(known * HOP / hop) if known is not None else reading.format.clip_frames
-        if not part.rows or "frame" not in reading.table.column_names or not end:
-            continue
-        frames = reading.table["frame"].slice(part.first, part.rows).to_numpy()
-        last.append(int(frames.max()))
-        length.append(end)
-        behind += int(np.count_nonzero(frames >= end))
-        rows += part.rows
-    if len(last) > _CLIPS and len(set(last)) == 1 and len(set(length)) > 1:
+def framed_clips(collection: Collection) -> list[FramedClip]:
+    """Those of all files with frames."""
+    labelled = collection.reference.labelled if collection.reference is not None else {}
+    found = []
+    for reading in (one for one in collection.readings if "frame" in one.table.column_names):
+        frames, hop = to_numpy(reading.table["frame"]), reading.format.hop
+        for part in (one for one in reading.parts if one.rows):
+            length, end = collection.expected.get(part.origin.clip), reading.format.clip_frames
+            known = length is not None or end is not None
+            length = length if known else labelled.get(part.origin.clip)  # in frames of 100 ms
+            end = end if length is None else int(length * HOP / hop)
+            found.append(FramedClip(part, frames[part.first : part.first + part.rows], hop, end, known))
+    return found
+
+
+def finer(clips: Sequence[FramedClip]) -> int | None:
+    """The factor by which all files count frames too finely, by the lengths of recordings, or else by labels."""
+    ended = [one for one in clips if one.end]
+    last = np.array([one.frames.max() for one in ended], dtype=np.int64)
+    length = np.array([one.end for one in ended], dtype=np.int64)
+    if len(last) > _CLIPS and len(set(last.tolist())) == 1 and len(set(length.tolist())) > 1:
         return None  # padded to one length
-    ends, lengths = np.array(last), np.array(length)
-    factor = finer_grid(near_ends(ends, lengths), behind, rows)
-    if factor is not None and np.ptp(ends - lengths) < np.ptp(ends - factor * lengths):
-        return None  # each has as many frames more
-    return None if factor is None else Dense(factor, behind, rows, float(hop * 1000))
+    behind, rows = sum(len(one.behind) for one in ended), sum(one.part.rows for one in ended)
+    factor = finer_grid(near_ends(last, length), behind, rows)
+    more = factor is not None and np.ptp(last - length) < np.ptp(last - factor * length)  # each has as many more
+    return None if more else factor
 
 
 @rule("SUB119", ERROR)
 def finer_frames(collection: Collection, found: Found) -> Iterator[Finding]:
     """Frames counted on too fine a grid."""
-    if (wrong := dense(collection)) is not None:
-        reference = collection.reference
+    clips = framed_clips(collection)
+    if (factor := finer(clips)) is not None:
+        ended, reference = [one for one in clips if one.end], collection.reference
+        milliseconds, rows = float(ended[-1].hop * 1000), sum(one.part.rows for one in ended)
         end = "labels of the reference" if reference is not None and reference.labelled else "recordings"
-        message = f"frames of {wrong.milliseconds / wrong.factor:g} ms instead of {wrong.milliseconds:g} ms: "
-        message += f"{wrong.behind:,} of {plural(wrong.rows, 'row')} are past the end of the {end}"
+        message = f"frames of {milliseconds / factor:g} ms instead of {milliseconds:g} ms: "
+        message += f"{sum(len(one.behind) for one in ended):,} of {plural(rows, 'row')} are past the end of the {end}"
         yield found(collection.path, message,
-                    f"divide by {wrong.factor}, and write one row for every 100 ms")  # fmt: skip
+                    f"divide by {factor}, and write one row for every 100 ms")  # fmt: skip

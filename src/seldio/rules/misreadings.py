@@ -426,10 +426,9 @@ def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
         return
     limit = files.format.clip_frames or 0  # 0 where the length of recordings is unknown
     last, lengths = files.high("frame"), [files.lengths.get(clip, limit) for clip in files.clips]
-    factor = _factor(files, last, lengths)
+    coarser = _coarser(files, last, lengths)
     for index in files.every:
         step, end, length = int(files.number("frame.step")[index]), int(last[index]), lengths[index]
-        behind = int(files.rows[index]) - 1
         if step > 1:
             counted, often = f"frames of {100 / step:g} ms were counted", f"only one frame in {step} has a row"
             divide, fill = f"divide by {step}", f"repeat each row {step} times"
@@ -441,14 +440,10 @@ def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
                 why, hint = f"{counted}, or {often}", f"{divide}, or {fill}"
             yield found(index, 0, "frame", f"every frame number is a multiple of {step}: {why}",
                         f"{hint}: a frame lasts 100 ms")  # fmt: skip
-        elif factor > 1 and length:
-            yield found(index, behind, "frame", f"frames reach {end:,}, but the recording has {length:,}: "
-                        f"frames of {100 / factor:g} ms were counted",
-                        f"divide by {factor:g}: a frame lasts 100 ms")  # fmt: skip
-        elif factor < 1 and length:
-            yield found(index, behind, "frame", f"frames end at {end:,}, but the recording has {length:,}, with the "
-                        f"same ratio in all files: frames of {100 / factor:g} ms were counted",
-                        f"multiply by {1 / factor:g}, and write one row for every 100 ms")  # fmt: skip
+        elif coarser > 1 and length:
+            yield found(index, int(files.rows[index]) - 1, "frame", f"frames end at {end:,}, but the recording has "
+                        f"{length:,}, with the same ratio in all files: frames of {100 * coarser} ms were counted",
+                        f"multiply by {coarser}, and write one row for every 100 ms")  # fmt: skip
     late = [i for i in files.every if not lengths[i] and last[i] >= LONGEST and int(files.number("frame.step")[i]) <= 1]
     if late:
         worst = max(late, key=last.__getitem__)
@@ -479,22 +474,17 @@ def _repeated(files: Profile) -> tuple[int, int, int] | None:
     return next(((step, most, changes) for step, most in aligned.items() if most >= ALIGNED * changes), None)
 
 
-def _factor(files: Profile, last: Ints, lengths: list[int]) -> float:
-    """The factor by which frame numbers must be divided, judged by recordings of known length; 1 if they are right."""
+def _coarser(files: Profile, last: Ints, lengths: list[int]) -> int:
+    """The factor by which frame numbers must be multiplied, judged by recordings of known length; 1 if by none.
+
+    Numbers that are too large by a factor are told of all files together: SUB119.
+    """
     known = np.array(lengths) > 0
-    if not known.any():
-        return 1
-    ends, length = last[known] + 1, np.array(lengths)[known]
-    shares = ends / length
-    share = float(shares.max())
-    if share > 1.5:  # up to that, an output is padded
-        factor = next((factor for factor in (2, 2.5, 4, 5, 10) if share <= 1.02 * factor), 0)
-        if np.ptp(ends - length) < np.ptp(ends - factor * length):  # each has as many frames more
-            return 1
-        return factor if share > 0.9 * factor and np.median(shares) > 0.7 * factor > 0 else 1
     # short clips, or only a few, may well have no event after their beginning
-    enough = int(known.sum()) >= 3 and min(files.lengths.values(), default=0) >= 300
-    return next((f for f in (0.1, 0.2) if enough and 0.6 * f < share <= 1.02 * f), 1)
+    if np.count_nonzero(known) < 3 or min(files.lengths.values(), default=0) < 300:
+        return 1
+    share = float(((last[known] + 1) / np.array(lengths)[known]).max())
+    return next((factor for factor in (10, 5) if 0.6 < share * factor <= 1.02), 1)
 
 
 @rule("LAB318", WARNING, needs="distance")

@@ -7,18 +7,14 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
-from seldio.clock import HOP
 from seldio.files import Entry
 from seldio.findings import SINGLY, Finding
-from seldio.formats.base import FileRows, Ints, LabelReading
 from seldio.rules.clip_names import CLIP_NAME, systems
 from seldio.rules.collection import Collection, Found, grouped
-from seldio.rules.file_sets import dense
+from seldio.rules.file_sets import finer, framed_clips
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural, printable
@@ -27,73 +23,41 @@ from seldio.text import listed, plural, printable
 @rule("SUB104", ERROR)
 def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
     """Frames past the end of the recording."""
-    for reading, part, frames in _framed(collection) if dense(collection) is None else ():
-        hop = reading.format.hop
-        length = collection.expected.get(part.origin.clip)  # in frames of 100 ms
-        limit = int(length * HOP / hop) if length is not None else reading.format.clip_frames
-        if limit is not None:
-            beyond = np.flatnonzero(frames >= limit)
-            if len(beyond):
-                place = part.place(int(beyond[0]), "frame")
-                end = f"{limit:,} frames, {float(limit * hop):g} s"
-                count = plural(len(beyond), "row")
-                yield found(part.file.path,
-                            f"frame {place.value} is past the end of the clip ({end}); {count} in total",
-                            "cut the output at the length of the recording",
-                            place.line, place.column, place.value, place.excerpt)  # fmt: skip
-
-
-def _framed(collection: Collection) -> Iterator[tuple[LabelReading, FileRows, Ints]]:
-    """The label files that have rows with frames, with their readings and frames."""
-    for reading in collection.readings:
-        if "frame" in reading.table.column_names:
-            frames = to_numpy(reading.table["frame"])
-            for part in reading.parts:
-                if part.rows:
-                    yield reading, part, frames[part.first : part.first + part.rows]
+    clips = framed_clips(collection)
+    for one in clips if finer(clips) is None else ():
+        if one.known and one.end is not None and len(one.behind):
+            place = one.part.place(int(one.behind[0]), "frame")
+            end = f"{one.end:,} frames, {float(one.end * one.hop):g} s"
+            count = plural(len(one.behind), "row")
+            yield found(one.part.file.path,
+                        f"frame {place.value} is past the end of the clip ({end}); {count} in total",
+                        "cut the output at the length of the recording",
+                        place.line, place.column, place.value, place.excerpt)  # fmt: skip
 
 
 @rule("SUB112", WARNING)
 def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
     """Many rows after the last label, or outputs that all end at the same frame."""
-    if not collection.submitted or dense(collection) is not None:
+    clips = framed_clips(collection) if collection.submitted else []
+    unknown = [one for one in clips if not one.known]
+    if not unknown or finer(clips) is not None:
         return
     reference = collection.reference
-    ends = list(_ends(collection))
-    rows, behind = sum(end.part.rows for end in ends), sum(end.behind for end in ends)
+    rows, behind = sum(one.part.rows for one in unknown), sum(len(one.behind) for one in unknown)
     hint = "cut the output at the length of each recording; --reference with the recordings lists the rows past the end"
     if reference is not None and behind > FEW_BEHIND * rows:
-        worst = max(ends, key=lambda end: end.behind)
+        worst = max(unknown, key=lambda one: len(one.behind))
         message = f"{behind:,} of {plural(rows, 'row')} come after the last label of their clip in "
         yield found(worst.part.file.path, f"{message}{printable(reference.path)}: padding or false alarms", hint)
-    elif reference is None and len(ends) >= ALIKE:
-        last, files = Counter(end.last for end in ends).most_common(1)[0]
-        first = next(end for end in ends if end.last == last)
+    elif reference is None and len(unknown) >= ALIKE:
+        ends = [int(one.frames.max()) for one in unknown]
+        last, files = Counter(ends).most_common(1)[0]
+        first = unknown[ends.index(last)]
         seconds = float((last + 1) * first.hop)
         if 2 * files > len(ends) and seconds > SHORT:
             message = f"{files:,} of {plural(len(ends), 'file')} end at the same frame, {last:,}"
             message += f": outputs padded to one length, unless every recording lasts {seconds:g} s"
             yield found(first.part.file.path, message, hint)
-
-
-class _End(NamedTuple):
-    """Where the output of a clip ends: its last frame, and its rows after the last label of the reference."""
-
-    part: FileRows
-    last: int
-    behind: int
-    hop: Fraction
-
-
-def _ends(collection: Collection) -> Iterator[_End]:
-    """The ends of all clips whose recordings have no known length."""
-    reference = collection.reference
-    for reading, part, frames in _framed(collection):
-        clip, hop = part.origin.clip, reading.format.hop
-        if reading.format.clip_frames is None and collection.expected.get(clip) is None:
-            labelled = reference.labelled.get(clip) if reference is not None else None
-            behind = 0 if labelled is None else int(np.count_nonzero(frames >= int(labelled * HOP / hop)))
-            yield _End(part, int(frames.max()), behind, hop)
 
 
 #: The share of rows after the last label above which unlabelled sounds at the end no longer explain them.
