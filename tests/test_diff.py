@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import seldio
 from seldio.cli import app
 from seldio.differences.report import Difference
-from seldio.errors import UnknownFormat, UsageError
+from seldio.errors import UsageError
 
 Row = tuple[int, ...]
 Clips = dict[str, list[Row]]
@@ -368,5 +368,5 @@ def test_reading_labels_and_questions_asks_which(both: tuple[Path, Path]) -> Non
     assert seldio.read(both[0], format="items").num_rows == 6
 
     (both[0] / "metadata.csv").write_text("file_name,split\na.wav,train\n")
-    with pytest.raises(UnknownFormat, match=r"metadata\.csv: no known layout"):
+    with pytest.raises(UsageError, match=r"holds labels \(starss22\) and questions"):  # a table of words is passed over
         seldio.read(both[0])

@@ -38,11 +38,11 @@ from seldio.formats.recognise import (
     PARQUET_SUFFIX,
     Content,
     by_content,
+    is_list,
     is_table,
     named_like_labels,
     stem_of,
     without_numbers,
-    wordy,
 )
 from seldio.formats.trees import TYPES, Tree, read_tree
 from seldio.rules.ignored import why_no_labels
@@ -198,7 +198,7 @@ class Index:
         return {
             file.name: one for file in files
             if isinstance(one := file.told, ItemFormat) or (one is not None and _several(one))
-            or (one is None and wordy(file) and without_numbers(file.name) not in names)
+            or (one is None and is_list(file, names))
         }  # fmt: skip
 
     @cached_property

@@ -38,10 +38,12 @@ from seldio.formats.recognise import (
     clip_names,
     files_by_layout,
     in_utf8,
+    is_list,
     is_table,
     named_like_labels,
     read_files,
     usable,
+    without_numbers,
 )
 from seldio.schema.events import origin_of
 from seldio.text import printable
@@ -447,8 +449,12 @@ def _label_parts(found: _Evidence, chosen: Format | None, wanted: Wanted | None,
         whole = all(id(file) in as_they_are for file in files)
         yield Part(run(files), layout.name, evidence=evidence, _sound=whole)
         there -= {file.path for file in files}
-    if there:
-        yield Part(run(file for file in sound if file.path in there), undecided=True)
+    called = {without_numbers(file.name) for file in sound if file.path not in there}
+    left = [file for file in sound if file.path in there]
+    if called or found.questions:
+        left = [file for file in left if not is_list(file, called)]
+    if left:
+        yield Part(run(left), undecided=True)
 
 
 def _accompanied(groups: Sequence[Part], source: Source) -> list[Part]:

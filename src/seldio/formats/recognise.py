@@ -10,7 +10,7 @@ import dataclasses
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import cache
 from typing import BinaryIO, Literal, Protocol, cast
 
@@ -139,7 +139,7 @@ def files_by_layout(
     words = [key for key, own in found.items() if own is not None and own.foreign and not own.empty]
     names = {without_numbers(file.name) for key in groups.keys() - set(words) for file in groups[key]}
     for key, group in groups.items():
-        if key in words and (names or others) and not names & {without_numbers(file.name) for file in group}:
+        if key in words and (names or others) and all(is_list(file, names) for file in group):
             sink(_passed_over(group))
             continue
         format, why = _choice(key, found, groups)
@@ -290,6 +290,11 @@ def _content(value: object, there: bool, lines: bool) -> str:
 def without_numbers(name: str) -> str:
     """What is alike in the names of the label files of a dataset; a list of rooms is called otherwise."""
     return re.sub(r"\d+", "", stem_of(posixpath.basename(name)))
+
+
+def is_list(file: TextFile, names: Container[str]) -> bool:
+    """Whether it is a table of words that is not called like label files, whose *names* are without numbers."""
+    return wordy(file) and without_numbers(file.name) not in names
 
 
 def _passed_over(group: Sequence[TextFile]) -> Finding:
