@@ -42,7 +42,12 @@ def test_the_checked_in_schema_is_the_generated_one(name: str) -> None:
     written = json.loads((FOLDER / f"{name}.schema.json").read_text("utf-8"))
 
     jsonschema.Draft202012Validator.check_schema(written)
-    assert SCHEMAS[name]() == written
+    assert json.loads(json.dumps(SCHEMAS[name]()), object_hook=_said_once) == written
+
+
+def _said_once(schema: dict[str, Any]) -> dict[str, Any]:
+    """Without the list of one value that pydantic before 2.10 writes with a constant."""
+    return {key: value for key, value in schema.items() if key != "enum" or "const" not in schema}
 
 
 def test_every_file_of_a_dataset_is_what_its_schema_says() -> None:
