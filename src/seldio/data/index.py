@@ -43,6 +43,7 @@ from seldio.formats.recognise import (
     named_like_labels,
     stem_of,
     without_numbers,
+    wordy,
 )
 from seldio.formats.trees import TYPES, Tree, read_tree
 from seldio.rules.ignored import why_no_labels
@@ -192,13 +193,16 @@ class Index:
             return dict.fromkeys(alone, named) if isinstance(named, ItemFormat) or _several(named) else {}
         # no digit is what questions and names of columns begin with
         heads = ((self.entries[name], self.entries[name].head(1)) for name in alone)
-        others = [entry for entry, head in heads if head and not head.isdigit()]
-        names = {without_numbers(name) for name in {*alone} - {entry.name for entry in others}}
-        files = (TextFile(entry.path, entry.name, "", entry.read()) for entry in others)
+        others = [TextFile(entry.path, entry.name, "", entry.read()) for entry, head in heads
+                  if head and not head.isdigit()]  # fmt: skip
+        words = {file.name for file in others if file.told is None and wordy(file)}
+        labels = {row.metadata for row in self.tree.clips if row.metadata is not None} - words
+        names = {without_numbers(name) for name in labels}
+        asked = bool(words) and not names and held_items(self.source) is not None
         return {
-            file.name: one for file in files
+            file.name: one for file in others
             if isinstance(one := file.told, ItemFormat) or (one is not None and _several(one))
-            or (one is None and is_list(file, names))
+            or (one is None and (names or asked) and is_list(file, names))
         }  # fmt: skip
 
     @cached_property

@@ -44,6 +44,7 @@ from seldio.formats.recognise import (
     read_files,
     usable,
     without_numbers,
+    wordy,
 )
 from seldio.schema.events import origin_of
 from seldio.text import printable
@@ -449,7 +450,7 @@ def _label_parts(found: _Evidence, chosen: Format | None, wanted: Wanted | None,
         whole = all(id(file) in as_they_are for file in files)
         yield Part(run(files), layout.name, evidence=evidence, _sound=whole)
         there -= {file.path for file in files}
-    called = {without_numbers(file.name) for file in sound if file.path not in there}
+    called = {without_numbers(file.name) for file in sound if file.path not in there or not wordy(file)}
     left = [file for file in sound if file.path in there]
     if called or found.questions:
         left = [file for file in left if not is_list(file, called)]

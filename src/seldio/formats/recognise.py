@@ -293,8 +293,18 @@ def without_numbers(name: str) -> str:
 
 
 def is_list(file: TextFile, names: Container[str]) -> bool:
-    """Whether it is a table of words that is not called like label files, whose *names* are without numbers."""
-    return wordy(file) and without_numbers(file.name) not in names
+    """Whether it is a table of words whose header has no column of labels, and that is not called like label files.
+
+    *names*: what these are called, without numbers.
+    """
+    if not wordy(file) or without_numbers(file.name) in names:
+        return False
+    header = plain_lines(file.data[:_HEAD]).partition(b"\n")[0].decode(errors="replace").lower()
+    return _TITLES.isdisjoint(cell.strip(' "') for cell in re.split(r"[,;\t|]", header))
+
+
+#: How columns of labels are called; a list of clips has a column of these, too.
+_TITLES = {"time", "start", "end", "label", "class", *COLUMNS, *(one for d in DIALECTS for one in d.titles)} - {"clip"}
 
 
 def _passed_over(group: Sequence[TextFile]) -> Finding:
