@@ -198,11 +198,15 @@ class Index:
         words = {file.name for file in others if file.told is None and wordy(file)}
         labels = {row.metadata for row in self.tree.clips if row.metadata is not None} - words
         names = {without_numbers(name) for name in labels}
-        asked = bool(words) and not names and held_items(self.source) is not None
+        beside = bool(words) and (
+            bool(names or self._looks)
+            or held_items(self.source) is not None
+            or any(is_table(entry, "labels") for entry in self.source)
+        )
         return {
             file.name: one for file in others
             if isinstance(one := file.told, ItemFormat) or (one is not None and _several(one))
-            or (one is None and (names or asked) and is_list(file, names))
+            or (one is None and beside and is_list(file, names))
         }  # fmt: skip
 
     @cached_property
