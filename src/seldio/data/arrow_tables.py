@@ -296,7 +296,7 @@ class Events(ArrowTable):
 def _layout(files: Sequence[TextFile]) -> LabelFormat:
     """The layout of most of *files*."""
     remarks: list[Finding] = []
-    found = files_by_layout(usable(files, raising_unknown(raise_errors)), raising_unknown(remarks.append))
+    found = files_by_layout(usable(files, raising_unknown(raise_errors)), raising_unknown(remarks.append)).layouts
     for finding in remarks:
         raise_errors(finding)
     check_classes(remarks, told=True)

@@ -33,16 +33,14 @@ from seldio.findings import raise_errors
 from seldio.formats import PARQUET, Format, LabelFormat, TextFile, get
 from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.items import ItemFormat
-from seldio.formats.parts import entries_by_clip, resolved
+from seldio.formats.parts import entries_by_clip, parts, resolved
 from seldio.formats.recognise import (
     PARQUET_SUFFIX,
     Content,
     by_content,
-    is_list,
     is_table,
     named_like_labels,
     stem_of,
-    without_numbers,
     wordy,
 )
 from seldio.formats.trees import TYPES, Tree, read_tree
@@ -195,19 +193,15 @@ class Index:
         heads = ((self.entries[name], self.entries[name].head(1)) for name in alone)
         others = [TextFile(entry.path, entry.name, "", entry.read()) for entry, head in heads
                   if head and not head.isdigit()]  # fmt: skip
-        words = {file.name for file in others if file.told is None and wordy(file)}
-        labels = {row.metadata for row in self.tree.clips if row.metadata is not None} - words
-        names = {without_numbers(name) for name in labels}
-        beside = bool(words) and (
-            bool(names or self._looks)
-            or held_items(self.source) is not None
-            or any(is_table(entry, "labels") for entry in self.source)
-        )
-        return {
+        found: dict[str, Format | None] = {
             file.name: one for file in others
             if isinstance(one := file.told, ItemFormat) or (one is not None and _several(one))
-            or (one is None and beside and is_list(file, names))
         }  # fmt: skip
+        words = {file.name for file in others if file.told is None and wordy(file)}
+        if words:  # lists, unless they are held as labels that cannot be read
+            held = {file.entry.name for part in parts(self.source, None, lambda _: None) for file in part.files}
+            found |= dict.fromkeys(words - held)
+        return found
 
     @cached_property
     def _looks(self) -> Mapping[str, str]:

@@ -38,13 +38,10 @@ from seldio.formats.recognise import (
     clip_names,
     files_by_layout,
     in_utf8,
-    is_list,
     is_table,
     named_like_labels,
     read_files,
     usable,
-    without_numbers,
-    wordy,
 )
 from seldio.schema.events import origin_of
 from seldio.text import printable
@@ -446,16 +443,14 @@ def _label_parts(found: _Evidence, chosen: Format | None, wanted: Wanted | None,
     if broken := [file for file in every if file.path not in there]:
         yield Part(run(broken))
     as_they_are = {id(file) for file in every} if found.whole else set()
-    for layout, files, evidence in files_by_layout(sound, sink, wanted, others=bool(found.questions)):
+    told = files_by_layout(sound, sink, wanted, others=bool(found.questions))
+    for layout, files, evidence in told.layouts:
         whole = all(id(file) in as_they_are for file in files)
         yield Part(run(files), layout.name, evidence=evidence, _sound=whole)
         there -= {file.path for file in files}
-    called = {without_numbers(file.name) for file in sound if file.path not in there or not wordy(file)}
-    left = [file for file in sound if file.path in there]
-    if called or found.questions:
-        left = [file for file in left if not is_list(file, called)]
-    if left:
-        yield Part(run(left), undecided=True)
+    there -= {file.path for file in told.lists}
+    if there:
+        yield Part(run(file for file in sound if file.path in there), undecided=True)
 
 
 def _accompanied(groups: Sequence[Part], source: Source) -> list[Part]:

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from functools import cache
-from typing import BinaryIO, Literal, Protocol, cast
+from typing import BinaryIO, Literal, NamedTuple, Protocol, cast
 
 from seldio import formats
 from seldio.errors import InvalidData, UsageError
@@ -92,7 +92,7 @@ def read_files(files: Sequence[TextFile], sink: Sink, format: LabelFormat | None
         files = [in_utf8(file, sink) for file in files] if format.suffix == ".csv" else files
         groups = [[file] for file in files] if format.role == "table" else [list(files)]
         return [Recognised(format.read(group, sink), True, "") for group in groups if group]
-    found = files_by_layout(usable(files, sink), sink)
+    found = files_by_layout(usable(files, sink), sink).layouts
     return [Recognised(format.read(members, sink), False, why) for format, members, why in found]
 
 
@@ -118,14 +118,21 @@ def usable(files: Iterable[TextFile], sink: Sink) -> list[TextFile]:
     return kept
 
 
+class ByLayout(NamedTuple):
+    """What label files are."""
+
+    layouts: list[tuple[LabelFormat, list[TextFile], str]]  # the files of each layout, with the evidence for it
+    lists: list[TextFile]  # tables of words, which are passed over
+
+
 def files_by_layout(
     files: Sequence[TextFile], sink: Sink, wanted: Wanted | None = None, *, others: bool = False
-) -> list[tuple[LabelFormat, list[TextFile], str]]:
+) -> ByLayout:
     """Usable *files* by their layouts, each layout with its evidence; nothing is read but what they hold.
 
     Each Parquet table is taken by itself, as it holds many clips.
 
-    Files whose layout the evidence does not decide are findings and left out; tables of words are passed over where
+    Files whose layout the evidence does not decide are findings and left out. Tables of words are passed over where
     there is anything else, be it elsewhere (*others*). Where it is known what the files are *wanted* for, that
     decides between layouts that the evidence leaves, which is a finding as well.
     """
@@ -136,11 +143,13 @@ def files_by_layout(
         key: choice.detection for key, choice in choices.items() if cast("Detection", found[key]).format is not None
     }
     chosen: dict[tuple[str, str], tuple[list[TextFile], str]] = {}
-    words = [key for key, own in found.items() if own is not None and own.foreign and not own.empty]
-    names = {without_numbers(file.name) for key in groups.keys() - set(words) for file in groups[key]}
+    words = {key for key, own in found.items() if own is not None and own.foreign and not own.empty}
+    names = {_without_numbers(file) for key in groups.keys() - words for file in groups[key]}
+    lists: list[TextFile] = []
     for key, group in groups.items():
-        if key in words and (names or others) and all(is_list(file, names) for file in group):
+        if key in words and (names or others) and all(_is_list(file, names) for file in group):
             sink(_passed_over(group))
+            lists += group
             continue
         format, why = _choice(key, found, groups)
         choice = choices.get(key)
@@ -159,10 +168,11 @@ def files_by_layout(
         alone = key[0] if format.role == "table" else ""
         chosen.setdefault((format.name, alone), ([], why))[0].extend(group)
     order = {file.path: number for number, file in enumerate(files)}
-    return [
+    layouts = [
         (formats.get(name), sorted(members, key=lambda file: order[file.path]), why)
         for (name, _), (members, why) in chosen.items()
     ]
+    return ByLayout(layouts, lists)
 
 
 Key = tuple[str, int, str, bool]
@@ -287,17 +297,17 @@ def _content(value: object, there: bool, lines: bool) -> str:
     return f"{what} with the keys {', '.join(clipped(key, 30) for key in list(first)[:8])}{more}"
 
 
-def without_numbers(name: str) -> str:
+def _without_numbers(file: TextFile) -> str:
     """What is alike in the names of the label files of a dataset; a list of rooms is called otherwise."""
-    return re.sub(r"\d+", "", stem_of(posixpath.basename(name)))
+    return re.sub(r"\d+", "", stem_of(posixpath.basename(file.name)))
 
 
-def is_list(file: TextFile, names: Container[str]) -> bool:
-    """Whether it is a table of words whose header has no column of labels, and that is not called like label files.
+def _is_list(file: TextFile, names: Container[str]) -> bool:
+    """Whether a table of words has no column of labels in its header, and is not called like label files.
 
     *names*: what these are called, without numbers.
     """
-    if not wordy(file) or without_numbers(file.name) in names:
+    if _without_numbers(file) in names:
         return False
     header = plain_lines(file.data[:_HEAD]).partition(b"\n")[0].decode(errors="replace").lower()
     return _TITLES.isdisjoint(cell.strip(' "') for cell in re.split(r"[,;\t|]", header))
@@ -311,8 +321,8 @@ def _passed_over(group: Sequence[TextFile]) -> Finding:
     """SYN901 as a warning: a table of words, such as a list of rooms, where there are labels or questions."""
     more = f", and {plural(len(group) - 1, 'more file')} like it" if len(group) > 1 else ""
     message = f"passed over: a table of words{more}, which no layout of labels has"
-    finding = READER_RULES["SYN901"].at(group[0].path, message, "if it holds labels, name its layout: --format NAME", 1)
-    return dataclasses.replace(finding, severity=Severity.WARNING)
+    hint = "if it holds labels, convert it by itself, with --format NAME"
+    return dataclasses.replace(READER_RULES["SYN901"].at(group[0].path, message, hint, 1), severity=Severity.WARNING)
 
 
 def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sink, wanted: Wanted | None) -> None:
