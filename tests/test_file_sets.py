@@ -186,10 +186,10 @@ def test_an_empty_file_is_said_where_there_is_no_other_and_no_clip_for_it(tmp_pa
     path.write_text("")
     for place in (path, tmp_path):
         (found,) = seldio.validate(place)
-        assert (found.code, found.message, found.path) == ("SUB105", "the only label file is empty", str(path))
+        assert (found.code, found.message, found.path) == ("SUB122", "the only label file is empty", str(path))
     assert not list(seldio.validate(tmp_path, reference=Reference("x", {CLIPS[0]: 600})))
     (tmp_path / f"{CLIPS[1]}.csv").write_text(rows(1, 300))
-    assert "SUB105" not in {finding.code for finding in seldio.validate(tmp_path)}
+    assert "SUB122" not in {finding.code for finding in seldio.validate(tmp_path)}
 
 
 def messages(path: Path, reference: Path) -> list[tuple[str, str]]:

@@ -72,14 +72,22 @@ SHORT = 60
 def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
     """All result files are empty."""
     parts = collection.parts
-    if any(part.rows or part.file.data.strip() for _, part in parts):
-        return
-    if len(parts) > 1:
+    if len(parts) > 1 and not any(part.rows or part.file.data.strip() for _, part in parts):
         hint = "check that the system ran, and that its threshold is right"
         yield found(collection.path, f"all {len(parts)} files are empty", hint)
-    elif parts and parts[0][1].origin.clip not in collection.expected:
-        yield found(parts[0][1].file.path, "the only label file is empty", "that is right if nothing was detected",
-                    severity=INFO)  # fmt: skip
+
+
+@rule("SUB122", INFO)
+def empty_alone(collection: Collection, found: Found) -> Iterator[Finding]:
+    """The only label file is empty."""
+    parts, reference = collection.parts, collection.reference
+    if len(parts) != 1 or parts[0][1].rows or parts[0][1].file.data.strip():
+        return
+    part = parts[0][1]
+    events = reference.labelled.get(part.origin.clip, 0) if reference is not None else 0
+    if events or part.origin.clip not in collection.expected:  # the file of a clip that was asked for is no accident
+        more = ", and the reference has events in its clip" if events else ""
+        yield found(part.file.path, f"the only label file is empty{more}", "that is right if nothing was detected")
 
 
 #: Of the files that :func:`many_empty` looks at: the label frames up to the last label of a clip, and the rows that
