@@ -10,6 +10,7 @@ import pytest
 from conftest import Kept
 from hypothesis import given
 from hypothesis import strategies as st
+from releases import older
 
 from seldio import geometry
 from seldio.errors import UsageError
@@ -78,7 +79,9 @@ def test_on_whole_quarters_a_plane_wave_is_exact(format: str, name: str) -> None
         assert (after.T == rotate_audio(before.T, turned, "foa")).all()
     else:
         before, after = (arrays.capsules() @ v.T for v in (vectors, vectors @ turned.matrix.T))
-        assert pytest.approx(after, abs=3e-16) == rotate_audio(before, turned, "mic")
+        assert pytest.approx(after, abs=3e-16 if older("numpy", "2.0") else 1e-16) == rotate_audio(
+            before, turned, "mic"
+        )
 
 
 @pytest.mark.parametrize(("format", "name"), EACH)
