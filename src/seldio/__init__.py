@@ -41,23 +41,38 @@ if TYPE_CHECKING:
     from seldio.viewer.page import view as view
     from seldio.viewer.plot import plot as plot
 
-#: The module that each public name stands in.
 _HOMES = {
-    name: f"seldio.{module}"
-    for module, names in (
-        ("api", "read write info validate convert diff score rank compare"),
-        ("viewer.page", "view"),
-        ("viewer.plot", "plot"),
-        ("data", "open windows decode export"),
-        ("hub", "push pull"),
-        ("engines", "running"),
-        ("schema.spans", "spans"),
-        ("scores.seld.scoring", "SeldAccumulator"),
-        ("schema.event_rows", "Event to_events from_events"),
-        ("findings", "Finding Report Severity"),
-        ("errors", "SeldioError UsageError UnknownFormat InvalidData LossError"),
-    )
-    for name in names.split()
+    "read": "seldio.api",
+    "write": "seldio.api",
+    "info": "seldio.api",
+    "validate": "seldio.api",
+    "convert": "seldio.api",
+    "diff": "seldio.api",
+    "score": "seldio.api",
+    "rank": "seldio.api",
+    "compare": "seldio.api",
+    "view": "seldio.viewer.page",
+    "plot": "seldio.viewer.plot",
+    "open": "seldio.data",
+    "windows": "seldio.data",
+    "decode": "seldio.data",
+    "export": "seldio.data",
+    "push": "seldio.hub",
+    "pull": "seldio.hub",
+    "running": "seldio.engines",
+    "spans": "seldio.schema.spans",
+    "SeldAccumulator": "seldio.scores.seld.scoring",
+    "Event": "seldio.schema.event_rows",
+    "to_events": "seldio.schema.event_rows",
+    "from_events": "seldio.schema.event_rows",
+    "Finding": "seldio.findings",
+    "Report": "seldio.findings",
+    "Severity": "seldio.findings",
+    "SeldioError": "seldio.errors",
+    "UsageError": "seldio.errors",
+    "UnknownFormat": "seldio.errors",
+    "InvalidData": "seldio.errors",
+    "LossError": "seldio.errors",
 }
 
 
