@@ -370,3 +370,12 @@ def test_a_year_that_is_taken_away_comes_back_from_outside(tmp_path: Path) -> No
             shown, notes, code = outside(words, True)
             assert (code, shown, notes) == seldio(*words), words
             assert (shown, notes, code) != hidden(words, True), words
+
+
+def test_a_folder_that_is_called_like_an_installed_package_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "numpy").mkdir()
+    with other_process({"SELDIO_PLUGINS": str(tmp_path / "numpy")}) as run:
+        printed, aside, code = run(["formats"], True)
+    assert code == 2
+    assert "numpy has that name" not in printed
+    assert re.search(r"SELDIO_PLUGINS: no folder or package .*numpy", " ".join(aside.split()))

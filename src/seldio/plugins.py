@@ -61,7 +61,8 @@ def packages() -> dict[str, str]:
             folder = folder.resolve()
             sys.path.append(str(folder.parent))
         spec = importlib.util.find_spec(folder.name)
-        if spec is None or spec.submodule_search_locations is None:
+        places = spec.submodule_search_locations if spec is not None else None
+        if spec is None or places is None or (folder.is_dir() and str(folder) not in places):
             other = f": {spec.origin} has that name" if spec else ""
             raise UsageError(f"{VARIABLE}: no folder or package {entry}{other}")
         names[folder.name] = VARIABLE
