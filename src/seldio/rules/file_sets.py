@@ -159,9 +159,9 @@ def finer_frames(collection: Collection, found: Found) -> Iterator[Finding]:
     """Frames counted on too fine a grid."""
     clips = framed_clips(collection)
     if (factor := finer(clips)) is not None:
-        ended, reference = [one for one in clips if one.end], collection.reference
+        ended = [one for one in clips if one.end]
         milliseconds, rows = float(ended[-1].hop * 1000), sum(one.part.rows for one in ended)
-        end = "labels of the reference" if reference is not None and reference.labelled else "recordings"
+        end = "recordings" if all(one.known for one in ended) else "labels of the reference"
         message = f"frames of {milliseconds / factor:g} ms instead of {milliseconds:g} ms: "
         message += f"{sum(len(one.behind) for one in ended):,} of {plural(rows, 'row')} are past the end of the {end}"
         yield found(collection.path, message,
