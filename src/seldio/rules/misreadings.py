@@ -392,8 +392,8 @@ def classes_from_one(files: Profile, found: Found) -> Iterator[Finding]:
         return
     columns = [files.column(index, "class_id") for index in files.every]
     every = len(set().union(*(np.unique(column).tolist() for column in columns))) == classes
-    if np.count_nonzero(behind) < 2 <= len(behind) and len(np.unique(columns[int(behind.argmax())])) < classes:
-        return  # in one file of several, which may be of another format
+    if np.count_nonzero(behind) < 2 and len(np.unique(columns[int(behind.argmax())])) < classes:
+        return  # in a single file, which may be of another format
     for index in files.explain(files.every, "class_id"):
         message = f"classes range from {low} to {classes}: they count from 1, not from 0"
         hint = "subtract 1 from every class" + ("" if every else ", unless the class list is longer")
