@@ -188,6 +188,11 @@ def test_an_empty_file_is_said_where_there_is_no_other_and_no_clip_for_it(tmp_pa
         (found,) = seldio.validate(place)
         assert (found.code, found.message, found.path) == ("SUB122", "the only label file is empty", str(path))
     assert not list(seldio.validate(tmp_path, reference=Reference("x", {CLIPS[0]: 600})))
+    (tmp_path / "labels").mkdir()
+    (tmp_path / "labels" / path.name).write_text(rows(1, 300))
+    (found,) = (one for one in seldio.validate(path, reference=tmp_path / "labels") if one.code == "SUB122")
+    assert found.message == "the only label file is empty, and the reference has events in its clip"
+    shutil.rmtree(tmp_path / "labels")
     (tmp_path / f"{CLIPS[1]}.csv").write_text(rows(1, 300))
     assert "SUB122" not in {finding.code for finding in seldio.validate(tmp_path)}
 

@@ -27,6 +27,22 @@ def test_a_list_is_passed_over_by_every_verb(labels: str, tmp_path: Path) -> Non
     assert done.rows[1] == 2 * (len(labels.splitlines()) - labels.startswith("frame"))
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_list_may_be_in_another_encoding(encoding: str, tmp_path: Path) -> None:
+    folder = laid(tmp_path, mix001=PLAIN, mix002=PLAIN)
+    (folder / "rooms.csv").write_bytes("clip,room\nmix001,küche\nmix002,hall\n".encode(encoding))
+    assert not [one for one in seldio.validate(folder) if one.severity.value == "error"]
+    assert set(seldio.open(folder).events) == {"mix001", "mix002"}
+
+
+def test_a_list_that_is_no_text_is_an_error_for_every_verb(tmp_path: Path) -> None:
+    folder = laid(tmp_path, mix001=PLAIN, mix002=PLAIN)
+    (folder / "rooms.csv").write_bytes("clip,room\nmix001,küche\n".encode("latin-1"))
+    assert [one.code for one in seldio.validate(folder) if one.severity.value == "error"] == ["SYN101"]
+    with pytest.raises(seldio.SeldioError, match=r"rooms\.csv"):
+        list(seldio.open(folder).events.items())
+
+
 @pytest.mark.parametrize("labels", [HEADED, PLAIN], ids=["headed", "plain"])
 def test_words_in_a_file_that_is_called_like_labels_are_an_error(labels: str, tmp_path: Path) -> None:
     folder = laid(tmp_path, mix001=labels, mix003=labels, mix002="one,two,three\nno,data,here\n")

@@ -256,7 +256,9 @@ def test_jackknives_of_the_programs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("profile", ["dcase2021", "dcase2025", "corrected"])
 def test_official_points_need_a_program_that_prints_them(tmp_path: Path, profile: str) -> None:
     folder = _written(tmp_path / "ref", {"a": STEREO + "".join(f"{frame},0,0,30,100,0\n" for frame in range(40))})
-    with pytest.raises(seldio.UsageError, match=f"nothing to show in {profile}, .*; use dcase2022 or dcase2023 or "):
+    with pytest.raises(
+        seldio.UsageError, match=f"nothing to show in {profile}, .*; use dcase2022 or dcase2023 or dcase2024"
+    ):
         seldio.score(folder, folder, profile=profile, official_points=True)
     both = {clip: label(range(1, 40), 0, 30) for clip in ("a", "b")} | {"c": label(range(1, 40), 1, 30)}
     done = seldio.score(outputs(tmp_path / "out", **both), labels(tmp_path / "labels", **both), official_points=True)

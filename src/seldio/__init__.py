@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from seldio.viewer.page import view as view
     from seldio.viewer.plot import plot as plot
 
+#: The module of each public name, spelt out so that a search for a name finds it.
 _HOMES = {
     "read": "seldio.api",
     "write": "seldio.api",

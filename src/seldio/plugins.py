@@ -61,9 +61,9 @@ def packages() -> dict[str, str]:
             folder = folder.resolve()
             sys.path.append(str(folder.parent))
         spec = importlib.util.find_spec(folder.name)
-        places = spec.submodule_search_locations if spec is not None else None
-        if spec is None or places is None or (folder.is_dir() and str(folder) not in places):
-            other = f": {spec.origin} has that name" if spec else ""
+        places = [Path(one).resolve() for one in (spec and spec.submodule_search_locations) or ()]
+        if not places or (folder.is_dir() and folder not in places):
+            other = f": {spec.origin or places[0]} has that name" if spec else ""
             raise UsageError(f"{VARIABLE}: no folder or package {entry}{other}")
         names[folder.name] = VARIABLE
     for said, wing in installed():

@@ -38,6 +38,7 @@ from seldio.formats.recognise import (
     PARQUET_SUFFIX,
     Content,
     by_content,
+    in_utf8,
     is_table,
     named_like_labels,
     stem_of,
@@ -197,8 +198,8 @@ class Index:
             file.name: one for file in others
             if isinstance(one := file.told, ItemFormat) or (one is not None and _several(one))
         }  # fmt: skip
-        words = {file.name for file in others if file.told is None and wordy(file)}
-        if words:  # lists, unless they are held as labels that cannot be read
+        words = {file.name for file in others if file.told is None and wordy(in_utf8(file, lambda _: None))}
+        if words:  # what parts do not hold of them is passed over as lists
             held = {file.entry.name for part in parts(self.source, None, lambda _: None) for file in part.files}
             found |= dict.fromkeys(words - held)
         return found

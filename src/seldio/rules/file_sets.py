@@ -161,7 +161,10 @@ def finer_frames(collection: Collection, found: Found) -> Iterator[Finding]:
     if (factor := finer(clips)) is not None:
         ended = [one for one in clips if one.end]
         milliseconds, rows = float(ended[-1].hop * 1000), sum(one.part.rows for one in ended)
-        end = "recordings" if all(one.known for one in ended) else "labels of the reference"
+        known = {one.known for one in ended}
+        end = " or ".join(
+            text for kind, text in ((True, "recordings"), (False, "labels of the reference")) if kind in known
+        )
         message = f"frames of {milliseconds / factor:g} ms instead of {milliseconds:g} ms: "
         message += f"{sum(len(one.behind) for one in ended):,} of {plural(rows, 'row')} are past the end of the {end}"
         yield found(collection.path, message,

@@ -80,10 +80,11 @@ def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
 @rule("SUB122", INFO)
 def empty_alone(collection: Collection, found: Found) -> Iterator[Finding]:
     """The only label file is empty."""
-    parts, reference = collection.parts, collection.reference
-    if len(parts) != 1 or parts[0][1].rows or parts[0][1].file.data.strip():
+    if len(collection.parts) != 1:
         return
-    part = parts[0][1]
+    ((_, part),), reference = collection.parts, collection.reference
+    if part.rows or part.file.data.strip():
+        return
     events = reference.labelled.get(part.origin.clip, 0) if reference is not None else 0
     if events or part.origin.clip not in collection.expected:  # the file of a clip that was asked for is no accident
         more = ", and the reference has events in its clip" if events else ""
