@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from seldio.cli import _parser
+
 #: Libraries that take long to load, and that one line of labels needs for nothing.
 HEAVY = ("pandas", "scipy", "soundfile", "av", "jsonschema", "huggingface_hub", "yaml", "rapidfuzz", "matplotlib")
+#: What typer would load to convert options.
+BESIDE = ("pydantic", "email.message", "importlib.metadata", "socket")
 SCRIPT = """
 import json, sys
 arguments = sys.argv[1:]
@@ -63,11 +68,31 @@ def test_a_command_on_one_line_loads_no_library_that_it_does_not_need(
 ) -> None:
     given = [str(line) if part == "LINE" else str(tmp_path / "out.csv") if part == "OUT" else part for part in command]
     modules = loaded(*given)
-    assert [name for name in HEAVY if name in modules] == []
+    assert [name for name in (*HEAVY, "email.message", "importlib.metadata") if name in modules] == []
     assert len(of_seldio(modules)) <= most, of_seldio(modules)
 
 
 @pytest.mark.parametrize("command", [("--help",), ("formats",), ("rule", "--all"), ("rule", "LAB303")], ids=" ".join)
 def test_lists_load_neither_rules_nor_formats_nor_arrays(command: tuple[str, ...]) -> None:
     modules = loaded(*command)
-    assert [name for name in (*HEAVY, "numpy", "pyarrow") if name in modules] == []
+    assert [name for name in (*HEAVY, *BESIDE, "numpy", "pyarrow") if name in modules] == []
+
+
+@pytest.mark.parametrize(
+    "value", [None, "", "x", "3", 3, 0.5, "local", Path("x"), (), [], ("a", "b"), ["a", ""]], ids=repr
+)
+def test_values_of_options_are_those_that_typer_would_make(value: object) -> None:
+    for name, command in _parser().commands.items():  # type: ignore[attr-defined]
+        context = command.make_context(name, [], resilient_parsing=True)
+        for parameter in command.get_params(context):
+            if parameter.callback is None:
+                expected = outcome(type(parameter).process_value, parameter, context, value)
+                assert outcome(parameter.process_value, context, value) == expected, (name, parameter.name)
+
+
+def outcome(process: Callable[..., object], *given: object) -> tuple[object, ...]:
+    try:
+        made = process(*given)
+    except Exception as error:  # noqa: BLE001 - whatever it is, both have to raise it
+        return type(error), str(error)
+    return type(made), made

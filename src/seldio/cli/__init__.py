@@ -17,6 +17,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from seldio import wings
+from seldio.cli.values import Unconverted
 from seldio.errors import SeldioError
 from seldio.wings import Verb
 
@@ -70,7 +71,7 @@ def _command(verb: Verb) -> Any:
     return typer.main.get_command(alone)
 
 
-class _Group(TyperGroup):
+class _Group(Unconverted, TyperGroup):
     """The commands, listed without loading them; one of a wing that was taken away says so."""
 
     def __init__(self, **given: Any) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperCommand
 
+from seldio.cli.values import Unconverted
 from seldio.errors import UsageError
 from seldio.text import printable
 
@@ -27,7 +28,7 @@ class Engine(StrEnum):
     RAY = "ray"
 
 
-class Command(TyperCommand):
+class Command(Unconverted, TyperCommand):
     """A command whose help lists its options in sections, by their ``rich_help_panel``, as plain text."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
