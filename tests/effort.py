@@ -4,12 +4,29 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
 
 
 def examples(thorough: int) -> int:
     """How many examples of a property are tried: all in `make test-slow`, a tenth (but a few) in `make test`."""
     return thorough if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else max(min(thorough, 5), thorough // 10)
+
+
+def some(cases: Iterable[Any], step: int, *more: int) -> list[Any]:
+    """*cases* of a test of which `make test` runs every *step*-th (and those with the numbers *more*, from 0), so that
+    each way through the code is gone once, and `make test-slow` the others.
+    """
+    return [
+        case if number % step == 0 or number in more else pytest.param(*_values(case), marks=pytest.mark.slow)
+        for number, case in enumerate(cases)
+    ]
+
+
+def _values(case: Any) -> tuple[Any, ...]:
+    return case if isinstance(case, tuple) and not hasattr(case, "_fields") else (case,)
 
 
 def calls(work: Callable[[], object]) -> int:

@@ -278,7 +278,7 @@ def test_replies_without_end(head: str, piece: str) -> None:
         read_option(text, ["yes", "no"])
         read_option(text, ["violin", "flute"])
 
-    assert grows_no_faster(read, 4_000)
+    assert grows_no_faster(read, 2_000)
 
 
 def test_marks_behind_the_word_answer_without_end() -> None:

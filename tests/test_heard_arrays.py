@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
+from effort import some
 from typer.testing import CliRunner
 
 import seldio
@@ -55,7 +56,7 @@ def heard(sound: Any, folder: Path) -> str | None:
     return found.heard
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", some(range(8), 8, 3, 5, 6))  # each echo and each noise once
 def test_no_scene_sounds_like_the_other_array(seed: int, tmp_path: Path) -> None:
     options = RecordingOptions(Room(reverberation=(0.0, 0.4, 0.8, 1.5)[seed % 4]), snr=(None, 20, 0, -20)[seed // 2])
     sounds = record(scene(seed, 8.0, 6), 8.0, seed, options)

@@ -83,20 +83,25 @@ def within(parts: Sequence[str]) -> str:
 
 
 @cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a file, which is read once for all tests."""
+    return tuple(ast.walk(ast.parse(path.read_text("utf-8"))))
+
+
+@cache
 def imports(path: Path) -> list[tuple[str, int]]:
     """The modules a file imports, inside functions too, with their lines; those for type checkers left out."""
     return list(_imports(path))
 
 
 def _imports(path: Path) -> Iterator[tuple[str, int]]:
-    tree = ast.parse(path.read_text("utf-8"))
     typing = {
         id(node)
-        for block in ast.walk(tree)
+        for block in nodes(path)
         if isinstance(block, ast.If) and isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING"
         for node in ast.walk(block)
     }
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if id(node) in typing:
             continue
         if isinstance(node, ast.Import):
@@ -146,7 +151,7 @@ def test_a_module_of_a_wing_is_imported_by_its_own_name() -> None:
     found = []
     for path in FILES:
         if wings.owner(".".join(("seldio", *path.relative_to(SOURCE).with_suffix("").parts))) is None:
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            for node in nodes(path):
                 if isinstance(node, ast.ImportFrom) and wings.owner(str(node.module)) is None:
                     modules = [f"{node.module}.{alias.name}" for alias in node.names]
                     found += [(path.name, module) for module in modules if wings.owner(module) is not None]
@@ -156,7 +161,7 @@ def test_a_module_of_a_wing_is_imported_by_its_own_name() -> None:
 
 def functions(path: Path) -> list[ast.FunctionDef]:
     """The functions and methods of a file."""
-    return [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.FunctionDef)]
+    return [node for node in nodes(path) if isinstance(node, ast.FunctionDef)]
 
 
 def test_there_is_something_to_look_at() -> None:
@@ -177,7 +182,7 @@ def test_imports_point_down(path: Path) -> None:
 def test_the_name_of_a_class_means_one_thing() -> None:
     homes: dict[str, list[str]] = {}
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(f"{path.relative_to(SOURCE)}:{node.lineno}")
 
@@ -278,7 +283,7 @@ def test_nobody_writes_but_the_gate(path: Path) -> None:
     name = path.relative_to(SOURCE).as_posix()
     if name == "files/writing.py":
         return
-    for call in (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)):
+    for call in (node for node in nodes(path) if isinstance(node, ast.Call)):
         deed = _writes(call)
         assert deed is None or (name, deed) in _OTHERS, f"{path}:{call.lineno}: {deed} is not that of files/writing.py"
         function = call.func.id if isinstance(call.func, ast.Name) else ""

@@ -358,14 +358,14 @@ def test_any_text_is_read_or_left_to_the_judge(about, text):
 
 @pytest.mark.parametrize("bit", ["from ", "1 ", "from 1 to ", "not left ", "30 degrees left ", "bell ", "<think>", "answer: ",
                                  "one hundred and ", "1,000", "start ", "is higher than the bell ", "'", "a b says ", "((", "-"])  # fmt: skip
-@pytest.mark.parametrize("length", [2000, 200_000])
+@pytest.mark.parametrize("length", [2000, 50_000])
 def test_long_texts_take_no_long_time(bit, length):
     text = (bit * length)[:length]
     for task, question, canonical, meta in (LOCATION, SIDE, HIGHER, LIST, SPACE, MOTION, ("estimate_azimuth", "", "", {}),
                                             ("detect_time", "", "", {}), ("estimate_distance", "", "", {})):  # fmt: skip
         start = time.process_time()
         extract(AnsweredQuestion("1", task, question, canonical, canonical, meta, text), NAMES)
-        assert time.process_time() - start < 1.0, (task, text[:20])
+        assert time.process_time() - start < 0.25, (task, text[:20])
 
 
 # --- whole files -----------------------------------------------------------------------------------

@@ -7,8 +7,10 @@ import json
 import os
 import shutil
 import tarfile
+import tempfile
 import zipfile
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -122,9 +124,18 @@ def with_questions(folder: Path) -> None:
     (folder / "questions.jsonl").write_text(json.dumps(asked) + "\n", "utf-8")
 
 
+@cache
+def _sound() -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        write_tree(Path(folder) / "set", 3, seconds=1.0, clips=CLIPS)
+        return content(Path(folder) / "set")
+
+
 def with_sound(folder: Path) -> None:
     """A data set with recordings, videos and labels."""
-    write_tree(folder, 3, seconds=1.0, clips=CLIPS)
+    for name, data in _sound().items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
 
 
 @pytest.mark.parametrize("kind", WHOLE)

@@ -143,12 +143,11 @@ def wings() -> tuple[Wing, ...]:
     return tuple(dict.fromkeys((*OWN, *added, *plugins.rows("wings", Wing))))
 
 
+@cache
 def owner(module: str) -> Wing | None:
     """The wing that a module belongs to; None for one of the core."""
-    for wing in OWN:
-        if any(module == own or module.startswith(f"{own}.") for own in wing.modules):
-            return wing
-    return None
+    of = (wing for wing in OWN if any(module == own or module.startswith(f"{own}.") for own in wing.modules))
+    return next(of, None)
 
 
 @cache

@@ -52,7 +52,7 @@ class Home(NamedTuple):
         Raises:
             UsageError: it can be of no other, and their wing is missing.
         """
-        named, begins = self.name and _finder(self.name)(name), self.head and _finder(self.head)(data[:_LOOK])
+        named, begins = self.name and _finder(self.name)(name), self.head and _finder(self.head)(data, 0, _LOOK)
         if named or (begins and self.head not in _COMMON):
             wings.require(f"seldio.formats.{self.module}", text.printable(name))
         return bool(named or begins)
@@ -69,7 +69,7 @@ _LOOK = 1 << 16
 
 
 @cache
-def _finder(pattern: Any) -> Callable[[Any], object]:
+def _finder(pattern: Any) -> Callable[..., object]:
     """What looks for a pattern: where it has to be at the beginning, nowhere else."""
     compiled = re.compile(pattern)
     return compiled.match if pattern[:2] in (r"\A", rb"\A") else compiled.search
@@ -172,7 +172,7 @@ def __getattr__(name: str) -> Any:
 
 def _named(name: str) -> Iterator[Format]:
     """The formats with this name or alias: of labels, of questions."""
-    for one in dict.fromkeys((*own(), *index())):
+    for one in dict.fromkeys((*own(), *index())) if plugins.packages() else own():
         if name == one.name or name in one.aliases:
             wings.require(f"seldio.formats.{one.home}", f"the format {name}")
             home = next((home for home in HOMES if home.module == one.home), None)
