@@ -19,8 +19,12 @@ def _no_network(*_: object, **__: object) -> NoReturn:
     raise socket.gaierror("pages run without a network")
 
 
-# torchdata 0.11 calls what torch 2.13 calls deprecated, and torch counts the processors of a small machine.
-@pytest.mark.filterwarnings("ignore:'set_vital' is deprecated", "ignore:This DataLoader will create")
+# torchdata 0.11 calls what torch 2.13 calls deprecated; torch counts the processors and accelerators of the machine.
+@pytest.mark.filterwarnings(
+    "ignore:'set_vital' is deprecated",
+    "ignore:This DataLoader will create",
+    "ignore:'pin_memory' argument is set as true but no accelerator",
+)
 @pytest.mark.parametrize(
     "path", [pytest.param(path, marks=_marks(path), id=str(path.relative_to(ROOT))) for path in pages()]
 )

@@ -326,10 +326,16 @@ class ItemRow(NamedTuple):
 
 
 class Items(ArrowTable):
-    """The questions of a dataset, by number and one after the other, and one Arrow table of them all."""
+    """The questions of a dataset, by number and one after the other, and one Arrow table of them all.
 
-    def __init__(self, rows: Sequence[ItemRow]) -> None:
+    Args:
+        rows: the questions.
+        predictions: the format of predictions that lie there as well; empty if none do.
+    """
+
+    def __init__(self, rows: Sequence[ItemRow], predictions: str = "") -> None:
         self.rows = rows
+        self.predictions = predictions
 
     def __repr__(self) -> str:
         return f"Items({plural(len(self), 'question')})"
@@ -364,6 +370,5 @@ def read_questions(source: Source, format: ItemFormat | None) -> Items:
     """The questions in the files of *source*; predictions are left out."""
     names = {entry.path: entry.name for entry in source}
     readings = read_items(source, format, raise_errors)
-    return Items(
-        [ItemRow(row, names[reading.path]) for reading in readings for row in reading.rows if isinstance(row, Item)]
-    )
+    rows = [ItemRow(row, names[one.path]) for one in readings for row in one.rows if isinstance(row, Item)]
+    return Items(rows, next((one.format.name for one in readings if one.format.holds == "predictions"), ""))

@@ -17,7 +17,7 @@ from seldio import formats
 from seldio.check.facts import LabelFacts
 from seldio.data.arrow_tables import Events, Items
 from seldio.data.clip_media import Media
-from seldio.data.index import Index
+from seldio.data.index import Index, holds_predictions
 from seldio.data.saved_index import saved_index
 from seldio.errors import UsageError
 from seldio.files import Entry, open_source
@@ -86,7 +86,14 @@ class Dataset:
 
         Raises:
             InvalidData: the first thing wrong, with file, line and column.
+            UsageError: there are predictions, and not the questions that they answer.
         """
+        if (told := self._questions.predictions) and not self._index.items.rows:
+            raise UsageError(holds_predictions(self._index.source, told))
+        return self._questions
+
+    @cached_property
+    def _questions(self) -> Items:
         everything = self._index.items
         if self._chosen is None and not self._conditions:
             return everything
@@ -96,7 +103,8 @@ class Dataset:
                 row for row in everything.rows
                 if all(condition.holds(row.item) for condition in self._conditions)
                 and all((clip := clip_of(path, row.file)) is None or clip in self.rows for path in row.item.audio)
-            ]
+            ],
+            everything.predictions,
         )  # fmt: skip
 
     @property
@@ -107,9 +115,9 @@ class Dataset:
     @property
     def splits(self) -> dict[str, Dataset]:
         """A dataset for each split of the clips, or else of the questions, in the order of their names."""
-        named = {*pc.unique(self.rows.column("split")).to_pylist()} - {None} or {item.split for item in self.items} - {
-            None
-        }
+        named = {*pc.unique(self.rows.column("split")).to_pylist()} - {None} or {
+            item.split for item in self._questions
+        } - {None}
         return {name: self._where("split", name) for name in sorted(filter(None, named))}
 
     def select(
@@ -181,10 +189,13 @@ class Dataset:
                 "rows": table.num_rows,
                 **LabelFacts.of(table, self.events.hop).counts(self.events.hop, self.events.vocabulary),
             }
-        if self.items:
+        if self._questions:
             found["items"] = {
-                "rows": len(self.items),
-                **{f"{field}s": _counts(getattr(item, field) for item in self.items) for field in ("task", "split")},
+                "rows": len(self._questions),
+                **{
+                    f"{field}s": _counts(getattr(item, field) for item in self._questions)
+                    for field in ("task", "split")
+                },
             }
         return found
 
@@ -206,7 +217,7 @@ class Dataset:
             raise UsageError(f"{field} {listed(texts)}: the column {field} of the clip table has numbers, such as 22")
         kept = self.rows.where(field, [value for value in pc.unique(column).to_pylist() if _meets(value, values)])
         if field == "split" and not kept:  # then it is one of questions, or none at all
-            clips = self._chosen if any(_meets(item.split, values) for item in self.items) else kept
+            clips = self._chosen if any(_meets(item.split, values) for item in self._questions) else kept
             return Dataset(self._index, clips, (*self._conditions, _Condition("split", values)))
         return Dataset(self._index, kept, self._conditions)
 

@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 
 from seldio import __version__
+from seldio.conversion.inputs import with_companions
 from seldio.conversion.outputs import safe_name
 from seldio.conversion.report import Conversion
 from seldio.data.export_shards import ExportFiles, FilePart, copied, folder_files, parquet_files, tar_files
@@ -173,6 +174,7 @@ def export(
             raise UsageError(f"{printable(str(place))} is inside the source: choose a folder outside it")
         if not opened.entries:
             raise UsageError(f"{printable(opened.path)} holds no files to export")
+        opened = with_companions(opened)
         plan = ExportPlan(Index(opened, get(format) if format is not None else None, force=force), array)
         writer, options = _KINDS[kind], {"embed": embed, "shard_bytes": shard_bytes}
         if writer is None:

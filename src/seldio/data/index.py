@@ -114,7 +114,7 @@ class Index:
         tables = (row.files.keys() == {"metadata"} and row.metadata in self._apart for row in self.tree.clips)
         held = held_items(self.source) if all(tables) else None
         if held is not None and held.holds == "predictions" and not self.clips and not len(self.items):
-            raise UsageError(f"{where} holds predictions ({held.name}): open the questions that they answer")
+            raise UsageError(holds_predictions(self.source, held.name))
         return self
 
     @cached_property
@@ -131,7 +131,15 @@ class Index:
                 rows.append(_loose(clip, name))
         counts = Counter(row.clip for row in rows)
         named = {row.clip if counts[row.clip] == 1 else _path(row): row for row in rows}
-        return ClipTable.of(named | {clip: _loose(clip) for clip in self._wholes if clip not in named})
+        several = {clip: file for clip, file in self._wholes.items() if clip not in named}
+        # what several people wrote about one recording are clips of their own, which all have that recording
+        about = {clip: row for clip, file in several.items() if (row := named.get(_stem(file.entry))) is not None
+                 and row.metadata is None and _stem(file.entry) not in self._wholes}  # fmt: skip
+        for row in about.values():
+            named.pop(row.clip, None)
+        return ClipTable.of(named | {
+            clip: about[clip].model_copy(update={"clip": clip}) if clip in about else _loose(clip) for clip in several
+        })  # fmt: skip
 
     @cached_property
     def label_files(self) -> Mapping[str, ClipLabelFile]:
@@ -228,7 +236,7 @@ class Index:
     def _annotations(self) -> Mapping[str, str]:
         """Labels as JSON of 2026, by file name, with their clip."""
         return {
-            name: stem_of(posixpath.basename(name))
+            name: _stem(self.entries[name])
             for name, format in self._looks.items() if format == DCASE2026.name
         }  # fmt: skip
 
@@ -272,6 +280,11 @@ class Index:
         return found
 
 
+def holds_predictions(source: Source, format: str) -> str:
+    """What to say where questions are asked for and predictions are there."""
+    return f"{printable(source.path)} holds predictions ({format}): open the questions that they answer"
+
+
 def _several(format: Format) -> bool:
     """Whether it is a table of labels in which rows say of which recording they are."""
     return isinstance(format, LabelFormat) and format.clips_by == "rows" and format is not PARQUET
@@ -298,6 +311,11 @@ def _joined(some: Mapping[str, ClipLabelFile], more: Mapping[str, ClipLabelFile]
 
 def _loose(clip: str, metadata: str | None = None) -> Clip:
     return Clip.model_validate({"clip": clip, "layout": "loose", "metadata": metadata})
+
+
+def _stem(entry: Entry) -> str:
+    """The recording that a label file is called after."""
+    return stem_of(posixpath.basename(entry.name))
 
 
 def _path(row: Clip) -> str:

@@ -57,13 +57,13 @@ def difference(old: Path, new: Path, format: str | None, new_format: str | None,
                 "same, or name the format (--format) of what is meant"
             )
         title = f"{printable(os.fspath(old))} → {printable(os.fspath(new))}"
-        found = []
+        found, several = [], len(sides[0]) > 1
         for kind in sides[0]:
             if kind != "labels":
-                found.append(_item_report(title, compared_items(kind, sides[0][kind], sides[1][kind])))
+                found.append(_item_report(title, compared_items(kind, sides[0][kind], sides[1][kind]), several))
                 continue
             both = versions(a, b, (_labels(named[0]), _labels(named[1])))
-            found.append(_label_report(title, both, compared(both, force)))
+            found.append(_label_report(title, both, compared(both, force), several))
     return found[0] if len(found) == 1 else _as_one(title, found)
 
 
@@ -130,7 +130,7 @@ def _changes(rows: Iterable[tuple[Cell, ...]], over: Sequence[Column]) -> Table:
 # --- labels -----------------------------------------------------------------------------------------------------------
 
 
-def _label_report(title: str, found: LabelVersions, changes: LabelChanges) -> Difference:
+def _label_report(title: str, found: LabelVersions, changes: LabelChanges, several: bool) -> Difference:
     changed = [clip for clip in changes.changed if not clip.reordered]
     rows: list[tuple[Cell, ...]] = []
     causes: dict[str, list[ChangedClip]] = {}
@@ -155,8 +155,7 @@ def _label_report(title: str, found: LabelVersions, changes: LabelChanges) -> Di
         if fields:
             rows.append((f"columns {words}: {', '.join(fields)}", changes.clips, None, "all clips"))
     columns = Column("clips", "clips", digits=0), Column("events", "events", digits=0), Column("where", "where")
-    same = changes.clips - len(changed)
-    over = f"{plural(changes.clips, 'clip')} in both: {same:,} the same, {len(changed):,} changed"
+    over = _over(changes.clips, "clip", len(changed), several)
     tables = [_changes(rows, columns), _clip_table(changed), _event_table(changed)]
     reordered = [clip.clip for clip in changes.changed if clip.reordered]
     notices = []
@@ -224,7 +223,16 @@ Column("change", "change"), Column("detail", "detail"),
 # --- questions and predictions ------------------------------------------------------------------------------------
 
 
-def _item_report(title: str, changes: ItemChanges) -> Difference:
+def _over(common: int, noun: str, changed: int | None, several: bool) -> str:
+    """What both versions have; of several kinds of data the kind comes first. *changed*: None where all of it is."""
+    first = f"{noun}s in both: {common:,}" if several else f"{plural(common, noun)} in both"
+    if changed is None:
+        return first
+    counts = f"{common - changed:,} the same, {changed:,} changed"
+    return f"{first} ({counts})" if several else f"{first}: {counts}"
+
+
+def _item_report(title: str, changes: ItemChanges, several: bool) -> Difference:
     rows: list[tuple[Cell, ...]] = [(text, count, "") for text, count in changes.causes]
     for kind, some in _by_kind(changes).items():
         words = item_changes.KINDS.get(kind, f"rows with another value of {kind}")
@@ -234,9 +242,7 @@ def _item_report(title: str, changes: ItemChanges) -> Difference:
     columns = Column("rows", "rows", digits=0), Column("where", "where")
     touched = len({row.id for row in changes.changed if row.kind not in ("added", "dropped")})
     noun = "question" if changes.holds == "items" else "prediction"
-    over = f"{plural(changes.common, noun)} in both"
-    if not changes.causes:
-        over += f": {changes.common - touched:,} the same, {touched:,} changed"
+    over = _over(changes.common, noun, None if changes.causes else touched, several)
     order = Notice("row-order", f"{noun}s are in another order")
     tables = [_changes(rows, columns)]
     if changes.changed:

@@ -53,11 +53,10 @@ def restored(source: Source, sink: Sink, limits: Limits) -> Source:
     for entry in source:
         if entry.name not in shards:
             derived += _plain(entry, written, entries, sink, limits)
-    # what its tables of labels tell again; other texts are labels where they lie in a shard
-    again = (".csv", ".json", ".eaf", ".jams", *(() if written is None else (".parquet",)))
-    texts = (entry for found in shards.values() for entry in found if entry.name.lower().endswith((".txt", ".tsv")))
-    if next(texts, None) is None and not any(entry.name.lower().endswith(again) for entry in entries):
-        entries += [entry for entry in derived if entry.name.startswith(LABELS)]
+    # all files come back from an export that is whole; of one that was fetched in part, tables of labels tell the rest
+    if written is None or not written.keys() <= {entry.name for entry in source}:
+        names, tables = {entry.name for entry in entries}, [one for one in derived if one.name.startswith(LABELS)]
+        entries += tables if names.isdisjoint(name for table in tables for name in _made_of(table)) else []
     kind: Kind = "tar" if source.kind == "file" else source.kind
     return Source(source.path, kind, checked(_once(entries, sink), sink), source._stack, source.entries)
 
@@ -114,6 +113,18 @@ def _plain(
     if name == entry.name or safe(name, entry.path, sink, limits):
         entries.append(dataclasses.replace(entry, name=name))
     return []
+
+
+def _made_of(entry: Entry) -> list[str]:
+    """The files that a table of labels was made from; none where it does not tell."""
+    from seldio.files.parquet_files import parquet_file
+
+    try:
+        with guard(entry.path), entry.open() as stream:
+            told = json.loads((parquet_file(stream).schema_arrow.metadata or {}).get(b"seldio", b"{}"))
+        return [str(file["name"]) for file in told.get("files", ())]
+    except (InvalidData, ValueError, LookupError, TypeError, AttributeError):
+        return []  # what is wrong with it is told when it is read
 
 
 def _once(entries: Sequence[Entry], sink: Sink) -> Iterator[Entry]:

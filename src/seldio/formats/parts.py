@@ -460,7 +460,7 @@ def _accompanied(groups: Sequence[Part], source: Source) -> list[Part]:
         for part, format in zip(groups, [part.format for part in groups], strict=True)
         if isinstance(format, LabelFormat)
         for file in part.files
-        if (own := format.companions(str(file.entry.local or file.entry.name), file.clip))
+        if (own := format.companions(_place(file.entry), file.clip))
     }  # fmt: skip
     if not wanted:
         return list(groups)
@@ -471,6 +471,12 @@ def _accompanied(groups: Sequence[Part], source: Source) -> list[Part]:
         dataclasses.replace(part, files=tuple(f._replace(beside=found.get(f.entry.path, ())) for f in part.files))
         for part in groups
     ]
+
+
+def _place(entry: Entry) -> str:
+    """Where a file is, for what its name and folder tell; a copy in an export has the name that it had."""
+    copied = entry.local is None or entry.local.name != entry.name.rpartition("/")[2]
+    return entry.name if copied else str(entry.local)
 
 
 def _cut(part: Part, found: _Evidence, size: int, by_clip: bool = False, split: bool = False) -> Iterator[Part]:

@@ -26,6 +26,7 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 from seldio import progress, rules
 from seldio.check.description import description
 from seldio.check.validation import examine
+from seldio.conversion.inputs import with_companions
 from seldio.data.exporting import LIMITS, MANIFEST, ExportFile, Manifest, export
 from seldio.engines import cut
 from seldio.errors import SeldioError, UsageError
@@ -286,7 +287,7 @@ def _as_they_are(source: str, folder: Path, sink: Sink, include: Sequence[str]) 
     with open_source(source, sink, LIMITS, as_it_lies=True) as opened:
         going: list[Entry] = []
         staying: list[str] = []
-        for entry in opened:
+        for entry in with_companions(opened):
             allowed = suffix_of(entry.name) in ALLOWED or entry.name.rpartition("/")[2].lower().startswith(NAMED)
             if allowed or any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in include):
                 going.append(entry)
