@@ -65,7 +65,7 @@ def read(path: Path, *, format: str | None = None, force: bool = False) -> pa.Ta
     from seldio import formats
     from seldio.conversion.inputs import holds_labels, read_single
 
-    if format is not None and (named := formats.named(format, formats.ItemFormat)) is not None:
+    if format is not None and (named := formats.of_questions(format)) is not None:
         from seldio.conversion.item_inputs import read_item_table
 
         return read_item_table(path, named)

@@ -27,7 +27,6 @@ from seldio.formats.label_csv import Dialect
 from seldio.formats.recognise import stem_of
 from seldio.geometry import FARTHEST
 from seldio.schema.arrays import from_numpy, from_texts, pc, to_mask, to_numpy
-from seldio.schema.event_rows import Event
 from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
 from seldio.text import printable
 from seldio.vocabularies import Vocabulary, spelling, vocabulary
@@ -120,6 +119,8 @@ def given_class(fill: Mapping[str, Any], target: LabelFormat) -> int | None:
 
 def _scalar(field: str, value: Any) -> pa.Scalar:
     """*value*, perhaps given as text, as a value of *field*."""
+    from seldio.schema.event_rows import Event
+
     try:
         scalar = pa.scalar(value).cast(COLUMNS[field])
         Event.model_validate({"clip": "-", field: scalar.as_py()})

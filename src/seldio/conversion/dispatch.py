@@ -14,7 +14,7 @@ from seldio.errors import UnknownFormat, UsageError
 from seldio.files import Source, open_source
 from seldio.files.sources import beside, is_remote, no_such
 from seldio.findings import raise_errors
-from seldio.formats import Format, ItemFormat, LabelFormat, get
+from seldio.formats import Format, LabelFormat, get
 from seldio.formats.datasets import of_dialect
 from seldio.tasks.specs import QuestionOptions
 from seldio.text import meant, printable
@@ -45,7 +45,7 @@ def convert_any(
     if isinstance(path, str):
         path, told = resolved(path)
         format = told if format is None else format
-    items = isinstance(to, str) and (to == formats.PARQUET.name or formats.named(to, ItemFormat) is not None)
+    items = isinstance(to, str) and (to == "parquet" or formats.of_questions(to) is not None)
     if drop_unfit and (not items or isinstance(path, Source)):
         raise UsageError(_NOT_QUESTIONS)
     if isinstance(path, Source) or isinstance(to, LabelFormat) or isinstance(format, LabelFormat):
@@ -68,14 +68,14 @@ def convert_any(
         raise formats.unknown(to, (*STORED, "foa", "mic"))
     if not items:
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
-    given = formats.named(format, ItemFormat) if format is not None else None
+    given = formats.of_questions(format) if format is not None else None
     from seldio.conversion.item_inputs import held_items
     from seldio.conversion.items import convert_items
 
     with open_source(path, raise_errors) as source:
         several = not source.single
-        labels = several and to == formats.PARQUET.name  # the table of many files is one of labels
-        unclear = format in (None, formats.PARQUET.name) and not labels
+        labels = several and to == "parquet"  # the table of many files is one of labels
+        unclear = format in (None, "parquet") and not labels
         held = held_items(_without(source, out)) if unclear else given
         target = formats.meant(to, held)
         if drop_unfit and held is None:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import io
 import os
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Source
 from seldio.files.sources import reopened
 from seldio.findings import Sink, raise_errors
 from seldio.formats import format_of_file, get
-from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.parts import candidates, parts
 from seldio.formats.recognise import PARQUET_SUFFIX
 from seldio.text import plural, printable
+
+if TYPE_CHECKING:
+    from seldio.formats.items import ItemFormat, ItemReading
 
 #: Bytes of a file that tell its format; of a smaller file, all of them.
 _HEAD = 1 << 16
@@ -38,13 +40,17 @@ def held_items(source: Source) -> ItemFormat | None:
             format = format_of_file(entry.read() if table else entry.head(_HEAD), entry.name)
         except InvalidData:
             continue  # what is wrong is told when the file is read in earnest
-        if isinstance(format, ItemFormat):
-            return format
+        if format is not None and format.holds != "events":
+            return cast("ItemFormat", format)
     return None
 
 
 def read_item_table(path: str | os.PathLike[str], format: ItemFormat | None = None) -> pa.Table | None:
     """The questions or predictions of a source in one table; None where it holds none and *format* names none."""
+    import pyarrow.parquet as pq
+
+    from seldio.formats.items import ItemFormat
+
     readings = read_items(path, format, raise_errors)
     if not readings and format is None:
         return None

@@ -32,7 +32,6 @@ from seldio.files.sources import reopened
 from seldio.findings import Finding
 from seldio.formats import LabelFormat, get
 from seldio.formats.label_csv import Dialect
-from seldio.formats.parquet import reading_of, write_clips
 from seldio.formats.parts import Part, resolved
 from seldio.formats.recognise import Recognised, suffixes
 from seldio.rules.ignored import why_no_labels
@@ -314,6 +313,8 @@ def write_events(
     force: bool,
 ) -> tuple[str, ...]:  # fmt: skip
     """Write an event table, see :func:`seldio.write`; *single*: *out* is the file if it has one clip."""
+    from seldio.formats.parquet import reading_of
+
     portion = Portion((), keep=True, _read=[Recognised(reading_of(event_table(table), "the table"), False, "")])
     single = single and len(origin_of(event_table(table)).files) == 1
     return _converted(
@@ -403,6 +404,8 @@ def _write_table(
     goal: Goal, portions: Sequence[Portion], layouts: Sequence[LayoutSurvey], out: str | BinaryIO, local: Sequence[str]
 ) -> tuple[str, ...]:
     """Write the Parquet table of all portions as their rows come."""
+    from seldio.formats.parquet import write_clips
+
     path = table_place(out, local, len(layouts)) if isinstance(out, str) else None
     (layout,) = layouts
     columns = (layout.columns | set(dict(goal.fill))) & set(goal.target.carries)

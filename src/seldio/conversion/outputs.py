@@ -82,7 +82,7 @@ def clip_tables(table: pa.Table) -> Iterator[tuple[ClipFile, pa.Table]]:
     """The rows of each clip with its file, in the order of the files; silent clips included."""
     codes, names = clip_codes(table)
     ends = np.flatnonzero(np.diff(codes)) + 1
-    if len(ends) >= len(np.unique(codes)) > 0:  # a clip stands in several places
+    if len(ends) >= np.count_nonzero(np.bincount(codes)) > 0:  # a clip stands in several places
         order = np.argsort(codes, kind="stable")
         codes, table = codes[order], table.take(pa.array(order))
         ends = np.flatnonzero(np.diff(codes)) + 1

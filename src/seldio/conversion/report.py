@@ -10,7 +10,6 @@ from typing import Any
 
 from seldio import formats
 from seldio.findings import Finding
-from seldio.formats import ItemFormat
 from seldio.text import listed, plural, printable
 
 #: Columns of a report of questions.
@@ -68,7 +67,7 @@ class Conversion:
     def lines(self) -> Iterator[str]:
         """What was done, for people."""
         read, written = self.rows
-        noun = "clip" if formats.named(self.target, ItemFormat) is None else "question"
+        noun = "clip" if formats.of_questions(self.target) is None else "question"
         rows = plural(read, "row") + (f" became {written:,}" if read != written else "")
         where = "" if self.written == ("-",) else f" in {plural(len(self.written), 'file')}"
         yield f"{self.names}: {plural(self.clips, noun)}, {rows}{where}"

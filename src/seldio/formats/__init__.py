@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
 
 from seldio import plugins, text, wings
 from seldio.errors import UnknownFormat
@@ -187,6 +187,12 @@ def named(name: str, kind: type[_F]) -> _F | None:
     return None
 
 
+def of_questions(name: str) -> ItemFormat | None:
+    """The format of questions or predictions called *name*, if there is one; no other is loaded to see that."""
+    found = next((cast("ItemFormat", format) for format in _named(name) if format.holds != "events"), None)
+    return found if found is None or found.name == name else found.under(name)
+
+
 @overload
 def get(name: str) -> LabelFormat: ...
 @overload
@@ -207,9 +213,7 @@ def get(name: str, kind: type[Any] | None = None) -> Any:
 
 def asked(name: str) -> Format:
     """The format called *name*, of questions if there is one, else of labels; raises as :func:`get`."""
-    from seldio.formats.items import ItemFormat
-
-    return named(name, ItemFormat) or get(name)
+    return of_questions(name) or get(name)
 
 
 def unknown(name: str, more: Iterable[str] = ()) -> UnknownFormat:
@@ -223,9 +227,7 @@ def meant(name: str, source: ItemFormat | None) -> ItemFormat | None:
 
     ``parquet`` is the table of labels, of questions or of predictions: of whatever the source holds.
     """
-    from seldio.formats.items import ItemFormat
-
-    return named(f"{source.holds}-parquet" if source is not None and name == "parquet" else name, ItemFormat)
+    return of_questions(f"{source.holds}-parquet" if source is not None and name == "parquet" else name)
 
 
 def format_names() -> list[str]:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from seldio.formats.datasets import (
     AUDIO,
@@ -23,8 +23,10 @@ from seldio.formats.datasets import (
     dataset,
     kind_of,
 )
-from seldio.schema.clips import Clip
 from seldio.text import plural
+
+if TYPE_CHECKING:
+    from seldio.schema.clips import Clip
 
 __all__ = ["AUDIO", "TYPES", "Holding", "Tree", "TreePlace", "read_tree"]
 
@@ -101,7 +103,6 @@ class Tree:
     """A dataset tree as its file names tell it."""
 
     row: DatasetSpec  # its row of the table
-    clips: tuple[Clip, ...]  # the recordings with their files, sorted by set, split and name
     evidence: str  # one sentence on why it is this layout
     places: tuple[TreePlace, ...]  # every file, sorted by name
 
@@ -109,6 +110,12 @@ class Tree:
     def layout(self) -> str:
         """The name of the layout, e.g. ``starss23``; ``loose`` if none is known."""
         return self.row.name
+
+    @cached_property
+    def clips(self) -> tuple[Clip, ...]:
+        """The recordings with their files, sorted by set, split and name."""
+        clips = _clips(self.row, self.places)
+        return tuple(sorted(clips, key=lambda clip: (clip.set or "", clip.split or "", clip.clip)))
 
     @cached_property
     def holdings(self) -> dict[tuple[Set, str], Holding]:
@@ -171,8 +178,7 @@ def read_tree(names: Sequence[str], root: str = "") -> Tree:
     row, evidence = _decide(given, ["/".join((*above, name)) for name in media])
     topped = any(_top(row, name.split("/")[:-1]) is not None for name in ("/".join((*above, "-")), *ordered))
     places = tuple(_place(row, above, name, not topped) for name in ordered)
-    clips = sorted(_clips(row, places), key=lambda clip: (clip.set or "", clip.split or "", clip.clip))
-    return Tree(row, tuple(clips), evidence, places)
+    return Tree(row, evidence, places)
 
 
 def _top(row: DatasetSpec, folders: Sequence[str]) -> int | None:
@@ -228,6 +234,8 @@ def _apart(places: list[TreePlace]) -> Iterable[list[TreePlace]]:
 
 
 def _clip(row: DatasetSpec, files: list[TreePlace]) -> Clip:
+    from seldio.schema.clips import Clip  # a model of pydantic, which takes longer to load than a tree to read
+
     place, named = files[0], files[0].named
     split = _split(row, place)
     site = next((name for name in ("sony", "tau") if split is not None and split.endswith(f"-{name}")), None)

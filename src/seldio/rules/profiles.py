@@ -204,7 +204,8 @@ def _angles(labels: Labels) -> dict[str, Values]:
     if close.any():
         found["angles.decimals"] = _sums(labels, ~whole | (elevation != np.rint(elevation)))
     medians, beyond = np.zeros(files), np.zeros(files, np.int64)
-    for index in np.flatnonzero((lowest >= 0) & (highest <= 180)).tolist():
+    asked = (lowest >= 0) & (highest >= 45) & (highest <= 180)  # LAB314 asks for medians from 45 on
+    for index in np.flatnonzero(asked).tolist():
         own = elevation[labels.rows_of(index)]
         medians[index], beyond[index] = np.median(own), np.count_nonzero(own > 90)
     return found | {"elevation.median": medians, "elevation.over": beyond}

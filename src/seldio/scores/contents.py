@@ -9,7 +9,6 @@ from seldio import formats
 from seldio.conversion.item_inputs import held_items
 from seldio.files import open_source
 from seldio.findings import raise_errors
-from seldio.formats import ItemFormat
 from seldio.formats.datasets import of_dialect
 from seldio.formats.parts import parts
 from seldio.scores.scorers import what
@@ -40,7 +39,7 @@ def holds_answers(path: Path, profile: str | None, format: str | None) -> bool:
     if profile is not None:
         return what(profile) == "answers"
     if format is not None:
-        return formats.named(format, ItemFormat) is not None
+        return formats.of_questions(format) is not None
     with open_source(path, raise_errors) as source:
         return held_items(source) is not None
 

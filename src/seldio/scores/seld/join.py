@@ -19,7 +19,6 @@ import numpy as np
 import pyarrow as pa
 
 from seldio import clock
-from seldio.check import reference as references
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown
@@ -450,7 +449,9 @@ def lengths(labels: Labels, clips: Iterable[str], recordings: str | None) -> dic
 
 
 def _named(recordings: str, clips: Iterable[str]) -> dict[str, int]:
-    loaded = references.load(recordings)
+    from seldio.check.reference import load
+
+    loaded = load(recordings)
     frames = loaded.clips if isinstance(loaded, Reference) else {}
     found = {clip: frames.get(clip) or frames.get(posixpath.basename(clip)) for clip in clips}
     known = {clip: length for clip, length in found.items() if length}
