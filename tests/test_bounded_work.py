@@ -135,21 +135,21 @@ def options(count: int, *, alike: bool = False) -> bytes:
 
 #: What one format alone can hold any number of.
 OWN: dict[str, tuple[str, Callable[[int], bytes], int]] = {
-    "annotations in a chain": ("k.eaf", lambda n: elan("".join(depending(i, i - 1) for i in range(n, 0, -1))), 5_000),
-    "annotations in a circle": ("k.eaf", lambda n: elan("".join(depending(i, i % n + 1) for i in range(1, n + 1))), 5_000),
-    "annotations of one": ("k.eaf", lambda n: elan("".join(depending(i, 0) for i in range(1, n + 1))), 5_000),
-    "annotations of none": ("k.eaf", lambda n: elan("".join(depending(i, "x") for i in range(1, n + 1))), 5_000),
-    "references to characters": ("k.eaf", lambda n: elan("", "a&amp;" * n), 50_000),
-    "elements of no use": ("k.eaf", lambda n: elan("<a>é</a>\n" * n), 20_000),
-    "repeated keys in a line": ("q.jsonl", lambda n: b'{"question": "a", "answer": "b"' + b', "k": 1' * n + b"}\n", 50_000),
+    "annotations in a chain": ("k.eaf", lambda n: elan("".join(depending(i, i - 1) for i in range(n, 0, -1))), 2_500),
+    "annotations in a circle": ("k.eaf", lambda n: elan("".join(depending(i, i % n + 1) for i in range(1, n + 1))), 2_500),
+    "annotations of one": ("k.eaf", lambda n: elan("".join(depending(i, 0) for i in range(1, n + 1))), 2_500),
+    "annotations of none": ("k.eaf", lambda n: elan("".join(depending(i, "x") for i in range(1, n + 1))), 2_500),
+    "references to characters": ("k.eaf", lambda n: elan("", "a&amp;" * n), 10_000),
+    "elements of no use": ("k.eaf", lambda n: elan("<a>é</a>\n" * n), 10_000),
+    "repeated keys in a line": ("q.jsonl", lambda n: b'{"question": "a", "answer": "b"' + b', "k": 1' * n + b"}\n", 20_000),
     "repeated keys in lines": ("q.jsonl", lambda n: b'{"question": "a", "answer": "b", "answer": "c"}\n' * n, 2_000),
     "different keys in a line": (
         "q.jsonl", lambda n: ('{"question": "a", "answer": "b"' + "".join(f', "k{i}": 1' for i in range(n)) + "}\n").encode(),
-        20_000,
+        10_000,
     ),
     "tasks of Label Studio": ("tasks.json", tasks, 300),
-    "options of a question": ("q.jsonl", lambda n: options(n + 2), 4_000),
-    "equal options of a question": ("q.jsonl", lambda n: options(n + 2, alike=True), 4_000),
+    "options of a question": ("q.jsonl", lambda n: options(n + 2), 2_000),
+    "equal options of a question": ("q.jsonl", lambda n: options(n + 2, alike=True), 2_000),
     "shapes of records": (
         "q.jsonl", lambda n: "".join(f'{{"question": "a", "answer": "b", "k{i}": 1}}\n' for i in range(n)).encode(), 1_000,
     ),

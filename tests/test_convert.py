@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import io
 import json
+import shutil
 import zipfile
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import Kept
-from effort import examples
+from effort import examples, some
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import REAL, event_tables
@@ -804,9 +805,15 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("share", some([4, 1], 2))
 @pytest.mark.parametrize(("source", "name"), FILES.items(), ids=FILES)
-def test_real_files_come_back_byte_identical(kept: Kept, tmp_path: Path, source: str, name: str) -> None:
+def test_real_files_come_back_byte_identical(kept: Kept, tmp_path: Path, source: str, name: str, share: int) -> None:
     path = kept / source
+    if path.is_dir() and share > 1:
+        path = Path(shutil.copytree(path, tmp_path / "part"))
+        for number, file in enumerate(sorted(path.rglob("*.*"))):
+            if number % share:
+                file.unlink()
     convert_source(path, f"{tmp_path}/direct/", name)
     convert_source(path, tmp_path / "t.parquet", "parquet")
     convert_source(tmp_path / "t.parquet", tmp_path / "unpacked", name)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -25,7 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from effort import examples
+from effort import examples, some
 from hub_server import TOKEN, Hub
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -249,7 +251,6 @@ def test_another_branch(hub: Hub, tree: Path) -> None:
 
 
 def test_an_archive_is_unpacked(hub: Hub, tree: Path, tmp_path: Path) -> None:
-    import shutil
 
     archive = shutil.make_archive(str(tmp_path / "packed"), "zip", tree)
     push(archive, REPO, staging=tmp_path / "staging")
@@ -717,9 +718,15 @@ def test_a_commit_is_40_hexadecimal_digits_or_refused(
 
 
 @pytest.mark.parametrize(
-    "address", ["^info$", "^tree$", "^create$", "^preupload$", "^lfs_batch$", "^commit$", "^validate_yaml$"]
+    ("address", "value"),
+    some(
+        itertools.product(
+            ["^info$", "^tree$", "^create$", "^preupload$", "^lfs_batch$", "^commit$", "^validate_yaml$"],
+            [[], [1], {}, 7, None, "text", [{"path": 1}], {"files": [1]}, {"objects": 3}, [[]]],
+        ),
+        3,
+    ),
 )
-@pytest.mark.parametrize("value", [[], [1], {}, 7, None, "text", [{"path": 1}], {"files": [1]}, {"objects": 3}, [[]]])
 def test_an_answer_of_another_shape_is_a_clean_error(
     hub: Hub, tree: Path, address: str, value: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
