@@ -33,6 +33,7 @@ FAMILIES = {
     "QAI": ("Questions", "questions and their answers"),
     "PRD": ("Predictions", "answers of models"),
     "SAF": ("Safety", "archives, names and terminals"),
+    "DAT": ("Datasets", "what `dataset.toml` says, and what contradicts it"),
     "HUB": ("The Hub", "what it refuses or cannot show"),
 }
 SEVERITIES = {

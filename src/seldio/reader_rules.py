@@ -11,6 +11,9 @@ from seldio.findings import Rule, Severity
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
 _ROWS = (
+    # what a dataset says of itself, and files that contradict it
+    Rule("DAT101", "invalid-toml", ERROR),
+    Rule("DAT102", "unfit-dataset-key", ERROR),
     # a whole file that cannot be what it is read as
     Rule("LAB310", "submission-of-another-year", ERROR),
     Rule("LAB316", "frames-in-seconds", ERROR, "unsafe"),

@@ -56,6 +56,8 @@ def description(examined: Examined, path: str | os.PathLike[str], named: bool = 
     report = examined.report
     found = {"path": os.fspath(path), "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
     doubts = [finding.message for finding in report.findings if finding.code == "SYN902"]
+    own = [one.facts for one in examined.described.datasets]
+    found |= {"datasets": own} if own else {}
     return found | ({"items": items} if items else {}) | ({"doubts": doubts} if doubts else {})
 
 
@@ -105,6 +107,11 @@ def _items(rows: Sequence[tuple[Part, CheckedItems]], named: bool) -> dict[str, 
     } | facts.counts(format.holds, values)
 
 
+def _said(value: Any) -> str:
+    """What a dataset says of itself under one key, for people."""
+    return listed(value, _SHOWN) if isinstance(value, list) else f"{value:,} Hz" if isinstance(value, int) else value
+
+
 #: Most values of a column that are shown to people; json has them all.
 _SHOWN = 20
 
@@ -147,6 +154,9 @@ def as_text(description: dict[str, Any]) -> str:
     items = description.get("items", [])
     files = plural(description["files"], "file")
     lines = [printable(f"{description['path']}: {files}")]
+    for own in description.get("datasets", ()):
+        lines += ["", printable(f"{own['name']}  {own.get('title') or 'a dataset that says what it is'}")]
+        lines += [f"  {name:<11} {printable(_said(own[name]))}" for name in own if name not in ("name", "title")]
     for group in items:
         lines += _items_text(group)
     for group in description["groups"]:

@@ -24,6 +24,7 @@ from seldio.files import Entry, Source
 from seldio.files.sources import Lookup, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, Sink, gathered
 from seldio.formats import LabelFormat
+from seldio.formats.own_dataset import Described, described, is_own
 from seldio.formats.parts import Part, parts
 from seldio.formats.recognise import Recognised
 from seldio.formats.trees import Tree, read_tree
@@ -63,6 +64,7 @@ class Examined:
     items: tuple[ItemReading, ...]  # the files with questions or predictions, read
     questions: tuple[tuple[Part, CheckedItems], ...]  # what the parts of these gave
     local: Mapping[str, str]  # the files on disk behind shown paths; members of archives are not among them
+    described: Described = dataclasses.field(default_factory=Described)  # what the datasets say of themselves
 
 
 def validate(
@@ -162,6 +164,8 @@ def examine(
             found += goal.findings(found)
         recognised = _check_labels(source, systems_labels, clips, package is not None, found)
         count = len({file.entry.path for some in labels for part in some for file in part.files})
+        own = described(source, found.append)
+        count += sum(map(is_own, source))
         count += len({part.files[one.file].entry.path for part, one in questions}) or int(goal is not None)
         heard: list[Heard] = []
         if package is None:
@@ -189,6 +193,7 @@ def examine(
         tuple(one.reading for _, one in questions if one.reading is not None),
         tuple(questions),
         local,
+        own,
     )
 
 
@@ -278,7 +283,7 @@ def _with_ignored(
     """What was *found*, and which files were left alone; *count*: how many were checked."""
     files = [file for part in every for file in part.files]
     taken = {entry.path for file in files for entry in (file.entry, *(beside for beside, _ in file.beside))}
-    left = [entry for entry in source if entry.path not in taken]
+    left = [entry for entry in source if entry.path not in taken and not is_own(entry)]
     alone = not count and {one.code for one in found if one.severity is Severity.ERROR} <= {*_OF_CLIPS}
     if alone:  # which says why each clip is missing
         found = [finding for finding in found if finding.code not in _OF_CLIPS]

@@ -158,7 +158,7 @@ def _kept(
     shape: BadRow, row: str, parts: Sequence[str], problems: Sequence[CellProblem | None], kinds: Sequence[str]
 ) -> BadRow | None:
     """*shape* with the way to make its rows readable; None where no replacement of characters does it."""
-    if "name" in kinds:  # what is odd in a number may be a letter of a name
+    if {"name", "text"} & {*kinds}:  # what is odd in a number may be a letter of a name
         return None
     pointed = [problem is not None and problem.code == "SYN132" for problem in problems]
     meant = [

@@ -60,6 +60,8 @@ _HIDDEN = (
     rb"|\xef\xbb\xbf|\xef\xbf[\xb9-\xbb]|\xf3\xa0[\x80\x81])"
 )
 _NAME = rb"(?![ =+@-])(?>(?:(?!" + _HIDDEN + rb')[^,"\x00-\x1f\x7f])+)(?<! )'
+# What a column that is passed over may hold.
+_TEXT = rb"(?>(?:(?!" + _HIDDEN + rb')[^,"\x00-\x1f\x7f])*+)'
 
 KINDS: dict[str, CellKind] = {
     "int": CellKind(_INT, "a whole number", _whole),
@@ -70,6 +72,7 @@ KINDS: dict[str, CellKind] = {
     "flag": CellKind(rb"[01]", "0 or 1", _whole),
     "name": CellKind(_NAME, "a class name", lambda values: pa.array(values, pa.string())),
     "zero": CellKind(_REAL, "0", _real),
+    "text": CellKind(_TEXT, "a text without commas and quotes", lambda values: pa.array(values, pa.string())),
 }
 #: The value that numbers stay below.
 LIMIT = 1e9

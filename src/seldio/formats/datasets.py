@@ -313,7 +313,8 @@ def _spec(record: Mapping[str, Any], known: Mapping[str, DatasetSpec]) -> Datase
     tops = tree.get("tops", {})
     return DatasetSpec(
         name=record["name"], title=record["title"], usual=tuple(tree.get("folders", ())),
-        dialects=tuple(record.get("labels") or (f["name"] for f in record.get("formats", ()) if f["role"] == "label")),
+        dialects=tuple(record.get("labels", {}).get("formats")
+                       or (one["name"] for one in record.get("formats", ()) if one["role"] == "label")),
         profile=record.get("profile"),
         signs=tuple(TreeSign(str(pattern(s["path"])), s["weight"], s["says"], s.get("rank", 0))
                     for s in tree.get("signs", ())),

@@ -9,6 +9,7 @@ A column is ``field:kind``. Fields are those of the event table. Kinds:
 - ``real3inf``: the same, or ``inf`` / ``-inf``
 - ``flag``: 0 or 1
 - ``name``: a class name
+- ``text``: anything without commas and quotes, in a column that is passed over
 - ``zero``: written as 0; read as a decimal number, and carried only where it is not 0 throughout
 """
 

@@ -219,7 +219,7 @@ def _plain(dialect: Dialect, parts: Sequence[CsvPart], joined: bytes) -> bool:
     if not kinds <= {"int", "flag"}:
         allowed += b"." if "whole" in kinds else b".e"
     return (
-        "name" not in kinds
+        kinds.isdisjoint(("name", "text"))
         and extra <= set(allowed)
         and all(part.headed or not part.file.data for part in parts)
         and (ord("e") not in extra or plain_exponents(joined))
@@ -262,7 +262,7 @@ def _type(kind: str, decimals: bool, pointed: bool = False) -> pa.DataType:
         return pa.float64()
     if kind == "whole" and not decimals:
         return pa.int32()
-    return {"int": pa.int32(), "flag": pa.bool_(), "name": pa.string()}.get(kind, pa.float64())
+    return {"int": pa.int32(), "flag": pa.bool_(), "name": pa.string(), "text": pa.string()}.get(kind, pa.float64())
 
 
 def _parse(dialect: Dialect, data: bytes, decimals: bool, pointed: bool, block: int) -> pa.Table | None:

@@ -31,6 +31,7 @@ from seldio.files import Entry, Source
 from seldio.findings import Sink
 from seldio.formats import Format, LabelFormat, TextFile, get
 from seldio.formats.detect import Wanted
+from seldio.formats.own_dataset import described, is_own
 from seldio.formats.recognise import (
     PARQUET_SUFFIX,
     Content,
@@ -255,6 +256,7 @@ def parts(
         SeldioError: the disk fails.
     """
     chosen = formats.asked(format) if isinstance(format, str) else format
+    described(source, sink)
     found = _looked_at(candidates(source, chosen, without, labels), source, chosen, contents, sink)
     groups = list(_label_parts(found, chosen, wanted, sink)) if labels else []
     groups = _accompanied(groups, source)
@@ -312,7 +314,7 @@ def candidates(
 ) -> list[Entry]:
     """The files that may hold labels or questions, by their names; without *labels*, those that may hold questions."""
     if source.single or (labels and format is not None and format.holds != "events"):
-        return list(source)
+        return [entry for entry in source if not is_own(entry)]
     own = format if labels else None
 
     def named(entry: Entry) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -13,7 +13,7 @@ from seldio.errors import UsageError
 from seldio.text import meant
 
 #: What a cell of a column may be; :mod:`seldio.formats.cells` reads and writes it.
-KINDS = ("int", "whole", "real", "real3", "real3inf", "flag", "name", "zero")
+KINDS = ("int", "whole", "real", "real3", "real3inf", "flag", "name", "zero", "text")
 
 
 def _pattern(text: str) -> str:
@@ -25,9 +25,9 @@ def _pattern(text: str) -> str:
     return text
 
 
-def _fraction(text: str) -> str:
+def _fraction(text: str | float) -> str:
     try:
-        Fraction(text)
+        Fraction(text := str(text))
     except (ValueError, ZeroDivisionError):
         raise ValueError("is not a number such as 0.1 or 30000/1001") from None
     return text
@@ -42,13 +42,26 @@ def _columns(text: str) -> str:
             raise ValueError(f"{each!r} has no kind: write field:kind, such as {each}:int")
         if field not in COLUMNS:
             raise ValueError(f"unknown field {field!r}{meant(field, COLUMNS)}; choose from {', '.join(COLUMNS)}")
-        if kind not in KINDS:
-            raise ValueError(f"unknown kind {kind!r}{meant(kind, KINDS)}; choose from {', '.join(KINDS)}")
+        _kind(kind)
+    return text
+
+
+def _kind(kind: str) -> str:
+    if kind not in KINDS:
+        raise ValueError(f"unknown kind {kind!r}{meant(kind, KINDS)}; choose from {', '.join(KINDS)}")
+    return kind
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch(r"[\w][\w .-]*", text):
+        raise ValueError("must be letters, digits, dots, hyphens, underscores or spaces")
     return text
 
 
 Pattern = Annotated[str, AfterValidator(_pattern)]
-Number = Annotated[str, AfterValidator(_fraction)]
+Number = Annotated[str | float, AfterValidator(_fraction)]
+Kind = Annotated[str, AfterValidator(_kind)]
+Name = Annotated[str, AfterValidator(_name)]
 
 
 class _Keys(BaseModel):
@@ -134,6 +147,7 @@ class PartOfKeys(_Keys):
 class RecordingKeys(_Keys):
     """What the recordings are like."""
 
+    arrays: list[Literal["foa", "mic", "stereo"]] = Field([], description="of which each clip has a recording")
     rate: int | None = Field(None, description="frames per second")
     subtype: str | None = Field(None, description="libsndfile's name of the sample format, such as PCM_16")
 
@@ -202,15 +216,61 @@ class ProfileKeys(_Keys):
     jackknife: Literal["without-last", "fails"] | None = Field(None, description="what the program's own does")
 
 
+class ColumnKeys(_Keys):
+    """A column of your own label files."""
+
+    header: str | None = Field(None, description="its name in the first line; no column has one in files without it")
+    field: Literal[
+        "frame", "onset", "offset", "class_id", "class_name", "source", "azimuth", "elevation", "distance", "x", "y",
+        "z", "onscreen", "score",
+    ] | None = Field(None, description="what it holds; a column without a field is passed over")  # fmt: skip
+    unit: Literal["frames", "s", "ms", "degrees", "radians", "m", "cm", "mm"] | None = Field(
+        None, description="of its numbers; frames, s for onset and offset, degrees or m if none"
+    )
+    direction: Literal["counter-clockwise", "clockwise"] = Field(
+        "counter-clockwise", description="of azimuths, seen from above"
+    )
+    zero: Literal["front", "left", "right", "back"] = Field("front", description="where azimuth 0 is")
+    kind: Kind | None = Field(None, description="what its cells may be, where the field does not say enough")
+
+
+class LabelKeys(_Keys):
+    """How labels are written: in formats that are known, or in your own columns."""
+
+    formats: list[str] = Field([], description="the formats of label files, where they have names")
+    columns: list[ColumnKeys] = Field([], description="the columns of tables with commas, in any order if named")
+    hop: Number = Field("1/10", description="seconds between label frames")
+    clip_frames: int | None = Field(None, description="frames of every clip, where the dataset fixes them")
+    given: dict[Literal["azimuth", "elevation", "distance", "source", "class_id"], float] = Field(
+        {}, description="what is the same of all rows and stands in no column: elevation = 0"
+    )
+
+
+class ClipsKeys(_Keys):
+    """The clips of a split; what is in any of these belongs to it."""
+
+    folders: list[str] = Field([], description="names of folders, such as dev-train")
+    pattern: Pattern | None = Field(None, description="a regular expression for names of clips")
+    clips: list[str] = Field([], description="names of clips, or ranges such as mix001..mix079")
+
+
 class DatasetFile(_Keys):
     """A challenge year or a dataset."""
 
-    name: str = Field(description="what people type")
+    name: Name = Field(description="what people type")
     title: str | None = Field(None, description="for people; a file without it describes formats alone")
     order: int = Field(0, description="of two that fit alike, the lower is meant; those from outside come last")
-    labels: list[str] = Field(
-        [], description="the formats of its labels; those with the role label in this file if none"
+    license: str | None = Field(None, description="its licence, as an identifier such as CC-BY-4.0")
+    cite: str | None = Field(None, description="how to cite it")
+    classes: dict[str, dict[str, str]] = Field(
+        {},
+        description='its classes by name, in the order of their numbers, with names in other languages: { ru = "…" }',
     )
+    labels: LabelKeys | None = Field(
+        None,
+        description="how its labels are written; by default in those formats of this file that have the role label",
+    )
+    splits: dict[str, ClipsKeys] = Field({}, description="the splits by name, where folders or names of clips tell")
     profile: str | None = Field(None, description="the way its labels are scored, where that is not the usual one")
     tree: TreeKeys | None = Field(None, description="folders and names")
     part_of: PartOfKeys | None = Field(None, description="the newer dataset that it is a part of")
@@ -220,22 +280,47 @@ class DatasetFile(_Keys):
     profiles: list[ProfileKeys] = Field([], description="the ways in which its labels are scored")
 
 
+class Fault(NamedTuple):
+    """What is wrong in a dataset file."""
+
+    path: tuple[str | int, ...]  # the keys, and numbers in lists, that lead to it
+    message: str
+
+    @property
+    def where(self) -> str:
+        """The path as people write it."""
+        parts = (f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in self.path)
+        return "".join(parts).removeprefix(".")
+
+
+def faults(record: Mapping[str, Any]) -> Iterator[Fault]:
+    """What is wrong with the keys of a dataset file."""
+    try:
+        DatasetFile.model_validate(record)
+    except ValidationError as error:
+        found: dict[tuple[str | int, ...], str] = {}
+        for one in error.errors(include_url=False):  # kinds of a value that can be of several are no keys
+            path = (
+                part for part in one["loc"] if part not in ("str", "float") and not f"{part}".startswith("function-")
+            )
+            found.setdefault(tuple(path), _words(one))
+        yield from (Fault(path, message) for path, message in found.items())
+
+
 def check(record: Mapping[str, Any]) -> None:
     """See that a file from outside says what it should; its key ``place`` says which it is.
 
     Raises:
         UsageError: a key is unknown, missing, or holds something else; the message says which one.
     """
-    place = record["place"]
-    try:
-        DatasetFile.model_validate({key: value for key, value in record.items() if key != "place"})
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        where = ".".join(f"[{part + 1}]" if isinstance(part, int) else str(part) for part in first["loc"])
-        raise UsageError(f"{place}: {where.replace('.[', '[')}: {_words(first['type'], first['msg'])}") from None
+    for fault in faults({key: value for key, value in record.items() if key != "place"}):
+        raise UsageError(f"{record['place']}: {fault.where}: {fault.message}")
 
 
-def _words(kind: str, message: str) -> str:
+def _words(error: Any) -> str:
     """What pydantic says, as it is said here."""
     known = {"extra_forbidden": "there is no such key", "missing": "the key is missing"}
-    return known.get(kind, message.removeprefix("Value error, "))
+    if error["type"] == "literal_error" and isinstance(error["input"], str):
+        choices = re.findall(r"'([^']*)'", error["ctx"]["expected"])
+        return f"unknown value {error['input']!r}{meant(error['input'], choices)}; choose from {', '.join(choices)}"
+    return known.get(error["type"], str(error["msg"]).removeprefix("Value error, "))
