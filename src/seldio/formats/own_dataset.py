@@ -22,7 +22,7 @@ from seldio.files.sources import LEVELS, on_disk
 from seldio.findings import Finding, Sink
 from seldio.formats.base import TextLines
 from seldio.reader_rules import READER_RULES
-from seldio.schema.dataset_file import Fault, faults
+from seldio.schema.dataset_file import KeyFault, faults
 from seldio.text import clipped
 
 NAME = "dataset.toml"
@@ -128,7 +128,7 @@ def parsed(data: bytes, path: str) -> tuple[Mapping[str, Any], Sequence[Finding]
         return {}, [READER_RULES["DAT101"].at(path, "is not UTF-8", "save it as UTF-8", line)]
     except tomllib.TOMLDecodeError as error:
         return {}, [_not_toml(text, str(error), path)]
-    places = Places(text)
+    places = TomlPlaces(text)
     wrong = [*faults(record), *_more(record)]
     return record, [places.finding(fault, path) for fault in wrong]
 
@@ -145,7 +145,7 @@ def _not_toml(text: str, message: str, path: str) -> Finding:
     return READER_RULES["DAT101"].at(path, f"is not TOML: {said}", hint, line, column, None, excerpt)
 
 
-def _more(record: Mapping[str, Any]) -> Iterator[Fault]:
+def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
     """What no single key can say of itself."""
     labels = record.get("labels")
     columns = labels.get("columns", ()) if isinstance(labels, dict) else ()
@@ -153,15 +153,15 @@ def _more(record: Mapping[str, Any]) -> Iterator[Fault]:
     fields = [one.get("field") for one in given]
     for number, field in enumerate(fields):
         if field is not None and field in fields[:number]:
-            yield Fault(("labels", "columns", number, "field"), f"{field} is in another column as well")
+            yield KeyFault(("labels", "columns", number, "field"), f"{field} is in another column as well")
     headed = [one.get("header") is not None for one in given]
     if any(headed) and not all(headed):
-        yield Fault(("labels", "columns", headed.index(False)), "all columns have a header, or none has")
+        yield KeyFault(("labels", "columns", headed.index(False)), "all columns have a header, or none has")
     if given and not {"frame", "onset"} & {*fields}:
-        yield Fault(("labels", "columns"), "no column is the frame or the onset")
+        yield KeyFault(("labels", "columns"), "no column is the frame or the onset")
 
 
-class Places:
+class TomlPlaces:
     """Where the keys of a TOML file stand."""
 
     def __init__(self, text: str) -> None:
@@ -181,7 +181,7 @@ class Places:
             else:
                 self._starts.setdefault((*here, *_keys(match["key"])), match.span("key"))
 
-    def finding(self, fault: Fault, path: str) -> Finding:
+    def finding(self, fault: KeyFault, path: str) -> Finding:
         """A finding at a key, or at the nearest one around it."""
         count = next((n for n in range(len(fault.path), 0, -1) if fault.path[:n] in self._starts), 0)
         start, end = self._starts.get(fault.path[:count], (0, 0))

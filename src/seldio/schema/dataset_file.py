@@ -280,7 +280,7 @@ class DatasetFile(_Keys):
     profiles: list[ProfileKeys] = Field([], description="the ways in which its labels are scored")
 
 
-class Fault(NamedTuple):
+class KeyFault(NamedTuple):
     """What is wrong in a dataset file."""
 
     path: tuple[str | int, ...]  # the keys, and numbers in lists, that lead to it
@@ -293,7 +293,7 @@ class Fault(NamedTuple):
         return "".join(parts).removeprefix(".")
 
 
-def faults(record: Mapping[str, Any]) -> Iterator[Fault]:
+def faults(record: Mapping[str, Any]) -> Iterator[KeyFault]:
     """What is wrong with the keys of a dataset file."""
     try:
         DatasetFile.model_validate(record)
@@ -304,7 +304,7 @@ def faults(record: Mapping[str, Any]) -> Iterator[Fault]:
                 part for part in one["loc"] if part not in ("str", "float") and not f"{part}".startswith("function-")
             )
             found.setdefault(tuple(path), _words(one))
-        yield from (Fault(path, message) for path, message in found.items())
+        yield from (KeyFault(path, message) for path, message in found.items())
 
 
 def check(record: Mapping[str, Any]) -> None:
