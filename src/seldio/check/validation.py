@@ -24,7 +24,7 @@ from seldio.files import Entry, Source
 from seldio.files.sources import Lookup, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, Sink, gathered
 from seldio.formats import LabelFormat
-from seldio.formats.own_dataset import Described, described, is_own
+from seldio.formats.own_dataset import OwnDatasets, described, is_own
 from seldio.formats.parts import Part, parts
 from seldio.formats.recognise import Recognised
 from seldio.formats.trees import Tree, read_tree
@@ -64,7 +64,7 @@ class Examined:
     items: tuple[ItemReading, ...]  # the files with questions or predictions, read
     questions: tuple[tuple[Part, CheckedItems], ...]  # what the parts of these gave
     local: Mapping[str, str]  # the files on disk behind shown paths; members of archives are not among them
-    described: Described = dataclasses.field(default_factory=Described)  # what the datasets say of themselves
+    described: OwnDatasets = dataclasses.field(default_factory=OwnDatasets)  # what the datasets say of themselves
 
 
 def validate(

@@ -63,7 +63,7 @@ class OwnDataset:
 
 
 @dataclass(frozen=True)
-class Described:
+class OwnDatasets:
     """What the datasets in a source say of themselves."""
 
     datasets: Sequence[OwnDataset] = ()
@@ -82,7 +82,7 @@ def is_own(entry: Entry) -> bool:
     return posixpath.basename(entry.name) == NAME
 
 
-def described(source: Source, sink: Sink) -> Described:
+def described(source: Source, sink: Sink) -> OwnDatasets:
     """What the datasets of a source say; files that do not say it right are findings, and say nothing."""
     files = source.every or source.stored or source.entries
     found = [(entry, posixpath.dirname(entry.name)) for entry in files if is_own(entry)]
@@ -90,7 +90,7 @@ def described(source: Source, sink: Sink) -> Described:
     if not any(not folder for _, folder in inside) and (entry := _above(source)) is not None:
         inside.append((entry, ""))
     datasets = (_read(entry, folder, sink) for entry, folder in inside)
-    return Described(tuple(one for one in datasets if one is not None))
+    return OwnDatasets(tuple(one for one in datasets if one is not None))
 
 
 def _above(source: Source) -> Entry | None:
