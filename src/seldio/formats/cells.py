@@ -61,7 +61,7 @@ _HIDDEN = (
 )
 _NAME = rb"(?![ =+@-])(?>(?:(?!" + _HIDDEN + rb')[^,"\x00-\x1f\x7f])+)(?<! )'
 # What a column that is passed over may hold.
-_TEXT = rb"(?>(?:(?!" + _HIDDEN + rb')[^,"\x00-\x1f\x7f])*+)'
+_TEXT = rb"(?>(?:(?!" + _HIDDEN + rb')[^,"\x00-\x1f\x7f])*)'
 
 KINDS: dict[str, CellKind] = {
     "int": CellKind(_INT, "a whole number", _whole),
