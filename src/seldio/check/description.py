@@ -56,7 +56,7 @@ def description(examined: Examined, path: str | os.PathLike[str], named: bool = 
     report = examined.report
     found = {"path": os.fspath(path), "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
     doubts = [finding.message for finding in report.findings if finding.code == "SYN902"]
-    own = [one.facts for one in examined.described.datasets]
+    own = [one.facts for one in examined.described.datasets] if examined.described else []
     found |= {"datasets": own} if own else {}
     return found | ({"items": items} if items else {}) | ({"doubts": doubts} if doubts else {})
 

@@ -21,10 +21,9 @@ from seldio.check.settings import Settings
 from seldio.engines import each
 from seldio.errors import MissingLibrary, MissingWing
 from seldio.files import Entry, Source
-from seldio.files.sources import Lookup, reopened
+from seldio.files.sources import Lookup, is_own, own_files, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, Sink, gathered
 from seldio.formats import LabelFormat
-from seldio.formats.own_dataset import OwnDatasets, described, is_own
 from seldio.formats.parts import Part, parts
 from seldio.formats.recognise import Recognised
 from seldio.formats.trees import Tree, read_tree
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from seldio.check.items import CheckedItems
     from seldio.check.mera import Submission
     from seldio.check.reference import AnyReference
+    from seldio.formats.own_dataset import OwnDatasets
     from seldio.formats.items import ItemReading
     from seldio.rules.package import Package
 
@@ -64,7 +64,7 @@ class Examined:
     items: tuple[ItemReading, ...]  # the files with questions or predictions, read
     questions: tuple[tuple[Part, CheckedItems], ...]  # what the parts of these gave
     local: Mapping[str, str]  # the files on disk behind shown paths; members of archives are not among them
-    described: OwnDatasets = dataclasses.field(default_factory=OwnDatasets)  # what the datasets say of themselves
+    described: OwnDatasets | None = None  # what the datasets say of themselves
 
 
 def validate(
@@ -164,7 +164,7 @@ def examine(
             found += goal.findings(found)
         recognised = _check_labels(source, systems_labels, clips, package is not None, found)
         count = len({file.entry.path for some in labels for part in some for file in part.files})
-        own = described(source, found.append)
+        own = _described(source)
         count += sum(map(is_own, source))
         count += len({part.files[one.file].entry.path for part, one in questions}) or int(goal is not None)
         heard: list[Heard] = []
@@ -195,6 +195,15 @@ def examine(
         local,
         own,
     )
+
+
+def _described(source: Source) -> OwnDatasets | None:
+    """What the datasets of a source say of themselves; what is wrong with that, parts have said."""
+    if not own_files(source):
+        return None
+    from seldio.formats.own_dataset import described
+
+    return described(source, lambda _: None)
 
 
 @wings.needed("checking a package")

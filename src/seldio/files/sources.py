@@ -331,3 +331,32 @@ def _bases(source: Source) -> list[str]:
             top = os.path.dirname(top)
             bases.append(top)
     return bases
+
+
+# --- what a dataset says of itself -----------------------------------------------------------------------
+
+#: The file in which a dataset says what it is (see :mod:`seldio.formats.own_dataset`).
+OWN = "dataset.toml"
+
+
+def is_own(entry: Entry) -> bool:
+    """Whether a file is one in which a dataset says what it is."""
+    return entry.name.rpartition("/")[2] == OWN
+
+
+def own_files(source: Source) -> list[tuple[Entry, str]]:
+    """The files in which the datasets of a source say what they are, each with the folder that it speaks of.
+
+    Where there is none in the root, the nearest in a folder above speaks of all.
+    """
+    every = (*(source.every or source.entries), *source.stored)
+    found = [(entry, entry.name.removesuffix(OWN)) for entry in every if is_own(entry)]
+    if source.kind not in ("file", "folder") or any(not folder for _, folder in found):
+        return found
+    top = os.path.abspath(source.path)
+    for _ in range(LEVELS + (source.kind == "file")):
+        top = os.path.dirname(top)
+        shown = top if os.path.isabs(source.path) else os.path.relpath(top)
+        if (entry := on_disk("" if shown == "." else shown, OWN)) is not None:
+            return [*found, (entry, "")]
+    return found

@@ -7,25 +7,22 @@ What it says decides over every guess; what is wrong with it, or contradicts it,
 from __future__ import annotations
 
 import json
-import os
-import posixpath
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seldio.errors import InvalidData
 from seldio.files import Entry, Source
-from seldio.files.sources import LEVELS, on_disk
+from seldio.files.sources import own_files
 from seldio.findings import Finding, Sink
 from seldio.formats.base import TextLines
 from seldio.reader_rules import READER_RULES
-from seldio.schema.dataset_file import KeyFault, faults
 from seldio.text import clipped
 
-NAME = "dataset.toml"
+if TYPE_CHECKING:
+    from seldio.schema.dataset_file import KeyFault
 
 
 @dataclass(frozen=True)
@@ -77,33 +74,10 @@ class OwnDatasets:
         return max(every, key=lambda one: len(one.folder), default=None)
 
 
-def is_own(entry: Entry) -> bool:
-    """Whether a file is one in which a dataset says what it is."""
-    return posixpath.basename(entry.name) == NAME
-
-
 def described(source: Source, sink: Sink) -> OwnDatasets:
     """What the datasets of a source say; files that do not say it right are findings, and say nothing."""
-    files = source.every or source.stored or source.entries
-    found = [(entry, posixpath.dirname(entry.name)) for entry in files if is_own(entry)]
-    inside = [(entry, f"{folder}/" if folder else "") for entry, folder in found]
-    if not any(not folder for _, folder in inside) and (entry := _above(source)) is not None:
-        inside.append((entry, ""))
-    datasets = (_read(entry, folder, sink) for entry, folder in inside)
+    datasets = (_read(entry, folder, sink) for entry, folder in own_files(source))
     return OwnDatasets(tuple(one for one in datasets if one is not None))
-
-
-def _above(source: Source) -> Entry | None:
-    """The file in a folder above what was named; a dataset may begin higher."""
-    if source.kind not in ("file", "folder") or not os.path.exists(source.path):  # noqa: PTH110
-        return None
-    top = os.path.abspath(source.path)  # noqa: PTH100
-    for _ in range(LEVELS + (source.kind == "file")):
-        top = os.path.dirname(top)  # noqa: PTH120
-        shown = top if os.path.isabs(source.path) else os.path.relpath(top)  # noqa: PTH117
-        if (entry := on_disk("" if shown == "." else shown, NAME)) is not None:
-            return entry
-    return None
 
 
 def _read(entry: Entry, folder: str, sink: Sink) -> OwnDataset | None:
@@ -120,6 +94,10 @@ def _read(entry: Entry, folder: str, sink: Sink) -> OwnDataset | None:
 @lru_cache(maxsize=16)
 def parsed(data: bytes, path: str) -> tuple[Mapping[str, Any], Sequence[Finding]]:
     """The keys of a file, and what is wrong with them."""
+    import tomllib
+
+    from seldio.schema.dataset_file import faults
+
     try:
         text = data.decode()
         record = tomllib.loads(text)
@@ -147,6 +125,8 @@ def _not_toml(text: str, message: str, path: str) -> Finding:
 
 def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
     """What no single key can say of itself."""
+    from seldio.schema.dataset_file import KeyFault
+
     labels = record.get("labels")
     columns = labels.get("columns", ()) if isinstance(labels, dict) else ()
     given = [one for one in columns if isinstance(one, dict)] if isinstance(columns, list) else []

@@ -28,10 +28,10 @@ from seldio import formats
 from seldio.engines import cut
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
+from seldio.files.sources import is_own, own_files
 from seldio.findings import Sink
 from seldio.formats import Format, LabelFormat, TextFile, get
 from seldio.formats.detect import Wanted
-from seldio.formats.own_dataset import described, is_own
 from seldio.formats.recognise import (
     PARQUET_SUFFIX,
     Content,
@@ -256,7 +256,10 @@ def parts(
         SeldioError: the disk fails.
     """
     chosen = formats.asked(format) if isinstance(format, str) else format
-    described(source, sink)
+    if own_files(source):
+        from seldio.formats.own_dataset import described
+
+        described(source, sink)
     found = _looked_at(candidates(source, chosen, without, labels), source, chosen, contents, sink)
     groups = list(_label_parts(found, chosen, wanted, sink)) if labels else []
     groups = _accompanied(groups, source)
