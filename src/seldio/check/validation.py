@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from seldio.check.items import CheckedItems
     from seldio.check.mera import Submission
     from seldio.check.reference import AnyReference
-    from seldio.formats.own_dataset import OwnDatasets
     from seldio.formats.items import ItemReading
+    from seldio.formats.own_dataset import OwnDatasets
     from seldio.rules.package import Package
 
 Path = str | os.PathLike[str]

@@ -6,7 +6,7 @@ its function. Files that other files name are looked up among a source's entries
 
 # Plain strings and descriptors, not Path: a file is opened once, what was opened is what is checked, and what was named
 # keeps its links until the place that they lead to is judged.
-# ruff: noqa: PTH100, PTH110, PTH113, PTH114, PTH116, PTH119, PTH120, PTH202
+# ruff: noqa: PTH100, PTH110, PTH113, PTH114, PTH116, PTH117, PTH119, PTH120, PTH202
 
 from __future__ import annotations
 
