@@ -12,19 +12,16 @@ from releases import older
 
 
 def _marks(path: Path) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.slow] if SLOW.search(path.read_text("utf-8")) else []
+    if not SLOW.search(path.read_text("utf-8")):
+        return []
+    # other people's libraries warn of each other, and of the processors of a small machine
+    return [pytest.mark.slow, pytest.mark.filterwarnings("default", "error::seldio.errors.SeldioWarning")]
 
 
 def _no_network(*_: object, **__: object) -> NoReturn:
     raise socket.gaierror("pages run without a network")
 
 
-# torchdata 0.11 calls what torch 2.13 calls deprecated; torch counts the processors and accelerators of the machine.
-@pytest.mark.filterwarnings(
-    "ignore:'set_vital' is deprecated",
-    "ignore:This DataLoader will create",
-    "ignore:'pin_memory' argument is set as true but no accelerator",
-)
 @pytest.mark.parametrize(
     "path", [pytest.param(path, marks=_marks(path), id=str(path.relative_to(ROOT))) for path in pages()]
 )
