@@ -220,7 +220,7 @@ def test_real_records(shared: Path) -> None:
         ([item("1"), item("2")], said(**{"1": "B"}), "1 question of 2 without prediction (2)"),
         ([item("1")], said(**{"1": "B", "9": "A"}), "1 prediction without question (9)"),
         ([item("1")], [Prediction(id="1", prediction="B"), Prediction(prediction="B")], "1 prediction of 2 without id"),
-        ([item("1"), item("2")], [Prediction(prediction="B")], "joined by order"),
+        ([item("1"), item("2")], [Prediction(prediction="B")], "1 prediction of 1 without id"),
     ],
 )
 def test_what_does_not_fit(items: list[Item], predictions: list[Prediction], message: str) -> None:
@@ -242,12 +242,6 @@ def test_the_last_of_several_counts() -> None:
     assert names(report)["repeated"] is True
     same = ruenvaqa.score([item("1")], [*said(**{"1": "B"}), *said(**{"1": "B"})])
     assert names(same)["repeated"] is False
-
-
-def test_without_ids_they_go_by_order() -> None:
-    report = ruenvaqa.score([item("1", "A"), item("2", "B")], [Prediction(prediction="A"), Prediction(prediction="B")])
-    assert report.overall["exact_match"] == 1
-    assert names(report) == {"by-order": True}
 
 
 @given(st.lists(st.tuples(st.sampled_from("ABCD"), TEXT), min_size=1, max_size=12))

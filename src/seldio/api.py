@@ -187,6 +187,7 @@ def validate(
     path: Path | Sequence[Path],
     *,
     format: str | None = None,
+    fields: Mapping[str, str] | str | None = None,
     reference: AnyReference | Path = None,
     select: str | Sequence[str] | None = None,
     ignore: str | Sequence[str] | None = None,
@@ -205,6 +206,7 @@ def validate(
     Args:
         path: a file, folder, archive or standard input (``-``); or a list of them.
         format: the format of all label files; detected from their content by default.
+        fields: the keys or columns of predictions in a file of your own, as in :func:`score`.
         reference: for labels, the clips to expect: a folder of recordings or labels, ``mix001..mix079``, or
             ``starss23:dev-test``; for predictions, the file with their questions; or the result of
             :func:`seldio.check.reference.load`.
@@ -235,6 +237,7 @@ def validate(
     from seldio.check.validation import Examined, examine
 
     chosen = _settings(config, select, ignore, fail_on, baseline)
+    format = _own_keys(fields, format)
     if isinstance(reference, str | os.PathLike):
         from seldio.check.reference import load
 
@@ -394,11 +397,12 @@ def _names(names: str | Iterable[str]) -> list[str]:
 
 @wings.needed("score")
 def score(
-    predictions: Path,
-    reference: Path | None = None,
+    predictions: Any,
+    reference: Any = None,
     *,
     profile: str | None = None,
     format: str | None = None,
+    fields: Mapping[str, str] | str | None = None,
     reference_format: str | None = None,
     split: str | None = None,
     allow_missing: bool = False,
@@ -419,7 +423,7 @@ def score(
     offset_share: float | None = None,
     tracks: bool = False,
     recordings: Path | None = None,
-    join: Literal["strict", "official"] = "strict",
+    join: Literal["strict", "official", "order"] = "strict",
     offline: Literal["extract", "none", "official-fallback"] = "extract",
     threshold: Mapping[str, float] = NOTHING,
     judge: str | None = None,
@@ -440,11 +444,14 @@ def score(
     """Score predictions against labels, or a model's answers against questions.
 
     Args:
-        predictions: the label files that a system predicted, or a file of answers.
-        reference: the labels, or the questions; not needed for predictions of JASCO, MMAU and MMAR that include
-            their questions.
+        predictions: the label files that a system predicted, or a file of answers; answers may also be a list of
+            dicts, a DataFrame or an Arrow table.
+        reference: the labels, or the questions, in the same forms; not needed for predictions of JASCO, MMAU and MMAR
+            that include their questions.
         profile: the scoring profile, such as ``dcase2024`` or ``so-bench-paper``; chosen by the data by default.
         format: the format of the predictions; detected from their content by default.
+        fields: answers: the keys or columns of a file of your own, such as
+            ``{"id": "sample_id", "prediction": "response_text"}``, or the same as the text of ``--fields``.
         reference_format: the format of the reference; detected from its content by default.
         split: labels: only the clips of this split of the reference, by the name of their folder or their own, such as
             ``dev-test``; ``reference="starss23:dev-test"`` says the same of the folder ``starss23``.
@@ -468,8 +475,8 @@ def score(
         tracks: labels: add HOTA, IDF1 and identity switches as TrackEval defines them.
         recordings: labels: the labelled recordings, which determine where each clip ends; found automatically if they
             are in the same dataset tree as the labels.
-        join: answers: how predictions of SO-Bench are matched to questions: ``strict`` by id, or as the ``official``
-            program does.
+        join: answers: how predictions are matched to questions: ``strict`` by id, those without ids in their
+            ``order``, or those of SO-Bench as its ``official`` program does.
         offline: answers: how SO-Bench is decided without a judge.
         threshold: answers: maximum errors for SO-Bench: azimuth and elevation (degrees), distance (metres), onset
             (seconds), wer (a share).
@@ -498,9 +505,13 @@ def score(
         DataError: predictions and reference do not fit together.
         SeldioError: the judge cannot be reached.
     """
+    from seldio.conversion.item_inputs import in_memory
     from seldio.reports.tables import Notice, ScoreReport
-    from seldio.scores.contents import holds_answers, profile_for_maps
+    from seldio.scores.contents import holds_answers, profile_for_maps, see_labels
 
+    predictions = in_memory(predictions, "predictions")
+    reference = in_memory(reference, "reference") if reference is not None else None
+    format = _own_keys(fields, format)
     server = _judge(
         judge, judge_url, judge_price, cache=judge_cache, concurrency=judge_concurrency, max_rpm=judge_rpm,
         again=judge_again, timeout=judge_timeout, retries=judge_retries, max_tokens=judge_max_tokens,
@@ -522,10 +533,18 @@ def score(
         options = _options(AnswerOptions, chosen)
         if dry_run:
             plan = plan_answers(predictions, reference, options, **formats)
-            return ScoreReport(os.fspath(predictions), profile or "", "a dry run", "", (), (Notice("dry-run", plan),))
+            return ScoreReport(
+                str(getattr(predictions, "path", predictions)),
+                profile or "",
+                "a dry run",
+                "",
+                (),
+                (Notice("dry-run", plan),),
+            )
         return score_answers(predictions, reference, options, **formats)
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
+    see_labels(predictions, reference)
     if maps := profile_for_maps(predictions, reference, profile, **formats):
         from seldio.scores.imaging.score_maps import ImagingOptions, score_maps
 
@@ -537,6 +556,21 @@ def score(
     return score_labels(predictions, reference, options, **formats)
 
 
+def _own_keys(fields: Mapping[str, str] | str | None, format: str | None) -> str | None:
+    """The format, or that of predictions with keys of the user's own.
+
+    Raises:
+        UsageError: both are named, or a field is unknown.
+    """
+    if not fields:
+        return format
+    if format is not None:
+        raise UsageError("--fields names the keys of a file in no known format: leave --format out")
+    from seldio.formats.own_keys import spelled
+
+    return spelled(fields)
+
+
 def _of_split(reference: Path | None, split: str | None) -> tuple[Path | None, str | None]:
     """The reference without the split that it may end with (``starss23:dev-test``), and the split.
 
@@ -545,7 +579,7 @@ def _of_split(reference: Path | None, split: str | None) -> tuple[Path | None, s
     """
     from seldio.formats.datasets import COUNTED
 
-    path, _, name = ("" if reference is None else os.fspath(reference)).rpartition(":")
+    path, _, name = (os.fspath(reference) if isinstance(reference, str | os.PathLike) else "").rpartition(":")
     there = os.path.exists(path)  # noqa: PTH110 - a plain string
     if split is not None or not re.fullmatch(r"[\w-]+", name) or not (there or path in COUNTED):
         return reference, split
@@ -571,6 +605,7 @@ def compare(
     *,
     profile: str | None = None,
     format: str | None = None,
+    fields: Mapping[str, str] | str | None = None,
     reference_format: str | None = None,
     split: str | None = None,
     allow_missing: bool = False,
@@ -592,7 +627,7 @@ def compare(
     offset_share: float | None = None,
     tracks: bool = False,
     recordings: Path | None = None,
-    join: Literal["strict", "official"] = "strict",
+    join: Literal["strict", "official", "order"] = "strict",
     offline: Literal["extract", "none", "official-fallback"] = "extract",
     threshold: Mapping[str, float] = NOTHING,
     judgements: Path | Sequence[Path] = (),
@@ -610,6 +645,7 @@ def compare(
         reference: the labels, the questions, or judgements of people.
         profile: the scoring profile; chosen by the data by default.
         format: the format of the predictions; detected from their content by default.
+        fields: answers: the keys or columns of files of your own, as in :func:`score`.
         reference_format: the format of the reference; detected from its content by default.
         split: labels: only the clips of this split of the reference, by the name of their folder or their own, such as
             ``dev-test``; ``reference="starss23:dev-test"`` says the same of the folder ``starss23``.
@@ -634,8 +670,8 @@ def compare(
         offset_share: labels: maximum error of its offset as a share of its length, if that is more (0.5).
         tracks: labels: compare IDF1 of source numbers, too.
         recordings: labels: the labelled recordings, which determine where each clip ends.
-        join: answers: how predictions of SO-Bench are matched to questions: ``strict`` by id, or as the ``official``
-            program does.
+        join: answers: how predictions are matched to questions: ``strict`` by id, those without ids in their
+            ``order``, or those of SO-Bench as its ``official`` program does.
         offline: answers: how SO-Bench is decided without a judge.
         threshold: answers: maximum errors for SO-Bench, as in :func:`score`.
         judgements: answers: a file of judgements for each system, in their order.
@@ -651,10 +687,11 @@ def compare(
         UsageError: the options do not fit, a field is missing, or a clip has no room.
         DataError: predictions and reference do not fit together, or the systems have no clip in common.
     """
-    from seldio.scores.contents import holds_answers, holds_judgements, profile_for_maps
+    from seldio.scores.contents import holds_answers, holds_judgements, profile_for_maps, see_labels
     from seldio.scores.resampling import Resampling
 
     paths = [systems] if isinstance(systems, str | os.PathLike) else list(systems)
+    format = _own_keys(fields, format)
     if not paths:
         raise UsageError("there is no system to compare")
     if profile is None and format is None and holds_judgements(paths[0]):
@@ -694,6 +731,7 @@ def compare(
     chosen |= {"judgements": judged} if judged else {}
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
+    see_labels(paths[0], reference)
     if maps := profile_for_maps(paths[0], reference, profile, format=format, reference_format=reference_format):
         from seldio.scores.comparison.maps import compare_maps
         from seldio.scores.imaging.score_maps import ImagingOptions

@@ -186,20 +186,28 @@ def _file_findings(pieces: Sequence[tuple[Part, CheckedItems]], skip: Container[
             yield from rules.findings(blind[0].sum(ItemFile(parts, reading), blind))
 
 
-def check_kind(path: str, reference: AnyReference, found: Sequence[CheckedItems], labels: bool) -> None:
+def _advised(source: Source, reference: ItemReference) -> str:
+    """Which keys of predictions are wanted, and which are there."""
+    from seldio.formats.own_keys import advice
+
+    questions = reference.questions.rows if reference.questions is not None else ()
+    data = source.entries[0].read() if source.single and source.entries else b""
+    told = advice(data, source.path, [row for row in questions if isinstance(row, Item)])
+    return told or "Questions are a reference for predictions"
+
+
+def check_kind(source: Source, reference: AnyReference, found: Sequence[CheckedItems], labels: bool) -> None:
     """Stop at clips as a reference for predictions, and at questions for labels.
 
-    *found* are the questions and predictions of *path*; where one cannot be read, its findings say enough.
+    *found* are the questions and predictions of *source*; where one cannot be read, its findings say enough.
     """
     if reference is None or any(rows.part is None for rows in found):
         return
-    named, given = printable(reference.path), printable(path)
+    named, given = printable(reference.path), printable(source.path)
     predictions = any(rows.outputs for rows in found)
     if isinstance(reference, ItemReference) and not predictions:
-        what = "questions without a model's output" if found else "no predictions"
-        raise UsageError(
-            f"{named} holds questions, but {given} holds {what}: questions are a reference for predictions"
-        )
+        what = "questions without a model's output" if found else "no predictions in a known format"
+        raise UsageError(f"{named} holds questions, but {given} holds {what}. {_advised(source, reference)}")
     if isinstance(reference, ItemReference) and reference.questions is None and not reference.tasks:
         raise UsageError(f"{named} holds no questions")
     if isinstance(reference, Reference) and found and not labels:

@@ -152,7 +152,7 @@ def examine(
             found += item_findings(questions, answered)
             if goal is None or clips is not None:
                 labelled = any(part.questions is None for part in chain(*cut))
-                check_kind(source.path, reference, [one for _, one in questions], labelled)
+                check_kind(source, reference, [one for _, one in questions], labelled)
         columns = None if source.stored else _KEPT + _HEARD * deep
         labels = [[part for part in some if part.questions is None] for some in cut]
         key = None if changed or rows else attrgetter("stamp")  # results are kept of what is on disk alone

@@ -10,6 +10,7 @@ import typer
 from seldio.cli.guard import guarded
 from seldio.cli.options import (
     ENGINE,
+    FIELDS,
     REPORT,
     REPORT_DETAILS,
     REPORT_FILE,
@@ -66,6 +67,7 @@ def compare(
         autocompletion=complete_profiles,
     ),
     format: str | None = format_option("Format of the predictions; detected by default.", "--format", "-f"),
+    fields: str | None = FIELDS,
     reference_format: str | None = format_option("Format of the reference; detected by default."),
     split: str | None = SCORE_SPLIT,
     allow_missing: bool = typer.Option(
@@ -156,7 +158,7 @@ def compare(
             systems, reference, profile=profile, format=format, reference_format=reference_format, split=split,
             allow_missing=allow_missing, force=force, lead=lead, resamples=resamples, seed=seed, most=most, angle=angle,
             distance=distance, relative=relative, onscreen=onscreen, classes=classes, events=events, collar=collar,
-            offset_share=offset_share, tracks=tracks, recordings=recordings, judgements=judgements,
+            offset_share=offset_share, tracks=tracks, recordings=recordings, judgements=judgements, fields=fields,
             threshold=named_numbers(threshold, "--threshold", "distance=0.5"), **choices,
         )  # fmt: skip
     write_report([report], "json" if json else output, Options(table=table, details=details), out)

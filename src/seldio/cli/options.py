@@ -307,11 +307,15 @@ SCORE_SPLIT: Any = typer.Option(
 SCORE_RECORDINGS: Any = typer.Option(
     None, metavar="FOLDER", help="Labelled recordings, to determine where clips end.", rich_help_panel=SCORING_LABELS
 )
+FIELDS: Any = typer.Option(
+    None, "--fields", metavar="FIELD=KEY,…",
+    help="Keys or columns of predictions in a file of your own: id=sample_id,prediction=response_text.",
+)  # fmt: skip
 SCORE_JOIN: Any = typer.Option(
     "strict",
-    metavar="[strict|official]",
-    autocompletion=one_of("strict", "official"),
-    help="SO-Bench: match predictions by id, or as its program does.",
+    metavar="[strict|order|official]",
+    autocompletion=one_of("strict", "order", "official"),
+    help="Match predictions by id; those without ids in order; those of SO-Bench as its program does.",
     rich_help_panel=SCORING_ANSWERS,
 )
 SCORE_OFFLINE: Any = typer.Option(

@@ -10,6 +10,7 @@ import typer
 from seldio.cli.guard import guarded
 from seldio.cli.options import (
     ENGINE,
+    FIELDS,
     REPORT,
     REPORT_DETAILS,
     REPORT_FILE,
@@ -73,6 +74,7 @@ def score(
         autocompletion=complete_profiles,
     ),
     format: str | None = format_option("Format of the predictions; detected by default.", "--format", "-f"),
+    fields: str | None = FIELDS,
     reference_format: str | None = format_option("Format of the reference; detected by default."),
     split: str | None = SCORE_SPLIT,
     allow_missing: bool = typer.Option(
@@ -184,7 +186,7 @@ def score(
         reports = [
             api.score(
                 one, reference, profile=profile, format=format, reference_format=reference_format, split=split,
-                allow_missing=allow_missing, force=force, angle=angle, distance=distance,
+                fields=fields, allow_missing=allow_missing, force=force, angle=angle, distance=distance,
                 relative=relative, onscreen=onscreen, classes=classes, jackknife=jackknife, bootstrap=bootstrap,
                 official_points=official_points, by_clip=by_clip, errors=errors, events=events, collar=collar,
                 offset_share=offset_share, tracks=tracks, recordings=recordings,

@@ -14,6 +14,7 @@ import typer
 from seldio.cli.guard import guarded
 from seldio.cli.options import (
     ENGINE,
+    FIELDS,
     JSON,
     REPORT,
     REPORT_FILE,
@@ -56,6 +57,7 @@ def validate(
     format: str | None = format_option(
         "Format of the files; detected from their content by default.", "--format", "-f"
     ),
+    fields: str | None = FIELDS,
     reference: str | None = typer.Option(
         None,
         "--reference",
@@ -147,7 +149,7 @@ def validate(
         report = api.validate(
             paths, format=format, reference=reference, select=select, ignore=ignore, fail_on=fail_on, deep=deep,
             fix=fix, unsafe_fixes=unsafe_fixes, diff=diff, drop_column=drop_column, baseline=baseline,
-            write_baseline=write_baseline, config=chosen,
+            write_baseline=write_baseline, config=chosen, fields=fields,
         )  # fmt: skip
     if diff:
         typer.echo("\n".join(line for change in report.changes for line in change.diff()) or report.remark)

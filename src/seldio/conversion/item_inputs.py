@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import io
 import os
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
 from seldio.errors import InvalidData, UsageError
-from seldio.files import Source
+from seldio.files import Entry, Source
 from seldio.files.sources import reopened
 from seldio.findings import Sink, raise_errors
 from seldio.formats import format_of_file, get
 from seldio.formats.parts import candidates, parts
 from seldio.formats.recognise import PARQUET_SUFFIX
-from seldio.text import plural, printable
+from seldio.text import json_text, plural, printable
 
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat, ItemReading
@@ -30,6 +31,44 @@ def read_items(place: str | os.PathLike[str] | Source, format: ItemFormat | None
         found = parts(source, format, sink, whole=True, labels=False)
         order = {entry.path: number for number, entry in enumerate(source)}
         return sorted((one for part in found for one in part.items(sink)), key=lambda one: order[one.path])
+
+
+def in_memory(data: Any, name: str) -> str | os.PathLike[str] | Source:
+    """What *data* holds as a source called *name*; a path, and a source, as they are.
+
+    Args:
+        data: a path, a list of dicts, of :class:`Item` or of :class:`Prediction`, a DataFrame, or an Arrow table.
+        name: as people are told.
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    if isinstance(data, str | os.PathLike | Source):
+        return data
+    if isinstance(data, list | tuple) and data and all(isinstance(row, dict) for row in data):
+        try:
+            text = "".join(f"{json_text(row)}\n" for row in data).encode()
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"{name}: its records cannot be written as JSON: {error}") from error
+        return _held(text, name, ".jsonl")
+    import pyarrow.parquet as pq
+
+    from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, to_table
+
+    if isinstance(data, list | tuple) and data and isinstance(data[0], Item | Prediction):
+        data = to_table(data, ITEM_SCHEMA if isinstance(data[0], Item) else PREDICTION_SCHEMA)
+    stream = io.BytesIO()
+    try:
+        pq.write_table(pa.table(data), stream)
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        kinds = "a path, a list of dicts, a DataFrame or an Arrow table"
+        raise UsageError(f"{name} must be {kinds}, not {type(data).__name__}") from error
+    return _held(stream.getvalue(), name, PARQUET_SUFFIX)
+
+
+def _held(data: bytes, name: str, suffix: str) -> Source:
+    entry = Entry(name, f"table{suffix}", len(data), len(data), None, partial(io.BytesIO, data))
+    return Source(name, "file", (entry,))
 
 
 def held_items(source: Source) -> ItemFormat | None:

@@ -6,14 +6,12 @@ In memory they are Arrow tables: what lies in their own Parquet files, without t
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 import os
 import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
@@ -24,13 +22,13 @@ import pyarrow.parquet as pq
 
 from seldio import formats
 from seldio.check.reference import RUENVAQA
-from seldio.conversion.item_inputs import read_items
+from seldio.conversion.item_inputs import in_memory, read_items
 from seldio.conversion.losses import NOTHING, allowed, checked_fields
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import Conversion
 from seldio.conversion.right_answers import FEW, RightAnswers, with_choices
 from seldio.errors import DataError, InvalidData, LossError, UsageError
-from seldio.files import Entry, Source, write_bytes
+from seldio.files import Source, write_bytes
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats.base import Format
@@ -44,7 +42,7 @@ from seldio.formats.parts import Part, parts
 from seldio.formats.recognise import PARQUET_SUFFIX
 from seldio.rules.item_table import moved
 from seldio.schema.arrays import pc
-from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of, to_table
+from seldio.schema.qa import Item, Prediction, Rows, table_of
 from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:
@@ -427,13 +425,7 @@ def write_item_table(
     table: Any, path: Place, format: str, allow_loss: Collection[str], fill: Mapping[str, Any]
 ) -> tuple[str, ...]:
     """Write a table, or list, of questions or predictions as one file; see :func:`seldio.write`."""
-    if isinstance(table, list | tuple):
-        table = to_table(table, ITEM_SCHEMA if isinstance(table[0], Item) else PREDICTION_SCHEMA)
-    stream = io.BytesIO()
-    pq.write_table(pa.table(table), stream)
-    data = stream.getvalue()
-    entry = Entry("the table", "table.parquet", len(data), len(data), None, partial(io.BytesIO, data))
-    source = Source("the table", "file", (entry,))
+    source = cast("Source", in_memory(table, "the table"))
     (reading,) = read_items(source, None, raise_errors)
     target = formats.meant(format, reading.format) or formats.get(format, ItemFormat)
     return convert_items(source, path, target, allow_loss=allow_loss, fill=fill).written

@@ -172,6 +172,10 @@ def __getattr__(name: str) -> Any:
 
 def _named(name: str) -> Iterator[Format]:
     """The formats with this name or alias: of labels, of questions."""
+    if name.startswith("fields:"):
+        from seldio.formats import own_keys
+
+        yield own_keys.named(name)
     for one in dict.fromkeys((*own(), *index())) if plugins.packages() else own():
         if name == one.name or name in one.aliases:
             wings.require(f"seldio.formats.{one.home}", f"the format {name}")

@@ -264,7 +264,7 @@ class _TableReader:
         elif sign := self.other_delimiter(names, columns):
             self.report("SYN120", f"cells are separated by {_DELIMITERS[sign]}, not commas", self.whole(row),
                         "separate cells with commas")  # fmt: skip
-        elif len(missing) == len(columns):
+        elif columns and len(missing) == len(columns):
             self.report("SYN113", "the first line is not the header of this layout", self.whole(row), expected)
         elif missing:
             shown = ", ".join(missing)
@@ -276,8 +276,9 @@ class _TableReader:
     @staticmethod
     def other_delimiter(names: Sequence[str], columns: Sequence[str]) -> str:
         """The sign that separates cells instead of the comma."""
-        fits = (sign for sign in _DELIMITERS if columns[0] in names[0].split(sign) and sign in names[0])
-        return next(fits, "") if columns[0] not in names else ""
+        first = columns[0] if columns else None
+        fits = (sign for sign in _DELIMITERS if sign in names[0] and (first is None or first in names[0].split(sign)))
+        return next(fits, "") if (len(names) == 1 if first is None else first not in names) else ""
 
     def header_cells(self, row: QuotedRow) -> bool:
         """Whether each name appears once; with a repeated name, readers by name lose a column."""

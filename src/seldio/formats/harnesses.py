@@ -417,6 +417,7 @@ ULTRAEVAL_RECORD = UltraEvalRecord(
     name="ultraeval-audio-record",
     title="UltraEval-Audio recorder: JSON Lines with the steps of each question, by number",
     holds="predictions",
+    in_order=True,
     carries=("prediction",),
     needs=("prediction",),
     source="https://github.com/OpenBMB/UltraEval-Audio",

@@ -122,6 +122,7 @@ class ItemFormat(Format):
     recording: tuple[str, ...] = ()  # further keys of a record that, with the audio, say which recording it is about
     channels: str = ""  # of a harness, what it does to recordings of several channels, as a clause
     climbs: bool = False  # whether it looks for recordings in the folders above, too
+    in_order: bool = False  # of predictions without ids, whether they are those of all questions, in their order
     main: str = ""  # of a format that is written as a folder, the name of the file with the rows
     #: and its other files, by name, for a folder with a name
     further: Callable[[str], Mapping[str, str]] | None = None

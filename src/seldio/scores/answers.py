@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from seldio import formats
 from seldio.conversion.items import one_file
-from seldio.errors import UsageError
-from seldio.files import open_source
+from seldio.errors import DataError, UsageError
+from seldio.files import Source
+from seldio.files.sources import reopened
 from seldio.findings import raise_errors
 from seldio.formats import ItemFormat
 from seldio.formats.items import LETTERS, ItemReading
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from seldio.scores.judge import Judge, Judgement, JudgeRequest, JudgeTally, Reply
 
 Path = str | os.PathLike[str]
+Place = Path | Source
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,17 +43,23 @@ class AnswerOptions:
 
     profile: str | None = None  # name of the way of scoring; that of the questions' format by default
     allow_missing: bool = False  # score what is there where predictions are missing
-    join: Literal["strict", "official"] = "strict"  # ``official`` joins predictions of SO-Bench as its program does
+    #: ``official`` joins predictions of SO-Bench as its program does, ``order`` those without ids line by line
+    join: Literal["strict", "official", "order"] = "strict"
     offline: Literal["extract", "none", "official-fallback"] = "extract"  # what SO-Bench decides without a judge
     #: of SO-Bench, by name: azimuth, elevation, distance, onset, wer
     thresholds: Mapping[str, float] = dataclasses.field(default_factory=dict)
     judge: JudgeOptions | None = None  # what to ask
     judgements: str | None = None  # file of judgements made elsewhere
 
+    @property
+    def matching(self) -> Literal["strict", "official"]:
+        """How the program of SO-Bench matches what :func:`read_answers` gives, where order has become ids."""
+        return "official" if self.join == "official" else "strict"
+
 
 def score_answers(
-    predictions: Path,
-    reference: Path | None,
+    predictions: Place,
+    reference: Place | None,
     options: AnswerOptions | None = None,
     *,
     format: str | None = None,
@@ -75,7 +83,7 @@ def score_answers(
     """
     options = options or AnswerOptions()
     sides = read_answers(predictions, reference, options, format, reference_format)
-    report = PROFILES[sides.profile](sides.items, sides.outputs, sides.profile, os.fspath(predictions), options)
+    report = PROFILES[sides.profile](sides.items, sides.outputs, sides.profile, _named(predictions), options)
     return dataclasses.replace(report, notices=(*sides.notices, *report.notices)) if sides.notices else report
 
 
@@ -89,13 +97,13 @@ class AnswerSides(NamedTuple):
 
 
 def read_answers(
-    predictions: Path, reference: Path | None, options: AnswerOptions, format: str | None = None,
+    predictions: Place, reference: Place | None, options: AnswerOptions, format: str | None = None,
     reference_format: str | None = None,
 ) -> AnswerSides:  # fmt: skip
     """Predictions, their questions, and how they are scored; arguments and errors as of :func:`score_answers`."""
     given = _reading(predictions, format)
     asked = _reading(reference, reference_format) if reference is not None else None
-    _check_sides(given, asked)
+    _check_sides(predictions, given, asked)
     if asked is None and given.format.holds == "items":
         asked = given  # MMAU's and MMAR's files hold both, and their programs read nothing else
     profile = options.profile or _profile_for(asked or given)
@@ -105,18 +113,45 @@ def read_answers(
     items = _in_form(asked, "letter" if profile == "ruenvaqa" else "text") if asked is not None else None
     if items is None and PROFILES[profile] is not _jasco:
         raise UsageError(f"{profile} requires the questions with their answers: --reference FILE")
-    return AnswerSides(items, _outputs(given), profile, _copies(given, asked) if asked is not None else ())
+    notices = _copies(given, asked) if asked is not None else ()
+    outputs = _outputs(given)
+    if options.join == "order" or given.format.in_order:
+        outputs, notices = _by_order(outputs, items or ()), (*notices, _BY_ORDER)
+    return AnswerSides(items, outputs, profile, notices)
 
 
-def _reading(path: Path, format: str | None) -> ItemReading:
+_BY_ORDER = Notice("by-order", "the predictions have no ids and were joined to the questions line by line", grave=True)
+
+
+def _by_order(outputs: Sequence[Prediction], items: Sequence[Item]) -> Sequence[Prediction]:
+    """Predictions without ids with those of the questions in the same line.
+
+    Raises:
+        DataError: they have ids, or there are more or fewer than questions.
+    """
+    if any(row.id is not None for row in outputs):
+        raise DataError("--join order is for predictions without ids, and these have some: use --join strict")
+    if len(outputs) != len(items):
+        raise DataError(
+            f"--join order: {plural(len(outputs), 'prediction')} without ids for {plural(len(items), 'question')}: all "
+            "after the gap would be compared with the wrong question. Write the ids of the questions"
+        )
+    return [row.model_copy(update={"id": item.id}) for row, item in zip(outputs, items, strict=True)]
+
+
+def _named(place: Place) -> str:
+    return place.path if isinstance(place, Source) else os.fspath(place)
+
+
+def _reading(path: Place, format: str | None) -> ItemReading:
     """The one file of questions or predictions at *path*; what is read in several parts is packed.
 
     Raises:
         UsageError: there is none, or several.
     """
     chosen = formats.get(format, ItemFormat) if format is not None else None
-    with open_source(path, raise_errors) as source:
-        readings = one_file(source, path, chosen, raise_errors)
+    with reopened(path, raise_errors) as source:
+        readings = one_file(source, source.path, chosen, raise_errors)
         first = next(readings)
         second = next(readings, None)
         if second is None:
@@ -127,7 +162,7 @@ def _reading(path: Path, format: str | None) -> ItemReading:
         )
 
 
-def _check_sides(given: ItemReading, asked: ItemReading | None) -> None:
+def _check_sides(place: Place, given: ItemReading, asked: ItemReading | None) -> None:
     """See that predictions are predictions, and the reference questions.
 
     Raises:
@@ -148,10 +183,37 @@ def _check_sides(given: ItemReading, asked: ItemReading | None) -> None:
             held = "questions" if reading.format.holds == "items" else "predictions"
             key = OUTPUTS.get(reading.home)
             without = f" without {key}" if wanted == "predictions" and key else ""
+            hint = f"if that is wrong, use {option}"
+            if reading is given and (told := advised(place, _questions(asked))):
+                hint = f"use {option} or --fields. {told}"
             raise UsageError(
-                f"{printable(reading.path)} holds {held} ({reading.format.name}){without}, not {wanted}; if that is "
-                f"wrong, use {option}"
+                f"{printable(reading.path)} holds {held} ({reading.format.name}){without}, not {wanted}; {hint}"
             )
+
+
+def advised(place: Place, questions: Sequence[Item] = ()) -> str:
+    """What :func:`seldio.formats.own_keys.advice` says of a single file; nothing of anything else."""
+    from seldio.formats.own_keys import advice
+
+    if place == "-":
+        return ""
+    with reopened(place, raise_errors) as source:
+        return advice(source.entries[0].read(), source.path, questions) if source.single and source.entries else ""
+
+
+def no_answers(predictions: Place, reference: Place) -> UsageError:
+    """The error for a file without predictions that is to be compared with questions.
+
+    They may stand under keys of the user's own: it says which ones are wanted and which are there.
+    """
+    asked = _reading(reference, None)
+    name = printable(_named(predictions))
+    told = advised(predictions, _questions(asked)) or "seldio formats lists what can be read"
+    return UsageError(f"{name} holds no predictions in a known format, and {printable(asked.path)} questions. {told}")
+
+
+def _questions(asked: ItemReading | None) -> Sequence[Item]:
+    return cast("Sequence[Item]", asked.rows) if asked is not None and asked.format.holds == "items" else ()
 
 
 def _outputs(given: ItemReading) -> Sequence[Prediction]:
@@ -240,7 +302,7 @@ def _so_bench(items: Items, rows: Answers, profile: str, system: str, options: A
         tally = server.tally if server is not None else JudgeTally()
         if options.judgements:
             judge = imported(options.judgements, tally)
-        found = score(items or [], rows, chosen, judge=judge, join=options.join, offline=options.offline,
+        found = score(items or [], rows, chosen, judge=judge, join=options.matching, offline=options.offline,
                       system=system, own_words=not options.judgements)  # fmt: skip
     tallied = (tally.table(),) if server is not None else ()
     return dataclasses.replace(found, tables=(*found.tables, *tallied), notices=(*tally.notices(), *found.notices))
@@ -315,7 +377,7 @@ class _Planner(NamedTuple):
         raise _Planned(str(self.judge.plan(requests)))
 
 
-def plan_answers(predictions: Path, reference: Path | None, options: AnswerOptions, **formats: str | None) -> str:
+def plan_answers(predictions: Place, reference: Place | None, options: AnswerOptions, **formats: str | None) -> str:
     """What asking the judge would take: calls, tokens and cost; nothing is asked.
 
     Raises:

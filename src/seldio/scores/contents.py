@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 
-from seldio import formats
+from seldio import formats, wings
 from seldio.conversion.item_inputs import held_items
-from seldio.files import open_source
+from seldio.errors import UsageError
+from seldio.files import Source, open_source
+from seldio.files.sources import reopened
 from seldio.findings import raise_errors
 from seldio.formats.datasets import of_dialect
 from seldio.formats.parts import parts
 from seldio.scores.scorers import what
 
 Path = str | os.PathLike[str]
+Place = Path | Source
 #: Bytes at the start of a file that tell whether it holds judgements.
 _LOOK = 1 << 16
 
@@ -34,18 +37,35 @@ def holds_judgements(path: Path) -> bool:
     return isinstance(first, dict) and {"id", "judgement"} <= first.keys()
 
 
-def holds_answers(path: Path, profile: str | None, format: str | None) -> bool:
+def holds_answers(path: Place, profile: str | None, format: str | None) -> bool:
     """Whether predictions are answers to questions, by the profile, the format or the content."""
     if profile is not None:
         return what(profile) == "answers"
     if format is not None:
         return formats.of_questions(format) is not None
-    with open_source(path, raise_errors) as source:
+    with reopened(path, raise_errors) as source:
         return held_items(source) is not None
 
 
+def see_labels(predictions: Place, reference: Place) -> None:
+    """See that nothing but answers is compared with questions.
+
+    Raises:
+        UsageError: something else is; the message says which keys are wanted, and which are there.
+    """
+    if reference != "-":
+        with reopened(reference, raise_errors) as source:
+            held = held_items(source) if source.single else None
+            if held is not None and held.holds == "items" and wings.there("answers"):
+                from seldio.scores.answers import no_answers
+
+                raise no_answers(predictions, source)
+    if isinstance(predictions, Source) or isinstance(reference, Source):
+        raise UsageError("labels are scored from files: give paths")
+
+
 def profile_for_maps(
-    predictions: Path, reference: Path, profile: str | None, *, format: str | None, reference_format: str | None
+    predictions: Place, reference: Place, profile: str | None, *, format: str | None, reference_format: str | None
 ) -> str | None:
     """The profile of energy maps that the user names, or that belongs to what either side holds; None without one.
 
@@ -55,16 +75,16 @@ def profile_for_maps(
     if profile is not None:
         return profile if what(profile) == "maps" else None
     sides = ((reference, reference_format), (predictions, format))
-    found = (_of_maps(path, layout) for path, layout in sides if os.fspath(path) != "-")
+    found = (_of_maps(path, layout) for path, layout in sides if path != "-")
     return next(filter(None, found), None)
 
 
-def _of_maps(path: Path, format: str | None) -> str | None:
+def _of_maps(path: Place, format: str | None) -> str | None:
     """The profile that belongs to the labels or outputs at *path*, where these are energy maps."""
     if format is not None:
         names = {formats.get(format).name}
     else:
-        with open_source(path, raise_errors) as source:
+        with reopened(path, raise_errors) as source:
             names = {str(part.layout) for part in parts(source, None, lambda _: None) if part.questions is None}
     rows = (row for name in names for row in of_dialect(name))
     return next((row.profile for row in rows if row.profile and what(row.profile) == "maps"), None)

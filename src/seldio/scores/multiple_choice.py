@@ -34,7 +34,6 @@ class Joined:
     surplus: tuple[str, ...] = ()  # ids of predictions without question
     repeated: tuple[str, ...] = ()  # ids that stand on several predictions, of which the last counts
     conflicting: tuple[str, ...] = ()  # those of them whose predictions differ
-    by_order: bool = False  # whether predictions without ids were joined line by line
 
     @property
     def texts(self) -> list[str]:
@@ -43,7 +42,7 @@ class Joined:
 
 
 def join(items: Sequence[Item], predictions: Sequence[Prediction], *, allow_missing: bool = False) -> Joined:
-    """Join by id, or by order where no prediction has one; of several predictions with one id, the last counts.
+    """Join by id; of several predictions with one id, the last counts.
 
     Raises:
         DataError: there is nothing to score, an answer is secret, an id stands on two questions, or something is
@@ -51,17 +50,11 @@ def join(items: Sequence[Item], predictions: Sequence[Prediction], *, allow_miss
     """
     _check(items)
     ids = [row.id for row in predictions]
-    if predictions and all(id is None for id in ids):
-        if len(items) != len(predictions):
-            raise DataError(
-                f"{plural(len(predictions), 'prediction')} without ids for {plural(len(items), 'question')}: joined by "
-                "order, all after the gap would be compared with the wrong question. Write the ids of the questions"
-            )
-        return Joined(tuple(zip(items, predictions, strict=True)), by_order=True)
     if None in ids:
         raise DataError(
             f"{plural(ids.count(None), 'prediction')} of {len(ids):,} without id: it cannot be told which question "
-            "each answers. Write the id of its question on every prediction, or on none to join them by order"
+            "each answers. Write the id of its question on every prediction; --join order joins those that have none "
+            "line by line"
         )
     answers: dict[str, list[Prediction]] = {}
     for row in predictions:
@@ -112,7 +105,6 @@ def join_notices(joined: Joined, texts: Mapping[str, str]) -> Iterator[Notice]:
         ("missing", "question", joined.missing, True),
         ("surplus", "prediction", joined.surplus, False),
         ("repeated", "question", joined.repeated, differ > 0),
-        ("by-order", "", ("",) * joined.by_order, True),
     ):
         if ids:
             text = texts[name].format(count=plural(len(ids), noun), ids=listed(ids, 3), differ=f"{differ:,}")
@@ -309,7 +301,6 @@ _JOINED = {
     "count” is always 0; “over all” counts them as wrong",
     "surplus": "{count} without question not counted: {ids}",
     "repeated": "{count} with several predictions, {differ} of which differ: the last one counts",
-    "by-order": "the predictions have no ids and were joined to the questions line by line",
 }
 #: The same for ADQA, whose organisers have not published their program.
 _TOP_1 = _JOINED | {"missing": "{count} without prediction: counted as wrong"}

@@ -47,7 +47,6 @@ _JOINED = {
     "surplus": "{count} without question ({ids}) not counted; MERA's server ignores them too",
     "repeated": "{count} with several predictions ({ids}), {differ} of which differ: the last one counts, as on MERA's "
     "server, which does not say so",
-    "by-order": "the predictions have no ids and were joined line by line; MERA's server needs the id of each question",
 }
 
 

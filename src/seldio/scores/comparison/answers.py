@@ -98,7 +98,7 @@ def _so_bench(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     from seldio.scores.so_bench.join import join
 
     items, profile = sides.items or [], profiles.get(sides.profile).changed(**options.thresholds)
-    joined = join(items, sides.outputs, options.join)
+    joined = join(items, sides.outputs, options.matching)
     judge = imported(options.judgements) if options.judgements else None
     marks = report.Marks(count(items, sides.outputs, joined, profile, judge, options.offline))
     asked = [items[number] for number in np.concatenate((joined.items, joined.missing)).tolist()]

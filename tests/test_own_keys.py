@@ -1,0 +1,171 @@
+"""Predictions under keys of the user's own: what is read, what is proposed, and what is said."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import seldio
+from seldio.errors import DataError, UsageError
+from seldio.formats.own_keys import spelled
+
+OPTIONS = ["dog barking", "rain", "car horn", "violin"]
+FIELDS = "id=sample_id,prediction=response_text"
+REPLIES = ["dog barking", "B. rain", "It is the violin.", "no idea"]  # the second, third and fourth right: 2 of 4
+
+
+def questions() -> list[dict[str, Any]]:
+    rights = ["dog barking", "rain", "car horn", "violin"]
+    return [
+        {"id": f"q{n}", "audio": [f"{n}.wav"], "question": "What is heard?", "options": OPTIONS, "answer": right}
+        for n, right in enumerate(rights)
+    ]
+
+
+def replies() -> list[dict[str, Any]]:
+    return [
+        {"sample_id": f"q{n}", "model": "m", "asked": "What is heard?", "response_text": text, "seconds": n / 2}
+        for n, text in enumerate(REPLIES)
+    ]
+
+
+def as_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def as_list(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text(json.dumps(rows))
+    return path
+
+
+def as_object(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text(json.dumps({"model": "m", "results": rows}))
+    return path
+
+
+def as_csv(path: Path, rows: list[dict[str, Any]]) -> Path:
+    with path.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def as_parquet(path: Path, rows: list[dict[str, Any]]) -> Path:
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    return path
+
+
+WRITERS: dict[str, Callable[[Path, list[dict[str, Any]]], Path]] = {
+    "own.jsonl": as_lines, "own.json": as_list, "wrapped.json": as_object, "own.csv": as_csv, "own.parquet": as_parquet,
+}  # fmt: skip
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Path:
+    return as_lines(tmp_path / "ref.jsonl", questions())
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_file_with_own_keys_is_read(name: str, tmp_path: Path, asked: Path) -> None:
+    path = WRITERS[name](tmp_path / name, replies())
+    report = seldio.score(path, asked, fields=FIELDS)
+    assert (report.overall["items"], report.overall["text"]) == (4, 0.5)
+    assert not seldio.validate(path, reference=asked, fields=FIELDS).findings
+    table = seldio.read(path, format=spelled(FIELDS))
+    assert table["prediction"].to_pylist() == REPLIES
+    assert json.loads(table["extra"][1].as_py())["model"] == "m"
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_the_option_to_type_is_proposed(name: str, tmp_path: Path, asked: Path) -> None:
+    path = WRITERS[name](tmp_path / name, replies())
+    for check in (lambda: seldio.score(path, asked), lambda: seldio.validate(path, reference=asked)):
+        with pytest.raises(UsageError, match="the keys are sample_id, model, asked, ") as error:
+            check()
+        assert str(error.value).endswith(f"try --fields {FIELDS}")
+
+
+def test_keys_inside_of_others_are_proposed_and_read(tmp_path: Path, asked: Path) -> None:
+    rows = [
+        {"custom_id": f"q{n}", "response": {"status": 200, "choices": [{"role": "assistant", "content": text}]}}
+        for n, text in enumerate(REPLIES)
+    ]
+    path = as_lines(tmp_path / "batch.jsonl", rows)
+    with pytest.raises(UsageError) as error:
+        seldio.score(path, asked)
+    fields = str(error.value).rpartition("try --fields ")[2]
+    assert fields == "id=custom_id,prediction=response.choices.0.content"
+    assert seldio.score(path, asked, fields=fields).overall["text"] == 0.5
+
+
+def test_a_question_file_with_a_reply_in_it_gets_a_proposal(tmp_path: Path) -> None:
+    rows = [
+        {"id": one["id"], "audio_id": "a.wav", "question": one["question"], "choices": OPTIONS, "answer": one["answer"]}
+        | {"my_reply": text}
+        for one, text in zip(questions(), REPLIES, strict=True)
+    ]
+    path = as_lines(tmp_path / "both.jsonl", rows)
+    with pytest.raises(UsageError, match="--fields id=id,prediction=my_reply"):
+        seldio.score(path, as_lines(tmp_path / "ref.jsonl", questions()))
+
+
+def test_the_order_is_used_only_if_asked(tmp_path: Path, asked: Path) -> None:
+    rows = [{"response_text": row["response_text"]} for row in replies()]
+    path = as_csv(tmp_path / "own.csv", rows)
+    with pytest.raises(UsageError, match=r"such as q0; .* try --fields prediction=response_text --join order"):
+        seldio.score(path, asked)
+    with pytest.raises(DataError, match="--join order joins those that have none"):
+        seldio.score(path, asked, fields="prediction=response_text")
+    report = seldio.score(path, asked, fields="prediction=response_text", join="order")
+    assert report.overall["text"] == 0.5
+    assert "by-order" in {notice.name for notice in report.notices}
+    with pytest.raises(DataError, match="3 predictions without ids for 4 questions"):
+        seldio.score(as_csv(path, rows[:3]), asked, fields="prediction=response_text", join="order")
+    with pytest.raises(DataError, match="these have some"):
+        seldio.score(as_csv(path, replies()), asked, fields=FIELDS, join="order")
+
+
+def test_lists_frames_and_tables_are_scored(asked: Path) -> None:
+    table = pa.Table.from_pylist(replies())
+    for rows in (replies(), table, table.to_pandas()):
+        report = seldio.score(rows, asked, fields={"id": "sample_id", "prediction": "response_text"})
+        assert (report.system, report.overall["text"]) == ("predictions", 0.5)
+    plain = [{"id": row["sample_id"], "prediction": row["response_text"]} for row in replies()]
+    assert seldio.score(plain, questions()).overall["text"] == 0.5
+    assert seldio.score(pa.Table.from_pylist(plain), pa.Table.from_pylist(questions())).overall["text"] == 0.5
+    with pytest.raises(UsageError, match="a path, a list of dicts, a DataFrame or an Arrow table, not int"):
+        seldio.score(7, asked)
+    with pytest.raises(UsageError, match=r"predictions holds no predictions .* try --fields id=sample_id"):
+        seldio.score(replies(), asked)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ("id=sample_id", "prediction=KEY among them"),
+        ("id=a,reply=b", "expected FIELD=KEY with a field of id, prediction"),
+        ("id=a,prediction=", "expected FIELD=KEY"),
+        ("id=a,prediction=a", "each key once"),
+        ("id=x,prediction=y", "has none of the keys x, y; its keys are sample_id, model"),
+    ],
+)
+def test_fields_that_cannot_be_are_refused(fields: str, said: str, tmp_path: Path, asked: Path) -> None:
+    with pytest.raises(UsageError, match=said):
+        seldio.score(as_csv(tmp_path / "own.csv", replies()), asked, fields=fields)
+
+
+def test_a_place_in_a_csv_file_is_that_of_its_cell(tmp_path: Path, asked: Path) -> None:
+    rows = [row | {"asked": "one\ntwo"} for row in replies()]
+    rows[2]["sample_id"] = "q1"
+    found = seldio.validate(as_csv(tmp_path / "own.csv", rows), reference=asked, fields=FIELDS).findings
+    twice = next(finding for finding in found if "q1" in finding.message)
+    assert (twice.line, twice.column) == (6, 1)
