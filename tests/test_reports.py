@@ -27,10 +27,11 @@ from rich.cells import cell_len
 
 from seldio.errors import UsageError
 from seldio.findings import JSON_KEYS, MOST_LISTED, MOST_RANGES, Finding, Report, Severity
-from seldio.reports import Options, outputs, render, write
+from seldio.reports import Options, outputs, render, screens, terminal, write
 from seldio.reports.json_report import dumps, report_schema
 from seldio.reports.sarif import FINGERPRINT, file_uri
-from seldio.reports.terminal import ELLIPSIS, TAB, fit, links, wrapped
+from seldio.reports.screens import links, wrapped
+from seldio.reports.terminal import ELLIPSIS, TAB, fit
 from seldio.text import printable
 
 ROOT = Path(__file__).parents[1]
@@ -183,6 +184,14 @@ def test_importing_reports_imports_no_renderer_and_no_library() -> None:
         "assert not bad, bad"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("files", [0, 1, 12_345])
+def test_a_verdict_alone_reads_as_where_there_is_more(files: int) -> None:
+    clean = Report([], files)
+    assert list(screens.text(clean, Options())) == list(terminal.text(clean, Options())) != []
+    assert not any("\x1b" in piece for piece in screens.text(clean, Options()))
+    assert "\x1b" in "".join(screens.text(clean, Options(color=True)))
 
 
 def test_rich_is_used_for_terminals_only() -> None:

@@ -70,13 +70,14 @@ def test_a_command_on_one_line_loads_no_library_that_it_does_not_need(
     given = [str(line) if part == "LINE" else str(tmp_path / "out.csv") if part == "OUT" else part for part in command]
     modules = loaded(*given)
     assert [name for name in (*HEAVY, *BESIDE, "pyarrow.parquet") if name in modules] == []
+    assert "rich" not in modules or command[0] == "score"
     assert len(of_seldio(modules)) <= most, of_seldio(modules)
 
 
 @pytest.mark.parametrize("command", [("--help",), ("formats",), ("rule", "--all"), ("rule", "LAB303")], ids=" ".join)
 def test_lists_load_neither_rules_nor_formats_nor_arrays(command: tuple[str, ...]) -> None:
     modules = loaded(*command)
-    assert [name for name in (*HEAVY, *BESIDE, "socket", "numpy", "pyarrow") if name in modules] == []
+    assert [name for name in (*HEAVY, *BESIDE, "socket", "rich", "numpy", "pyarrow") if name in modules] == []
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def print_json(value: object) -> None:
 
 def print_wrapped(text: str, *, fill: bool = False) -> None:
     """Print lines for people, broken between words where the terminal is narrower; *fill*: paragraphs anew."""
-    from seldio.reports.terminal import wrapped
+    from seldio.reports.screens import wrapped
 
     typer.echo(wrapped(text, sys.stdout, fill=fill))
 

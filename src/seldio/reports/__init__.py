@@ -44,7 +44,7 @@ class Output:
 OUTPUTS: dict[str, Output] = {
     output.name: output
     for output in (
-        Output("text", "seldio.reports.terminal:text"),
+        Output("text", "seldio.reports.screens:text"),
         Output("concise", "seldio.reports.ci:concise", scores=False),
         Output("json", "seldio.reports.json_report:json"),
         Output("jsonl", "seldio.reports.json_report:jsonl", scores=False),
@@ -98,7 +98,7 @@ def write(subject: Subject, stream: TextIO, output: str = "text", options: Optio
     """
     options = options or Options()
     if output == "text":
-        from seldio.reports.terminal import links, screen
+        from seldio.reports.screens import links, screen
 
         color, width, wrap = screen(stream)
         options = dataclasses.replace(options, color=color, width=width, wrap=wrap, links=color and links())

@@ -9,8 +9,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
-import re
-import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TextIO
@@ -23,6 +21,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from seldio.findings import Finding, Report, Severity
+from seldio.reports.screens import DEFAULT_WIDTH, LEAST_ROOM, READABLE
 from seldio.reports.sections import (
     by_cause,
     common_folder,
@@ -51,10 +50,6 @@ _VERDICT = {Severity.ERROR: "bold red", Severity.WARNING: "bold magenta", Severi
 _GUTTER = "bright_blue"
 #: More findings than this are shown below the verdict, and rule by rule if each rule has this number on average.
 _MANY, _REPEATED = 6, 1.5
-_LEAST_ROOM = 20
-_DEFAULT_WIDTH = 100
-#: Sentences are broken here on a terminal that is wider: longer lines are hard to read.
-_READABLE = 100
 #: Lines of scores are broken at the width that is asked for, but for a number that is wider.
 _VAST = 100_000
 #: Cells between columns of scores, and the fewest that names of rows have.
@@ -62,61 +57,11 @@ _GAP, _LEAST_NAME = 2, 8
 
 
 def screen(stream: TextIO) -> tuple[bool, int, bool]:
-    """Whether to use colours on *stream*, its width in cells, and whether it is a terminal; honours ``NO_COLOR``."""
+    """Whether to use colours on a terminal, its width in cells, and whether it is one; honours ``NO_COLOR``."""
     console = Console(file=stream)
     if not console.is_terminal:
-        return False, console.width if os.environ.get("COLUMNS", "").isdigit() else _DEFAULT_WIDTH, False
+        return False, console.width if os.environ.get("COLUMNS", "").isdigit() else DEFAULT_WIDTH, False
     return not (console.no_color or console.is_dumb_terminal), console.width, True
-
-
-_INDENTED = re.compile(r" *\S+ {2,}| +")
-
-
-def wrapped(lines: str, stream: TextIO, *, fill: bool = False) -> str:
-    """*lines* as *stream* shows them: on a terminal long ones are broken between words, below their second column.
-
-    Where *fill* is asked for, lines that follow one another are one paragraph, but for those of an example.
-    """
-    _, width, terminal = screen(stream)
-    if not terminal and not os.environ.get("COLUMNS", "").isdigit():
-        return lines
-    width, shown = max(min(width, _READABLE), 2 * _LEAST_ROOM), []
-    for line in (_filled(lines) if fill else lines).split("\n"):
-        start = _INDENTED.match(line)
-        indent = start.end() if start is not None and start.end() < width // 2 else 0
-        broken = textwrap.wrap(
-            line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
-        )  # fmt: skip
-        shown += broken if len(line) > width and " " in line[indent:].strip() else [line]
-    return "\n".join(shown)
-
-
-def _filled(text: str) -> str:
-    """*text* with each paragraph in one line, below its heading if it has one ("Fix:"); examples as they are."""
-    blocks = text.split("\n\n")
-    return "\n\n".join(one if one.startswith("Example:") else re.sub(r"(?<!:)\n *", " ", one) for one in blocks)
-
-
-#: Variables of the environment by which terminals that understand hyperlinks (OSC 8) can be recognised.
-_LINKING = ("VTE_VERSION", "WT_SESSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID", "DOMTERM")
-_LINKING_PROGRAMS = ("iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio")
-_LINKING_TERMS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm", "contour")
-
-
-def links() -> bool:
-    """Whether the terminal shows hyperlinks: ``FORCE_HYPERLINK`` decides, else what terminals tell of themselves."""
-    known = os.environ
-    if "FORCE_HYPERLINK" in known:
-        return known["FORCE_HYPERLINK"] not in ("", "0")
-    if "TMUX" in known or known.get("TERM", "").startswith("screen"):
-        return False
-    if known.get("VTE_VERSION", "9999") < "5000":
-        return False
-    return (
-        any(name in known for name in _LINKING)
-        or known.get("TERM_PROGRAM") in _LINKING_PROGRAMS
-        or known.get("TERM", "").startswith(_LINKING_TERMS)
-    )
 
 
 def text(subject: Subject, options: Options) -> Iterator[str]:
@@ -125,7 +70,7 @@ def text(subject: Subject, options: Options) -> Iterator[str]:
     console = Console(
         color_system="standard" if options.color else None, force_terminal=options.color, no_color=not options.color,
         force_jupyter=False, legacy_windows=False, highlight=False,
-        width=_DEFAULT_WIDTH if isinstance(subject, Report) else _VAST,
+        width=DEFAULT_WIDTH if isinstance(subject, Report) else _VAST,
     )  # fmt: skip
     if isinstance(subject, Report):
         for block in _findings(subject, options):
@@ -138,7 +83,7 @@ def text(subject: Subject, options: Options) -> Iterator[str]:
     for block in _scores(subject, options):
         needed = sum((column.width or 0) + _GAP for column in block.columns) if isinstance(block, Grid) else 0
         tabular = isinstance(block, Grid) and block.columns[0].width is not None
-        width = max(options.width, needed - _GAP) if tabular else min(options.width, _READABLE)
+        width = max(options.width, needed - _GAP) if tabular else min(options.width, READABLE)
         with console.capture() as capture:
             console.print(block, width=width)
         shown = capture.get()
@@ -227,11 +172,11 @@ def _by_rule(
 
 def _flow(line: Text, options: Options, indent: int) -> Text:
     """*line*, on a terminal broken between words; what follows the first line is indented."""
-    width = min(options.width, _READABLE)
+    width = min(options.width, READABLE)
     if not options.wrap or cell_len(line.plain) <= width:
         return line
     console = Console(width=width, color_system=None)
-    parts = line.wrap(console, max(width - indent, _LEAST_ROOM))
+    parts = line.wrap(console, max(width - indent, LEAST_ROOM))
     for part in parts:
         part.rstrip()
     return Text("\n" + " " * indent).join(parts)
@@ -275,7 +220,7 @@ def _rule(finding: Finding, links: bool) -> list[str | tuple[str, str | Style]]:
 
 
 def _excerpt(finding: Finding, line: str, gutter: int, width: int) -> Text:
-    room = max(width - gutter - len(" | "), _LEAST_ROOM)
+    room = max(width - gutter - len(" | "), LEAST_ROOM)
     view = fit(line, finding.column or 1, finding.end_column, room)
     number = "" if finding.line is None else str(finding.line)
     block = Text.assemble((f"{number:>{gutter}} | ", _GUTTER), view.text, "\n")

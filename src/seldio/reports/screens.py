@@ -1,0 +1,87 @@
+"""What people read, as far as it needs no terminal: rich is loaded where there may be one, or something to lay out."""
+
+from __future__ import annotations
+
+import os
+import re
+import textwrap
+from collections.abc import Iterator
+from typing import TextIO
+
+from seldio.findings import Report
+from seldio.reports.sections import verdict
+from seldio.reports.tables import Options, Subject
+
+LEAST_ROOM = 20
+DEFAULT_WIDTH = 100
+#: Sentences are broken here on a terminal that is wider: longer lines are hard to read.
+READABLE = 100
+
+
+def text(subject: Subject, options: Options) -> Iterator[str]:
+    """Findings or scores as :func:`seldio.reports.terminal.text` lays them out, if there is more than a verdict."""
+    if isinstance(subject, Report) and not (subject.findings or subject.heard or options.color or options.wrap):
+        return iter([f"{verdict(subject)}\n"])
+    from seldio.reports import terminal
+
+    return terminal.text(subject, options)
+
+
+def screen(stream: TextIO) -> tuple[bool, int, bool]:
+    """Whether to use colours on *stream*, its width in cells, and whether it is a terminal; honours ``NO_COLOR``."""
+    known = os.environ
+    if not (stream.isatty() or known.get("FORCE_COLOR") or known.get("TTY_COMPATIBLE") == "1"):
+        return False, int(known["COLUMNS"]) if known.get("COLUMNS", "").isdigit() else DEFAULT_WIDTH, False
+    from seldio.reports import terminal
+
+    return terminal.screen(stream)
+
+
+_INDENTED = re.compile(r" *\S+ {2,}| +")
+
+
+def wrapped(lines: str, stream: TextIO, *, fill: bool = False) -> str:
+    """*lines* as *stream* shows them: on a terminal long ones are broken between words, below their second column.
+
+    Where *fill* is asked for, lines that follow one another are one paragraph, but for those of an example.
+    """
+    _, width, terminal = screen(stream)
+    if not terminal and not os.environ.get("COLUMNS", "").isdigit():
+        return lines
+    width, shown = max(min(width, READABLE), 2 * LEAST_ROOM), []
+    for line in (_filled(lines) if fill else lines).split("\n"):
+        start = _INDENTED.match(line)
+        indent = start.end() if start is not None and start.end() < width // 2 else 0
+        broken = textwrap.wrap(
+            line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+        )  # fmt: skip
+        shown += broken if len(line) > width and " " in line[indent:].strip() else [line]
+    return "\n".join(shown)
+
+
+def _filled(text: str) -> str:
+    """*text* with each paragraph in one line, below its heading if it has one ("Fix:"); examples as they are."""
+    blocks = text.split("\n\n")
+    return "\n\n".join(one if one.startswith("Example:") else re.sub(r"(?<!:)\n *", " ", one) for one in blocks)
+
+
+#: Variables of the environment by which terminals that understand hyperlinks (OSC 8) can be recognised.
+_LINKING = ("VTE_VERSION", "WT_SESSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID", "DOMTERM")
+_LINKING_PROGRAMS = ("iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio")
+_LINKING_TERMS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm", "contour")
+
+
+def links() -> bool:
+    """Whether the terminal shows hyperlinks: ``FORCE_HYPERLINK`` decides, else what terminals tell of themselves."""
+    known = os.environ
+    if "FORCE_HYPERLINK" in known:
+        return known["FORCE_HYPERLINK"] not in ("", "0")
+    if "TMUX" in known or known.get("TERM", "").startswith("screen"):
+        return False
+    if known.get("VTE_VERSION", "9999") < "5000":
+        return False
+    return (
+        any(name in known for name in _LINKING)
+        or known.get("TERM_PROGRAM") in _LINKING_PROGRAMS
+        or known.get("TERM", "").startswith(_LINKING_TERMS)
+    )
