@@ -260,6 +260,7 @@ def test_the_count_of_directions_out_of_range_is_that_of_any_cut(
     assert len(messages) == 1
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_labels(labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(questions, "PART", 20_000)
     monkeypatch.setattr(parts, "HOLD", -1)

@@ -222,6 +222,7 @@ def test_under_the_null_a_better_system_is_named_once_in_twenty_times() -> None:
     assert any_of_five > 2 * alarms
 
 
+@pytest.mark.slow
 def test_under_the_null_no_rank_and_no_class_is_told_apart_more_often_than_the_lead() -> None:
     """Systems of the same quality in clips of uneven difficulty, thirteen classes, some of them in one clip of 25."""
     claims = {"lead": 0, "rank": 0, "class": 0}
