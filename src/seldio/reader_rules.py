@@ -14,6 +14,8 @@ _ROWS = (
     # what a dataset says of itself, and files that contradict it
     Rule("DAT101", "invalid-toml", ERROR),
     Rule("DAT102", "unfit-dataset-key", ERROR),
+    Rule("DAT201", "labels-contradict-dataset", ERROR),
+    Rule("DAT202", "column-without-description", INFO),
     # a whole file that cannot be what it is read as
     Rule("LAB310", "submission-of-another-year", ERROR),
     Rule("LAB316", "frames-in-seconds", ERROR, "unsafe"),

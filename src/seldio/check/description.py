@@ -18,7 +18,7 @@ from seldio.formats.label_csv import Dialect
 from seldio.formats.parts import Part
 from seldio.formats.trees import TYPES
 from seldio.text import clipped, listed, plural, printable
-from seldio.vocabularies import vocabulary
+from seldio.vocabularies import short, vocabulary
 
 if TYPE_CHECKING:
     from seldio.check.items import CheckedItems
@@ -68,7 +68,7 @@ def _group(labels: LabelGroup) -> dict[str, Any]:
         "evidence": "chosen with --format" if labels.named else labels.evidence,
         "format": format.name,
         "title": format.title,
-        "vocabulary": format.vocabulary,
+        "vocabulary": short(format.vocabulary),
         "files": list(dict.fromkeys(file.path for file in files)),
         "clips": len(files),
         "silent_clips": sum(file.readable and not file.rows for file in files),

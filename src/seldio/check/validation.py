@@ -21,10 +21,10 @@ from seldio.check.settings import Settings
 from seldio.engines import each
 from seldio.errors import MissingLibrary, MissingWing
 from seldio.files import Entry, Source
-from seldio.files.sources import Lookup, is_own, own_files, reopened
+from seldio.files.sources import Lookup, is_own, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, Sink, gathered
 from seldio.formats import LabelFormat
-from seldio.formats.parts import Part, parts
+from seldio.formats.parts import Part, own_datasets, parts
 from seldio.formats.recognise import Recognised
 from seldio.formats.trees import Tree, read_tree
 from seldio.rules.audio import check_recordings
@@ -164,7 +164,7 @@ def examine(
             found += goal.findings(found)
         recognised = _check_labels(source, systems_labels, clips, package is not None, found)
         count = len({file.entry.path for some in labels for part in some for file in part.files})
-        own = _described(source)
+        own = own_datasets(source, lambda _: None)
         count += sum(map(is_own, source))
         count += len({part.files[one.file].entry.path for part, one in questions}) or int(goal is not None)
         heard: list[Heard] = []
@@ -195,15 +195,6 @@ def examine(
         local,
         own,
     )
-
-
-def _described(source: Source) -> OwnDatasets | None:
-    """What the datasets of a source say of themselves; what is wrong with that, parts have said."""
-    if not own_files(source):
-        return None
-    from seldio.formats.own_dataset import described
-
-    return described(source, lambda _: None)
 
 
 @wings.needed("checking a package")

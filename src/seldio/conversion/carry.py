@@ -180,7 +180,7 @@ def _class(
     number: int | None, name: str | None, theirs: Vocabulary, ours: Vocabulary, by_name: bool
 ) -> tuple[int | None, str | None]:
     """A class in our list, and how to spell it where the number does not say so; (None, None) if lost."""
-    same = theirs.name == ours.name
+    same = theirs.classes == ours.classes
     if number is not None:
         found = number if same else theirs.mapping(ours).get(number)
     else:

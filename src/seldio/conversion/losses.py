@@ -21,7 +21,7 @@ from seldio.formats.label_csv import Dialect
 from seldio.formats.parts import resolved
 from seldio.schema.events import COLUMNS
 from seldio.text import listed, plural
-from seldio.vocabularies import vocabulary
+from seldio.vocabularies import short, vocabulary
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 #: The name that allows every loss.
@@ -159,9 +159,9 @@ def _lost_classes(lost: Mapping[str, int], source: LabelFormat, target: LabelFor
     ordered = sorted(lost.items(), key=lambda item: (-item[1], item[0]))
     names = listed([f'"{name}" ({plural(rows, "row")})' for name, rows in ordered], most=20)
     other = [alias for alias, name in target.alias_vocabularies.items() if name == source.vocabulary]
-    hint = f" ({other[0]} is the same layout with the classes of {source.vocabulary})" if other else ""
+    hint = f" ({other[0]} is the same layout with the classes of {short(source.vocabulary)})" if other else ""
     classes = len(vocabulary(target.vocabulary))
-    return f"{names} not among the {classes} classes of {target.vocabulary}{hint}; their rows are left out"
+    return f"{names} not among the {classes} classes of {short(target.vocabulary)}{hint}; their rows are left out"
 
 
 def _norm(facts: Facts, source: LabelFormat) -> str:
@@ -220,14 +220,14 @@ def notes(facts: Facts, source: LabelFormat, target: LabelFormat) -> list[str]:
 
 def _classes(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
     if source.vocabulary != target.vocabulary:
-        yield f"classes of {source.vocabulary} are mapped to those of {target.vocabulary} by name"
+        yield f"classes of {short(source.vocabulary)} are mapped to those of {short(target.vocabulary)} by name"
     if given := facts.names.get("given"):
         names = listed([f'"{name}" ({plural(rows, "row")})' for name, rows in given.items()], most=20)
-        yield f"{names} not in {target.vocabulary}, written as {listed(list(facts.names['given as']))}"
+        yield f"{names} not in {short(target.vocabulary)}, written as {listed(list(facts.names['given as']))}"
     if foreign := facts.names.get("foreign"):
         names = listed([f'"{name}"' for name in sorted(foreign)], most=20)
         many = plural(len(foreign), "class", "classes")
-        yield f"{many} not in {target.vocabulary}, written by name: {names}"
+        yield f"{many} not in {short(target.vocabulary)}, written by name: {names}"
     if spelled := facts.names.get("spelled"):
         yield f"the spelling of classes is not kept: {listed(sorted(spelled))}"
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import pyarrow as pa
 
@@ -28,6 +28,9 @@ from seldio.schema.clips import ClipTable
 from seldio.schema.events import COLUMNS
 from seldio.schema.qa import ITEM_SCHEMA, Item, to_table
 from seldio.text import plural, printable
+
+if TYPE_CHECKING:
+    from seldio.formats.own_dataset import OwnDatasets
 
 T = TypeVar("T")
 
@@ -140,13 +143,14 @@ class Events(ArrowTable):
         format: the layout of all files; found from their content if None.
         force: give rows in which there are errors too, such as angles in radians.
         folders: the layouts of folders that are known already.
+        own: what the datasets say of themselves.
     """
 
     def __init__(
         self, files: Mapping[str, ClipLabelFile], format: LabelFormat | None = None, *, force: bool = False,
-        folders: Mapping[str, LabelFormat] | None = None,
+        folders: Mapping[str, LabelFormat] | None = None, own: OwnDatasets | None = None,
     ) -> None:  # fmt: skip
-        self._files, self._format, self._force = files, format, force
+        self._files, self._format, self._force, self._own = files, format, force, own
         self._vetted: set[str] = set()
         self._changed: set[str] = set()  # since an index was saved
         self._folders = dict(folders or {})
@@ -163,7 +167,13 @@ class Events(ArrowTable):
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"files": self._files, "format": self._format, "force": self._force, "folders": dict(self._folders)}
+        return {
+            "files": self._files,
+            "format": self._format,
+            "force": self._force,
+            "folders": dict(self._folders),
+            "own": self._own,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
@@ -173,7 +183,7 @@ class Events(ArrowTable):
         files = {clip: self._files[clip] for clip in clips}
         for file in files.values():
             self._expected(file)
-        part = Events(files, self._format, force=self._force)
+        part = Events(files, self._format, force=self._force, own=self._own)
         part._folders = {folder: self._folders[folder] for folder in part._beside if folder in self._folders}
         return part
 
@@ -234,7 +244,8 @@ class Events(ArrowTable):
         for clips in self._beside.values():
             with suppress(InvalidData, UsageError):
                 self._expected(self._files[clips[0]])
-        return {folder: format.name for folder, format in self._folders.items()}
+        own = self._own
+        return {folder: format.name for folder, format in self._folders.items() if own is None or not own.of(folder)}
 
     def _one(self, values: set[T], what: str) -> T:
         if len(values) > 1:
@@ -270,7 +281,7 @@ class Events(ArrowTable):
         try:
             reading = format.read([text], raise_errors)
         except InvalidData:
-            other = self._format or _layout([text])
+            other = self._format or _layout([text], self._own)
             if other == format:
                 raise
             reading = other.read([text], raise_errors)
@@ -289,12 +300,14 @@ class Events(ArrowTable):
         if folder not in self._folders:
             files = self._beside[folder]
             step = -(-len(files) // SAMPLE)
-            self._folders[folder] = _layout([self._files[clip].text() for clip in files[::step]])
+            self._folders[folder] = _layout([self._files[clip].text() for clip in files[::step]], self._own)
         return self._folders[folder]
 
 
-def _layout(files: Sequence[TextFile]) -> LabelFormat:
+def _layout(files: Sequence[TextFile], own: OwnDatasets | None = None) -> LabelFormat:
     """The layout of most of *files*."""
+    if own and (mine := list(own.layouts(files, raise_errors))):
+        return max(mine, key=lambda group: len(group[1]))[0]
     remarks: list[Finding] = []
     found = files_by_layout(usable(files, raising_unknown(raise_errors)), raising_unknown(remarks.append)).layouts
     for finding in remarks:
@@ -302,7 +315,8 @@ def _layout(files: Sequence[TextFile]) -> LabelFormat:
     check_classes(remarks, told=True)
     if not found:
         raise UsageError(f"{printable(files[0].path)} holds no labels of a known layout")
-    return max(found, key=lambda group: len(group[1]))[0]
+    layout, most, _ = max(found, key=lambda group: len(group[1]))
+    return next(own.classes(layout, most, raise_errors))[0] if own else layout
 
 
 def conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -33,7 +33,7 @@ from seldio.findings import raise_errors
 from seldio.formats import PARQUET, Format, LabelFormat, TextFile, get
 from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.items import ItemFormat
-from seldio.formats.parts import entries_by_clip, parts, resolved
+from seldio.formats.parts import entries_by_clip, own_datasets, parts, resolved
 from seldio.formats.recognise import (
     PARQUET_SUFFIX,
     Content,
@@ -156,7 +156,7 @@ class Index:
 
     def events(self, files: Mapping[str, ClipLabelFile]) -> Events:
         """The event tables of some of the label files."""
-        return Events(files, self.format, force=self._force)
+        return Events(files, self.format, force=self._force, own=own_datasets(self.source, raise_errors))
 
     def found(self, paths: pa.ChunkedArray) -> Sequence[Entry | None]:
         """The files of these names; None for null."""

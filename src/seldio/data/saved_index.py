@@ -43,6 +43,7 @@ from seldio.files.sources import Lookup, on_disk, on_this_machine
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.formats.items import ItemFormat
+from seldio.formats.parts import own_datasets
 from seldio.media.audio import NotAudio
 from seldio.schema.arrays import pc
 from seldio.schema.clips import CLIP_SCHEMA, RECORDINGS, ClipTable
@@ -131,7 +132,8 @@ class SavedIndex(Index):
     def events(self, files: Mapping[str, ClipLabelFile]) -> Events:
         """See :class:`Index`."""
         folders = {folder: get(name) for folder, name in self._about.layouts.items()}
-        return Events(files, self.format, force=self._force, folders=folders)
+        own = own_datasets(self.source, raise_errors)
+        return Events(files, self.format, force=self._force, folders=folders, own=own)
 
     def found(self, paths: pa.ChunkedArray) -> Sequence[Entry | None]:
         """See :class:`Index`."""

@@ -297,16 +297,20 @@ class LabelFormat(Format):
 
     def kept(self) -> KeptFormat:
         """What is kept of it in a result on disk."""
-        return KeptFormat(self.name, self.vocabulary, self.hop, self.clip_frames)
+        return KeptFormat(self.name, self.vocabulary, self.hop, self.clip_frames, getattr(self, "own", ""))
 
     @staticmethod
     def of_kept(kept: KeptFormat) -> LabelFormat:
         """The format of that name, with that vocabulary and those frames."""
         from seldio.formats import named
 
+        if kept.own:
+            from seldio.formats.own_dataset import kept_dialect
+
+            return kept_dialect(kept.own, kept.vocabulary)
         if (found := named(kept.name, LabelFormat)) is None:
             raise ValueError("names an unknown format")
-        return dataclasses.replace(found, **kept._asdict())
+        return dataclasses.replace(found, **dict([*kept._asdict().items()][:-1]))
 
 
 class KeptFormat(NamedTuple):
@@ -316,6 +320,7 @@ class KeptFormat(NamedTuple):
     vocabulary: str
     hop: Fraction
     clip_frames: int | None
+    own: str = ""  # of the columns that a dataset describes, what it says
 
 
 def assembled(

@@ -96,7 +96,8 @@ def _thousands(text: bytes) -> str:
 
 def headed_by(line: str, header: str | None) -> bool:
     """Whether *line* is the *header* of a layout, as it may be spelt."""
-    return header is not None and [name.strip().strip('"').lower() for name in line.split(",")] == header.split(",")
+    names = [name.strip().strip('"').lower() for name in line.split(",")]
+    return header is not None and names == header.lower().split(",")
 
 
 def clean(file: TextFile, dialect: Dialect, known: BadRows, sink: Sink) -> Cleaned:
@@ -291,6 +292,8 @@ class _Cleaner:
 
     def reshaped(self, start: int) -> bool:
         """Whether all rows are those of the layout in another shape, which is one finding and no more."""
+        if self.dialect.own:
+            return False
         first = self.line_at(self.text, start).split(",")
         second = self.text.find(b"\n", start) + 1 if titled(first) else start
         row = self.line_at(self.text, second).split(",") if second < len(self.text) else []

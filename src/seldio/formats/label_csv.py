@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -33,10 +33,17 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class column:  # noqa: N801 - reads as a word in the table of dialects
-    """One column of a dialect: the field it holds and its kind."""
+    """One column of a dialect: the field it holds and its kind.
+
+    In a dataset's own columns, a number is multiplied by *scale*, and *zero* is added, to get what the field holds:
+    seconds, metres, degrees counter-clockwise. Frames in seconds are those that the times lie in.
+    """
 
     field: str
     kind: str
+    scale: float = 1.0
+    zero: float = 0.0
+    timed: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -52,6 +59,8 @@ class Dialect(LabelFormat):
         folded: azimuth is folded into [-90, 90].
         silence: the class name of rows that only say that a frame is silent.
         fills: what is written for fields that a table does not carry.
+        given: what is the same of all rows, and stands in no column.
+        own: of the columns that a dataset describes, what it says.
     """
 
     carries: tuple[str, ...] = ()
@@ -64,13 +73,16 @@ class Dialect(LabelFormat):
     silence: str | None = None
     repairable: bool = True
     fills: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    given: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    own: str = ""
 
     def __post_init__(self) -> None:
         fields = [part.field for part in self.columns]
         derived = ["azimuth", "elevation"] if "x" in fields else []
         derived += ["class_id"] if "class_name" in fields else []
         derived += ["hemisphere"] if any(part.kind == "real3inf" for part in self.columns) else []
-        held = [part.field for part in self.columns if part.kind != "zero"]
+        fields = [field for field in fields if field in COLUMNS]
+        held = [part.field for part in self.columns if part.kind not in ("zero", "text")] + [*self.given]
         object.__setattr__(self, "carries", ("clip", *held, *derived))
         optional = {part.field for part in self.columns if part.kind == "zero"} | {*self.fills, "x", "y", "z"}
         needs = [field for field in fields if field not in optional and field != "class_name"]
@@ -326,8 +338,10 @@ def _small(column: pa.ChunkedArray) -> bool:
 
 
 def _reading(dialect: Dialect, parts: list[CsvPart], parsed: pa.Table) -> LabelReading:
-    columns = {name: parsed[name] for name in parsed.column_names}
+    columns = {name: parsed[name] for name in parsed.column_names if name in COLUMNS}
     whole = frozenset(name for name, column in columns.items() if pa.types.is_integer(column.type))
+    if dialect.own:
+        columns |= dict(_measured(dialect, columns, parsed.num_rows))
     if dialect.silence:
         columns = _without_silence(dialect, parts, columns)
     if "class_name" in columns:
@@ -352,6 +366,29 @@ def _reading(dialect: Dialect, parts: list[CsvPart], parsed: pa.Table) -> LabelR
         if columns[field].type != pa.float64():
             columns[field] = from_numpy(to_numpy(columns[field]).astype(np.float64))
     return assembled(dialect, {field: columns[field] for field in COLUMNS if field in columns}, parts, whole)
+
+
+#: Of a frame: times that are written in decimals may lie a little before it.
+_SLACK = 1e-6
+
+
+def _measured(dialect: Dialect, columns: Mapping[str, Any], rows: int) -> Iterator[tuple[str, Any]]:
+    """The columns of a dataset that are measured otherwise than here, and what it gives of all rows."""
+    for part in dialect.columns:
+        if part.field in columns and (part.scale, part.zero, part.timed) != (1.0, 0.0, False):
+            values = to_numpy(columns[part.field]).astype(np.float64) * part.scale
+            if part.timed:
+                frames = np.floor(values / float(dialect.hop) + _SLACK)
+                yield part.field, from_numpy(frames.astype(np.int32))
+            elif part.field == "azimuth":
+                turned = values + part.zero
+                from seldio import geometry
+
+                yield part.field, from_numpy(np.where(np.abs(values) <= 360, geometry.wrap(turned), turned))
+            else:
+                yield part.field, from_numpy(values + part.zero)
+    for field, value in dialect.given.items():
+        yield field, pa.array(np.full(rows, value), COLUMNS[field])
 
 
 def _metres(dialect: Dialect, column: pa.ChunkedArray) -> pa.Array | None:
@@ -427,8 +464,8 @@ def _cells(dialect: Dialect, part: column, table: pa.Table) -> pa.Array:
     """One file column as strings."""
     if part.field == "class_name":
         return _name_cells(dialect, table)
-    if part.kind == "zero":
-        return from_texts(["0"] * table.num_rows)
+    if part.kind in ("zero", "text"):
+        return from_texts(["0" if part.kind == "zero" else ""] * table.num_rows)
     if part.field in ("x", "y", "z"):
         if part.field in table.column_names:
             return KINDS["real"].render(to_numpy(table[part.field]))
@@ -450,6 +487,9 @@ def _cells(dialect: Dialect, part: column, table: pa.Table) -> pa.Array:
     if part.field in dialect.fills and isinstance(values, pa.Array):
         values = values.fill_null(dialect.fills[part.field])
     values = np.asarray(to_numpy(values) if isinstance(values, pa.Array) else values)
+    if dialect.own:
+        values = values * float(dialect.hop) if part.timed else values - part.zero
+        values = np.round(values / part.scale, 9)
     # adding 0.0 turns -0.0 into 0.0
     return KINDS[part.kind].render(values + 0.0 if values.dtype.kind == "f" else values)
 

@@ -7,22 +7,33 @@ What it says decides over every guess; what is wrong with it, or contradicts it,
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from seldio.errors import InvalidData
 from seldio.files import Entry, Source
+from seldio.files.sources import OWN as NAME
 from seldio.files.sources import own_files
 from seldio.findings import Finding, Sink
-from seldio.formats.base import TextLines
+from seldio.formats import get
+from seldio.formats.base import LabelFormat, TextFile, TextLines
+from seldio.formats.diagnosis import plain_lines
+from seldio.formats.evidence import signature
+from seldio.formats.label_csv import Dialect, column
 from seldio.reader_rules import READER_RULES
-from seldio.text import clipped
+from seldio.text import clipped, listed
+from seldio.vocabularies import own_list
 
 if TYPE_CHECKING:
     from seldio.schema.dataset_file import KeyFault
+
+#: Bytes of a file that its first line is within.
+_HEAD = 4096
 
 
 @dataclass(frozen=True)
@@ -42,10 +53,61 @@ class OwnDataset:
     def vocabulary(self) -> str | None:
         """Its classes as :func:`seldio.vocabularies.vocabulary` takes them; None where it names none."""
         classes = self.record.get("classes")
-        if not classes:
+        return own_list(self.name, ([name, *more.values()] for name, more in classes.items())) if classes else None
+
+    @property
+    def labels(self) -> Mapping[str, Any]:
+        """How it says that its labels are written."""
+        return self.record.get("labels", {})  # type: ignore[no-any-return]
+
+    def layout(self, file: TextFile, sink: Sink) -> LabelFormat | None:
+        """The layout of a label file, as far as the dataset decides it; None where the content has to tell."""
+        if columns := self.labels.get("columns"):
+            return self._columns(columns, file, sink)
+        formats = self.labels.get("formats", ())
+        if len(formats) != 1 or not isinstance(named := get(formats[0]), Dialect):
             return None
-        rows = [[name, *names.values()] for name, names in classes.items()]
-        return self.name + json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+        width = signature(file.data)[0]
+        return self.with_classes(named) if width in (0, len(named.columns)) else None
+
+    def _columns(self, columns: Sequence[Mapping[str, Any]], file: TextFile, sink: Sink) -> LabelFormat | None:
+        """The layout of a file with the columns of the dataset, in the order that its header has."""
+        if not columns[0].get("header"):
+            return self._dialect(list(columns), None)
+        first = plain_lines(file.data[:_HEAD]).decode(errors="replace").partition("\n")[0]
+        known = {str(one["header"]).strip().lower(): one for one in columns}
+        names = [name.strip().strip('"') for name in first.split(",")]
+        found = {name.lower() for name in names} & known.keys()
+        if 2 * len(found) < len(known):
+            return None
+        if lacking := [str(one["header"]) for name, one in known.items() if name not in found and one.get("field")]:
+            message = f"no column {listed(lacking)}, which {self.path} names"
+            hint = f"the columns are {listed(names, 12)}"
+            sink(READER_RULES["DAT201"].at(file.path, message, hint, 1, 1, first, first))
+        for name in names:
+            if name.lower() not in known:
+                message = f"the column {clipped(name, 40)} is passed over: {self.path} does not name it"
+                column = first.index(name) + 1
+                hint = "add it to labels.columns, without a field if labels do without it"
+                sink(READER_RULES["DAT202"].at(file.path, message, hint, 1, column, name, first))
+        there = [known.get(name.lower(), {}) for name in names]
+        timed = {"frame", "onset"} & {one.get("field") for one in there}
+        return self._dialect(there, first) if timed else None
+
+    def _dialect(self, columns: Sequence[Mapping[str, Any]], header: str | None) -> Dialect:
+        keys = {key: value for key, value in self.labels.items() if key not in ("columns", "formats")}
+        title = f"{self.record.get('title') or self.name}, in the columns that {NAME} names"
+        said = {"name": self.name, "title": title, "columns": columns, "header": header, **keys}
+        return kept_dialect(json.dumps(said, ensure_ascii=False), self.vocabulary or "starss")
+
+    def with_classes(self, format: LabelFormat) -> LabelFormat:
+        """A layout of its files with its classes."""
+        return format if self.vocabulary is None else replace(format, vocabulary=self.vocabulary)
+
+    def contradicts(self, format: LabelFormat) -> bool:
+        """Whether labels of a layout are none that it says it has."""
+        said = self.labels.get("formats", ())
+        return format.role == "label" and bool(said or self.labels.get("columns")) and format.name not in said
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -54,7 +116,8 @@ class OwnDataset:
         sound = self.record.get("recordings", {})
         more = {
             "classes": list(self.record.get("classes", ())), "splits": list(self.record.get("splits", ())),
-            "arrays": sound.get("arrays"), "rate": sound.get("rate"),
+            "columns": [str(one.get("header", "")) for one in self.labels.get("columns", ())],
+            "formats": self.labels.get("formats"), "arrays": sound.get("arrays"), "rate": sound.get("rate"),
         }  # fmt: skip
         return {"file": self.path, **kept, **{key: value for key, value in more.items() if value}}
 
@@ -68,10 +131,65 @@ class OwnDatasets:
     def __bool__(self) -> bool:
         return bool(self.datasets)
 
+    def layout(self, file: TextFile, sink: Sink) -> LabelFormat | None:
+        """The layout of a label file, as far as its dataset decides it."""
+        own = self.of(file.name)
+        return own.layout(file, sink) if own is not None else None
+
+    def layouts(self, files: Iterable[TextFile], sink: Sink) -> Iterator[tuple[LabelFormat, list[TextFile], str]]:
+        """The layouts that datasets decide, each with its files and who says so."""
+        found: dict[tuple[str, str, str], tuple[LabelFormat, list[TextFile], str]] = {}
+        for file in files:
+            if (own := self.of(file.name)) is not None and (layout := own.layout(file, sink)) is not None:
+                key = (own.path, layout.name, getattr(layout, "own", ""))
+                found.setdefault(key, (layout, [], f"{own.path} says so"))[1].append(file)
+        yield from found.values()
+
+    def classes(
+        self, format: LabelFormat, files: Iterable[TextFile], sink: Sink
+    ) -> Iterator[tuple[LabelFormat, list[TextFile]]]:
+        """A layout that was told otherwise, with the classes of the dataset of each file."""
+        found: dict[str | None, list[TextFile]] = {}
+        for file in files:
+            own = self.of(file.name)
+            if own is not None and own.contradicts(format):
+                message = f"the labels are read as {format.name}, which is not what {own.path} says"
+                sink(READER_RULES["DAT201"].at(file.path, message, _MEND))
+            found.setdefault(own.vocabulary if own is not None else None, []).append(file)
+        for classes, some in found.items():
+            yield format if classes is None or format.role == "table" else replace(format, vocabulary=classes), some
+
     def of(self, name: str) -> OwnDataset | None:
         """The dataset that a file is of: that of the nearest folder."""
         every = (one for one in self.datasets if name.startswith(one.folder))
         return max(every, key=lambda one: len(one.folder), default=None)
+
+
+#: What a unit is multiplied by to give seconds, degrees or metres.
+_UNITS = {"s": 1.0, "ms": 0.001, "degrees": 1.0, "radians": math.degrees(1), "m": 1.0, "cm": 0.01, "mm": 0.001}
+_ZEROS = {"front": 0.0, "left": 90.0, "right": -90.0, "back": 180.0}
+_KINDS = {"class_id": "int", "source": "int", "class_name": "name", "onscreen": "flag"}
+
+
+def kept_dialect(said: str, vocabulary: str) -> Dialect:
+    """The layout of columns that a dataset describes, from JSON; see :attr:`Dialect.own`."""
+    record = json.loads(said)
+    columns = [_column(number, keys) for number, keys in enumerate(record["columns"])]
+    return Dialect(
+        name=record["name"], title=record["title"], role="label", vocabulary=vocabulary, header=record["header"],
+        columns=tuple(columns), hop=Fraction(str(record.get("hop", "1/10"))), clip_frames=record.get("clip_frames"),
+        metre=1, given=record.get("given", {}), own=said, repairable=False,
+    )  # fmt: skip
+
+
+def _column(number: int, keys: Mapping[str, Any]) -> column:
+    field, unit = keys.get("field"), keys.get("unit")
+    if field is None:
+        return column(f"#{number + 1}", keys.get("kind", "text"))
+    timed = field == "frame" and unit not in (None, "frames")
+    kind = keys.get("kind") or _KINDS.get(field) or ("int" if field == "frame" and not timed else "real")
+    scale = _UNITS.get(unit or "", 1.0) * (-1.0 if keys.get("direction") == "clockwise" else 1.0)
+    return column(field, kind, scale, _ZEROS[keys.get("zero", "front")], timed)
 
 
 def described(source: Source, sink: Sink) -> OwnDatasets:
@@ -178,6 +296,7 @@ class TomlPlaces:
         return READER_RULES["DAT102"].at(path, message, _HINT, at.line, at.column, value, at.excerpt)
 
 
+_MEND = "write the labels as it says, or correct labels.columns or labels.formats"
 _HINT = "seldio schema dataset shows the keys"
 _KEY = r"(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')"
 _DOTTED = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"

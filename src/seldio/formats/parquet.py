@@ -364,7 +364,7 @@ def _kept(metadata: Mapping[bytes, bytes], clips: pa.Array) -> tuple[pa.Array, O
         origin = origin_of(pa.table({"clip": found}))
     names = json.loads(metadata[_CLIPS]) if _CLIPS in metadata else [file.clip for file in origin.files]
     format: Any = origin.format
-    sound = isinstance(format, str) and origin.vocabulary in vocabularies.names() and all(map(_is_sound, origin.files))
+    sound = isinstance(format, str) and vocabularies.known(origin.vocabulary) and all(map(_is_sound, origin.files))
     order = pa.array(names, pa.string())
     if not sound or len(set(names)) < len(names) or not pc.all(pc.is_in(found, order), min_count=0).as_py():
         raise ValueError

@@ -49,6 +49,7 @@ from seldio.text import printable
 
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat, ItemReading
+    from seldio.formats.own_dataset import OwnDatasets
     from seldio.formats.parquet import TableRows
 
 #: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
@@ -256,18 +257,24 @@ def parts(
         SeldioError: the disk fails.
     """
     chosen = formats.asked(format) if isinstance(format, str) else format
-    if own_files(source):
-        from seldio.formats.own_dataset import described
-
-        described(source, sink)
-    found = _looked_at(candidates(source, chosen, without, labels), source, chosen, contents, sink)
-    groups = list(_label_parts(found, chosen, wanted, sink)) if labels else []
+    own = own_datasets(source, sink)
+    found = _looked_at(candidates(source, chosen, without, labels), source, chosen, contents, sink, own)
+    groups = list(_label_parts(found, chosen, wanted, sink, own)) if labels else []
     groups = _accompanied(groups, source)
     cuts = [part for group in groups for part in _cut(group, found, size or CUT, by_clip)]
     for name, entries in found.questions.items():
         alone = Part(tuple(NamedEntry(e, e.name, "") for e in entries), name, named=chosen is not None)
         cuts += _cut(alone, found, size or CUT, split=not whole)
     return cuts
+
+
+def own_datasets(source: Source, sink: Sink) -> OwnDatasets | None:
+    """What the datasets of a source say of themselves; None where there is nothing that says it."""
+    if not own_files(source):
+        return None
+    from seldio.formats.own_dataset import described
+
+    return described(source, sink)
 
 
 def resolved(format: LabelFormat, table: pa.Table) -> LabelFormat:
@@ -370,7 +377,7 @@ def _shown(entries: Sequence[Entry]) -> Iterable[Entry]:
 
 def _looked_at(
     entries: Sequence[Entry], source: Source, format: Format | None, contents: Mapping[str, bytes],
-    sink: Sink,
+    sink: Sink, own: OwnDatasets | None = None,
 ) -> _Evidence:  # fmt: skip
     """What bounded evidence of all *entries* tells; nothing has to be looked at where the format is named."""
     size = sum(max(entry.size, 0) for entry in entries)
@@ -386,7 +393,8 @@ def _looked_at(
             continue
         if told.whole or entry.path in contents:
             told.held[entry.path] = data
-        told.take(entry, data, source, format)
+        described = own.layout(TextFile(entry.path, entry.name, "", data), lambda _: None) if own else None
+        told.take(entry, data, source, format or described)
     return told
 
 
@@ -428,7 +436,9 @@ def evidence(found: Sequence[Part]) -> Iterator[TextFile]:
         yield dataclasses.replace(text, data=data)
 
 
-def _label_parts(found: _Evidence, chosen: Format | None, wanted: Wanted | None, sink: Sink) -> Iterator[Part]:
+def _label_parts(
+    found: _Evidence, chosen: Format | None, wanted: Wanted | None, sink: Sink, own: OwnDatasets | None = None
+) -> Iterator[Part]:
     """One part for each layout, and one for what cannot be read."""
     entries = {file.path: entry for entry, file in found.labels}
     clips = dict(zip(entries, clip_names([file.name for _, file in found.labels]), strict=True))
@@ -443,6 +453,12 @@ def _label_parts(found: _Evidence, chosen: Format | None, wanted: Wanted | None,
         tables = [[file] for file in every] if chosen.role == "table" else [every] * bool(every)
         yield from (Part(run(files), name, named=True) for files in tables)
         return
+    if own:
+        mine = set()
+        for layout, files, why in own.layouts(every, sink):
+            yield Part(run(files), layout, evidence=why)
+            mine |= {file.path for file in files}
+        every = [file for file in every if file.path not in mine]
     sound = usable(every, lambda _: None)
     there = {file.path for file in sound}
     if broken := [file for file in every if file.path not in there]:
@@ -451,7 +467,9 @@ def _label_parts(found: _Evidence, chosen: Format | None, wanted: Wanted | None,
     told = files_by_layout(sound, sink, wanted, others=bool(found.questions))
     for layout, files, evidence in told.layouts:
         whole = all(id(file) in as_they_are for file in files)
-        yield Part(run(files), layout.name, evidence=evidence, _sound=whole)
+        for format, some in own.classes(layout, files, sink) if own else [(layout, files)]:
+            known = layout.name if format is layout else format
+            yield Part(run(some), known, evidence=evidence, _sound=whole)
         there -= {file.path for file in files}
     there -= {file.path for file in told.lists}
     if there:

@@ -27,7 +27,7 @@ from seldio.formats.label_csv import Dialect
 from seldio.reader_rules import READER_RULES, reader_rule
 from seldio.schema.events import COLUMNS
 from seldio.text import clipped, plural
-from seldio.vocabularies import vocabulary
+from seldio.vocabularies import short, vocabulary
 
 #: What ends so is left alone, unless it begins like labels of a tool.
 TEXTS = (".txt", ".tsv")
@@ -362,8 +362,8 @@ def _report_alike(group: Sequence[TextFile], detection: Detection | None, format
     ]
     others += _years_alike(format, detection)
     if others:
-        names = " or ".join(dict.fromkeys(f"{other.name} (classes of {other.vocabulary})" for other in others))
-        message = f"read as {format.name} (classes of {format.vocabulary}); it could also be {names}"
+        names = " or ".join(dict.fromkeys(f"{other.name} (classes of {short(other.vocabulary)})" for other in others))
+        message = f"read as {format.name} (classes of {short(format.vocabulary)}); it could also be {names}"
         hint = f"if so, use --format {others[0].name}. Evidence for {format.name}: {detection.evidence or 'weak'}"
         sink(READER_RULES["SYN902"].at(group[0].path, message, hint, 1))
 

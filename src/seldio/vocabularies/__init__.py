@@ -3,11 +3,15 @@
 A row is the published name followed by other spellings. Two classes of different vocabularies are
 the same class when they share a spelling (case, ``_`` and ``-`` do not matter): so 2020's
 ``knocking on door`` (alias ``knock``) is STARSS's ``Knock``.
+
+The classes of a dataset that names its own have no file: they go along wherever the name of a list does, behind the
+name of the dataset, as JSON (:func:`own_list`).
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -15,6 +19,7 @@ from importlib.resources.abc import Traversable
 
 from seldio import plugins
 from seldio.errors import UsageError
+from seldio.text import clipped
 
 
 def spelling(name: str) -> str:
@@ -47,7 +52,7 @@ class Vocabulary:
 
     def mapping(self, target: Vocabulary) -> dict[int, int]:
         """Class indices of *target* by own index, for the classes that both lists name."""
-        if self.name == target.name:
+        if self.classes == target.classes:
             return {index: index for index in range(len(self))}
         shared = {
             index: next((target.indices[key] for key in map(spelling, names) if key in target.indices), None)
@@ -77,8 +82,50 @@ def vocabulary(name: str) -> Vocabulary:
     Raises:
         UsageError: there is none of that name.
     """
+    if own(name):
+        return _own(name)
     if name not in names():
         raise UsageError(f"unknown vocabulary {name!r}; choose from {', '.join(names())}")
     data = json.loads(_files()[name].read_text("utf-8"))
     rows = data.get("classes") or [data["known"].get(str(index), []) for index in range(data["size"])]
     return Vocabulary(name, data["title"], data["source"], tuple(map(tuple, rows)))
+
+
+# --- class lists of datasets that name their own ---------------------------------------------------
+
+
+def own_list(dataset: str, classes: Iterable[Iterable[str]]) -> str:
+    """The classes of a *dataset*, each with its spellings, as :func:`vocabulary` takes them."""
+    return dataset + json.dumps([*map(list, classes)], ensure_ascii=False, separators=(",", ":"))
+
+
+def short(name: str) -> str:
+    """What people call a class list: of one that a dataset names itself, the dataset."""
+    return name.partition("[")[0]
+
+
+def own(name: str) -> bool:
+    """Whether a class list is that of a dataset that names its classes itself."""
+    return short(name) != name
+
+
+def known(name: str) -> bool:
+    """Whether there is a class list of that name."""
+    try:
+        vocabulary(name)
+    except UsageError:
+        return False
+    return True
+
+
+def _own(name: str) -> Vocabulary:
+    try:
+        rows = json.loads(name.removeprefix(short(name)))
+    except (ValueError, RecursionError):
+        rows = None
+    whole = isinstance(rows, list) and all(
+        isinstance(row, list) and row and all(isinstance(one, str) for one in row) for row in rows
+    )
+    if not whole:
+        raise UsageError(f"no list of classes: {clipped(name)}")
+    return Vocabulary(short(name), f"the classes of {short(name)}", "", tuple(map(tuple, rows)))

@@ -15,6 +15,7 @@ from zlib import crc32
 
 import numpy as np
 
+from seldio import vocabularies
 from seldio.check.vetting import Faults, joined
 from seldio.engines import cut, each
 from seldio.errors import SeldioError, UsageError
@@ -172,7 +173,7 @@ def scored_case(
         if profile.score is metrics.classic and profile.measure is pairing.SPHERICAL and not dropped:
             published = profiles.get("corrected")  # beside scores of the same kind
             ways[published] = dataclasses.replace(published.limits, angle=limits.angle)
-        classes = vocabulary(options.classes or profile.vocabulary)
+        classes = vocabulary(options.classes or _classes(truth.layout, profile))
         frames = _lengths(compared, ways, options.recordings)
         ordered = tuple(Way(way.name, thresholds) for way, thresholds in ways.items())
         work = Counting(ordered, len(classes), dropped=dropped, asked=options.asked(limits))
@@ -203,6 +204,11 @@ def scored_case(
         published=others[0] if others else None, forced=forced, causes=found,
         beside=finished(counted.beside, Shown(score, limits, names, work.asked)),
     )  # fmt: skip
+
+
+def _classes(layout: LabelFormat, profile: SeldProfile) -> str:
+    """The classes of labels, where their dataset names these itself, or else those of a profile."""
+    return layout.vocabulary if vocabularies.own(layout.vocabulary) else profile.vocabulary
 
 
 def report_of(system: str, case: SeldCase) -> ScoreReport:
@@ -456,7 +462,8 @@ def misfits(predictions: Source, reference: str, layout: LabelFormat | None) -> 
             profile = usual_profile(truth)
             compared = join(truth, predictions, layout, profile, named=False, allow_missing=True)
             compared = compared._replace(clips=sampled(compared.clips, TRIED))
-            work = Counting((Way(profile.name, profile.limits),), len(vocabulary(profile.vocabulary)))
+            classes = vocabulary(_classes(truth.layout, profile))
+            work = Counting((Way(profile.name, profile.limits),), len(classes))
             counted = count(work, parts(compared, {}), "comparing with the labels")
             score = SeldScore(profile, profile.averages[0], tuple(compared.clips), counted.counts[0])
             return tuple(map(str, probable_causes(score, counted, work, compared, {})))

@@ -1,0 +1,149 @@
+"""A dataset that says what it is: its own columns, classes and splits, for every verb."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import seldio
+from seldio.check.description import as_text, describe
+from seldio.errors import InvalidData, SeldioError
+from seldio.findings import Finding
+
+ABOUT = """\
+name = "yard"
+title = "Yard sounds"
+license = "CC-BY-4.0"
+
+[classes]
+"dog bark" = { ru = "лай собаки" }
+bird = {}
+car = {}
+
+[labels]
+given = { elevation = 0 }
+columns = [
+  { header = "time", field = "frame", unit = "s" },
+  { header = "label", field = "class_name" },
+  { header = "azimuth", field = "azimuth", direction = "clockwise" },
+  { header = "distance", field = "distance" },
+]
+
+[splits]
+train = { folders = ["train"] }
+test = { pattern = "b.*" }
+"""
+HEAD = "time,label,azimuth,distance\n"
+A = HEAD + "0.0,dog bark,270,1.5\n0.1,dog bark,271,1.5\n0.3,bird,10,3\n"
+B = HEAD + "0.0,car,350,1.5\n0.1,car,355,1.5\n0.3,лай собаки,10,3\n"
+
+
+@pytest.fixture
+def yard(tmp_path: Path) -> Path:
+    """A dataset of two clips."""
+    for name, text in (("dataset.toml", ABOUT), ("train/a.csv", A), ("other/b.csv", B)):
+        place = tmp_path / "yard" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, "utf-8")
+    return tmp_path / "yard"
+
+
+def found(path: Path) -> list[Finding]:
+    return seldio.validate(path).findings
+
+
+def codes(path: Path) -> list[str]:
+    return [finding.code for finding in found(path)]
+
+
+ROWS = [(0, 0, 90.0, 1.5), (1, 0, 89.0, 1.5), (3, 1, -10.0, 3.0)]
+
+
+def rows(table: object) -> list[tuple[object, ...]]:
+    return [(row["frame"], row["class_id"], row["azimuth"], row["distance"]) for row in table.to_pylist()]  # type: ignore[attr-defined]
+
+
+def test_labels_are_read_in_the_columns_that_the_dataset_names(yard: Path) -> None:
+    table = seldio.read(yard / "train/a.csv")
+    assert rows(table) == ROWS
+    assert set(table["elevation"].to_pylist()) == {0.0}
+    assert codes(yard) == []
+    assert rows(seldio.read(yard / "other/b.csv"))[-1][:2] == (3, 0)  # a class by its name in another language
+
+
+def test_opened_and_exported_clips_are_the_same(yard: Path, tmp_path: Path) -> None:
+    dataset = seldio.open(yard)
+    assert rows(dataset.events["a"]) == ROWS
+    assert dataset.events.vocabulary.startswith("yard[")
+    seldio.convert(yard, tmp_path / "labels.parquet", "parquet")
+    assert rows(seldio.read(tmp_path / "labels.parquet"))[-3:] == ROWS
+    assert list(describe(tmp_path / "labels.parquet")["groups"][0]["classes"]) == ["dog bark", "bird", "car"]
+
+
+def test_columns_may_come_in_another_order(yard: Path) -> None:
+    lines = ["label,distance,time,azimuth", "dog bark,1.5,0.0,270", "dog bark,1.5,0.1,271", "bird,3,0.3,10"]
+    (yard / "train/a.csv").write_text("\n".join(lines) + "\n")
+    assert rows(seldio.read(yard / "train/a.csv")) == ROWS
+    assert codes(yard) == []
+
+
+def test_an_archive_says_it_as_well(yard: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "yard.zip", "w") as archive:
+        for name in ("dataset.toml", "train/a.csv"):
+            archive.write(yard / name, name)
+    assert rows(seldio.read(tmp_path / "yard.zip")) == ROWS
+
+
+def test_known_formats_have_the_classes_of_the_dataset(yard: Path) -> None:
+    about = ABOUT[: ABOUT.index("[labels]")] + '[labels]\nformats = ["starss23"]\n'
+    (yard / "dataset.toml").write_text(about, "utf-8")
+    for name in ("train/a.csv", "other/b.csv"):
+        (yard / name).write_text("0,0,0,90,0,150\n1,2,0,90,0,150\n2,2,1,10,0,150\n3,2,1,11,0,150\n")
+    group = describe(yard)["groups"][0]
+    assert (group["format"], group["vocabulary"]) == ("starss23", "yard")
+    assert group["classes"] == {"dog bark": 2, "car": 6}
+    (yard / "train/a.csv").write_text("0,0,0,90,0,150\n1,3,0,90,0,150\n")
+    assert "LAB102" in codes(yard)
+
+
+def test_findings_are_at_the_cell(yard: Path) -> None:
+    (yard / "train/a.csv").write_text(HEAD + "0.0,dog bark,270,1.5\n0.1,dog,270,1.5\n0.2,bird,400,1.5\n0.3,bird,x,1\n")
+    said = {(one.code, one.line, one.column, one.value) for one in found(yard)}
+    assert {("LAB102", 3, 5, "dog"), ("LAB103", 4, 10, "400"), ("SYN130", 5, 10, "x")} <= said
+    message = next(one.message for one in found(yard) if one.code == "LAB102")
+    assert message == "dog is not a class of yard"
+
+
+def test_files_that_are_not_as_it_says_are_findings(yard: Path) -> None:
+    (yard / "train/a.csv").write_text("time,label,distance,by\n0.0,dog bark,1.5,me\n")
+    assert "DAT201" in codes(yard)
+    (yard / "train/a.csv").write_text(
+        A.replace("distance\n", "distance,by\n").replace("1.5\n", "1.5,me\n").replace(",3\n", ",3,me\n")
+    )
+    assert codes(yard) == ["DAT202"]
+    (yard / "train/a.csv").write_text("0,0,0,90,0,150\n1,2,0,90,0,150\n2,2,1,10,0,150\n3,2,1,11,0,150\n")
+    assert "DAT201" in codes(yard)
+    with pytest.raises(InvalidData, match="not what"):
+        seldio.read(yard / "train/a.csv")
+
+
+def test_a_broken_file_stops_every_other_verb(yard: Path) -> None:
+    (yard / "dataset.toml").write_text(ABOUT.replace('"azimuth", direction', '"azimut", direction'), "utf-8")
+    with pytest.raises(SeldioError, match=r"dataset.toml:15:.*did you mean azimuth"):
+        seldio.read(yard / "train/a.csv")
+
+
+def test_info_shows_it_and_names_the_file_above(yard: Path) -> None:
+    text = as_text(describe(yard / "train"))
+    assert "yard  Yard sounds\n" in text
+    assert f"file        {yard / 'dataset.toml'}" in text
+    assert "splits      train, test" in text
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_workers_know_it_too(yard: Path, workers: int) -> None:
+    with seldio.running(workers=workers):
+        assert codes(yard) == []
+        assert describe(yard)["groups"][0]["classes"] == {"dog bark": 3, "bird": 1, "car": 2}
