@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from seldio.schema.arrays import pc, to_numpy
+from seldio.schema.arrays import known_values, pc, to_numpy
 from seldio.schema.events import clip_codes
 from seldio.schema.spans import spans
 from seldio.vocabularies import vocabulary
@@ -92,7 +92,7 @@ class LabelFacts:
                 facts, frames=len(counts), last_frame=int(frame.max()), events=events, overlaps=_tally(counts)
             )
         if table.num_rows and "class_id" in names:
-            facts = dataclasses.replace(facts, classes=_tally(to_numpy(table["class_id"].drop_null())))
+            facts = dataclasses.replace(facts, classes=_tally(known_values(table["class_id"])))
         if table.num_rows and "segmentation" in names:
             facts = dataclasses.replace(facts, maps=MapTotals.of(table["segmentation"]))
         return facts

@@ -14,7 +14,6 @@ from typing import Any
 
 from seldio import wings
 from seldio.errors import SeldioError, UsageError
-from seldio.files import write_bytes
 from seldio.findings import Finding, Severity
 from seldio.text import printable
 
@@ -185,6 +184,8 @@ def read_baseline(file: Path) -> dict[str, int]:
 
 def write_baseline(file: Path, findings: Iterable[Finding]) -> int:
     """Write the findings of a run as known; return how many places they have."""
+    from seldio.files import write_bytes
+
     counts: Counter[str] = Counter()
     for finding in findings:
         counts[fingerprint(finding)] += finding.count

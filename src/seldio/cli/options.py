@@ -127,12 +127,13 @@ def print_wrapped(text: str, *, fill: bool = False) -> None:
 
 def write_report(subject: Subject, output: str, options: ReportOptions, out: Path | None) -> None:
     """Write findings or scores to a file, or print them."""
-    from seldio.files import atomic_write
     from seldio.reports import render, write
 
     if out is None:
         write(subject, sys.stdout, output, options)
         return
+    from seldio.files import atomic_write
+
     with atomic_write(out) as stream:
         for piece in render(subject, output, options):
             stream.write(piece.encode("utf-8", "backslashreplace"))

@@ -64,7 +64,7 @@ def nowhere(table: pa.Table, target: LabelFormat) -> Any:
     """Which rows have no direction at all, where *target* cannot do without one."""
     if not {"azimuth", "elevation"} & set(target.needs) or {"segmentation"} & set(table.column_names):
         return np.zeros(table.num_rows, dtype=bool)
-    unknown = (to_mask(table[field].is_null()) for field in ("azimuth", "elevation") if field in table.column_names)
+    unknown = (~to_mask(table[field]) for field in ("azimuth", "elevation") if field in table.column_names)
     return np.logical_and.reduce([np.ones(table.num_rows, dtype=bool), *unknown])
 
 

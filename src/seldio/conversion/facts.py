@@ -16,7 +16,7 @@ from seldio.conversion.frames import are_events, frames_of, grouped, has, pieces
 from seldio.formats import LabelFormat
 from seldio.formats.dcase_json import points
 from seldio.formats.label_csv import Dialect
-from seldio.schema.arrays import pc, to_mask, to_numpy
+from seldio.schema.arrays import known_values, pc, to_mask, to_numpy
 from seldio.schema.events import clip_codes, origin_of
 from seldio.vocabularies import vocabulary
 
@@ -111,7 +111,7 @@ def measured(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Ma
             continue
         own = not given.num_rows or (field in given.column_names and given[field].equals(table[field]))
         found.counts[f"filled {field}"] = int(not own)
-    unknown = [to_mask(table[field].is_null()) for field in ("class_id", "class_name") if field in table.column_names]
+    unknown = [~to_mask(table[field]) for field in ("class_id", "class_name") if field in table.column_names]
     found.counts["nowhere"] = int(nowhere(table, target).sum())
     left = located(table, target)
     found.counts["no distance"] = left["distance"].null_count if "distance" in left.column_names else left.num_rows
@@ -152,7 +152,8 @@ def _losses(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFor
             found.name(what, name, rows)
     for field in ("source", "elevation", "distance", "score"):
         if has(table, field) and field not in target.carries:
-            found.range(field, pc.min(table[field]).as_py(), pc.max(table[field]).as_py())
+            values = known_values(table[field])
+            found.range(field, np.fmin.reduce(values).item(), np.fmax.reduce(values).item())
     if "hemisphere" in table.column_names:
         found.counts["hemisphere"] = pc.sum(table["hemisphere"]).as_py() or 0
     if "segmentation" in table.column_names and "segmentation" not in target.carries:

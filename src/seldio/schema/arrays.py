@@ -23,7 +23,7 @@ else:
 
     pc = _Compute()
 
-__all__ = ["from_numpy", "from_texts", "pc", "to_mask", "to_numpy"]
+__all__ = ["from_numpy", "from_texts", "known_values", "pc", "to_mask", "to_numpy"]
 
 
 def to_numpy(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, Any]:
@@ -52,6 +52,11 @@ def to_numpy(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, Any]:
     return floats
 
 
+def known_values(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, Any]:
+    """The values of a column that are known, as numpy has them."""
+    return to_numpy(column.drop_null() if column.null_count else column)
+
+
 def to_mask(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Which values of a column are known; of a column of truth values, *column* is asked for these instead."""
     if isinstance(column, pa.ChunkedArray):
@@ -59,7 +64,7 @@ def to_mask(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.b
     truth = pa.types.is_boolean(column.type)
     bits = column.buffers()[1 if truth else 0]
     if bits is None:
-        return np.full(len(column), not truth, dtype=bool)
+        return np.full(len(column), not truth and not column.null_count, dtype=bool)
     unpacked = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
     return unpacked[column.offset : column.offset + len(column)].astype(bool)
 
