@@ -6,18 +6,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
 import pytest
-from processes import Seldio, other_process
+from processes import Forked, Seldio, forking, other_process
 
 import seldio as package
 
@@ -46,14 +43,16 @@ def seldio(*arguments: object) -> tuple[int, str, str]:
     return code, shown, notes
 
 
+@cache
+def forked() -> Forked:
+    return PROCESSES.enter_context(forking())
+
+
 def fresh(*arguments: object, plugins: object = LAB, folder: Path | None = None) -> tuple[int, str, str]:
     """The same in a process of its own, with the things of *plugins*."""
-    run = subprocess.run(
-        [sys.executable, "-m", "seldio", *map(str, arguments)],
-        env=os.environ | {"SELDIO_PLUGINS": str(plugins)},
-        cwd=folder, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    return run.returncode, run.stdout, run.stderr
+    words = list(map(str, arguments))
+    shown, notes, code = forked()(words, {"SELDIO_PLUGINS": str(plugins)}, str(folder or Path.cwd()))
+    return code, shown, notes
 
 
 @pytest.fixture
