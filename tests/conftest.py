@@ -16,6 +16,8 @@ from hypothesis import settings
 
 # Threads of BLAS in two processes on two cores wait for each other, which costs most of what small arrays cost.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# No test waits for the disk thousands of times; that seldio does, is seen in processes of their own (test_faults.py).
+os.fsync = lambda fd: None
 # A command is derived from its functions once, not for each call, which would cost more than most of them do.
 typer.testing._get_command = functools.cache(typer.main.get_command)
 

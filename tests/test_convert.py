@@ -798,13 +798,6 @@ FILES = REAL | {
 }
 
 
-@pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No waiting for the disk: of each of hundreds of files."""
-    monkeypatch.setattr("os.fsync", lambda handle: None)
-
-
-@pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("share", some([4, 1], 2))
 @pytest.mark.parametrize(("source", "name"), FILES.items(), ids=FILES)
 def test_real_files_come_back_byte_identical(kept: Kept, tmp_path: Path, source: str, name: str, share: int) -> None:
@@ -821,7 +814,6 @@ def test_real_files_come_back_byte_identical(kept: Kept, tmp_path: Path, source:
     assert contents(tmp_path / "direct") == contents(tmp_path / "unpacked") == expected
 
 
-@pytest.mark.usefixtures("hasty")
 def test_real_labels_survive_a_way_around(kept: Kept, tmp_path: Path) -> None:
     labels = tmp_path / "labels"
     labels.mkdir()

@@ -55,12 +55,6 @@ def cut_small(patch: pytest.MonkeyPatch, size: int) -> None:
     patch.setattr(conversion, "PART", size)
 
 
-@pytest.fixture(autouse=True)
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No waiting for the disk."""
-    monkeypatch.setattr("os.fsync", lambda handle: None)
-
-
 @pytest.fixture
 def sharded(monkeypatch: pytest.MonkeyPatch) -> None:
     """All that is no single file goes in shards of two or three files."""
