@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import seldio
-from seldio import formats, synth, tasks
+from seldio import catalogues, formats, synth, tasks
 from seldio.cli import app
 from seldio.cli.verbs import MARGINS
 from seldio.conversion import questions
@@ -32,7 +32,7 @@ from seldio.engines import running
 from seldio.errors import DataError, InvalidData, LossError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
-from seldio.formats import ItemFormat, get, parts
+from seldio.formats import ItemFormat, get
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item, plain
 from seldio.tasks import SO_BENCH
@@ -205,7 +205,7 @@ def test_layouts_are_told_from_all_files_together(tmp_path: Path) -> None:
 @given(st.lists(st.binary(max_size=30).map(lambda row: row.replace(b"\n", b"")), max_size=40), st.integers(2, 300))
 def test_samples_are_whole_lines(rows: list[bytes], room: int) -> None:
     data = b"".join(row + b"\n" for row in rows)
-    found = data if len(data) <= room else parts._ends(data[: room // 2], data[-(room // 2) :])
+    found = data if len(data) <= room else catalogues._ends(data[: room // 2], data[-(room // 2) :])
     assert len(found) <= max(room, 0) or found == data
     if max(map(len, rows), default=0) + 1 <= room // 2:
         assert set(found.split(b"\n")) <= {*rows, b""}
@@ -263,7 +263,7 @@ def test_the_count_of_directions_out_of_range_is_that_of_any_cut(
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_labels(labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(questions, "PART", 20_000)
-    monkeypatch.setattr(parts, "HOLD", -1)
+    monkeypatch.setattr(catalogues, "HOLD", -1)
     text = [file.read_bytes() for file in sorted(labels.rglob("*.csv"))]
     peaks, sizes = [], []
     for run, times in enumerate((1, 1, 4)):  # the first one fills what is kept for later

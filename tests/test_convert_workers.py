@@ -26,7 +26,7 @@ from strategies import event_tables
 from typer.testing import CliRunner
 
 import seldio
-from seldio import synth
+from seldio import catalogues, synth
 from seldio.cli import app
 from seldio.conversion import labels as conversion
 from seldio.conversion.inputs import label_parts
@@ -36,7 +36,7 @@ from seldio.engines import running
 from seldio.errors import DataError, InvalidData, SeldioError, UnknownFormat, UsageError
 from seldio.files import open_source
 from seldio.findings import Sink, raise_errors
-from seldio.formats import LABEL_FORMATS, get, parquet, parts
+from seldio.formats import LABEL_FORMATS, get, parquet
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.parquet import PARQUET, read_parquet, write_clips, write_parquet
 from seldio.formats.recognise import Recognised
@@ -49,8 +49,8 @@ LABELS = [format for format in LABEL_FORMATS if format is not PARQUET]
 
 def cut_small(patch: pytest.MonkeyPatch, size: int) -> None:
     """Parts of so many bytes, of which nothing is kept."""
-    patch.setattr(parts, "CUT", size)
-    patch.setattr(parts, "HOLD", -1)
+    patch.setattr(catalogues, "CUT", size)
+    patch.setattr(catalogues, "HOLD", -1)
     patch.setattr(conversion, "KEPT", -1)
     patch.setattr(conversion, "PART", size)
 
@@ -320,14 +320,14 @@ def test_what_can_be_told_of_a_layout_is_remarked(
 
 
 def test_small_sets_are_read_once(labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[parts.Part] = []
-    labels_of = parts.Part.labels
+    read: list[catalogues.Part] = []
+    labels_of = catalogues.Part.labels
 
-    def counted(part: parts.Part, sink: Sink) -> list[Recognised]:
+    def counted(part: catalogues.Part, sink: Sink) -> list[Recognised]:
         read.append(part)
         return labels_of(part, sink)
 
-    monkeypatch.setattr(parts.Part, "labels", counted)
+    monkeypatch.setattr(catalogues.Part, "labels", counted)
     convert_source(labels, tmp_path / "out", "starss23")
     assert 1 == len(read)
     monkeypatch.setattr(conversion, "KEPT", sum(path.stat().st_size for path in labels.rglob("*.csv")) - 1)
@@ -394,7 +394,7 @@ import os, signal, sys
 from seldio.conversion import labels
 from seldio.conversion.labels import convert_source
 from seldio.engines import running
-from seldio.formats import parts as cutting
+import seldio.catalogues as cutting
 source, out, to, parts, workers, last = sys.argv[1:]
 labels.KEPT, labels.PART, cutting.HOLD, left = -1, 3_000, -1, [int(last)]
 os.fsync = lambda handle: None

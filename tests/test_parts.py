@@ -22,7 +22,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import seldio
+import seldio.catalogues as cutting
 from seldio import synth
+from seldio.catalogues import Catalogue
 from seldio.check.reference import load
 from seldio.check.validation import validate
 from seldio.conversion import labels, questions
@@ -33,8 +35,6 @@ from seldio.engines import running
 from seldio.files import open_source
 from seldio.findings import Finding, raise_errors
 from seldio.formats import get, item_parquet, parquet
-from seldio.formats import parts as cutting
-from seldio.formats.parts import parts
 from seldio.reports import render
 from seldio.schema.events import ClipFile, origin_of
 from seldio.scores.seld import score_labels as counting
@@ -394,13 +394,13 @@ def test_lines_are_counted_from_the_beginning(tmp_path: Path, newline: str) -> N
 @pytest.mark.parametrize("size", [1, 5000, 1 << 30])
 def test_parts_hold_every_file_once_and_say_why(kept: Kept, size: int) -> None:
     with open_source(kept / "starss22-labels", raise_errors) as source:
-        found = parts(source, None, raise_errors, size=size)
+        found = Catalogue(source, None, raise_errors).parts(size=size)
         files = [file.entry.path for part in found for file in part.files]
         assert sorted(files) == sorted(entry.path for entry in source if entry.name.endswith(".csv"))
         assert {"starss22"} == {part.layout for part in found}
         assert all(part.evidence for part in found)
         rows = sum(len(one.reading.table) for part in found for one in part.labels(raise_errors))
-        assert rows == sum(len(one.reading.table) for part in parts(source, None, raise_errors)
+        assert rows == sum(len(one.reading.table) for part in Catalogue(source, None, raise_errors).parts()
                            for one in part.labels(raise_errors))  # fmt: skip
 
 
@@ -410,7 +410,7 @@ def test_what_is_held_and_what_is_not_reads_alike(shared: Path, monkeypatch: pyt
         monkeypatch.setattr(cutting, "HOLD", hold)
         found: list[Finding] = []
         with open_source(shared / "data/so-bench", found.append) as source:
-            cut = parts(source, None, found.append)
+            cut = Catalogue(source, None, found.append).parts()
             rows = [row for part in cut for reading in part.items(found.append) for row in reading.rows]
             tables = [one.reading.table.num_rows for part in cut for one in part.labels(found.append)]
         read.append(([(part.format, part.files) for part in cut], rows, tables, found))
@@ -424,9 +424,9 @@ def test_large_files_of_lines_are_split_between_lines(tmp_path: Path, monkeypatc
     monkeypatch.setattr(cutting, "LINES", 1000)
     monkeypatch.setattr(cutting, "CHUNK", 700)
     with open_source(tmp_path / "qa.jsonl", raise_errors) as source:
-        found = parts(source, None, raise_errors)
+        found = Catalogue(source, None, raise_errors).parts()
         ids = [row.id for part in found for reading in part.items(raise_errors) for row in reading.rows]
-        assert 1 == len(parts(source, None, raise_errors, whole=True))
+        assert 1 == len(Catalogue(source, None, raise_errors).parts(whole=True))
     assert len(found) > 10
     assert [f"{number:03}" for number in range(100)] == ids
 
@@ -434,9 +434,11 @@ def test_large_files_of_lines_are_split_between_lines(tmp_path: Path, monkeypatc
 def test_large_tables_of_questions_are_split_between_row_groups(tmp_path: Path) -> None:
     write_packed(tmp_path)
     with open_source(tmp_path / "qa.parquet", raise_errors) as source, cut(Cut(chunk=700)):
-        found = parts(source, None, raise_errors)
+        found = Catalogue(source, None, raise_errors).parts()
         read = [reading for part in found for reading in part.items(raise_errors)]
-        (whole,) = (one for part in parts(source, None, raise_errors, whole=True) for one in part.items(raise_errors))
+        (whole,) = (
+            one for part in Catalogue(source, None, raise_errors).parts(whole=True) for one in part.items(raise_errors)
+        )
     assert len(found) > 3
     assert list(whole.rows) == [row for one in read for row in one.rows]
     lines = [one.locate(row, None, None).line for one in read for row in range(len(one.rows))]
@@ -447,8 +449,8 @@ def test_large_tables_of_labels_are_split_between_row_groups(tmp_path: Path) -> 
     write_table(tmp_path)
     path = tmp_path / "labels.parquet"
     with open_source(path, raise_errors) as source:
-        ((whole,),) = (part.labels(raise_errors) for part in parts(source, None, raise_errors))
-        found = parts(source, None, raise_errors, size=1)
+        ((whole,),) = (part.labels(raise_errors) for part in Catalogue(source, None, raise_errors).parts())
+        found = Catalogue(source, None, raise_errors).parts(size=1)
         read = [one.reading for part in found for one in part.labels(raise_errors)]
     assert len(found) > 10
     assert sum(part.size for part in found) == 24 * len(whole.reading.table)
@@ -464,7 +466,7 @@ def test_tables_whose_clips_do_not_follow_each_other_stay_whole(tmp_path: Path, 
     table = pa.table({"clip": np.repeat(clips, 10), "frame": np.tile(np.arange(10), 3), "class_id": [1] * 30})
     pq.write_table(table, tmp_path / "x.parquet", row_group_size=10)
     with open_source(tmp_path / "x.parquet", raise_errors) as source:
-        (part,) = parts(source, None, raise_errors, size=1)
+        (part,) = Catalogue(source, None, raise_errors).parts(size=1)
     assert part.rows is None
 
 
@@ -472,7 +474,7 @@ def test_tables_of_other_makers_are_split_too(tmp_path: Path) -> None:
     table = pa.table({"clip": np.repeat(["a", "b", "c"], 10), "frame": [*range(10)] * 3, "class_id": [1] * 30})
     pq.write_table(table, tmp_path / "x.parquet", row_group_size=5)
     with open_source(tmp_path / "x.parquet", raise_errors) as source:
-        found = parts(source, None, raise_errors, size=1)
+        found = Catalogue(source, None, raise_errors).parts(size=1)
         assert [part.rows.clips for part in found if part.rows is not None] == [("a",), ("b",), ("c",)]
         damaged = bytearray((tmp_path / "x.parquet").read_bytes())
         damaged[20] ^= 255

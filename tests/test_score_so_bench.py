@@ -865,8 +865,8 @@ def test_large_files_score_the_same_read_in_parts(tmp_path, monkeypatch):
     for name, records in (("qa.jsonl", items), ("answers.jsonl", rows[:0:-1])):
         (tmp_path / name).write_text("".join(json.dumps(record) + "\n" for record in records))
     whole = score_answers(tmp_path / "answers.jsonl", tmp_path / "qa.jsonl")
-    monkeypatch.setattr("seldio.formats.parts.LINES", 0)
-    monkeypatch.setattr("seldio.formats.parts.CHUNK", 1 << 10)
+    monkeypatch.setattr("seldio.catalogues.LINES", 0)
+    monkeypatch.setattr("seldio.catalogues.CHUNK", 1 << 10)
     packed, made = PackedRows.__init__, []
 
     def pack(rows, tables, model):

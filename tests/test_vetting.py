@@ -13,10 +13,10 @@ import soundfile
 from typer.testing import CliRunner
 
 import seldio
+from seldio import catalogues
 from seldio.cli import app
 from seldio.conversion import labels as conversion
 from seldio.engines import running
-from seldio.formats import parts
 
 RADIANS = [f"{n},3,0,{(-3 + n * 0.15):.3f},{(0.3 - n * 0.02):.3f},200" for n in range(40)]
 GOOD = [f"{n},{n % 13},0,{-180 + 9 * n},{n - 20},{150 + n}" for n in range(41)]
@@ -50,8 +50,8 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list
     if request.param != "whole":
         monkeypatch.setattr(conversion, "KEPT", -1)
         monkeypatch.setattr(conversion, "PART", 1_000)
-        monkeypatch.setattr(parts, "CUT", 1_000)
-        monkeypatch.setattr(parts, "HOLD", -1)
+        monkeypatch.setattr(catalogues, "CUT", 1_000)
+        monkeypatch.setattr(catalogues, "HOLD", -1)
     return ["--workers", "2"] if request.param == "processes" else []
 
 

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from seldio.api import catalogue as catalogue
     from seldio.api import compare as compare
     from seldio.api import convert as convert
     from seldio.api import diff as diff
@@ -46,6 +47,7 @@ _HOMES = {
     "read": "seldio.api",
     "write": "seldio.api",
     "info": "seldio.api",
+    "catalogue": "seldio.api",
     "validate": "seldio.api",
     "convert": "seldio.api",
     "diff": "seldio.api",

@@ -21,6 +21,7 @@ from seldio.text import plural, printable
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from seldio.catalogues import Catalogue
     from seldio.check.reference import AnyReference
     from seldio.check.repair import Fixed
     from seldio.check.settings import Settings
@@ -161,6 +162,31 @@ def info(path: Path, *, format: str | None = None) -> Description:
     from seldio.check.description import describe
 
     return Description(describe(path, format))
+
+
+def catalogue(path: Path, *, format: str | None = None) -> Catalogue:
+    """Say what each file of a source is, as every other function sees it: in groups, with evidence and doubt.
+
+    Args:
+        path: a file, folder or archive.
+        format: the format; detected from the content by default.
+
+    Returns:
+        Groups of files (``.groups``; ``.of("labels")`` gives those of a kind) and a table of them (``.table()``).
+        Kinds are labels, questions, predictions, recording, video, list (a table of words), companion (what is read
+        with labels), unreadable and other.
+
+    Raises:
+        UsageError: the path or the format does not exist.
+        SeldioError: a file cannot be read.
+    """
+    from seldio.catalogues import Catalogue
+    from seldio.files import open_source
+
+    with open_source(path, lambda _: None) as source:
+        found = Catalogue(source, format)
+        found.groups  # noqa: B018 - told while the source is open
+        return found
 
 
 @dataclasses.dataclass(slots=True)

@@ -12,10 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from seldio.catalogues.parts import Part
 from seldio.check.items import CheckedItems
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.mera import AS_WRITTEN
-from seldio.formats.parts import Part
 from seldio.rules.item_choices import misformed
 from seldio.rules.item_table import ItemTable
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seldio.catalogues.parts import Part
 from seldio.check.facts import different, total
 from seldio.check.labels import LabelGroup
 from seldio.check.validation import Examined, examine
@@ -15,7 +16,6 @@ from seldio.files.entries import plain_file
 from seldio.formats import Format, LabelFormat
 from seldio.formats.base import UNITS
 from seldio.formats.label_csv import Dialect
-from seldio.formats.parts import Part
 from seldio.formats.trees import TYPES
 from seldio.text import clipped, listed, plural, printable
 from seldio.vocabularies import short, vocabulary

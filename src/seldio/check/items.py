@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from seldio import rules, wings
+from seldio.catalogues.parts import Part
 from seldio.check.facts import ItemFacts
 from seldio.check.reference import RUENVAQA, AnyReference
 from seldio.errors import UsageError
@@ -24,7 +25,6 @@ from seldio.files.sources import Lookup
 from seldio.findings import RECORDS_SINGLY, Finding, Sink, gathered
 from seldio.formats.items import ItemReading
 from seldio.formats.mera_submission import SUBMISSION
-from seldio.formats.parts import Part
 from seldio.rules.collection import Reference
 from seldio.rules.item_audio import Audio, check_file
 from seldio.rules.item_table import ItemFile, ItemTable, moved

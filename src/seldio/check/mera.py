@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from seldio import rules
+from seldio.catalogues.parts import NamedEntry, Part
 from seldio.check.items import ZIPPED, task_of
 from seldio.check.reference import RUENVAQA, AnyReference
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Source, open_source, read_entries
 from seldio.findings import Finding, raise_errors
 from seldio.formats.mera_submission import SUBMISSION
-from seldio.formats.parts import NamedEntry, Part
 from seldio.rules.mera_verdict import MeraPackage, mera_response, mera_verdict
 from seldio.rules.predictions import ItemReference
 from seldio.text import json_text, printable

@@ -7,6 +7,7 @@ import posixpath
 import re
 
 from seldio import formats
+from seldio.catalogues import Catalogue
 from seldio.clock import HOP
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source, open_source, read_entries
@@ -14,7 +15,6 @@ from seldio.findings import raise_errors
 from seldio.formats.datasets import COUNTED, clip_range, expected_clips
 from seldio.formats.items import ItemFormat
 from seldio.formats.mera import gold_of, id_value
-from seldio.formats.parts import parts
 from seldio.formats.recognise import PARQUET_SUFFIX, stem_of, suffixes, wordy
 from seldio.rules.collection import Reference
 from seldio.rules.item_table import ItemFile, ItemTable
@@ -104,7 +104,7 @@ def _tasks(source: Source) -> ItemReference | None:
 def _labelled(source: Source) -> dict[str, int | None]:
     """The clips of labels, with the label frames up to the last label, as far as the labels can be read."""
     found: dict[str, int | None] = {}
-    for part in (one for one in parts(source, None, lambda _: None) if one.questions is None):
+    for part in (one for one in Catalogue(source).parts() if one.questions is None):
         readings = [one.reading for one in part.labels(lambda _: None)]
         for reading in readings:
             frames = reading.table["frame"].to_numpy() if "frame" in reading.table.column_names else None

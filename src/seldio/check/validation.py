@@ -15,6 +15,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seldio import formats, rules, wings
+from seldio.catalogues import Catalogue, own_datasets
+from seldio.catalogues.parts import Part
 from seldio.check import gate
 from seldio.check.labels import LabelCheck, LabelGroup
 from seldio.check.settings import Settings
@@ -24,7 +26,6 @@ from seldio.files import Entry, Source
 from seldio.files.sources import Lookup, is_own, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, Sink, gathered
 from seldio.formats import LabelFormat
-from seldio.formats.parts import Part, own_datasets, parts
 from seldio.formats.recognise import Recognised
 from seldio.formats.trees import Tree, read_tree
 from seldio.rules.audio import check_recordings
@@ -130,8 +131,9 @@ def examine(
         package = _package(whole) if is_package(whole) else None
         remarks: list[Finding] = []
         cut = [
-            parts(one, format, remarks.append, contents=changed or {}, size=_WHOLE if rows else None,
-                  whole=rows or answered)
+            Catalogue(one, format, remarks.append, contents=changed or {}).parts(
+                size=_WHOLE if rows else None, whole=rows or answered
+            )
             for one in _by_system(source, package, format is not None)
         ]  # fmt: skip
         every = list(chain.from_iterable(cut))

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
+from seldio.catalogues import Catalogue
+from seldio.catalogues.parts import NamedEntry, Part, checked_clips
 from seldio.check.vetting import Faults, vet
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats import LabelFormat, get
-from seldio.formats.parts import NamedEntry, Part, checked_clips, parts
 from seldio.formats.recognise import Recognised, is_table, named_like_labels
 from seldio.schema.events import Origin, origin_of, with_origin
 from seldio.text import printable
@@ -48,7 +49,7 @@ def label_parts(
     entries = [entry for entry in entries if source.single or named(entry)]
     if not any(entry.name.lower().endswith(".csv") for entry in entries):
         entries += [entry for entry in tables if is_table(entry, "labels")]
-    found = parts(source.restricted(entries), format, raising_unknown(sink), by_clip=by_clip, size=size)
+    found = Catalogue(source.restricted(entries), format, raising_unknown(sink)).parts(by_clip=by_clip, size=size)
     found = [part for part in found if part.questions is None]
     if not found and source.single:  # reading it says what it is instead of labels
         found = [Part((NamedEntry(entry, entry.name, ""),)) for entry in entries]
@@ -60,7 +61,7 @@ def with_companions(source: Source) -> Source:
     """*source*; of a label file that was named alone, also the files next to it that it is read with, as a folder."""
     if source.kind != "file":
         return source
-    found = {beside.path: beside for part in parts(source, None, lambda _: None)
+    found = {beside.path: beside for part in Catalogue(source).labels
              for file in part.files for beside, _ in file.beside}  # fmt: skip
     if not found:
         return source
@@ -72,7 +73,7 @@ def with_companions(source: Source) -> Source:
 def holds_labels(place: str | os.PathLike[str] | Source) -> bool:
     """Whether there are labels of a known layout; a file such as ``metadata.csv`` next to questions holds none."""
     with reopened(place, lambda _: None) as source:
-        return any(isinstance(part.format, LabelFormat) for part in parts(source, None, lambda _: None))
+        return any(part.format is not None for part in Catalogue(source).labels)
 
 
 def strict(findings: list[Finding]) -> Sink:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
+from seldio.catalogues import Catalogue, candidates
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import reopened
 from seldio.findings import Sink, raise_errors
 from seldio.formats import format_of_file, get
-from seldio.formats.parts import candidates, parts
 from seldio.formats.recognise import PARQUET_SUFFIX
 from seldio.text import json_text, plural, printable
 
@@ -28,7 +28,7 @@ _HEAD = 1 << 16
 def read_items(place: str | os.PathLike[str] | Source, format: ItemFormat | None, sink: Sink) -> list[ItemReading]:
     """The questions or predictions of a file, folder or archive; files of other kinds are left out."""
     with reopened(place, sink) as source:
-        found = parts(source, format, sink, whole=True, labels=False)
+        found = Catalogue(source, format, sink, labels=False).parts(whole=True)
         order = {entry.path: number for number, entry in enumerate(source)}
         return sorted((one for part in found for one in part.items(sink)), key=lambda one: order[one.path])
 

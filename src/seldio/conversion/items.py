@@ -21,6 +21,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seldio import formats
+from seldio.catalogues import Catalogue
+from seldio.catalogues.parts import Part
 from seldio.check.reference import RUENVAQA
 from seldio.conversion.item_inputs import in_memory, read_items
 from seldio.conversion.losses import NOTHING, allowed, checked_fields
@@ -38,7 +40,6 @@ from seldio.formats.json_items import JsonItems
 from seldio.formats.json_layout import AsWritten
 from seldio.formats.mera_submission import SUBMISSION, zipped
 from seldio.formats.parquet import too_large
-from seldio.formats.parts import Part, parts
 from seldio.formats.recognise import PARQUET_SUFFIX
 from seldio.rules.item_table import moved
 from seldio.schema.arrays import pc
@@ -217,7 +218,7 @@ def _written_around(folder: Path, files: Mapping[str, str]) -> Iterator[str]:
 
 def one_file(source: Source, place: Place, format: ItemFormat | None, sink: Sink) -> Iterator[ItemReading]:
     """The only file of questions or predictions in a source, in parts that follow each other."""
-    found = [part for part in parts(source, format, sink) if part.questions is not None]
+    found = [part for part in Catalogue(source, format, sink).parts() if part.questions is not None]
     files = {file.entry.path for part in found for file in part.files}
     if len(files) > 1:  # all but one may hold nothing that can be read
         files = {path for path, _ in _readings(found, sink)}

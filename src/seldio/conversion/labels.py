@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import pyarrow as pa
 
+from seldio.catalogues.parts import Part, resolved
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.carry import carried, filled, given_class
 from seldio.conversion.facts import Facts, complete, measured
@@ -32,7 +33,6 @@ from seldio.files.sources import reopened
 from seldio.findings import Finding
 from seldio.formats import LabelFormat, get
 from seldio.formats.label_csv import Dialect
-from seldio.formats.parts import Part, resolved
 from seldio.formats.recognise import Recognised, suffixes
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, event_table, origin_of

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from seldio.catalogues.parts import resolved
 from seldio.conversion.carry import FILLABLE, carried, filled, folds, given_class
 from seldio.conversion.facts import MOVABLE, TIMES, Facts, complete, decimals, measured, untimed
 from seldio.conversion.frames import takes_events
@@ -18,7 +19,6 @@ from seldio.formats import LabelFormat
 from seldio.formats.base import LAYOUT_KEYS, UNITS
 from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
-from seldio.formats.parts import resolved
 from seldio.schema.events import COLUMNS
 from seldio.text import listed, plural
 from seldio.vocabularies import short, vocabulary

@@ -18,6 +18,7 @@ from typing import IO, Any, BinaryIO, NamedTuple, cast
 import numpy as np
 
 from seldio import formats
+from seldio.catalogues.parts import Part
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.inputs import label_parts, local_files
 from seldio.conversion.outputs import single_file
@@ -29,7 +30,6 @@ from seldio.findings import raise_errors
 from seldio.formats import get
 from seldio.formats.items import ItemFormat
 from seldio.formats.json_items import JsonItems
-from seldio.formats.parts import Part
 from seldio.formats.qa_json import ITEMS
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import origin_of

@@ -20,6 +20,8 @@ from typing import Any, Self
 import pyarrow as pa
 
 from seldio import formats
+from seldio.catalogues import Catalogue, own_datasets
+from seldio.catalogues.parts import entries_by_clip, resolved
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.inputs import label_parts
 from seldio.conversion.item_inputs import held_items
@@ -33,7 +35,6 @@ from seldio.findings import raise_errors
 from seldio.formats import PARQUET, Format, LabelFormat, TextFile, get
 from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.items import ItemFormat
-from seldio.formats.parts import entries_by_clip, own_datasets, parts, resolved
 from seldio.formats.recognise import (
     PARQUET_SUFFIX,
     Content,
@@ -208,7 +209,7 @@ class Index:
         }  # fmt: skip
         words = {file.name for file in others if file.told is None and wordy(in_utf8(file, lambda _: None))}
         if words:  # what parts do not hold of them is passed over as lists
-            held = {file.entry.name for part in parts(self.source, None, lambda _: None) for file in part.files}
+            held = {file.entry.name for part in Catalogue(self.source).parts() for file in part.files}
             found |= dict.fromkeys(words - held)
         return found
 

@@ -31,6 +31,7 @@ from typing import Any, overload
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from seldio.catalogues import own_datasets
 from seldio.data.arrow_tables import ClipLabelFile, Events, Items, LabelStamp, SavedLabels
 from seldio.data.index import Index
 from seldio.data.window_sources import FACT_TYPES, SoundFacts, facts_table, sound_facts
@@ -43,7 +44,6 @@ from seldio.files.sources import Lookup, on_disk, on_this_machine
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.formats.items import ItemFormat
-from seldio.formats.parts import own_datasets
 from seldio.media.audio import NotAudio
 from seldio.schema.arrays import pc
 from seldio.schema.clips import CLIP_SCHEMA, RECORDINGS, ClipTable

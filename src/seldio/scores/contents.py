@@ -6,13 +6,13 @@ import json
 import os
 
 from seldio import formats, wings
+from seldio.catalogues import Catalogue
 from seldio.conversion.item_inputs import held_items
 from seldio.errors import UsageError
 from seldio.files import Source, open_source
 from seldio.files.sources import reopened
 from seldio.findings import raise_errors
 from seldio.formats.datasets import of_dialect
-from seldio.formats.parts import parts
 from seldio.scores.scorers import what
 
 Path = str | os.PathLike[str]
@@ -85,6 +85,6 @@ def _of_maps(path: Place, format: str | None) -> str | None:
         names = {formats.get(format).name}
     else:
         with reopened(path, raise_errors) as source:
-            names = {str(part.layout) for part in parts(source, None, lambda _: None) if part.questions is None}
+            names = {str(part.layout) for part in Catalogue(source).labels}
     rows = (row for name in names for row in of_dialect(name))
     return next((row.profile for row in rows if row.profile and what(row.profile) == "maps"), None)

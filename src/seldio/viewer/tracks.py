@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from seldio import clock, geometry
+from seldio.catalogues.parts import resolved
 from seldio.conversion.carry import with_directions
 from seldio.conversion.frames import LONGEST, are_events, class_keys, frames_of, grouped
 from seldio.conversion.inputs import read_single
 from seldio.errors import DataError, UsageError
-from seldio.formats.parts import resolved
 from seldio.schema.arrays import pc
 from seldio.schema.events import clip_codes, origin_of
 from seldio.text import clipped, listed, printable

@@ -19,6 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 from seldio import clock
+from seldio.catalogues import Catalogue
+from seldio.catalogues.parts import Part, checked_clips, entries_by_clip, resolved
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown
@@ -29,7 +31,6 @@ from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import LabelFormat
 from seldio.formats.datasets import AUDIO_TOPS, named_split, of_dialect
 from seldio.formats.detect import CHOSEN, Wanted, years
-from seldio.formats.parts import Part, checked_clips, entries_by_clip, parts, resolved
 from seldio.formats.trees import TYPES
 from seldio.rules.collection import Reference
 from seldio.rules.ignored import why_no_labels
@@ -360,7 +361,8 @@ def labels_of(source: Source, layout: LabelFormat | None, wanted: Wanted | None,
         if finding.code == CHOSEN:
             remarks.append(f"{finding.message}; {finding.hint}" if finding.hint else finding.message)
 
-    found = parts(source, layout, raising_unknown(remark), wanted=wanted, size=sys.maxsize, by_clip=True)
+    told = Catalogue(source, layout, raising_unknown(remark), wanted=wanted)
+    found = told.parts(size=sys.maxsize, by_clip=True)
     if found and all(part.questions is not None for part in found):
         raise UsageError(f"{printable(source.path)} holds {found[0].questions}, not labels")
     found = [part for part in found if part.questions is None]

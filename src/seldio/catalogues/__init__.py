@@ -1,0 +1,391 @@
+"""What a source consists of: each of its files in one group, told once, for every verb.
+
+A :class:`Catalogue` looks at bounded evidence of all files, once, and says of each what it is: labels, questions or
+predictions of a format, a recording, a video, a table of words, what is read with labels, or none of these; with the
+evidence, and with what speaks against it. What a verb does::
+
+    with open_source(path, sink) as source:
+        found = Catalogue(source, format, sink).parts()          # findings on layouts; nothing is read as rows yet
+        for part, partial in zip(found, each(work, found, size=attrgetter("size"), key=attrgetter("stamp"))):
+            total += partial                                     # work(part) calls part.labels(sink), part.items(sink)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from operator import attrgetter
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from seldio import formats
+from seldio.catalogues.parts import NamedEntry, Part
+from seldio.errors import InvalidData
+from seldio.files import Entry, Source
+from seldio.files.sources import is_own, own_files
+from seldio.findings import Finding, Sink
+from seldio.formats import Format, LabelFormat, TextFile, get
+from seldio.formats.detect import Wanted
+from seldio.formats.recognise import (
+    PARQUET_SUFFIX,
+    Content,
+    clip_names,
+    files_by_layout,
+    in_utf8,
+    is_table,
+    named_like_labels,
+    usable,
+)
+
+if TYPE_CHECKING:
+    from seldio.catalogues.groups import FileGroup, Kind
+    from seldio.formats.own_dataset import OwnDatasets
+    from seldio.formats.parquet import TableRows
+
+#: Bytes of a part. One file is never split, unless it has lines of questions, or is a table.
+CUT = 8 << 20
+#: Bytes of a dataset whose files are kept, once they have been looked at, until they are worked on.
+HOLD = 16 << 20
+#: Bytes of a dataset whose files are evidence as a whole, and of the evidence of a larger one, heads and tails.
+EVIDENCE, ENDS = 64 << 20, 8 << 20
+#: What is looked at of a file in any case: a few rows, the head of JSON Lines, and what tells other JSON and Parquet.
+_ROWS, _OBJECT, _HEAD = 1 << 9, 1 << 16, 1 << 12
+#: Bytes of a file of lines from which on these are read some at a time, and how many bytes at a time.
+LINES, CHUNK = 8 << 20, 4 << 20
+_LINES = (".jsonl", ".ndjson")
+#: A table is at most so many times as small as the same rows as text.
+_PACKED = 64
+
+
+class Catalogue:
+    """The files of a source by what they are; the source stays open until all parts have been read.
+
+    Args:
+        source: a single file is always taken for labels, questions or predictions; of many, those that are called like
+            one, and JSON only if it begins like one.
+        format: the layout of all files; found from their content if not given.
+        sink: takes what is found about layouts, and about files that cannot be opened. What is wrong inside of a file
+            is found when it is read.
+        without: a folder on disk that is left out.
+        wanted: what decides between layouts that the content leaves.
+        contents: what to take instead of the files on disk, by shown path.
+        labels: whether files of labels are wanted as well as those of questions and predictions.
+
+    Raises:
+        UsageError: no such format exists; and what *sink* raises.
+        SeldioError: the disk fails.
+    """
+
+    def __init__(
+        self, source: Source, format: Format | str | None = None, sink: Sink = lambda _: None, *,
+        without: Path | None = None, wanted: Wanted | None = None,
+        contents: Mapping[str, bytes] = MappingProxyType({}), labels: bool = True,
+    ) -> None:  # fmt: skip
+        self.source, self.findings = source, list[Finding]()
+        chosen = formats.asked(format) if isinstance(format, str) else format
+
+        def take(finding: Finding) -> None:
+            self.findings.append(finding)
+            sink(finding)
+
+        own = own_datasets(source, take)
+        self._look = _look_at(candidates(source, chosen, without, labels), source, chosen, contents, take, own)
+        groups, self.lists = _labels_by_layout(self._look, chosen, wanted, take, own) if labels else ([], [])
+        #: One part for each layout of labels, and one for what cannot be read.
+        self.labels = _with_files_beside(groups, source)
+        #: One part for each layout of questions and of predictions.
+        self.questions = [
+            Part(tuple(NamedEntry(entry, entry.name, "") for entry in entries), name, named=chosen is not None)
+            for name, entries in self._look.questions.items()
+        ]
+
+    def parts(self, *, size: int | None = None, by_clip: bool = False, whole: bool = False) -> list[Part]:
+        """What is worked on: what cannot be read, then labels by layout, then questions and predictions by layout.
+
+        Args:
+            size: bytes of a part, 8 MiB if not given.
+            by_clip: whether the label files of a layout are in the order of their clips, whatever folders they are in.
+            whole: whether large files of questions are not split; tables of labels are where they are larger than
+                *size*.
+        """
+        found = [part for group in self.labels for part in _cut(group, self._look, size, by_clip)]
+        return found + [part for one in self.questions for part in _cut(one, self._look, size, split=not whole)]
+
+    @property
+    def held(self) -> dict[str, Format]:
+        """The formats of labels, of questions and of predictions that there are, by name."""
+        told = {part.format for part in (*self.labels, *self.questions) if part.format is not None}
+        return {one.name: one for one in told}
+
+    @cached_property
+    def groups(self) -> tuple[FileGroup, ...]:
+        """Every file of the source, each in one group."""
+        from seldio.catalogues.groups import groups_of
+
+        return groups_of(self)
+
+    def of(self, *kinds: Kind) -> tuple[FileGroup, ...]:
+        """The groups of some kinds."""
+        return tuple(group for group in self.groups if group.kind in kinds)
+
+    def table(self) -> pa.Table:
+        """A row for each file: ``file``, ``kind``, ``format``, ``clip``, ``evidence``, ``certainty``, ``doubt``."""
+        from seldio.catalogues.groups import as_table
+
+        return as_table(self.groups)
+
+    def __repr__(self) -> str:
+        counts = (f"{len(one.files):,} {one.kind}" + f" ({one.format})" * bool(one.format) for one in self.groups)
+        return f"Catalogue({self.source.path!r}: {', '.join(counts)})"
+
+
+def own_datasets(source: Source, sink: Sink) -> OwnDatasets | None:
+    """What the datasets of a source say of themselves; None where there is nothing that says it."""
+    if not own_files(source):
+        return None
+    from seldio.formats.own_dataset import described
+
+    return described(source, sink)
+
+
+# --- one look at each file, at bounded evidence ----------------------------------------------------------
+
+
+def candidates(
+    source: Source, format: Format | None = None, without: Path | None = None, labels: bool = True
+) -> list[Entry]:
+    """The files that may hold labels or questions, by their names; without *labels*, those that may hold questions."""
+    if source.single or (labels and format is not None and format.holds != "events"):
+        return [entry for entry in source if not is_own(entry)]
+    own = format if labels else None
+
+    def named(entry: Entry) -> bool:
+        name = entry.name.lower()
+        if format is not None and format.holds != "events" and name.endswith(".csv") and format.suffix != ".csv":
+            return False  # labels beside questions
+        return name.endswith(own.suffix) if own is not None else name.endswith(_LINES) or named_like_labels(entry)
+
+    tables: tuple[Content, ...] = ("labels", "items", "damaged") if labels else ("items",)
+    return [
+        entry for entry in source
+        if (named(entry)
+            or ((format is None or not labels) and is_table(entry, *tables)))
+        and not (without is not None and entry.local is not None and entry.local.is_relative_to(without))
+    ]  # fmt: skip
+
+
+@dataclasses.dataclass
+class _FileEvidence:
+    """What files hold, as far as their heads and tails tell."""
+
+    #: those of label files, or of what may be some
+    labels: list[tuple[Entry, TextFile]] = dataclasses.field(default_factory=list)
+    #: the files of questions and predictions, by format
+    questions: dict[str, list[Entry]] = dataclasses.field(default_factory=dict)
+    #: the content of files by path: of all of them, unless that is too much
+    held: dict[str, bytes] = dataclasses.field(default_factory=dict)
+    whole: bool = True
+
+    def take(self, entry: Entry, data: bytes, source: Source, format: Format | None) -> None:
+        """Say what a file is that begins and ends with *data*."""
+        name = "stdin.csv" if entry.name == "<stdin>" else entry.name
+        file = TextFile(entry.path, name, "", data)
+        found = format or file.told
+        if found is not None and found.holds != "events":
+            self.questions.setdefault(found.name, []).append(entry)
+        elif found is not None or source.single or name.lower().endswith((".csv", PARQUET_SUFFIX)):
+            known = not self.whole and not name.lower().endswith(".csv")  # by its first bytes
+            self.labels.append((entry, dataclasses.replace(file, data=data[:_HEAD]) if known else file))
+
+
+def _shown(entries: Sequence[Entry]) -> Iterable[Entry]:
+    """*entries*, with progress where there are several."""
+    if len(entries) < 2:
+        return entries
+    from seldio.progress import tracked
+
+    return tracked(entries, "looking at files")
+
+
+def _look_at(
+    entries: Sequence[Entry], source: Source, format: Format | None, contents: Mapping[str, bytes],
+    sink: Sink, own: OwnDatasets | None = None,
+) -> _FileEvidence:  # fmt: skip
+    """What bounded evidence of all *entries* tells; nothing has to be looked at where the format is named."""
+    size = sum(max(entry.size, 0) for entry in entries)
+    told = _FileEvidence(whole=size <= HOLD)
+    room = size if size <= EVIDENCE else max(_ROWS, ENDS // len(entries))
+    for entry in _shown(entries):
+        try:
+            data = contents.get(entry.path)
+            if data is None:
+                data = b"" if format is not None and not told.whole else _evidence(entry, room)
+        except InvalidData as error:
+            sink(error.finding)
+            continue
+        if told.whole or entry.path in contents:
+            told.held[entry.path] = data
+        described = own.layout(TextFile(entry.path, entry.name, "", data), lambda _: None) if own else None
+        told.take(entry, data, source, format or described)
+    return told
+
+
+def _evidence(entry: Entry, room: int) -> bytes:
+    """All of a file, or whole lines of its head and tail, of *room* bytes or of the head of an object.
+
+    Raises:
+        InvalidData: it is damaged or over a limit.
+        SeldioError: the disk fails.
+    """
+    name = entry.name.lower()
+    if entry.size > room and entry.on_disk and name.endswith(PARQUET_SUFFIX):
+        from seldio.formats.parquet import footer_of
+
+        with entry.open() as stream:
+            return footer_of(stream)
+    if entry.size <= room or not name.endswith((*_LINES, ".csv")):
+        return entry.read()
+    with entry.open() as stream:
+        head = stream.read(max(room // 2, _OBJECT))
+        if head[:1] == b"{":
+            return head[: head.rfind(b"\n") + 1] or head
+        stream.seek(entry.size - room // 2)
+        return _ends(head[: room // 2], stream.read())
+
+
+def _ends(head: bytes, tail: bytes) -> bytes:
+    """The whole lines of the head and of the tail of a file."""
+    return (head[: head.rfind(b"\n") + 1] or head) + tail[tail.find(b"\n") + 1 :]
+
+
+def evidence(found: Sequence[Part]) -> Iterator[TextFile]:
+    """What is looked at of the label files of some parts, to say what they are: all of a small dataset."""
+    size, files = sum(part.size for part in found), sum(len(part.files) for part in found)
+    room = size if size <= EVIDENCE else max(_ROWS, ENDS // files)
+    for file in (file for part in found for file in part.texts(lambda _: None)):
+        text = in_utf8(file, lambda _: None)
+        data = text.data if len(text.data) <= room else _ends(text.data[: room // 2], text.data[-(room // 2) :])
+        yield dataclasses.replace(text, data=data)
+
+
+def _labels_by_layout(
+    found: _FileEvidence, chosen: Format | None, wanted: Wanted | None, sink: Sink, own: OwnDatasets | None = None
+) -> tuple[list[Part], list[Entry]]:
+    """One part for each layout, and one for what cannot be read; and the tables of words, which are passed over."""
+    entries = {file.path: entry for entry, file in found.labels}
+    clips = dict(zip(entries, clip_names([file.name for _, file in found.labels]), strict=True))
+
+    def run(files: Iterable[TextFile]) -> tuple[NamedEntry, ...]:
+        return tuple(NamedEntry(entries[file.path], file.name, clips[file.path]) for file in files)
+
+    every = [file for _, file in found.labels]
+    if isinstance(chosen, LabelFormat):
+        names = (chosen.name, *chosen.aliases)
+        name = next((name for name in names if get(name) == chosen), chosen)
+        tables = [[file] for file in every] if chosen.role == "table" else [every] * bool(every)
+        return [Part(run(files), name, named=True) for files in tables], []
+    groups = []
+    if own:
+        for layout, files, why in own.layouts(every, sink):
+            groups.append(Part(run(files), layout, evidence=why))
+        mine = {file.entry.path for part in groups for file in part.files}
+        every = [file for file in every if file.path not in mine]
+    sound = usable(every, lambda _: None)
+    there = {file.path for file in sound}
+    broken = [file for file in every if file.path not in there]
+    groups += [Part(run(broken))] if broken else []
+    as_they_are = {id(file) for file in every} if found.whole else set()
+    told = files_by_layout(sound, sink, wanted, others=bool(found.questions))
+    for layout, files, evidence in told.layouts:
+        whole = all(id(file) in as_they_are for file in files)
+        for format, some in own.classes(layout, files, sink) if own else [(layout, files)]:
+            known = layout.name if format is layout else format
+            groups.append(Part(run(some), known, evidence=evidence, _sound=whole))
+        there -= {file.path for file in files}
+    there -= {file.path for file in told.lists}
+    if there:
+        groups.append(Part(run(file for file in sound if file.path in there), undecided=True))
+    return groups, [entries[file.path] for file in told.lists]
+
+
+def _with_files_beside(groups: Sequence[Part], source: Source) -> list[Part]:
+    """*groups* of label files with what is read with each of them."""
+    wanted = {
+        file.entry.path: (file.entry, own)
+        for part, format in zip(groups, [part.format for part in groups], strict=True)
+        if isinstance(format, LabelFormat)
+        for file in part.files
+        if (own := format.companions(_place(file.entry), file.clip))
+    }  # fmt: skip
+    if not wanted:
+        return list(groups)
+    from seldio.formats.companions import Surroundings
+
+    found = Surroundings(source).of(wanted)
+    return [
+        dataclasses.replace(part, files=tuple(f._replace(beside=found.get(f.entry.path, ())) for f in part.files))
+        for part in groups
+    ]
+
+
+def _place(entry: Entry) -> str:
+    """Where a file is, for what its name and folder tell; a copy in an export has the name that it had."""
+    copied = entry.local is None or entry.local.name != entry.name.rpartition("/")[2]
+    return entry.name if copied else str(entry.local)
+
+
+def _cut(
+    part: Part, found: _FileEvidence, size: int | None, by_clip: bool = False, split: bool = False
+) -> Iterator[Part]:
+    """A part some bytes at a time, with what is held of its files, and large tables by their rows.
+
+    *size*: bytes, ``CUT`` if not given; *split*: large files of questions as well.
+    """
+    size = size or CUT
+    files = sorted(part.files, key=lambda file: file.clip) if by_clip else part.files
+    for some in _runs(files, min(size, LINES) if split else size):
+        entry = some[0].entry
+        if split and entry.size > LINES and entry.on_disk and entry.name.lower().endswith(_LINES):
+            yield from (dataclasses.replace(part, files=(some[0],), span=span) for span in _spans(entry))
+        elif tables := _tables(part, entry, size, split):
+            yield from (dataclasses.replace(part, files=(some[0],), rows=rows) for rows in tables)
+        else:
+            yield part._of(some, found.held)
+
+
+def _runs(files: Sequence[NamedEntry], size: int) -> Iterable[Sequence[NamedEntry]]:
+    """Files that follow each other, in runs of about *size* bytes."""
+    if len(files) < 2:  # most often, and then no engine is loaded
+        return [files] if files else []
+    from seldio.engines import cut
+
+    return cut(files, size, attrgetter("size"))
+
+
+def _tables(part: Part, entry: Entry, size: int, split: bool) -> list[TableRows]:
+    """The row groups of a large table of labels, or with *split* of questions, half a part at a time."""
+    format, most = part.format, min(size, LINES) if split else size
+    if not entry.on_disk or _PACKED * entry.size <= most or not (split or part.layout == "parquet"):
+        return []
+    from seldio.formats.item_parquet import ItemParquet
+    from seldio.formats.parquet import table_rows
+
+    with entry.open() as stream:
+        if isinstance(format, ItemParquet):
+            return format.table_rows(stream, most // 2)
+        return table_rows(stream, most // 2) if part.layout == "parquet" else []
+
+
+def _spans(entry: Entry) -> Iterator[tuple[int, int]]:
+    """From the start of a line to that of another, ``CHUNK`` bytes and a line at a time."""
+    with entry.open() as stream:
+        start = 0
+        while start < entry.size:
+            stream.seek(min(start + CHUNK, entry.size))
+            stream.readline()
+            yield start, stream.tell()
+            start = stream.tell()

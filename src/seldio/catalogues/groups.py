@@ -1,0 +1,93 @@
+"""The files of a catalogue in groups: what each is, why, and what speaks against it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import pyarrow as pa
+
+from seldio.files import Entry
+from seldio.formats import LabelFormat
+from seldio.formats.trees import TYPES
+
+if TYPE_CHECKING:
+    from seldio.catalogues import Catalogue
+
+Kind = Literal["labels", "questions", "predictions", "recording", "video", "list", "companion", "unreadable", "other"]
+#: How sure it is what files are: the user said so; nothing else fits; something else fits less; several fit.
+Certainty = Literal["named", "sure", "likely", "undecided"]
+_HOLDS: Mapping[str, Kind] = {"events": "labels", "items": "questions", "predictions": "predictions"}
+#: Findings that say that several layouts fit, or none.
+_DOUBTS: Mapping[str, Certainty] = {
+    "SYN902": "likely",
+    "SYN901": "undecided",
+    "SYN903": "undecided",
+    "SYN114": "undecided",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class FileGroup:
+    """Files that are the same kind of thing, for the same reason."""
+
+    kind: Kind
+    format: str | None  # the name of their format; None where they have none, or none that can be told
+    evidence: str  # why they are that; for files of no use, why they are passed over
+    certainty: Certainty
+    doubt: str  # what speaks against it, in a sentence; empty where nothing does
+    files: tuple[Entry, ...]  # sorted by name
+    clips: tuple[str, ...] | None = None  # the clip of each label file; None where their rows say which clips there are
+
+
+def groups_of(found: Catalogue) -> tuple[FileGroup, ...]:
+    """Every file of the source of a catalogue, each in one group."""
+    return tuple(group for group in (*_told(found), *_rest(found)) if group.files)
+
+
+def _told(found: Catalogue) -> Iterator[FileGroup]:
+    """The groups of labels, questions and predictions, and what is read with them."""
+    doubts = {finding.path: finding for finding in reversed(found.findings) if finding.code in _DOUBTS}
+    beside: dict[str, Entry] = {}
+    for part in (*found.labels, *found.questions):
+        files = tuple(file.entry for file in part.files)
+        beside |= {entry.path: entry for file in part.files for entry, _ in file.beside}
+        about = next((doubts[one.path] for one in files if one.path in doubts), None)
+        sure: Certainty = "named" if part.named else "sure" if about is None else _DOUBTS[about.code]
+        kind, format = _HOLDS[part.format.holds] if part.format is not None else "labels", part.format
+        if format is None and not part.undecided:
+            kind, about = "unreadable", None
+        by_name = isinstance(format, LabelFormat) and format.clips_by == "name" and format.role != "table"
+        yield FileGroup(
+            kind, None if format is None else format.name, part.evidence, sure,
+            "" if about is None else about.message, files, tuple(f.clip for f in part.files) if by_name else None,
+        )  # fmt: skip
+    taken = {file.entry.path for part in (*found.labels, *found.questions) for file in part.files}
+    more = tuple(entry for path, entry in beside.items() if path not in taken)
+    yield FileGroup("companion", None, "read with the labels next to them", "sure", "", more)
+    yield FileGroup("list", None, "tables of words", "sure", "", tuple(found.lists))
+
+
+def _rest(found: Catalogue) -> Iterator[FileGroup]:
+    """The groups of all other files, told from their names."""
+    taken = {entry.path for group in _told(found) for entry in group.files}
+    kinds: dict[Kind, list[Entry]] = {"recording": [], "video": [], "other": []}
+    for entry in found.source:
+        if entry.path not in taken:
+            type = TYPES.get(entry.name.rpartition(".")[2].lower())
+            kinds["recording" if type == "audio" else "video" if type == "video" else "other"].append(entry)
+    why = {"recording": "its name", "video": "its name", "other": "no format of seldio"}
+    yield from (FileGroup(kind, None, why[kind], "sure", "", tuple(some)) for kind, some in kinds.items())
+
+
+def as_table(groups: Sequence[FileGroup]) -> pa.Table:
+    """A row for each file: ``file``, ``kind``, ``format``, ``clip``, ``evidence``, ``certainty``, ``doubt``."""
+    rows = [
+        {"file": entry.name, "kind": one.kind, "format": one.format,
+         "clip": None if one.clips is None else one.clips[number], "evidence": one.evidence,
+         "certainty": one.certainty, "doubt": one.doubt}
+        for one in groups for number, entry in enumerate(one.files)
+    ]  # fmt: skip
+    names = ("file", "kind", "format", "clip", "evidence", "certainty", "doubt")
+    return pa.Table.from_pylist(rows, schema=pa.schema([(name, pa.string()) for name in names]))

@@ -1,0 +1,71 @@
+"""Every file of a source is in one group of its catalogue, whatever the files are and however they lie."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from layouts import CASES, LAYOUTS, label_examples, question_examples
+
+import seldio
+from seldio.files import open_source
+
+EXAMPLES = {one.name: one for one in (*label_examples(), *question_examples())}
+LABELS = sorted(path.name for path in (CASES / "formats").iterdir())
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_file_is_in_one_group(name: str, tmp_path: Path) -> None:
+    for layout, laid in LAYOUTS.items():
+        if (example := laid(EXAMPLES[name])) is None:
+            continue
+        path = example.write(tmp_path / layout)
+        with open_source(path, lambda _: None) as source:
+            there = Counter(entry.path for entry in source)
+            around = {entry.path for entry in source.every}
+
+        found = seldio.catalogue(path)
+
+        grouped = Counter(entry.path for group in found.groups for entry in group.files)
+        assert dict.fromkeys(grouped, 1) == grouped
+        more = grouped.keys() - there.keys()  # what a file that was named alone is read with
+        assert there.keys() <= grouped.keys()
+        assert more <= {entry.path for group in found.of("companion") for entry in group.files} | around
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_labels_have_their_format_and_clips(name: str, tmp_path: Path) -> None:
+    example = EXAMPLES[name]
+
+    found = seldio.catalogue(example.write(tmp_path / "in"), format=None)
+
+    groups = found.of("labels")
+    holding = {entry.name for group in groups for entry in group.files}
+    assert set(example.held) == holding
+    for group in groups:
+        if group.clips is not None:
+            assert set(group.clips) <= set(example.clips)
+    assert found.table().num_rows == sum(len(group.files) for group in found.groups)
+
+
+def test_doubt_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("0,1,0,10,20\n1,1,0,10,20\n")
+    (tmp_path / "b.wav").write_bytes(b"")
+    (tmp_path / "notes.md").write_text("about\n")
+
+    found = seldio.catalogue(tmp_path)
+
+    (labels,) = found.of("labels")
+    assert (labels.certainty, labels.clips) == ("likely", ("a",)), labels
+    assert labels.doubt.startswith(f"read as {labels.format}"), labels.doubt
+    assert [group.kind for group in found.groups] == ["labels", "recording", "other"]
+    assert "1 labels" in repr(found)
+
+
+def test_a_named_format_is_not_doubted(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("0,1,0,10,20\n")
+
+    (labels,) = seldio.catalogue(tmp_path, format="dcase2020").of("labels")
+
+    assert (labels.certainty, labels.doubt, labels.format) == ("named", "", "dcase2020")
