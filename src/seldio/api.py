@@ -465,6 +465,7 @@ def score(
     judge_temperature: float = 0.0,
     judge_json: bool = True,
     judgements: Path | None = None,
+    items: Path | None = None,
     dry_run: bool = False,
 ) -> ScoreReport:
     """Score predictions against labels, or a model's answers against questions.
@@ -520,6 +521,8 @@ def score(
         judge_temperature: the sampling temperature.
         judge_json: request JSON replies, which some servers reject.
         judgements: answers: a file of judgements made elsewhere.
+        items: answers: write each reply to this file (.jsonl, .csv or .html) with what was read in it, by which layer,
+            and its verdict; the most doubtful first.
         dry_run: send nothing to the judge; a notice in the report tells how many requests it would take.
 
     Returns:
@@ -549,7 +552,7 @@ def score(
         "classes": classes, "jackknife": jackknife, "bootstrap": bootstrap, "official_points": official_points,
         "by_clip": by_clip, "errors": errors, "events": events, "collar": collar, "offset_share": offset_share,
         "tracks": tracks, "recordings": recordings, "split": split, "force": force, "join": join, "offline": offline,
-        "thresholds": dict(threshold), "judge": server, "judgements": judgements,
+        "thresholds": dict(threshold), "judge": server, "judgements": judgements, "items": items,
     }  # fmt: skip
     chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}
     formats = {"format": format, "reference_format": reference_format}
@@ -657,6 +660,7 @@ def compare(
     offline: Literal["extract", "none", "official-fallback"] = "extract",
     threshold: Mapping[str, float] = NOTHING,
     judgements: Path | Sequence[Path] = (),
+    items: Path | None = None,
 ) -> ScoreReport:
     """Compare systems: scores with intervals, differences with intervals and tests, ranks, and where they differ most.
 
@@ -701,6 +705,7 @@ def compare(
         offline: answers: how SO-Bench is decided without a judge.
         threshold: answers: maximum errors for SO-Bench, as in :func:`score`.
         judgements: answers: a file of judgements for each system, in their order.
+        items: answers: write the questions in which the systems part to this file (.jsonl, .csv or .html).
 
     Returns:
         Tables: ``overall``, ``differences``, ``tests``, ``ranks``; of labels ``classes`` and ``clips``, and of events
@@ -734,7 +739,7 @@ def compare(
         "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
         "classes": classes, "events": events, "collar": collar, "offset_share": offset_share, "tracks": tracks,
         "recordings": recordings, "split": split, "force": force, "join": join, "offline": offline,
-        "thresholds": dict(threshold),
+        "thresholds": dict(threshold), "items": items,
     }  # fmt: skip
     chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}
     judged = [judgements] if isinstance(judgements, str | os.PathLike) else list(judgements)

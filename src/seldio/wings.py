@@ -74,7 +74,7 @@ OWN: tuple[Wing, ...] = (
     _wing(
         "answers", "reading replies and scoring them",
         "answers scores.answers scores.jasco scores.judge scores.multiple_choice scores.replies scores.ruenvaqa "
-        "scores.so_bench rules.item_answers", "scoring",
+        "scores.so_bench scores.verdicts rules.item_answers", "scoring",
     ),
     _wing("mera", "submissions to MERA", "check.mera rules.mera rules.mera_verdict", "answers"),
     _wing(

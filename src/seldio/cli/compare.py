@@ -11,6 +11,7 @@ from seldio.cli.guard import guarded
 from seldio.cli.options import (
     ENGINE,
     FIELDS,
+    ITEMS,
     REPORT,
     REPORT_DETAILS,
     REPORT_FILE,
@@ -135,6 +136,7 @@ def compare(
         rich_help_panel=SCORING_ANSWERS,
         help="Judgements made elsewhere (JSON lines): one file for each system, in their order. May be repeated.",
     ),
+    items: Path | None = ITEMS,
     workers: int | None = WORKERS,
     engine: Engine = ENGINE,
     resume: str | None = RESUME,
@@ -158,7 +160,8 @@ def compare(
             systems, reference, profile=profile, format=format, reference_format=reference_format, split=split,
             allow_missing=allow_missing, force=force, lead=lead, resamples=resamples, seed=seed, most=most, angle=angle,
             distance=distance, relative=relative, onscreen=onscreen, classes=classes, events=events, collar=collar,
-            offset_share=offset_share, tracks=tracks, recordings=recordings, judgements=judgements, fields=fields,
+            offset_share=offset_share, tracks=tracks, recordings=recordings, judgements=judgements,
+            fields=fields, items=items,
             threshold=named_numbers(threshold, "--threshold", "distance=0.5"), **choices,
         )  # fmt: skip
     write_report([report], "json" if json else output, Options(table=table, details=details), out)

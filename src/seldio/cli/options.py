@@ -308,6 +308,11 @@ SCORE_SPLIT: Any = typer.Option(
 SCORE_RECORDINGS: Any = typer.Option(
     None, metavar="FOLDER", help="Labelled recordings, to determine where clips end.", rich_help_panel=SCORING_LABELS
 )
+ITEMS: Any = typer.Option(
+    None, "--items", metavar="FILE", rich_help_panel=SCORING_ANSWERS,
+    help="Write each reply with its verdict, the most doubtful first; of several systems, the questions in which they "
+    "part: .jsonl, .csv or .html.",
+)  # fmt: skip
 FIELDS: Any = typer.Option(
     None, "--fields", metavar="FIELD=KEY,…",
     help="Keys or columns of predictions in a file of your own: id=sample_id,prediction=response_text.",

@@ -11,6 +11,7 @@ from seldio.cli.guard import guarded
 from seldio.cli.options import (
     ENGINE,
     FIELDS,
+    ITEMS,
     REPORT,
     REPORT_DETAILS,
     REPORT_FILE,
@@ -170,6 +171,7 @@ def score(
     dry_run: bool = typer.Option(
         False, "--dry-run", help="Report how many requests judging would take; ask nothing.", rich_help_panel=_JUDGE
     ),
+    items: Path | None = ITEMS,
     workers: int | None = WORKERS,
     engine: Engine = ENGINE,
     resume: str | None = RESUME,
@@ -181,12 +183,14 @@ def score(
     if table is not None and (json or checked(output, "scores") == "json"):
         raise UsageError("--table: json holds every table; use --output csv, markdown, html or text")
     checked(output, "scores")
+    if items is not None and len(predictions) > 1:
+        raise UsageError("--items takes one system; seldio compare --items shows where several part")
     choices: Any = {"average": average, "join": join, "offline": offline}  # what they may be is checked by scorers
     with engines.running(workers, engine, resume):
         reports = [
             api.score(
                 one, reference, profile=profile, format=format, reference_format=reference_format, split=split,
-                fields=fields, allow_missing=allow_missing, force=force, angle=angle, distance=distance,
+                fields=fields, items=items, allow_missing=allow_missing, force=force, angle=angle, distance=distance,
                 relative=relative, onscreen=onscreen, classes=classes, jackknife=jackknife, bootstrap=bootstrap,
                 official_points=official_points, by_clip=by_clip, errors=errors, events=events, collar=collar,
                 offset_share=offset_share, tracks=tracks, recordings=recordings,

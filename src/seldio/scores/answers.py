@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path as LocalPath
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
@@ -22,6 +22,7 @@ from seldio.reports.tables import Notice, ScoreReport
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, PackedRows, Prediction, trusted
+from seldio.scores import verdicts
 from seldio.scores.scorers import JudgeOptions
 from seldio.scores.so_bench import profiles
 from seldio.tasks.specs import KNOWN
@@ -50,6 +51,8 @@ class AnswerOptions:
     thresholds: Mapping[str, float] = dataclasses.field(default_factory=dict)
     judge: JudgeOptions | None = None  # what to ask
     judgements: str | None = None  # file of judgements made elsewhere
+
+    items: Path | None = None  # where to write each reply with its verdict; JSONL, CSV or HTML by its suffix
 
     @property
     def matching(self) -> Literal["strict", "official"]:
@@ -82,8 +85,14 @@ def score_answers(
         SeldioError: a judge cannot be asked.
     """
     options = options or AnswerOptions()
+    if options.items is not None:
+        verdicts.checked(options.items)
     sides = read_answers(predictions, reference, options, format, reference_format)
-    report = PROFILES[sides.profile](sides.items, sides.outputs, sides.profile, _named(predictions), options)
+    kept: list[verdicts.ReplyVerdict] = []
+    system, take = _named(predictions), kept.extend if options.items is not None else None
+    report = PROFILES[sides.profile](sides.items, sides.outputs, sides.profile, system, options, take)
+    if options.items is not None:
+        verdicts.write(options.items, {system: kept}, sides.profile, predictions if reference is None else reference)
     return dataclasses.replace(report, notices=(*sides.notices, *report.notices)) if sides.notices else report
 
 
@@ -286,16 +295,21 @@ _USUAL = {
 
 Items = Sequence[Item] | None
 Answers = Sequence[Prediction]
+#: What is handed the verdicts, where somebody wants them.
+Take = Callable[[Iterable["verdicts.ReplyVerdict"]], object] | None
 
 
-def _so_bench(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions) -> ScoreReport:
+def _so_bench(
+    items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions, take: Take
+) -> ScoreReport:
     from seldio.scores.judge.costs import JudgeTally
     from seldio.scores.so_bench import judging
-    from seldio.scores.so_bench.report import score
+    from seldio.scores.so_bench.report import score, state_of
 
     for name in options.thresholds:
         if name not in profiles.THRESHOLDS:
             raise UsageError(f"unknown threshold {printable(name)}; choose from {', '.join(profiles.THRESHOLDS)}")
+    one = None if take is None else lambda row: take([verdicts.of_scored(row, state_of(row))])
     chosen = profiles.get(profile).changed(**options.thresholds)
     with _judge(options) as server:
         judge = judging.through(server) if server is not None else None
@@ -303,12 +317,12 @@ def _so_bench(items: Items, rows: Answers, profile: str, system: str, options: A
         if options.judgements:
             judge = imported(options.judgements, tally)
         found = score(items or [], rows, chosen, judge=judge, join=options.matching, offline=options.offline,
-                      system=system, own_words=not options.judgements)  # fmt: skip
+                      system=system, own_words=not options.judgements, take=one)  # fmt: skip
     tallied = (tally.table(),) if server is not None else ()
     return dataclasses.replace(found, tables=(*found.tables, *tallied), notices=(*tally.notices(), *found.notices))
 
 
-def _jasco(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions) -> ScoreReport:
+def _jasco(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions, take: Take) -> ScoreReport:
     from seldio.scores.jasco.report import score
 
     judgements = judgements_of(options.judgements) if options.judgements else None
@@ -316,22 +330,25 @@ def _jasco(items: Items, rows: Answers, profile: str, system: str, options: Answ
         found = score(
             rows, items, mode="eval.py" if profile == "jasco-eval.py" else "corrected", system=system,
             judge=server.ask if server is not None else None, judgements=judgements,
-            allow_missing=options.allow_missing, published=True, tally=server.tally if server is not None else None,
+            allow_missing=options.allow_missing, published=True, take=take,
+            tally=server.tally if server is not None else None,
         )  # fmt: skip
     told = server.tally.notices() if server is not None else ()
     return dataclasses.replace(found, notices=(*told, *found.notices))
 
 
-def _ruenvaqa(items: Items, rows: Answers, _profile: str, system: str, options: AnswerOptions) -> ScoreReport:
+def _ruenvaqa(
+    items: Items, rows: Answers, _profile: str, system: str, options: AnswerOptions, take: Take
+) -> ScoreReport:
     from seldio.scores.ruenvaqa import score
 
-    return score(items or [], rows, system=system, allow_missing=options.allow_missing)
+    return score(items or [], rows, system=system, allow_missing=options.allow_missing, take=take)
 
 
-def _choice(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions) -> ScoreReport:
+def _choice(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions, take: Take) -> ScoreReport:
     from seldio.scores.multiple_choice import score
 
-    return score(items or [], rows, system=system, profile=profile, allow_missing=options.allow_missing)
+    return score(items or [], rows, system=system, profile=profile, allow_missing=options.allow_missing, take=take)
 
 
 #: The ways of scoring other questions than those of SO-Bench: name and title.
@@ -345,7 +362,7 @@ TITLES = (
     ("multiple-choice", "multiple-choice questions in any format"),
 )
 #: The ways of scoring answers.
-PROFILES: dict[str, Callable[[Items, Answers, str, str, AnswerOptions], ScoreReport]] = {
+PROFILES: dict[str, Callable[[Items, Answers, str, str, AnswerOptions, Take], ScoreReport]] = {
     **{profile.name: _so_bench for profile in profiles.PROFILES},
     "jasco": _jasco,
     "jasco-eval.py": _jasco,

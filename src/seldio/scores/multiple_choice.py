@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_o
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import replies
 from seldio.scores.replies import state_of
+from seldio.scores.verdicts import ReplyVerdict, of_choices
 from seldio.text import clipped, listed, plural
 
 # --- what scorers of options share: the join, and shares of right answers --------------------------
@@ -128,6 +129,7 @@ class Measured:
     #: of a column whose share is not over all questions, those that it is over
     base: Mapping[Column, Flags] = dataclasses.field(default_factory=dict)
     states: Sequence[str] = ()  # what became of each reply, see :mod:`seldio.scores.replies`
+    said: Sequence[str | None] = ()  # what was read in each
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -208,6 +210,7 @@ def score(
     system: str = "predictions",
     profile: str = "multiple-choice",
     allow_missing: bool = False,
+    take: Callable[[Iterator[ReplyVerdict]], object] | None = None,
 ) -> ScoreReport:
     """The score of *predictions*.
 
@@ -217,6 +220,7 @@ def score(
         system: what was scored.
         profile: ``mmau``, ``mmar`` or ``multiple-choice``, which count alike, or ``dcase2026-task5``.
         allow_missing: whether some questions may lack a prediction, and some predictions a question.
+        take: is handed the verdicts on all replies.
 
     Raises:
         DataError: predictions and questions do not fit, or answers are secret.
@@ -225,6 +229,8 @@ def score(
     answered = sum(row is not None for _, row in joined.pairs)
     over = f"{plural(len(joined.pairs), 'question')}, {answered:,} with a prediction"
     measured = count(joined, top_1=profile == "dcase2026-task5")
+    if take is not None:
+        take(of_choices(joined, measured))
     top_1 = TOP_1 in measured.measures
     official = measured.measures[TOP_1 if top_1 else OFFICIAL]
     told = *only_read(joined.texts, official, measured.measures[READ]), *notices(joined, _TOP_1 if top_1 else _JOINED)
@@ -259,7 +265,8 @@ def count(joined: Joined, *, top_1: bool = False) -> Measured:
         "read: text" if right and not item.options else state_of(found if row is not None else None)
         for found, (item, row), right in zip(said, joined.pairs, read, strict=True)
     ]
-    return Measured(measures, [len(options) for *_, options in triples], {} if top_1 else {OFFICIAL: there}, states)
+    options, base = [len(options) for *_, options in triples], {} if top_1 else {OFFICIAL: there}
+    return Measured(measures, options, base, states, [found.option for found in said])
 
 
 def only_read(texts: Sequence[str], official: Flags, read: Flags) -> Iterator[Notice]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from seldio.schema.qa import Item, Prediction
 from seldio.scores import replies
 from seldio.scores.multiple_choice import READ, Flags, Joined, Measured, join, join_notices
 from seldio.scores.replies import state_of
+from seldio.scores.verdicts import ReplyVerdict, of_choices
 from seldio.text import clipped, listed, plural
 
 #: Where lm-eval ends an answer: generate_until of a task without generation_kwargs.
@@ -176,6 +177,7 @@ def score(
     system: str = "predictions",
     allow_missing: bool = False,
     human: float | None = HUMAN,
+    take: Callable[[Iterator[ReplyVerdict]], object] | None = None,
 ) -> ScoreReport:
     """The score of *predictions*; a question without prediction counts as wrong.
 
@@ -185,12 +187,15 @@ def score(
         system: what was scored.
         allow_missing: whether some questions may lack a prediction, and some predictions a question.
         human: exact match of people, shown next to the system; None for other benchmarks.
+        take: is handed the verdicts on all replies.
 
     Raises:
         DataError: predictions and questions do not fit, or answers are secret.
     """
     joined = join(items, predictions, allow_missing=allow_missing)
     case = count(joined)
+    if take is not None:
+        take(of_choices(joined, case.measured))
     over = f"{plural(len(joined.pairs), 'question')}, {sum(row is not None for _, row in joined.pairs):,} answered"
     title = "ruEnvAQA (MERA Multi): exact match, case and ASCII punctuation ignored"
     settings = {"ignore_case": True, "ignore_punctuation": True, "allow_missing": allow_missing}
@@ -242,7 +247,8 @@ def count(joined: Joined) -> RuenvaqaCase:
         for each, (_, row), letter in zip(said, joined.pairs, letters, strict=True)
     ]
     options = [len(item.options or ()) for item, _ in joined.pairs]
-    return RuenvaqaCase(joined, letters, Measured(measures, options, {}, states))
+    read = [letter.latin if letter is not None else each.option for letter, each in zip(letters, said, strict=True)]
+    return RuenvaqaCase(joined, letters, Measured(measures, options, {}, states, read))
 
 
 def _option(item: Item) -> str | None:

@@ -28,6 +28,7 @@ from seldio.scores.comparison.pairs import (
 )
 from seldio.scores.proportions import mcnemar, paired_difference, wilson
 from seldio.scores.resampling import ENOUGH, FEWEST, Resampling, holm, interval, interval_cells, p_value, weights
+from seldio.scores.verdicts import ReplyVerdict, checked, of_choices, of_jasco, of_scored, write
 from seldio.text import clipped, plural
 
 
@@ -43,6 +44,7 @@ class MarkedAnswers:
     there: NDArray[np.bool_]  # whether there is a prediction, shape [questions]
     groups: Mapping[str, Sequence[str | None]]  # the label of each question, by name
     notices: tuple[Notice, ...] = ()  # what there is to know
+    verdicts: tuple[ReplyVerdict, ...] = ()  # on each reply, where they are wanted
 
     def take(self, chosen: Ints) -> MarkedAnswers:
         """Some of the questions."""
@@ -61,7 +63,9 @@ def _choice(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     measured = multiple_choice.count(joined, top_1=sides.profile == "dcase2026-task5")
     names = ("task", "category", "sub-category", "difficulty")
     groups = {name: [_label(item, name) for item, _ in joined.pairs] for name in names}
-    return _measured(multiple_choice.PROGRAMS[sides.profile], joined, measured, groups, multiple_choice.notices(joined))
+    return _measured(
+        multiple_choice.PROGRAMS[sides.profile], joined, measured, groups, multiple_choice.notices(joined), options
+    )
 
 
 def _label(item: Item, name: str) -> str | None:
@@ -73,18 +77,21 @@ def _ruenvaqa(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     joined = multiple_choice.join(sides.items or [], sides.outputs, allow_missing=options.allow_missing)
     case = ruenvaqa.count(joined)
     groups = {"task_type": [item.task for item, _ in joined.pairs]}
-    return _measured("ruEnvAQA (MERA Multi): exact match", joined, case.measured, groups, ruenvaqa.notices(case))
+    return _measured(
+        "ruEnvAQA (MERA Multi): exact match", joined, case.measured, groups, ruenvaqa.notices(case), options
+    )
 
 
 def _measured(
     title: str, joined: multiple_choice.Joined, measured: multiple_choice.Measured,
-    groups: Mapping[str, Sequence[str | None]], notices: tuple[Notice, ...],
+    groups: Mapping[str, Sequence[str | None]], notices: tuple[Notice, ...], options: AnswerOptions,
 ) -> MarkedAnswers:  # fmt: skip
     items = [item for item, _ in joined.pairs]
     return MarkedAnswers(
         title, tuple(item.id for item in items), tuple(map(_recording, items)), tuple(measured.measures),
         np.stack([flags.astype(np.float64) for flags in measured.measures.values()], axis=1),
         np.array([row is not None for _, row in joined.pairs]), groups, notices,
+        tuple(of_choices(joined, measured)) if options.items is not None else (),
     )  # fmt: skip
 
 
@@ -94,13 +101,19 @@ def _recording(item: Item) -> str:
 
 def _so_bench(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     from seldio.scores.so_bench import profiles, report
-    from seldio.scores.so_bench.count import count
+    from seldio.scores.so_bench.count import Scored, count
     from seldio.scores.so_bench.join import join
 
     items, profile = sides.items or [], profiles.get(sides.profile).changed(**options.thresholds)
     joined = join(items, sides.outputs, options.matching)
     judge = imported(options.judgements) if options.judgements else None
-    marks = report.Marks(count(items, sides.outputs, joined, profile, judge, options.offline))
+    kept: list[ReplyVerdict] = []
+
+    def take(row: Scored) -> None:
+        kept.append(of_scored(row, report.state_of(row)))
+
+    wanted = take if options.items is not None else None
+    marks = report.Marks(count(items, sides.outputs, joined, profile, judge, options.offline), wanted)
     asked = [items[number] for number in np.concatenate((joined.items, joined.missing)).tolist()]
     if not asked:
         raise DataError("nothing to compare: no question has a prediction")
@@ -109,7 +122,7 @@ def _so_bench(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     told = report.notices(marks, items, joined, profile, own_words=False)
     return MarkedAnswers(
         profile.title, tuple(item.id for item in asked), tuple(map(_recording, asked)), (column,),
-        marks.correct[:, None], there, {"task": [item.task for item in asked]}, told,
+        marks.correct[:, None], there, {"task": [item.task for item in asked]}, told, tuple(kept),
     )  # fmt: skip
 
 
@@ -128,7 +141,10 @@ def _jasco(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     values = np.array([[marks.best(rows), marks.mean(rows)] for rows in case.items.values()])
     items = tuple(case.items)
     title = f"JASCO, points of each item ({sides.profile})"
-    return MarkedAnswers(title, items, items, columns, values, np.ones(len(items), bool), {}, report.notices(case))
+    found = tuple(of_jasco(case, marks)) if options.items is not None else ()
+    return MarkedAnswers(
+        title, items, items, columns, values, np.ones(len(items), bool), {}, report.notices(case), found
+    )
 
 
 #: By profile; the other profiles are those of SO-Bench.
@@ -172,6 +188,8 @@ def compare_answers(
         raise UsageError(
             f"--judgements: {files} for {plural(len(systems), 'system')}; give one for each, in their order"
         )
+    if options.items is not None:
+        checked(options.items)
     names, marked, profiles = system_names(systems), [], []
     for number, path in enumerate(systems):
         own = dataclasses.replace(options, judgements=judgements[number]) if judgements else options
@@ -184,6 +202,9 @@ def compare_answers(
         raise DataError(
             f"the systems are scored in different ways ({', '.join(dict.fromkeys(profiles))}): use --profile"
         )
+    if options.items is not None:
+        at = systems[0] if reference is None else reference
+        write(options.items, dict(zip(names, (one.verdicts for one in marked), strict=True)), profiles[0], at)
     marked, left_out = _common(marked, options.allow_missing)
     columns = marked[0].columns
     contest = _contest(names, marked, draw, against, lead_of(columns, lead, columns[0].name))

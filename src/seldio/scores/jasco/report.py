@@ -11,6 +11,7 @@ from seldio.schema.qa import Item, Prediction
 from seldio.scores.jasco.count import NAN_TEXTS, AnswerMarks, JascoCase, count, join
 from seldio.scores.jasco.judging import Mode, Vocabulary, parse
 from seldio.scores.judge import Judgement, JudgeRequest, JudgeTally, Reply
+from seldio.scores.verdicts import ReplyVerdict, of_jasco
 from seldio.text import clipped, listed, plural
 
 
@@ -169,6 +170,7 @@ def score(
     published: bool = False,
     tally: JudgeTally | None = None,
     settings: Mapping[str, str | float | int | bool | None] | None = None,
+    take: Callable[[Iterator[ReplyVerdict]], object] | None = None,
 ) -> ScoreReport:
     """The score of a model's outputs.
 
@@ -185,6 +187,7 @@ def score(
         published: with a table of published scores.
         tally: what *judge* counts, to be shown.
         settings: to be shown, e.g. the judge's model.
+        take: is handed the verdicts on all answers.
 
     Raises:
         UsageError: there are no judgements, and no judge to ask.
@@ -194,6 +197,8 @@ def score(
     case = count(
         predictions, covered, judge=judge, judgements=judgements, vocabulary=vocabulary, allow_missing=allow_missing
     )
+    if take is not None:
+        take(of_jasco(case, case.marks(mode)))
     shown = {"mode": mode} | ({"vocabulary": vocabulary} if judge is not None else {}) | dict(settings or {})
     found = tables(case, mode=mode, by_item=by_item, published=published, tally=tally)
     over = f"{plural(len(case.items), 'item')}, {plural(len(case.rows), 'answer')}"

@@ -56,6 +56,11 @@ _DECIDERS = [how for how, _ in _HOW]
 _KEPT = (*(key for key, _ in _MEASURES), "wer", "wer_raw")
 
 
+def state_of(row: Scored) -> str:
+    """What became of a reply."""
+    return _STATES.get(row.how) or replies.state_of(reading(row.prediction, ()))
+
+
 class Marks:
     """Scored questions in columns, in the order in which they are counted; *take* is handed them one by one."""
 
@@ -73,7 +78,7 @@ class Marks:
             correct.append(row.correct)
             parseable.append(row.outcome is not None and row.outcome.parseable)
             from_text.append(row.how == "offline" and row.task != "speech_content" and bool(row.prediction.strip()))
-            self.states.append(_STATES.get(row.how) or replies.state_of(reading(row.prediction, ())))
+            self.states.append(state_of(row))
             odd.append(sum(1 << bit for bit, (about, *_) in enumerate(_ABOUT_ROWS.values()) if about(row)))
             details = row.outcome.details if row.outcome is not None else {}
             for key, (places, values) in numbers.items() if details else ():
