@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import random
+import wave
 import zipfile
 from pathlib import Path
 
 import pytest
 
 import seldio
+from seldio.catalogues import own_datasets
 from seldio.check.description import as_text, describe
 from seldio.errors import InvalidData, SeldioError
-from seldio.findings import Finding
+from seldio.files import open_source
+from seldio.findings import Finding, raise_errors
+from seldio.formats.own_dataset import OwnDataset
 
 ABOUT = """\
 name = "yard"
@@ -48,6 +54,16 @@ def yard(tmp_path: Path) -> Path:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, "utf-8")
     return tmp_path / "yard"
+
+
+def record(place: Path, rate: int = 24000, seconds: float = 0.5, channels: int = 4) -> None:
+    """A recording of noise."""
+    rng = random.Random(place.name)
+    with wave.open(str(place), "wb") as file:
+        file.setnchannels(channels)
+        file.setsampwidth(2)
+        file.setframerate(rate)
+        file.writeframes(rng.randbytes(int(rate * seconds) * channels * 2))
 
 
 def found(path: Path) -> list[Finding]:
@@ -147,3 +163,61 @@ def test_workers_know_it_too(yard: Path, workers: int) -> None:
     with seldio.running(workers=workers):
         assert codes(yard) == []
         assert describe(yard)["groups"][0]["classes"] == {"dog bark": 3, "bird": 1, "car": 2}
+
+
+def test_clips_are_of_the_splits_that_the_dataset_names(yard: Path, tmp_path: Path) -> None:
+    assert splits(yard) == {"a": "train", "b": "test"}
+    manifest = seldio.export(yard, tmp_path / "out", "parquet")
+    assert manifest.statistics["splits"] == {"test": 1, "train": 1}
+    assert [one.facts["splits"] for one in described(tmp_path / "out")] == [["train", "test"]]
+
+
+def splits(path: Path) -> dict[str, str]:
+    clips = seldio.open(path).clips
+    return dict(zip(clips["clip"].to_pylist(), clips["split"].to_pylist(), strict=True))
+
+
+def described(path: Path) -> list[OwnDataset]:
+    with open_source(path, raise_errors) as source:
+        own = own_datasets(source, raise_errors)
+    assert own is not None
+    return list(own.datasets)
+
+
+def test_a_split_holds_below_the_root_too(yard: Path) -> None:
+    assert splits(yard / "train") == {"a": "train"}
+
+
+def test_score_and_questions_know_splits_and_classes(yard: Path, tmp_path: Path) -> None:
+    (tmp_path / "system").mkdir()
+    (tmp_path / "system/b.csv").write_text("0,2,10,0\n1,2,5,0\n3,0,-10,0\n")
+    report = seldio.score(tmp_path / "system", yard, split="test")
+    by_class = next(table for table in report.tables if table.name == "classes")
+    assert {row[0]: row[1] for row in by_class.rows} == {"dog bark": 1, "bird": 0, "car": 1}
+    lines = [f"{n / 10},bird,{n % 20},{2 + n % 3}" for n in range(60)]
+    for name in ("train/a.csv", "other/b.csv"):
+        (yard / name).write_text(HEAD + "\n".join(lines) + "\n")
+    seldio.convert(yard, tmp_path / "questions.jsonl", "so-bench")
+    items = map(json.loads, (tmp_path / "questions.jsonl").read_text("utf-8").splitlines())
+    assert {item["split"] for item in items} == {"train", "test"}
+
+
+def test_recordings_that_contradict_it_are_findings(yard: Path) -> None:
+    about = ABOUT + '\n[recordings]\nrate = 24000\narrays = ["foa"]\n'
+    (yard / "dataset.toml").write_text(about, "utf-8")
+    record(yard / "train/a.wav")
+    assert codes(yard) == []
+    record(yard / "train/a.wav", 48000, channels=2)
+    said = sorted((one.message for one in found(yard) if one.code == "DAT204"), reverse=True)
+    assert [message.partition(", which")[0] for message in said] == [
+        "48,000 Hz instead of 24,000 Hz", "2 channels instead of 4 channels",
+    ]  # fmt: skip
+
+
+def test_the_card_has_its_licence_title_and_classes(yard: Path) -> None:
+    record(yard / "train/a.wav")
+    pushed = seldio.push(yard, "me/yard", kind="parquet", dry_run=True)
+    assert "license: cc-by-4.0\n" in pushed.card
+    assert "pretty_name: Yard sounds\n" in pushed.card
+    assert "'0': dog bark" in pushed.card
+    assert "Female speech" not in pushed.card

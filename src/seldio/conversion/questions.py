@@ -18,6 +18,7 @@ from typing import IO, Any, BinaryIO, NamedTuple, cast
 import numpy as np
 
 from seldio import formats
+from seldio.catalogues import own_datasets
 from seldio.catalogues.parts import Part
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.inputs import label_parts, local_files
@@ -106,7 +107,7 @@ class MakingQuestions:
         keys: list[tuple[Any, ...]] = []
         for table, layout in ((one.reading.table, one.reading.format) for one in found):
             tally.layouts[layout.name] = None
-            tally.splits.update(told_split(file.name) for file in origin_of(table).files)
+            tally.splits.update(told_split(file.name, self.options.get("own")) for file in origin_of(table).files)
             for item in module.stream(table, skipped=tally.skipped, **self.options):
                 texts.append(encoded(item, text))
                 tally.asked[item.task] += 1
@@ -171,7 +172,7 @@ def make_questions(
     place = _place(out, target, options.split or TEST)
     own = target.name if isinstance(target, JsonItems) else ITEMS.name
     work = MakingQuestions(
-        options.options(),
+        options.options() | {"own": own_datasets(source, raise_errors)},
         target.name == RUSSIAN,
         ITEMS.name if options.audio else own,
         options.selects,

@@ -130,6 +130,10 @@ class Index:
                 rows[places[clip]] = rows[places[clip]].model_copy(update={"metadata": name})
             else:
                 rows.append(_loose(clip, name))
+        if own := own_datasets(self.source, raise_errors):
+            said = [own.split(next(iter(row.files.values()))) for row in rows]
+            rows = [row if split is None else row.model_copy(update={"split": split})
+                    for row, split in zip(rows, said, strict=True)]  # fmt: skip
         counts = Counter(row.clip for row in rows)
         named = {row.clip if counts[row.clip] == 1 else _path(row): row for row in rows}
         several = {clip: file for clip, file in self._wholes.items() if clip not in named}

@@ -344,19 +344,25 @@ def is_own(entry: Entry) -> bool:
     return entry.name.rpartition("/")[2] == OWN
 
 
-def own_files(source: Source) -> list[tuple[Entry, str]]:
-    """The files in which the datasets of a source say what they are, each with the folder that it speaks of.
+def own_files(source: Source) -> list[tuple[Entry, str, str]]:
+    """The files in which the datasets of a source say what they are.
 
+    Each comes with the folder of the source that it speaks of, and with the folder below its own that the source is.
     Where there is none in the root, the nearest in a folder above speaks of all.
     """
-    every = (*(source.every or source.entries), *source.stored)
-    found = [(entry, entry.name.removesuffix(OWN)) for entry in every if is_own(entry)]
-    if source.kind not in ("file", "folder") or any(not folder for _, folder in found):
+    found = [(entry, entry.name.removesuffix(OWN), "") for entry in source.every or source.entries if is_own(entry)]
+    if source.kind not in ("file", "folder") or any(not folder for _, folder, _ in found):
         return found
     top = os.path.abspath(source.path)
     for _ in range(LEVELS + (source.kind == "file")):
         top = os.path.dirname(top)
         shown = top if os.path.isabs(source.path) else os.path.relpath(top)
         if (entry := on_disk("" if shown == "." else shown, OWN)) is not None:
-            return [*found, (entry, "")]
+            place = (
+                os.path.abspath(source.path)
+                if source.kind == "folder"
+                else os.path.dirname(os.path.abspath(source.path))
+            )
+            below = os.path.relpath(place, top).replace(os.sep, "/")
+            return [*found, (entry, "", "" if below == "." else f"{below}/")]
     return found

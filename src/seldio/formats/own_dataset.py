@@ -15,16 +15,18 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from seldio.errors import InvalidData
+from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import OWN as NAME
 from seldio.files.sources import own_files
 from seldio.findings import Finding, Sink
 from seldio.formats import get
-from seldio.formats.base import LabelFormat, TextFile, TextLines
+from seldio.formats.base import LabelFormat, Place, TextFile, TextLines
+from seldio.formats.datasets import clip_range
 from seldio.formats.diagnosis import plain_lines
 from seldio.formats.evidence import signature
 from seldio.formats.label_csv import Dialect, column
+from seldio.formats.recognise import stem_of
 from seldio.reader_rules import READER_RULES
 from seldio.text import clipped, listed
 from seldio.vocabularies import own_list
@@ -43,6 +45,8 @@ class OwnDataset:
     path: str  # of the file, as shown to people
     folder: str  # what it speaks of: names below a source's root that begin so, all if empty
     record: Mapping[str, Any]  # its keys, checked
+    below: str = ""  # the folder of the dataset that the source is
+    text: str = ""  # the file itself
 
     @property
     def name(self) -> str:
@@ -99,6 +103,17 @@ class OwnDataset:
         title = f"{self.record.get('title') or self.name}, in the columns that {NAME} names"
         said = {"name": self.name, "title": title, "columns": columns, "header": header, **keys}
         return kept_dialect(json.dumps(said, ensure_ascii=False), self.vocabulary or "starss")
+
+    def splits(self, name: str) -> list[str]:
+        """The splits that a file belongs to, by its folders and the name of its clip; more than one is a fault."""
+        *folders, last = (self.below + name.removeprefix(self.folder)).split("/")
+        clip = stem_of(last)
+        return [
+            split for split, keys in self.record.get("splits", {}).items()
+            if {*folders} & {*keys.get("folders", ())}
+            or ("pattern" in keys and re.fullmatch(keys["pattern"], clip))
+            or any(clip in clips_of(one) for one in keys.get("clips", ()))
+        ]  # fmt: skip
 
     def with_classes(self, format: LabelFormat) -> LabelFormat:
         """A layout of its files with its classes."""
@@ -159,10 +174,21 @@ class OwnDatasets:
         for classes, some in found.items():
             yield format if classes is None or format.role == "table" else replace(format, vocabulary=classes), some
 
+    def split(self, name: str) -> str | None:
+        """The split of a file; None where no dataset says it."""
+        own = self.of(name)
+        return next(iter(own.splits(name)), None) if own is not None else None
+
     def of(self, name: str) -> OwnDataset | None:
         """The dataset that a file is of: that of the nearest folder."""
         every = (one for one in self.datasets if name.startswith(one.folder))
         return max(every, key=lambda one: len(one.folder), default=None)
+
+
+@lru_cache(maxsize=256)
+def clips_of(text: str) -> frozenset[str]:
+    """The clips that a list names: one, or a range such as mix001..mix079."""
+    return frozenset(clip_range(text) if ".." in text else (text,))
 
 
 #: What a unit is multiplied by to give seconds, degrees or metres.
@@ -194,11 +220,11 @@ def _column(number: int, keys: Mapping[str, Any]) -> column:
 
 def described(source: Source, sink: Sink) -> OwnDatasets:
     """What the datasets of a source say; files that do not say it right are findings, and say nothing."""
-    datasets = (_read(entry, folder, sink) for entry, folder in own_files(source))
+    datasets = (_read(*found, sink) for found in own_files(source))
     return OwnDatasets(tuple(one for one in datasets if one is not None))
 
 
-def _read(entry: Entry, folder: str, sink: Sink) -> OwnDataset | None:
+def _read(entry: Entry, folder: str, below: str, sink: Sink) -> OwnDataset | None:
     try:
         record, wrong = parsed(entry.read(), entry.path)
     except InvalidData as error:
@@ -206,7 +232,7 @@ def _read(entry: Entry, folder: str, sink: Sink) -> OwnDataset | None:
         return None
     for finding in wrong:
         sink(finding)
-    return None if wrong else OwnDataset(entry.path, folder, record)
+    return None if wrong else OwnDataset(entry.path, folder, record, below, entry.read().decode())
 
 
 @lru_cache(maxsize=16)
@@ -255,6 +281,12 @@ def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
     headed = [one.get("header") is not None for one in given]
     if any(headed) and not all(headed):
         yield KeyFault(("labels", "columns", headed.index(False)), "all columns have a header, or none has")
+    for split, keys in record.get("splits", {}).items() if isinstance(record.get("splits"), dict) else ():
+        for number, text in enumerate(keys.get("clips", ()) if isinstance(keys, dict) else ()):
+            try:
+                clips_of(text)
+            except (UsageError, TypeError) as error:
+                yield KeyFault(("splits", split, "clips", number), str(error))
     if given and not {"frame", "onset"} & {*fields}:
         yield KeyFault(("labels", "columns"), "no column is the frame or the onset")
 
@@ -281,19 +313,22 @@ class TomlPlaces:
 
     def finding(self, fault: KeyFault, path: str) -> Finding:
         """A finding at a key, or at the nearest one around it."""
-        count = next((n for n in range(len(fault.path), 0, -1) if fault.path[:n] in self._starts), 0)
-        start, end = self._starts.get(fault.path[:count], (0, 0))
-        for part in fault.path[count:]:  # inside of what stands in brackets
+        at = self.at(fault.path)
+        message = f"{fault.where}: {clipped(fault.message, 400)}"
+        return READER_RULES["DAT102"].at(path, message, _HINT, at.line, at.column, at.value or None, at.excerpt)
+
+    def at(self, path: tuple[str | int, ...]) -> Place:
+        """The place of a key, or of the nearest one around it."""
+        count = next((n for n in range(len(path), 0, -1) if path[:n] in self._starts), 0)
+        start, end = self._starts.get(path[:count], (0, 0))
+        for part in path[count:]:  # inside of what stands in brackets
             pattern = r"\{" if isinstance(part, int) else rf"(?<![\w.-])[\"']?{re.escape(part)}[\"']?(?=\s*[=.])"
             number = part if isinstance(part, int) else 0
             inner = [*re.compile(pattern).finditer(self._lines.text, end)][number : number + 1]
             if not inner:
                 break
             start, end = inner[0].span()
-        at = self._lines.place(start, end)
-        value = at.value or None
-        message = f"{fault.where}: {clipped(fault.message, 400)}"
-        return READER_RULES["DAT102"].at(path, message, _HINT, at.line, at.column, value, at.excerpt)
+        return self._lines.place(start, end)
 
 
 _MEND = "write the labels as it says, or correct labels.columns or labels.formats"

@@ -42,6 +42,13 @@ class About:
     title: str | None = None  # what the dataset is called
     citation: str | None = None  # BibTeX
 
+    def completed(self, facts: Mapping[str, Any]) -> About:
+        """The same with what the dataset says itself, where people do not; see :func:`made_card` for *facts*."""
+        for own in facts.get("datasets", ()):
+            return About(self.license or own.get("license", "").lower() or None, self.languages,
+                         self.title or own.get("title"), self.citation or own.get("cite"))  # fmt: skip
+        return self
+
 
 @dataclasses.dataclass(frozen=True)
 class Card:
@@ -204,7 +211,8 @@ def _text(
     check = [f"seldio validate hf://datasets/{repo}"] * (upload.kind == "files")
     lines += ["## Download", "", "```sh", f"seldio pull {repo}", *check, "```", ""]
     if about.citation and about.citation.strip() not in old:
-        lines += ["## Citation", "", "```bibtex", about.citation.strip(), "```", ""]
+        fence = "bibtex" if about.citation.lstrip().startswith("@") else "text"
+        lines += ["## Citation", "", f"```{fence}", about.citation.strip(), "```", ""]
     return lines
 
 

@@ -74,7 +74,7 @@ def config_splits(upload: Upload, examined: Examined | None, others: Collection[
     """
     if upload.kind == "audiofolder":
         return _folders(upload, others)
-    columns = _columns(examined)
+    columns, own = _columns(examined), examined and examined.described
     tree = read_tree([entry.name for entry in upload.files], upload.source)
     files = ((clip, path) for clip in tree.clips for path in clip.files.values())
     splits = {path: clip_split(clip, path) for clip, path in files}  # as an export has them too
@@ -85,7 +85,7 @@ def config_splits(upload: Upload, examined: Examined | None, others: Collection[
             continue
         key = (
             _config(entry.name, bool(columns.get(entry.name))),
-            splits.get(entry.name) or split_of(entry.name),
+            (own and own.split(entry.name)) or splits.get(entry.name) or split_of(entry.name),
             kind,
             columns.get(entry.name, ()),
         )

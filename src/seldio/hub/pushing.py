@@ -190,6 +190,7 @@ def push(
         names = [file.path for labels in examined.labels for one in labels.rows for file in one.files]
         check_classes(examined.report, told=read_tree(names, path).row is not LOOSE)
         facts = description(examined, path, named=format is not None)
+        said = said.completed(facts)
         others = head.files.keys() - stale - {entry.name for entry in upload.files}
         splits = config_splits(upload, examined if kind == "files" else None, others)
         card = made_card(repo, upload, splits, facts, said, _old_card(upload, head, found))

@@ -14,6 +14,7 @@ from seldio.formats.base import FileRows, LabelReading
 from seldio.formats.trees import TreePlace
 
 if TYPE_CHECKING:
+    from seldio.formats.own_dataset import OwnDatasets
     from seldio.media.audio import Probe
 
 #: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
@@ -43,6 +44,7 @@ class Collection:
     #: of an export, the stored files; *entries* are the files that it was made from
     stored: Sequence[Entry] = ()
     wrong: Sequence[Finding] = ()  # what was found when its files were read
+    own: OwnDatasets | None = None  # what the datasets say of themselves
 
     @staticmethod
     def of(

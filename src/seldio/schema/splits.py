@@ -77,7 +77,7 @@ def split_of(path: str) -> str:
 
 def clip_split(clip: Clip, path: str) -> str:
     """The split of a clip: what its dataset tells, or else the *path* of one of its files."""
-    return meaning(clip.split or "") or (EVAL if clip.set == "eval" else split_of(path))
+    return meaning(clip.split or "") or (EVAL if clip.set == "eval" else clip.split or split_of(path))
 
 
 def place(split: str) -> tuple[int, str]:

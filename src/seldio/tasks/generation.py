@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple, Required, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, Required, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,9 @@ from seldio.tasks.scene import Floats, Ints, Scene, SceneEvent, SceneRows, cells
 from seldio.tasks.task import EDGE, MOVES, SHORT, UNKNOWN, Made, Name, Say, Task, View, hashed, name_of
 from seldio.text import clipped, plural
 from seldio.vocabularies import vocabulary
+
+if TYPE_CHECKING:
+    from seldio.formats.own_dataset import OwnDatasets
 
 #: The reason counted for windows in which nothing sounds; their task is ``*``.
 SILENT = "no source is active in the window"
@@ -58,6 +61,7 @@ class GenerationOptions(TypedDict, total=False):
     margins: Margins
     audio_pattern: str
     split: str | None
+    own: OwnDatasets | None
 
 
 def ask_all(
@@ -75,6 +79,7 @@ def ask_all(
     margins: Margins = DEFAULTS,
     audio_pattern: str = AUDIO,
     split: str | None = None,
+    own: OwnDatasets | None = None,
 ) -> Iterator[Item]:
     """The items of *tasks* about all clips of *table*, one by one; *skipped* is counted up on the way.
 
@@ -99,8 +104,8 @@ def ask_all(
         silent = sum(int(last_window(frames, length, step)) + 1 for frames in counts if frames)
         for scene in scenes(table, margins, length, step):
             silent -= 1
-            own = split or told_split(scene.path) or TEST
-            place = ItemPlace(scene, [_audio(audio_pattern, scene, own)], own)
+            its = split or told_split(scene.path, own) or TEST
+            place = ItemPlace(scene, [_audio(audio_pattern, scene, its)], its)
             luck, view = hashed(seed, scene.audio_id), view_of(scene)
             for task, candidates in wanted:
                 for draft in candidates(view, margins, Say(luck, task.name, task.wordings)):
@@ -114,9 +119,10 @@ def ask_all(
     return items()
 
 
-def told_split(path: str) -> str | None:
-    """The split of a recording, as the folder of its labels or its name tells it: ``train``; None if neither does."""
-    return meaning(named_split(path))
+def told_split(path: str, own: OwnDatasets | None = None) -> str | None:
+    """The split of a recording, as its dataset, the folder of its labels or its name tells it; None if none does."""
+    said = own.split(path) if own is not None else None
+    return meaning(said or named_split(path)) or said
 
 
 def _label_frames(option: str, seconds: float) -> int:

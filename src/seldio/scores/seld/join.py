@@ -13,13 +13,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from seldio import clock
-from seldio.catalogues import Catalogue
+from seldio.catalogues import Catalogue, own_datasets
 from seldio.catalogues.parts import Part, checked_clips, entries_by_clip, resolved
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.frames import are_events, frames_of, rescaled
@@ -40,6 +40,9 @@ from seldio.schema.streams import from_stream, to_stream
 from seldio.scores.seld import profiles
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.text import clipped, listed, plural, printable
+
+if TYPE_CHECKING:
+    from seldio.formats.own_dataset import OwnDatasets
 
 #: Bytes that a row of a table is counted as where parts are cut: those of a row of text.
 ROW = 24
@@ -86,6 +89,7 @@ class LabelFiles:
     part: Part
     remarks: tuple[str, ...] = ()  # sentences about the choice of the layout
     faults: Faults = dataclasses.field(default_factory=Faults)  # none yet: errors are found where rows are read
+    own: OwnDatasets | None = None  # what the datasets say of themselves
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -125,6 +129,7 @@ class LabelTable:
     faults: Faults  # errors in its rows
     remarks: tuple[str, ...] = ()  # none, as such files say what they are
     entries: Mapping[str, Entry] = dataclasses.field(default_factory=dict)  # the file of each clip, but for Parquet
+    own: OwnDatasets | None = None  # what the datasets say of themselves
 
     @property
     def fields(self) -> set[str]:
@@ -201,9 +206,13 @@ def splits_of(labels: Labels) -> dict[str, str]:
     """The split of each clip, as its folder is called or its dataset calls it; empty where nothing tells it."""
     if isinstance(labels, LabelTable):
         paths = {clip: labels.entries[clip].path if clip in labels.entries else clip for clip in labels.first}
+        names = {file.clip: file.name for file in origin_of(labels.table).files}
     else:
+        names = {file.clip: file.entry.name for file in labels.part.files}
         paths = {file.clip: file.entry.path for file in labels.part.files}
-    return {clip: named_split(path, labels.layout.name) for clip, path in paths.items()}
+    own = labels.own
+    said = {clip: own.split(name) for clip, name in names.items()} if own else {}
+    return {clip: said.get(clip) or named_split(path, labels.layout.name) for clip, path in paths.items()}
 
 
 def _within(name: str, split: str) -> bool:
@@ -381,11 +390,14 @@ def labels_of(source: Source, layout: LabelFormat | None, wanted: Wanted | None,
             "of all"
         )
     (only,) = layouts.values()
+    own = own_datasets(source, raise_errors)
     assert isinstance(only, LabelFormat)
     if only.clips_by == "rows":
-        return _table(source, found, as_read)
-    (part,) = (part for part in found if part.layout is not None)
-    return LabelFiles(only, part, tuple(dict.fromkeys(remarks)))
+        return dataclasses.replace(_table(source, found, as_read), own=own)
+    part, *more = (part for part in found if part.layout is not None)
+    if more:
+        raise UsageError(f"{printable(source.path)} holds columns in several orders: write all files with one header")
+    return LabelFiles(only, part, tuple(dict.fromkeys(remarks)), own=own)
 
 
 def _table(source: Source, found: Sequence[Part], as_read: bool) -> LabelTable:
