@@ -18,18 +18,20 @@ HEAVY = ("pandas", "scipy", "soundfile", "av", "jsonschema", "huggingface_hub", 
 BESIDE = ("pydantic", "email.message", "importlib.metadata")
 SCRIPT = """
 import json, sys
-arguments = sys.argv[1:]
+arguments, of_typer = sys.argv[1:], set()
 if arguments[0] == "read":
     import seldio
     seldio.read(arguments[1])
 else:
+    import typer.main
+    of_typer = set(sys.modules)  # old ones load rich whatever they are asked
     from seldio.cli import main
     sys.argv = ["seldio", *arguments]
     try:
         main()
     except SystemExit as end:
         assert not end.code, end.code
-print("LOADED", json.dumps(sorted(sys.modules)))
+print("LOADED", json.dumps(sorted(set(sys.modules) - of_typer)))
 """
 
 
