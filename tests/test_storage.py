@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import os
@@ -27,10 +28,12 @@ from typer.testing import CliRunner
 from seldio import read
 from seldio.cli import app
 from seldio.data import Manifest, export, read_back
+from seldio.data.dataset import open_dataset
 from seldio.data.exporting import LEDGER
 from seldio.errors import DataError, SeldioError, SeldioWarning, UsageError
-from seldio.files import Entry, atomic_write, open_source
-from seldio.findings import raise_errors
+from seldio.files import Entry, Limits, Source, atomic_write, open_source
+from seldio.files.exports import restored
+from seldio.findings import Sink, raise_errors
 from seldio.formats.parquet import read_parquet
 from seldio.schema.splits import split_of
 from seldio.synth.tree import write_tree
@@ -551,3 +554,24 @@ def test_the_command_goes_there_and_back(tree: Path, tmp_path: Path) -> None:
     assert "starss23 to hf-parquet: 4 clips" in there.output
     assert "use -o FOLDER" in stream.output
     assert content(tree) == content(tmp_path / "back")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "webdataset", "audiofolder"])
+def test_an_export_is_opened_and_compared_before_it_is_done(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "a.csv").write_text("0,1,0,10,20,150\n1,1,0,10,20,150\n")
+    (tmp_path / "set" / "b.csv").write_text("0,1,0,10,20,150\n1,1,0,10,20,150\n")
+
+    def lossy(source: Source, sink: Sink, limits: Limits) -> Source:
+        found = restored(source, sink, limits)
+        return dataclasses.replace(found, entries=tuple(one for one in found.entries if one.name != "b.csv"))
+
+    monkeypatch.setattr("seldio.files.exports.restored", lossy)
+    with pytest.raises(DataError, match="opens with other clips than it was made from: b"):
+        export(tmp_path / "set", tmp_path / "out", kind)
+    assert not (tmp_path / "out" / "manifest.json").exists()
+    monkeypatch.undo()
+    export(tmp_path / "set", tmp_path / "out", kind)
+    assert 2 == len(open_dataset(tmp_path / "out").clips)

@@ -160,6 +160,7 @@ def export(
         UsageError: there is nothing to export, the labels are of several class lists, or *out* cannot be used for it,
             such as for a link in it.
         InvalidData: labels or questions are wrong.
+        DataError: what was written does not open with the same clips and rows; then it has no manifest.
         SeldioError: the disk fails, or another export is writing there.
         KeyboardInterrupt: with a message that says how to go on.
     """
@@ -190,7 +191,35 @@ def export(
             folder.write([*(copied(OTHER + entry.name, entry) for entry in plan.others), *content.parts])
             if content.shards:
                 folder.add_shard_index(content.shards)
-            return folder.finish(content.features, plan.statistics())
+            manifest = folder.finish(content.features, plan.statistics())
+            try:
+                _compare(plan, place, format, force)
+            except SeldioError:
+                remove(place.absolute() / MANIFEST, place.absolute())  # it is no finished export
+                raise
+            return manifest
+
+
+def _compare(plan: ExportPlan, out: Path, format: str | None, force: bool) -> None:
+    """See that an export opens, with the clips and the rows that it was made from.
+
+    Raises:
+        DataError: it does not.
+    """
+    with open_source(out, raise_errors, LIMITS) as written:
+        found = Index(written, get(format) if format is not None else None, force=force)
+        if there := set(found.clips) ^ set(plan.index.clips):
+            raise DataError(
+                f"{printable(str(out))} opens with other clips than it was made from: {listed(sorted(there))}"
+            )
+        events = found.events(found.label_files)
+        for clip in plan.label_files:
+            rows, wanted = (events.read(clip).num_rows if clip in events else None), plan.events.read(clip).num_rows
+            if rows != wanted:
+                raise DataError(
+                    f"{printable(str(out))} opens with {'no labels' if rows is None else plural(rows, 'row')} of "
+                    f"{printable(clip)}, which has {plural(wanted, 'row')} in the source"
+                )
 
 
 def _check_sizes(plan: ExportPlan) -> None:
