@@ -18,7 +18,7 @@ from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 
@@ -43,6 +43,7 @@ from seldio.formats.recognise import (
 
 if TYPE_CHECKING:
     from seldio.catalogues.groups import FileGroup, Kind
+    from seldio.formats.items import ItemFormat
     from seldio.formats.own_dataset import OwnDatasets
     from seldio.formats.parquet import TableRows
 
@@ -116,10 +117,9 @@ class Catalogue:
         return found + [part for one in self.questions for part in _cut(one, self._look, size, split=not whole)]
 
     @property
-    def held(self) -> dict[str, Format]:
-        """The formats of labels, of questions and of predictions that there are, by name."""
-        told = {part.format for part in (*self.labels, *self.questions) if part.format is not None}
-        return {one.name: one for one in told}
+    def asked(self) -> ItemFormat | None:
+        """The format of questions or predictions; of several, that of the first file; None where there are none."""
+        return cast("ItemFormat", self.questions[0].format) if self.questions else None
 
     @cached_property
     def groups(self) -> tuple[FileGroup, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from seldio import formats, wings
+from seldio.catalogues import Catalogue
 from seldio.conversion.labels import convert_source
 from seldio.conversion.report import Conversion
 from seldio.errors import UnknownFormat, UsageError
@@ -69,14 +70,14 @@ def convert_any(
     if not items:
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     given = formats.of_questions(format) if format is not None else None
-    from seldio.conversion.item_inputs import held_items
     from seldio.conversion.items import convert_items
 
     with open_source(path, raise_errors) as source:
         several = not source.single
         labels = several and to == "parquet"  # the table of many files is one of labels
         unclear = format in (None, "parquet") and not labels
-        held = held_items(_without(source, out)) if unclear else given
+        files = Catalogue(_without(source, out)) if unclear else None
+        held = given if files is None else files.asked
         target = formats.meant(to, held)
         if drop_unfit and held is None:
             raise UsageError(_NOT_QUESTIONS)
@@ -84,8 +85,8 @@ def convert_any(
         if target is None:
             return convert_source(again, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
         if held is not None:
-            if several and unclear:
-                _one_kind(source, held.name)
+            if several and files is not None:
+                _one_kind(files, held.name)
             return convert_items(
                 again, out, target, format=given, allow_loss=allow_loss, fill=fill, drop_unfit=drop_unfit
             )
@@ -96,14 +97,14 @@ def convert_any(
         return make_questions(source, out, target, format=format, options=options)
 
 
-def _one_kind(source: Source, held: str) -> None:
+def _one_kind(told: Catalogue, held: str) -> None:
     """See that a folder or archive with questions has no labels as well."""
-    for entry in source:
-        if entry.name.lower().endswith(".csv") and entry.read()[:1].isdigit():
-            raise UsageError(
-                f"{printable(source.path)} holds questions ({held}) and labels ({printable(entry.name)}): "
-                "name the file or folder that is meant, or its layout with --format"
-            )
+    labels = next((file.entry.name for part in told.labels if part.format is not None for file in part.files), None)
+    if labels is not None:
+        raise UsageError(
+            f"{printable(told.source.path)} holds questions ({held}) and labels ({printable(labels)}): "
+            "name the file or folder that is meant, or its layout with --format"
+        )
 
 
 def _without(source: Source, out: Place | BinaryIO) -> Source:

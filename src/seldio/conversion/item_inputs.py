@@ -5,24 +5,21 @@ from __future__ import annotations
 import io
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from seldio.catalogues import Catalogue, candidates
-from seldio.errors import InvalidData, UsageError
+from seldio.catalogues import Catalogue
+from seldio.errors import UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import reopened
 from seldio.findings import Sink, raise_errors
-from seldio.formats import format_of_file, get
+from seldio.formats import get
 from seldio.formats.recognise import PARQUET_SUFFIX
 from seldio.text import json_text, plural, printable
 
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat, ItemReading
-
-#: Bytes of a file that tell its format; of a smaller file, all of them.
-_HEAD = 1 << 16
 
 
 def read_items(place: str | os.PathLike[str] | Source, format: ItemFormat | None, sink: Sink) -> list[ItemReading]:
@@ -72,16 +69,8 @@ def _held(data: bytes, name: str, suffix: str) -> Source:
 
 
 def held_items(source: Source) -> ItemFormat | None:
-    """The format of a source's questions or predictions, by a look that stops at the first such file."""
-    for entry in candidates(source, labels=False):
-        try:
-            table = entry.name.lower().endswith(PARQUET_SUFFIX)
-            format = format_of_file(entry.read() if table else entry.head(_HEAD), entry.name)
-        except InvalidData:
-            continue  # what is wrong is told when the file is read in earnest
-        if format is not None and format.holds != "events":
-            return cast("ItemFormat", format)
-    return None
+    """The format of a source's questions or predictions; of several, that of the first file."""
+    return Catalogue(source, labels=False).asked
 
 
 def read_item_table(path: str | os.PathLike[str], format: ItemFormat | None = None) -> pa.Table | None:

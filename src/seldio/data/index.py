@@ -21,9 +21,8 @@ import pyarrow as pa
 
 from seldio import formats
 from seldio.catalogues import Catalogue, own_datasets
-from seldio.catalogues.parts import entries_by_clip, resolved
+from seldio.catalogues.parts import Part, entries_by_clip, resolved
 from seldio.check.vetting import Faults, vet
-from seldio.conversion.inputs import label_parts
 from seldio.conversion.item_inputs import held_items
 from seldio.conversion.outputs import clip_tables
 from seldio.data.arrow_tables import ClipLabelFile, Events, Items, read_questions
@@ -32,18 +31,13 @@ from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.sources import Lookup, is_remote, on_this_machine, remote_listing
 from seldio.findings import raise_errors
-from seldio.formats import PARQUET, Format, LabelFormat, TextFile, get
+from seldio.formats import PARQUET, Format, LabelFormat, get
 from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.items import ItemFormat
 from seldio.formats.recognise import (
     PARQUET_SUFFIX,
-    Content,
-    by_content,
-    in_utf8,
-    is_table,
     named_like_labels,
     stem_of,
-    wordy,
 )
 from seldio.formats.trees import TYPES, Tree, read_tree
 from seldio.rules.ignored import why_no_labels
@@ -191,96 +185,67 @@ class Index:
         return {path: name for name, field, path in files if field != "metadata"}
 
     @cached_property
-    def _apart(self) -> Mapping[str, Format | None]:
-        """Tables next to no recording that are not the labels of a clip called like them, with what they hold.
-
-        These are questions, labels of several recordings, and lists of words (None); their content tells.
-        """
-        alone = [
-            row.metadata for row in self.tree.clips
-            if row.metadata is not None and row.layout == "loose" and row.files.keys() == {"metadata"}
-        ]  # fmt: skip
-        named = self.item_format or self.format
-        if named is not None:
-            return dict.fromkeys(alone, named) if isinstance(named, ItemFormat) or _several(named) else {}
-        # no digit is what questions and names of columns begin with
-        heads = ((self.entries[name], self.entries[name].head(1)) for name in alone)
-        others = [TextFile(entry.path, entry.name, "", entry.read()) for entry, head in heads
-                  if head and not head.isdigit()]  # fmt: skip
-        found: dict[str, Format | None] = {
-            file.name: one for file in others
-            if isinstance(one := file.told, ItemFormat) or (one is not None and _several(one))
-        }  # fmt: skip
-        words = {file.name for file in others if file.told is None and wordy(in_utf8(file, lambda _: None))}
-        if words:  # what parts do not hold of them is passed over as lists
-            held = {file.entry.name for part in Catalogue(self.source).parts() for file in part.files}
-            found |= dict.fromkeys(words - held)
-        return found
+    def _alone(self) -> frozenset[str]:
+        """The names of tables that lie next to no recording; their content tells what they hold."""
+        rows = (row for row in self.tree.clips if row.layout == "loose" and row.files.keys() == {"metadata"})
+        return frozenset(str(row.metadata) for row in rows)
 
     @cached_property
-    def _looks(self) -> Mapping[str, str]:
-        """The formats that label files begin like, by file name; without tables of numbers, and Parquet."""
-        if self.item_format is not None:
-            return {}
-        if self.format is not None and self.format.suffix.lstrip(".") not in (*TYPES, "json", "parquet"):
-            return {name: self.format.name for name in self.entries if name.lower().endswith(self.format.suffix)}
-        found = {name: self._look(entry) for name, entry in self.entries.items() if not _known(name)}
-        return {name: format for name, format in found.items() if format}
+    def _told(self) -> Catalogue:
+        """What names do not tell: files that are called neither like media nor like tables, and tables that are alone.
 
-    def _look(self, entry: Entry) -> str:
-        """The format of labels that a file begins like; empty if none."""
-        if not (self.source.single or named_like_labels(entry)):
-            return ""
-        for size in (_HEAD, _KEYS):
-            format = by_content(TextFile(entry.path, entry.name, "", entry.head(size)))
-            if format or entry.size <= size or not entry.name.lower().endswith(".json"):
-                return format
-        return ""
+        Of tables of numbers one byte is enough, as neither questions nor names of columns begin with a digit; where
+        there are others, all files are looked at, as neighbours tell lists of words.
+        """
+        named = self.item_format or self.format
+        heads = (self.entries[name].head(1) for name in self._alone)
+        if any(head and not head.isdigit() for head in heads if named is None):
+            return Catalogue(self.source)
+        alone = self._alone if named is not None else frozenset[str]()
+        unclear = [entry for entry in self.source if entry.name in alone or not _known(entry.name)]
+        return Catalogue(self.source.restricted(unclear), named)
+
+    @cached_property
+    def _apart(self) -> frozenset[str]:
+        """The tables that are alone and no labels of a clip called like them: questions, lists, labels of several."""
+        some = [part for part in self._told.labels if _several(part.format)]
+        told = [file.entry for part in (*some, *self._told.questions) for file in part.files]
+        return self._alone & {entry.name for entry in (*told, *self._told.lists)}
 
     @property
     def _annotations(self) -> Mapping[str, str]:
         """Labels as JSON of 2026, by file name, with their clip."""
-        return {
-            name: _stem(self.entries[name])
-            for name, format in self._looks.items() if format == DCASE2026.name
-        }  # fmt: skip
+        found = (part.files for part in self._told.labels if part.layout == DCASE2026.name)
+        return {file.entry.name: _stem(file.entry) for files in found for file in files}
 
     @cached_property
     def _wholes(self) -> Mapping[str, ClipLabelFile]:
         """The clips of label files that are read as wholes: tables of clips, and what tools of annotators write."""
-        if self.item_format is not None:
-            return {}
-        wanted: tuple[Content, ...] = ("labels", "damaged", "other") if len(self.source.entries) == 1 else ("labels",)
-        tables = [entry for entry in self.source if is_table(entry, *wanted)] if self.format in (None, PARQUET) else []
-        named = {name for name, look in self._looks.items() if look not in (DCASE2026.name, PARQUET.name)}
-        named |= {name for name, format in self._apart.items() if isinstance(format, LabelFormat)}
         found: dict[str, ClipLabelFile] = {}
-        for entry in tables:
-            found = _joined(found, self._read(Source(entry.path, "file", (entry,)), PARQUET))
-        if named:
-            others = self.source.restricted(self.entries[name] for name in sorted(named))
-            found = _joined(found, self._read(others, self.format))
+        for part in self._told.labels:
+            known = all(_known(file.entry.name) for file in part.files)
+            if part.layout != DCASE2026.name and (not known or _several(part.format)):
+                found = _joined(found, self._read(part))
         return found
 
-    def _read(self, source: Source, format: LabelFormat | None) -> Mapping[str, ClipLabelFile]:
-        """The clips of *source*, silent ones too."""
+    def _read(self, part: Part) -> Mapping[str, ClipLabelFile]:
+        """The clips of label files, silent ones too."""
         found: dict[str, ClipLabelFile] = {}
         faults = Faults()
-        for part in label_parts(source, format, raise_errors):
-            read = part.labels(raise_errors)
-            faults.add(vet(read).thin(), part)
-            entries = entries_by_clip(read, [part])
-            held = Counter(entry.path for entry in entries.values())
-            for reading in (one.reading for one in read):
-                own, shared = reading.format, reading.format.role == "table"
-                if shared:  # it keeps columns that the labels which it was made from have not
-                    own = dataclasses.replace(resolved(own, reading.table), carries=own.carries)
-                clips = {
-                    file.clip: ClipLabelFile(file.clip, entry, rows, own, shared or held[entry.path] > 1)
-                    for file, rows in clip_tables(reading.table)
-                    for entry in (entries[file.clip],)
-                }
-                found = _joined(found, clips)
+        read = part.labels(raise_errors)
+        faults.add(vet(read).thin(), part)
+        entries = entries_by_clip(read, [part])
+        held = Counter(entry.path for entry in entries.values())
+        for reading in (one.reading for one in read):
+            own, shared = reading.format, reading.format.role == "table"
+            if shared:  # it keeps columns that the labels which it was made from have not
+                own = dataclasses.replace(resolved(own, reading.table), carries=own.carries)
+            clips = {
+                file.clip: ClipLabelFile(file.clip, entry, rows, own, shared or held[entry.path] > 1)
+                for file, rows in clip_tables(reading.table)
+                for entry in (entries[file.clip],)
+            }
+            found = _joined(found, clips)
         faults.settle(self._force)
         return found
 
@@ -290,7 +255,7 @@ def holds_predictions(source: Source, format: str) -> str:
     return f"{printable(source.path)} holds predictions ({format}): open the questions that they answer"
 
 
-def _several(format: Format) -> bool:
+def _several(format: Format | None) -> bool:
     """Whether it is a table of labels in which rows say of which recording they are."""
     return isinstance(format, LabelFormat) and format.clips_by == "rows" and format is not PARQUET
 

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from seldio import formats
-from seldio.conversion.inputs import holds_labels
-from seldio.conversion.item_inputs import held_items, read_items
+from seldio.catalogues import Catalogue
+from seldio.conversion.item_inputs import read_items
 from seldio.differences import events as label_events
 from seldio.differences import items as item_changes
 from seldio.differences.items import ItemChanges, compared_items
@@ -78,7 +78,8 @@ def _held(source: Source, format: Format | None) -> dict[str, list[ItemReading]]
         InvalidData: a file of questions or predictions has an error.
         UsageError: there are none, though *format* is of them.
     """
-    held = format or held_items(source)
+    told = Catalogue(source) if format is None else None
+    held = format if told is None else told.asked
     if not isinstance(held, ItemFormat):
         return {"labels": []}
     readings = read_items(source, held if format is not None else None, raise_errors)
@@ -86,7 +87,8 @@ def _held(source: Source, format: Format | None) -> dict[str, list[ItemReading]]
         raise UsageError(f"{printable(source.path)} holds no questions or predictions")
     kinds = {kind: [one for one in readings if one.format.holds == kind] for kind in _KINDS}
     found = {kind: some for kind, some in kinds.items() if some}
-    return {"labels": [], **found} if format is None and not source.single and holds_labels(source) else found
+    labelled = told is not None and not source.single and any(part.format is not None for part in told.labels)
+    return {"labels": [], **found} if labelled else found
 
 
 def _as_one(title: str, found: Sequence[Difference]) -> Difference:
