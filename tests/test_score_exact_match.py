@@ -296,6 +296,7 @@ def test_each_way_of_reading_a_choice() -> None:
         "category",
         "difficulty",
         "options",
+        "intervals",
     ]
 
 

@@ -217,7 +217,7 @@ def test_a_whole_file() -> None:
     for reading in ("corrected", "eval.py"):
         assert {"reading": reading, **expected} == pytest.approx(both[reading])
     assert ("mine", "jasco", "80 items, 640 answers") == (report.system, report.profile, report.over)
-    assert ["overall", "prompts", "items", "published"] == [table.name for table in report.tables]
+    assert ["overall", "prompts", "items", "published", "intervals"] == [table.name for table in report.tables]
     assert () == report.notices
     prompts = report.tables[1]
     assert [80] * 8 == [row[1] for row in prompts.rows]

@@ -73,8 +73,8 @@ OWN: tuple[Wing, ...] = (
     _wing("imaging", "energy maps of 2026", "scores.imaging viewer.maps", "scoring seld"),
     _wing(
         "answers", "reading replies and scoring them",
-        "answers scores.answers scores.jasco scores.judge scores.multiple_choice scores.replies scores.ruenvaqa "
-        "scores.so_bench scores.verdicts rules.item_answers", "scoring",
+        "answers scores.answers scores.intervals scores.jasco scores.judge scores.multiple_choice scores.replies "
+        "scores.ruenvaqa scores.so_bench scores.verdicts rules.item_answers", "scoring",
     ),
     _wing("mera", "submissions to MERA", "check.mera rules.mera rules.mera_verdict", "answers"),
     _wing(

@@ -17,7 +17,7 @@ from seldio.answers.options import reading
 from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
-from seldio.scores import replies
+from seldio.scores import intervals, replies
 from seldio.scores.replies import state_of
 from seldio.scores.verdicts import ReplyVerdict, of_choices
 from seldio.text import clipped, listed, plural
@@ -148,6 +148,15 @@ class Measured:
         base = self.base.get(column)
         kept = numbers if base is None else numbers[base[numbers]]
         return float(flags[kept].mean()) if len(kept) else math.nan
+
+    def intervals(self, items: Sequence[Item], labels: Mapping[str, Sequence[str | None]]) -> Table:
+        """The first measure with its intervals, over all *items* and over those of each label."""
+        column, flags = next(iter(self.measures.items()))
+        kept = np.flatnonzero(self.base[column]) if column in self.base else np.arange(len(items))
+        numbers = kept.tolist()
+        chosen = {name: [each[number] for number in numbers] for name, each in labels.items()}
+        clips = intervals.clips_of([items[number] for number in numbers])
+        return intervals.table(column, flags[kept].astype(float), clips, intervals.groups_of(chosen))
 
     def table(
         self, name: str, title: str, labels: Sequence[str | int | None], absent: str = "not given"
@@ -286,6 +295,7 @@ def tables(system: str, joined: Joined, measured: Measured) -> tuple[Table, ...]
     items = [item for item, _ in joined.pairs]
     groups = [measured.table(name, title, [_label(item, name) for item in items]) for name, title in _GROUPS]
     groups.append(measured.table("options", "by number of options", measured.options))
+    groups.append(measured.intervals(items, {name: [_label(item, name) for item in items] for name, _ in _GROUPS}))
     answered = [
         (row.prediction or "", item.answer or "", item.options or ()) for item, row in joined.pairs if row is not None
     ]

@@ -13,7 +13,7 @@ from seldio.geometry import Floats
 from seldio.scores.resampling import Resampling, interval, weights
 
 #: Of the standard normal distribution, what 95 % lie within.
-_NORMAL = float(ndtri(0.975))
+NORMAL = float(ndtri(0.975))
 
 
 def wilson(right: int, count: int) -> tuple[float, float]:
@@ -48,7 +48,7 @@ def paired_difference(first: int, second: int, count: int) -> tuple[float, float
     if not count:
         return np.nan, np.nan
     one, other = (first + 1) / (count + 2), (second + 1) / (count + 2)
-    reach = _NORMAL * float(np.sqrt((one + other - (other - one) ** 2) / (count + 2)))
+    reach = NORMAL * float(np.sqrt((one + other - (other - one) ** 2) / (count + 2)))
     return max(-1.0, other - one - reach), min(1.0, other - one + reach)
 
 

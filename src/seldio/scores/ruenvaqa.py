@@ -209,6 +209,8 @@ def tables(system: str, case: RuenvaqaCase, human: float | None = HUMAN) -> tupl
     if human is not None:
         rows.append(("people, as published", None, human, *(None,) * (len(columns) - 2)))
     overall = Table("overall", "overall", (Column("system", "system"), *columns), tuple(rows))
+    items = [item for item, _ in case.joined.pairs]
+    labels = {"task_type": [item.task for item in items], "source_dataset": [item.dataset for item in items]}
     shown = [overall, *replies.tables(case.measured.states, case.measured.measures[READ].astype(float))]
     if wings.there("harnesses"):
         from seldio.scores import harnesses
@@ -218,7 +220,7 @@ def tables(system: str, case: RuenvaqaCase, human: float | None = HUMAN) -> tupl
             for item, row in case.joined.pairs if row is not None and (option := _option(item)) is not None
         ]  # fmt: skip
         shown += [table for table in (harnesses.table(answered),) if table is not None]
-    return (*shown, *_groups(case), _forms(case), *_homoglyphs(case))
+    return (*shown, *_groups(case), _forms(case), *_homoglyphs(case), case.measured.intervals(items, labels))
 
 
 def count(joined: Joined) -> RuenvaqaCase:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+import numpy as np
+
 from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
+from seldio.scores import intervals
 from seldio.scores.jasco.count import NAN_TEXTS, AnswerMarks, JascoCase, count, join
 from seldio.scores.jasco.judging import Mode, Vocabulary, parse
 from seldio.scores.judge import Judgement, JudgeRequest, JudgeTally, Reply
@@ -212,12 +215,15 @@ def tables(
 ) -> tuple[Table, ...]:  # fmt: skip
     """The tables of a case; *tally* is what its judge has counted."""
     marks = case.marks(mode)
+    best = np.array([marks.best(rows) for rows in case.items.values()])
+    sure = intervals.table(_BEST, best[~np.isnan(best)], np.flatnonzero(~np.isnan(best)), {}, "items")
     found = [_overall(case, mode), _prompts(case, marks)]
     if by_item:
         found.append(_items(case, marks))
     if published:
         title = "published by JASCO with the judge Llama-3.1-70B-Instruct; another judge or wording is not comparable"
         found.append(Table("published", title, (Column("system", "system"), _BEST, *_SHARES), PUBLISHED))
+    found += [sure] if sure.rows else []
     return (*found, *([tally.table()] if tally is not None else ()))
 
 

@@ -17,7 +17,7 @@ from seldio.formats.base import Ints
 from seldio.geometry import Floats
 from seldio.reports.tables import Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
-from seldio.scores import replies
+from seldio.scores import intervals, replies
 from seldio.scores.so_bench.count import Decider, Offline, Scored, count
 from seldio.scores.so_bench.join import JoinedAnswers, JoinedBy
 from seldio.scores.so_bench.join import join as joined_by
@@ -66,7 +66,8 @@ class Marks:
 
     def __init__(self, rows: Iterable[Scored], take: Callable[[Scored], object] | None = None) -> None:
         self.names: dict[str, int] = {}  # codes of tasks and of groups
-        task, group, decider, odd = array("i"), array("i"), array("b"), array("b")
+        clips: dict[str, int] = {}  # numbers of recordings
+        task, group, decider, odd, clip = array("i"), array("i"), array("b"), array("b"), array("q")
         correct, parseable, from_text = array("d"), array("b"), array("b")
         numbers = {key: (array("q"), array("d")) for key in _KEPT}
         self.states: list[str] = []  # what became of each reply
@@ -75,6 +76,7 @@ class Marks:
             task.append(self.names.setdefault(row.task, len(self.names)))
             group.append(self.names.setdefault(question_class(row), len(self.names)))
             decider.append(_DECIDERS.index(row.how))
+            clip.append(clips.setdefault("\n".join(row.item.audio) or f"\n{number}", len(clips)))
             correct.append(row.correct)
             parseable.append(row.outcome is not None and row.outcome.parseable)
             from_text.append(row.how == "offline" and row.task != "speech_content" and bool(row.prediction.strip()))
@@ -90,6 +92,7 @@ class Marks:
             if take is not None:
                 take(row)
         self.task, self.group, self.decider = np.asarray(task), np.asarray(group), np.asarray(decider)
+        self.clip = np.asarray(clip)  # the number of the recording
         self.correct, self.parseable = np.asarray(correct), np.asarray(parseable)
         self.from_text = np.asarray(from_text)  # whether a text was read that the official program asks its judge about
         self.odd = np.asarray(odd)  # a bit for each notice that a question is a reason for
@@ -140,10 +143,12 @@ def tables(system: str, marks: Marks) -> tuple[Table, ...]:
     whole = (system, *marks.both(marks.all), marks.macro, decided, len(marks.all))
     columns = (Column("system", "system"), _ACCURACY, _DECIDED, _MACRO, _SHARE, _N)
     groups = {name: np.flatnonzero(marks.group == code) for name, code in sorted(marks.names.items())}
-    classes = tuple((name, len(rows), *marks.both(rows)) for name, rows in groups.items() if len(rows))
+    classed = {name: rows for name, rows in groups.items() if len(rows)}
+    classes = tuple((name, len(rows), *marks.both(rows)) for name, rows in classed.items())
     found = (
         Table("overall", "task-aware accuracy", columns, (whole,)),
         _tasks(marks),
+        intervals.table(_ACCURACY, marks.correct, marks.clip, {"task": marks.tasks, "class": classed}),
         *replies.tables(marks.states, marks.correct),
         Table("classes", "by question class", (Column("question_class", "question class"), _N, _ACCURACY, _DECIDED),
               classes),
