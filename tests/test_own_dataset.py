@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import random
+import tomllib
 import wave
 import zipfile
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import seldio
 from seldio.catalogues import own_datasets
 from seldio.check.description import as_text, describe
+from seldio.cli import app
 from seldio.errors import InvalidData, SeldioError
 from seldio.files import open_source
 from seldio.findings import Finding, raise_errors
@@ -221,3 +224,65 @@ def test_the_card_has_its_licence_title_and_classes(yard: Path) -> None:
     assert "pretty_name: Yard sounds\n" in pushed.card
     assert "'0': dog bark" in pushed.card
     assert "Female speech" not in pushed.card
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ("", [-90.0, -89.0, 10.0]),
+        (', zero = "left"', [0.0, 1.0, 100.0]),
+        (', direction = "clockwise", zero = "back"', [-90.0, -91.0, 170.0]),
+        (', unit = "radians"', None),
+    ],
+)
+def test_azimuths_turn_and_begin_where_the_dataset_says(yard: Path, keys: str, expected: list[float] | None) -> None:
+    about = ABOUT.replace('"azimuth", direction = "clockwise"', f'"azimuth"{keys}')
+    (yard / "dataset.toml").write_text(about, "utf-8")
+    if expected is None:
+        (yard / "train/a.csv").write_text(HEAD + "0.0,dog bark,1.5707963267948966,1.5\n")
+        expected = [90.0]
+    found = seldio.read(yard / "train/a.csv")["azimuth"].to_pylist()
+    assert found == pytest.approx(expected)
+
+
+def new(*arguments: object) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["new", *map(str, arguments)])
+    return result.exit_code, result.output
+
+
+def test_new_proposes_what_columns_hold_and_asks_what_no_file_tells(yard: Path) -> None:
+    (yard / "dataset.toml").unlink()
+    code, text = new(yard / "train")
+    assert code == 0
+    assert "label     class_name: " in text
+    assert "0.0,dog bark,270,1.5  is  frame 0, dog bark, azimuth 90 (left), 1.5 m" in text
+    assert "0.0,dog bark,270,1.5  is  frame 0, dog bark, azimuth -90 (right), 1.5 m" in text
+    assert "--azimuth clockwise" in text
+    assert not (yard / "dataset.toml").exists()
+    assert new(yard, "--write")[0] == 2
+    assert new(yard, "--azimuth", "around")[0] == 2
+    assert new(yard, "--column", "az=azimuth")[0] == 2
+
+
+def test_new_writes_a_file_with_which_all_is_read(yard: Path) -> None:
+    (yard / "dataset.toml").unlink()
+    record(yard / "train/a.wav", 48000)
+    assert new(yard, "--azimuth", "clockwise", "--given", "elevation=0", "--name", "garden", "--write")[0] == 0
+    assert codes(yard) == []
+    table = seldio.read(yard / "train/a.csv")
+    assert table["azimuth"].to_pylist() == [90.0, 89.0, -10.0]
+    about = tomllib.loads((yard / "dataset.toml").read_text("utf-8"))
+    assert (about["name"], about["recordings"], about["splits"]) == (
+        "garden", {"rate": 48000}, {"train": {"folders": ["train"]}},
+    )  # fmt: skip
+    assert [*about["classes"]] == ["bird", "car", "dog bark", "лай собаки"]
+    assert new(yard, "--write")[0] == 2  # it is there
+
+
+def test_new_believes_what_is_said_of_columns(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("when,who,where,note\n0,owl,10,x\n100,owl,11,y\n200,owl,12,z\n")
+    said = ["--column", "when=frame:ms", "--column", "who=class_name", "--column", "where=azimuth"]
+    assert new(tmp_path, *said, "--azimuth", "counter-clockwise", "--zero", "left", "--write")[0] == 0
+    table = seldio.read(tmp_path / "a.csv")
+    assert table["frame"].to_pylist() == [0, 1, 2]
+    assert table["azimuth"].to_pylist() == [100.0, 101.0, 102.0]

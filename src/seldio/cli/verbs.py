@@ -328,11 +328,29 @@ def info(
 @guarded
 def new(
     path: Path = typer.Argument(Path(), metavar="PATH", help="A label file, or a folder of labels and recordings."),
-) -> ExitCode:
-    """Print the commands that make a dataset like STARSS23 of your labels and recordings; nothing is written."""
-    from seldio.conversion.first_steps import first_steps
+    write: bool = typer.Option(False, "--write", help="Write dataset.toml, which says what the columns are."),
+    name: str | None = typer.Option(None, "--name", metavar="NAME", help="What the dataset is called."),
+    column: list[str] = typer.Option(
+        [], "--column", metavar="HEADER=FIELD[:UNIT]", help="What a column holds; may be repeated."
+    ),
+    azimuth: str | None = typer.Option(
+        None, "--azimuth", metavar="WAY", help="Which way azimuths turn: clockwise or counter-clockwise.",
+    ),
+    zero: str = typer.Option(
+        "front", "--zero", metavar="SIDE", help="Where azimuth 0 is: front, left, right or back.",
+    ),
+    given: list[str] = typer.Option(
+        [], "--given", metavar="FIELD=VALUE", help="What is the same of all rows, such as elevation=0."
+    ),
+) -> ExitCode:  # fmt: skip
+    """Say what labels of your own are: print the commands that make a dataset of them, or describe their columns.
 
-    for line in first_steps(path):
+    Columns that no format has are proposed as a dataset.toml, with which every command reads them as they are.
+    """
+    from seldio.conversion.first_steps import first_steps, proposed
+
+    said = {"name": name, "columns": column, "azimuth": azimuth, "zero": zero, "given": given}
+    for line in proposed(path, said, write=write) or first_steps(path):
         typer.echo(line)
     return ExitCode.CLEAN
 

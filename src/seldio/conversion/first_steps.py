@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -15,12 +15,14 @@ from seldio.conversion.losses import plan
 from seldio.conversion.outputs import clip_tables
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import open_source
+from seldio.files.sources import OWN
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
+from seldio.formats.cells import number_in
 from seldio.formats.recognise import named_like_labels, stem_of
 from seldio.formats.trees import TYPES
 from seldio.schema.events import event_table
-from seldio.text import listed, plural, printable
+from seldio.text import clipped, listed, plural, printable
 
 #: The dataset that the commands make, and its only split.
 DATASET, SPLIT = "dataset", "dev-train-own"
@@ -45,6 +47,46 @@ class LabelledFile(NamedTuple):
     format: LabelFormat
     missing: tuple[str, ...] = ()  # what STARSS23 needs and it does not have
     whole: pa.Table | None = None  # all labels of its file, where that holds other clips too
+
+
+def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
+    """The lines that propose a ``dataset.toml`` for a folder of tables that no format has; empty where there are none.
+
+    Args:
+        path: the folder.
+        said: the fields of :class:`seldio.conversion.new_dataset.Said`, numbers as ``FIELD=VALUE``.
+        write: whether it is written.
+
+    Raises:
+        UsageError: it cannot be written, or what is *said* makes no sense.
+    """
+    if not path.is_dir():
+        return []
+    from seldio.conversion.new_dataset import NewDataset, Said, as_toml
+
+    for option, words in (
+        ("azimuth", ("clockwise", "counter-clockwise")),
+        ("zero", ("front", "left", "right", "back")),
+    ):
+        if said[option] not in (None, *words):
+            raise UsageError(f"--{option} {clipped(said[option])}: choose from {', '.join(words)}")
+    given = {}
+    for text in said["given"]:
+        name, _, value = text.partition("=")
+        if name not in ("azimuth", "elevation", "distance", "source", "class_id") or number_in(value) is None:
+            raise UsageError(f"--given {clipped(text)}: write FIELD=VALUE, such as elevation=0")
+        given[name] = number_in(value)
+    with open_source(path, raise_errors) as source:
+        found = NewDataset(source, Said(**{**said, "given": given}))
+        if not found.tables:
+            if write:
+                raise UsageError(f"{printable(str(path))} has no tables with columns that no format has")
+            return []
+        if write:
+            place = found.write()
+            return [f"{printable(str(place))} written. Now: seldio info {shlex.quote(str(path))}"]
+        ready = [] if [*found.open_questions] else ["", f"# the same command with --write puts this into {OWN}"]
+        return [*found.lines(), "", *as_toml(found.record).splitlines(), *ready]
 
 
 def first_steps(path: Path) -> Iterator[str]:

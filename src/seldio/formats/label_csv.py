@@ -375,7 +375,8 @@ _SLACK = 1e-6
 def _measured(dialect: Dialect, columns: Mapping[str, Any], rows: int) -> Iterator[tuple[str, Any]]:
     """The columns of a dataset that are measured otherwise than here, and what it gives of all rows."""
     for part in dialect.columns:
-        if part.field in columns and (part.scale, part.zero, part.timed) != (1.0, 0.0, False):
+        same = (part.scale, part.zero, part.timed) == (1.0, 0.0, False) and part.field != "azimuth"
+        if part.field in columns and not same:
             values = to_numpy(columns[part.field]).astype(np.float64) * part.scale
             if part.timed:
                 frames = np.floor(values / float(dialect.hop) + _SLACK)

@@ -1,0 +1,363 @@
+"""What is in the label files and recordings of a folder, proposed as the ``dataset.toml`` that describes them.
+
+What values and names tell is proposed; what stands in no file, such as the direction of azimuths, has to be said.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from seldio.catalogues import Catalogue
+from seldio.errors import UsageError
+from seldio.files import Entry, Source, write_bytes
+from seldio.files.sources import OWN
+from seldio.findings import raise_errors
+from seldio.formats import TextFile
+from seldio.formats.cells import from_utf16, numeric
+from seldio.formats.diagnosis import plain_lines
+from seldio.formats.own_dataset import OwnDataset, parsed
+from seldio.formats.trees import TYPES
+from seldio.media.audio import probe_entry
+from seldio.media.heard import array_heard
+from seldio.schema.dataset_file import ColumnKeys
+from seldio.schema.splits import is_name
+from seldio.text import clipped, listed, plural, printable
+
+#: Fields by what columns are called, units and signs between words aside; a field has the first column that fits.
+_TITLES = {
+    "onset": "onset|onsets?|start|starttime|begin|begintime|from",
+    "offset": "offset|offsets?|end|endtime|stop|to|until",
+    "frame": "frame|frames|frameindex|time|times|timestamp|t|sec|second|seconds",
+    "class_name": "label|labels|class|classname|event|sound|name|category|species|type|what",
+    "class_id": "classid|class|classindex|label|category",
+    "source": "source|sourceid|track|trackid|id",
+    "azimuth": "azimuth|azi|az|angle|doa|bearing|direction|theta",
+    "elevation": "elevation|ele|el|height",
+    "distance": "distance|dist|range|r|radius|metres|meters",
+    "score": "score|confidence|probability",
+}
+_UNIT = re.compile(
+    r"(?i)[\s_.(\[-]+(?P<unit>s|sec|seconds?|ms|deg|degrees?|°|rad|radians?|m|met(?:er|re)s?|cm|mm)[)\]]?$"
+)
+_UNITS = {"sec": "s", "second": "s", "seconds": "s", "deg": "degrees", "degree": "degrees", "°": "degrees",
+          "rad": "radians", "radian": "radians", "meter": "m", "meters": "m", "metre": "m", "metres": "m"}  # fmt: skip
+#: The units that are assumed where a column does not name one; of a frame, where it has decimals or is called a time.
+_USUAL = {"frame": "frames", "onset": "s", "offset": "s", "azimuth": "degrees", "elevation": "degrees", "distance": "m"}
+_MEANS = {"frames": "label frames", "s": "seconds", "ms": "milliseconds", "m": "metres", "cm": "centimetres",
+          "mm": "millimetres"}  # fmt: skip
+#: Classes of a label column, at most: more are no classes.
+_CLASSES = 1000
+#: Rows that are shown.
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Said:
+    """What people say, and no file tells."""
+
+    name: str | None = None  # of the dataset; that of the folder by default
+    columns: Sequence[str] = ()  # HEADER=FIELD or HEADER=FIELD:UNIT, or HEADER= for none
+    azimuth: str | None = None  # clockwise or counter-clockwise
+    zero: str = "front"  # where azimuth 0 is
+    given: Mapping[str, float] = field(default_factory=dict)  # what is the same of all rows
+
+
+class Table(NamedTuple):
+    """A label file as text."""
+
+    entry: Entry
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+class Column(NamedTuple):
+    """What a column is proposed to be."""
+
+    header: str
+    field: str | None
+    unit: str | None
+    values: tuple[str, ...]
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The column as the dataset file writes it."""
+        keys = {"header": self.header}
+        if self.field is not None:
+            keys["field"] = self.field
+        return keys | ({"unit": self.unit} if self.unit not in (None, _USUAL.get(self.field or "")) else {})
+
+    def __str__(self) -> str:
+        numbers = [float(one) for one in self.values if numeric(one)]
+        seen = f"{min(numbers):g} to {max(numbers):g}" if len(numbers) == len(self.values) > 0 else listed(
+            [clipped(one, 30) for one in dict.fromkeys(self.values)], 3
+        )  # fmt: skip
+        means = f", {_MEANS.get(self.unit, self.unit)}" if self.unit is not None else ""
+        return f"{self.field or 'passed over'}{means}: {seen}"
+
+
+class NewDataset:
+    """The proposal for an open folder; *said* decides over what is guessed.
+
+    Raises:
+        UsageError: what is *said* names no column, field or unit.
+    """
+
+    def __init__(self, source: Source, said: Said) -> None:
+        self.source, self.said = source, said
+        self.tables = list(_tables(source))
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """The columns of the first file, with what they seem to hold in all files."""
+        if not self.tables:
+            return []
+        first = self.tables[0].header
+        alike = [table for table in self.tables if table.header == first]
+        cells = [tuple(row[at] for table in alike for row in table.rows) for at in range(len(first))]
+        told = _told(self.said.columns, first)
+        free = [title for title in first if title not in told]
+        found = {title: one for one in _TITLES for title in _best(one, free, dict(zip(first, cells, strict=True)))}
+        taken: set[str] = {name for name, _ in told.values() if name}
+        columns = []
+        for title, values in zip(first, cells, strict=True):
+            name, unit = told.get(title, (found.get(title, ""), None))
+            if title not in told and name in taken:
+                name = ""
+            taken.add(name)
+            columns.append(Column(title, name or None, unit or _unit(name, title, values), values))
+        return columns
+
+    @property
+    def other(self) -> list[Table]:
+        """The label files with another header than the first."""
+        return [table for table in self.tables if table.header != self.tables[0].header]
+
+    @cached_property
+    def classes(self) -> list[str]:
+        """The names in the column of classes, sorted."""
+        at = next((at for at, one in enumerate(self.columns) if one.field == "class_name"), None)
+        names = {row[at] for table in self.tables for row in table.rows if len(row) > at} if at is not None else set()
+        return sorted(names) if len(names) <= _CLASSES else []
+
+    @cached_property
+    def hop(self) -> Fraction:
+        """Seconds between frames that are given as times: the most frequent step."""
+        column = next((one for one in self.columns if one.field == "frame" and one.unit in ("s", "ms")), None)
+        if column is None:
+            return Fraction(1, 10)
+        times = [
+            Fraction(one) / (1000 if column.unit == "ms" else 1) for one in column.values if _DECIMAL.fullmatch(one)
+        ]
+        steps = Counter(b - a for a, b in pairwise(times) if b > a)
+        return steps.most_common(1)[0][0] if steps else Fraction(1, 10)
+
+    @cached_property
+    def sound(self) -> dict[str, Any]:
+        """What all recordings have in common."""
+        sounds = [entry for entry in self.source if TYPES.get(entry.name.rpartition(".")[2].lower()) == "audio"]
+        headers = [probe_entry(entry) for entry in sounds]
+        rates = {header.rate for header in headers}
+        found: dict[str, Any] = {"rate": rates.pop()} if len(rates) == 1 else {}
+        if headers and {header.channels for header in headers} == {4}:
+            one = array_heard(sounds[0])
+            if one is not None and (array := one.heard or one.named):
+                found = {"arrays": [array], **found}
+        return found
+
+    @property
+    def splits(self) -> list[str]:
+        """Folders of label files that are called like splits."""
+        folders = {part for table in self.tables for part in table.entry.name.split("/")[:-1]}
+        return sorted(name for name in folders if is_name(name))
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The dataset file."""
+        name = (
+            self.said.name or re.sub(r"[^\w .-]", "-", Path(self.source.path).resolve().name).strip(" .-") or "dataset"
+        )
+        columns = [one.keys for one in self.columns]
+        for keys in columns:
+            if keys.get("field") == "azimuth":
+                keys |= {"direction": self.said.azimuth or "counter-clockwise"}
+                keys |= {"zero": self.said.zero} if self.said.zero != "front" else {}
+        labels: dict[str, Any] = {"hop": _plain(self.hop)} if self.hop != Fraction(1, 10) else {}
+        labels |= {"given": dict(self.said.given)} if self.said.given else {}
+        found: dict[str, Any] = {"name": name}
+        found |= {"classes": {one: {} for one in self.classes}} if self.classes else {}
+        found |= {"labels": {**labels, "columns": columns}} if columns else {}
+        found |= {"recordings": self.sound} if self.sound else {}
+        return found | ({"splits": {one: {"folders": [one]} for one in self.splits}} if self.splits else {})
+
+    @property
+    def open_questions(self) -> Iterator[str]:
+        """What has to be said before the file can be written, each with the option that says it."""
+        fields = [one.field for one in self.columns]
+        if "azimuth" in fields and self.said.azimuth is None:
+            yield "which way azimuths turn stands in no file: --azimuth clockwise (90 is right) or counter-clockwise"
+        if self.columns and not {"frame", "onset"} & {*fields}:
+            header = " or ".join(self.tables[0].header)
+            yield f"no column seems to be the time: --column HEADER=frame:s, where HEADER is {header}"
+        if self.columns and not {"class_name", "class_id"} & {*fields}:
+            yield "no column seems to be the class: --column HEADER=class_name"
+
+    def lines(self) -> Iterator[str]:
+        """The proposal for people, as comments of a shell script."""
+        yield (f"# {plural(len(self.tables), 'label file')} with columns that no format has: "
+               f"{','.join(self.tables[0].header)}")  # fmt: skip
+        if self.other:
+            paths = listed([table.entry.path for table in self.other])
+            yield f"# {plural(len(self.other), 'file')} with another header: {paths}"
+        width = max(len(one.header) for one in self.columns)
+        for one in self.columns:
+            yield f"#   {one.header:<{width}}  {printable(str(one))}"
+        for line in self._read():
+            yield f"# {line}"
+        if "elevation" not in {one.field for one in self.columns} | {*self.said.given}:
+            yield "# there is no elevation: --given elevation=0 says that all sources are as high as the microphone"
+        for question in self.open_questions:
+            yield f"# {question}"
+
+    def _read(self) -> Iterator[str]:
+        """The first rows of the first file, as the description reads them."""
+        if not {"frame", "onset"} & {one.field for one in self.columns}:
+            return
+        table = self.tables[0]
+        data = "\n".join(",".join(row) for row in (table.header, *table.rows[:_SHOWN])).encode() + b"\n"
+        ways = ("clockwise", "counter-clockwise") if [*self.open_questions] else (self.said.azimuth,)
+        for way in ways if any(one.field == "azimuth" for one in self.columns) else (None,):
+            chosen = NewDataset.__new__(NewDataset)
+            chosen.source, chosen.tables = self.source, self.tables
+            chosen.said = Said(self.said.name, self.said.columns, way, self.said.zero, self.said.given)
+            own = OwnDataset(OWN, "", parsed(as_toml(chosen.record).encode(), OWN)[0])
+            file = TextFile(table.entry.path, table.entry.name, "clip", data)
+            layout = own.layout(file, raise_errors)
+            if layout is None:
+                return
+            rows = layout.read([file], raise_errors).table
+            yield f"read {way}:" if len(ways) > 1 and way else "read so:"
+            yield from (
+                f"  {','.join(row)}  is  {said}" for row, said in zip(table.rows, _said(rows, own), strict=False)
+            )
+
+    def write(self) -> Path:
+        """Write the file into the folder.
+
+        Raises:
+            UsageError: it is there, or something has to be said first.
+        """
+        if questions := [*self.open_questions]:
+            raise UsageError("; ".join(questions))
+        place = Path(self.source.path) / OWN
+        if place.exists():
+            raise UsageError(f"{printable(str(place))} is there already: change it, or move it away")
+        write_bytes(place, as_toml(self.record).encode(), place.parent)
+        return place
+
+
+def _tables(source: Source) -> Iterator[Table]:
+    """The tables with a header that are of no known format."""
+    known = {file.entry.path for part in Catalogue(source).parts() if part.layout is not None for file in part.files}
+    for entry in source:
+        if not entry.name.lower().endswith(".csv") or entry.path in known:
+            continue
+        data = entry.read()
+        text = from_utf16(data) or plain_lines(data).decode(errors="replace")
+        rows = [tuple(cell.strip().strip('"') for cell in line.split(",")) for line in text.split("\n") if line.strip()]
+        if rows and not any(map(numeric, rows[0])) and len(rows[0]) > 1:
+            yield Table(entry, rows[0], tuple(row for row in rows[1:] if len(row) == len(rows[0])))
+
+
+_DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
+
+
+def _told(columns: Iterable[str], header: Sequence[str]) -> dict[str, tuple[str, str | None]]:
+    """Field and unit of the columns that people name."""
+    fields = [*ColumnKeys.model_json_schema()["properties"]["field"]["anyOf"][0]["enum"]]
+    found = {}
+    for text in columns:
+        title, mark, what = text.rpartition("=")
+        name, _, unit = what.partition(":")
+        if not mark or title not in header:
+            raise UsageError(f"--column {clipped(text)}: write HEADER=FIELD, where HEADER is {' or '.join(header)}")
+        if name and name not in fields:
+            raise UsageError(f"--column {clipped(text)}: unknown field {name!r}; choose from {', '.join(fields)}")
+        found[title] = name, unit or None
+    return found
+
+
+def _best(field: str, titles: Sequence[str], cells: Mapping[str, Sequence[str]]) -> list[str]:
+    """The column that is called like a *field* and holds values of its kind; none or one."""
+    for pattern in _TITLES[field].split("|"):
+        for title in titles:
+            name = re.sub(r"[\W_]+", "", _UNIT.sub("", title).lower())
+            words = not all(map(numeric, cells[title]))
+            if name == pattern and bool(cells[title]) and words == (field == "class_name"):
+                return [title]
+    return []
+
+
+def _unit(field: str, title: str, values: Sequence[str]) -> str | None:
+    """The unit of a column, as its header names it, or as its values are."""
+    match = _UNIT.search(title)
+    named = match["unit"].lower() if match else re.sub(r"[\W_]+", "", title.lower())
+    unit = _UNITS.get(named, named)
+    if field in _USUAL and unit in ("s", "ms", "degrees", "radians", "m", "cm", "mm"):
+        return unit
+    if field == "frame" and ("time" in title.lower() or any("." in one for one in values)):
+        return "s"
+    return _USUAL.get(field)
+
+
+def _said(rows: pa.Table, own: OwnDataset) -> Iterator[str]:
+    """Rows in words."""
+    names = list(own.record.get("classes", ()))
+    for row in rows.to_pylist():
+        time = f"frame {row['frame']}" if "frame" in row else f"{row['onset']:g} s"
+        name = row.get("class_name") or (names[row["class_id"]] if "class_id" in row and names else None)
+        azimuth, distance = row.get("azimuth"), row.get("distance")
+        side = "" if azimuth is None else " (left)" if 0 < azimuth < 180 else " (right)" if -180 < azimuth < 0 else ""
+        parts = [time, name, None if azimuth is None else f"azimuth {azimuth:g}{side}"]
+        yield ", ".join(filter(None, [*parts, None if distance is None else f"{distance:g} m"]))
+
+
+def _plain(value: Fraction) -> float | str:
+    return float(value) if Fraction(str(float(value))) == value else str(value)
+
+
+# --- TOML ------------------------------------------------------------------------------------------------
+
+
+def as_toml(record: Mapping[str, Any]) -> str:
+    """A dataset file: what is short in one line, tables apart."""
+    lines = [f"{key} = {_value(value)}" for key, value in record.items() if not isinstance(value, Mapping)]
+    for key, table in record.items():
+        if isinstance(table, Mapping):
+            lines += ["", f"[{key}]", *(f"{_key(name)} = {_value(value)}" for name, value in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _key(text: str) -> str:
+    return text if re.fullmatch(r"[A-Za-z0-9_-]+", text) else _value(text)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{_key(key)} = {_value(one)}" for key, one in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    if isinstance(value, list) and value and isinstance(value[0], Mapping):
+        return "[\n" + "".join(f"  {_value(one)},\n" for one in value) + "]"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    return json.dumps(value, ensure_ascii=False)
