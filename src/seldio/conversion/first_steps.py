@@ -54,7 +54,7 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
 
     Args:
         path: the folder.
-        said: the fields of :class:`seldio.conversion.new_dataset.Said`, numbers as ``FIELD=VALUE``.
+        said: the fields of :class:`seldio.conversion.new_dataset.SaidOfColumns`, numbers as ``FIELD=VALUE``.
         write: whether it is written.
 
     Raises:
@@ -62,7 +62,7 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
     """
     if not path.is_dir():
         return []
-    from seldio.conversion.new_dataset import NewDataset, Said, as_toml
+    from seldio.conversion.new_dataset import NewDataset, SaidOfColumns, as_toml
 
     for option, words in (
         ("azimuth", ("clockwise", "counter-clockwise")),
@@ -77,7 +77,7 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
             raise UsageError(f"--given {clipped(text)}: write FIELD=VALUE, such as elevation=0")
         given[name] = number_in(value)
     with open_source(path, raise_errors) as source:
-        found = NewDataset(source, Said(**{**said, "given": given}))
+        found = NewDataset(source, SaidOfColumns(**{**said, "given": given}))
         if not found.tables:
             if write:
                 raise UsageError(f"{printable(str(path))} has no tables with columns that no format has")

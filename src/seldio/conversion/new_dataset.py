@@ -63,7 +63,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True)
-class Said:
+class SaidOfColumns:
     """What people say, and no file tells."""
 
     name: str | None = None  # of the dataset; that of the folder by default
@@ -73,7 +73,7 @@ class Said:
     given: Mapping[str, float] = field(default_factory=dict)  # what is the same of all rows
 
 
-class Table(NamedTuple):
+class UnknownTable(NamedTuple):
     """A label file as text."""
 
     entry: Entry
@@ -81,7 +81,7 @@ class Table(NamedTuple):
     rows: tuple[tuple[str, ...], ...]
 
 
-class Column(NamedTuple):
+class ProposedColumn(NamedTuple):
     """What a column is proposed to be."""
 
     header: str
@@ -113,12 +113,12 @@ class NewDataset:
         UsageError: what is *said* names no column, field or unit.
     """
 
-    def __init__(self, source: Source, said: Said) -> None:
+    def __init__(self, source: Source, said: SaidOfColumns) -> None:
         self.source, self.said = source, said
         self.tables = list(_tables(source))
 
     @cached_property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[ProposedColumn]:
         """The columns of the first file, with what they seem to hold in all files."""
         if not self.tables:
             return []
@@ -135,11 +135,11 @@ class NewDataset:
             if title not in told and name in taken:
                 name = ""
             taken.add(name)
-            columns.append(Column(title, name or None, unit or _unit(name, title, values), values))
+            columns.append(ProposedColumn(title, name or None, unit or _unit(name, title, values), values))
         return columns
 
     @property
-    def other(self) -> list[Table]:
+    def other(self) -> list[UnknownTable]:
         """The label files with another header than the first."""
         return [table for table in self.tables if table.header != self.tables[0].header]
 
@@ -239,7 +239,7 @@ class NewDataset:
         for way in ways if any(one.field == "azimuth" for one in self.columns) else (None,):
             chosen = NewDataset.__new__(NewDataset)
             chosen.source, chosen.tables = self.source, self.tables
-            chosen.said = Said(self.said.name, self.said.columns, way, self.said.zero, self.said.given)
+            chosen.said = SaidOfColumns(self.said.name, self.said.columns, way, self.said.zero, self.said.given)
             own = OwnDataset(OWN, "", parsed(as_toml(chosen.record).encode(), OWN)[0])
             file = TextFile(table.entry.path, table.entry.name, "clip", data)
             layout = own.layout(file, raise_errors)
@@ -266,7 +266,7 @@ class NewDataset:
         return place
 
 
-def _tables(source: Source) -> Iterator[Table]:
+def _tables(source: Source) -> Iterator[UnknownTable]:
     """The tables with a header that are of no known format."""
     known = {file.entry.path for part in Catalogue(source).parts() if part.layout is not None for file in part.files}
     for entry in source:
@@ -276,7 +276,7 @@ def _tables(source: Source) -> Iterator[Table]:
         text = from_utf16(data) or plain_lines(data).decode(errors="replace")
         rows = [tuple(cell.strip().strip('"') for cell in line.split(",")) for line in text.split("\n") if line.strip()]
         if rows and not any(map(numeric, rows[0])) and len(rows[0]) > 1:
-            yield Table(entry, rows[0], tuple(row for row in rows[1:] if len(row) == len(rows[0])))
+            yield UnknownTable(entry, rows[0], tuple(row for row in rows[1:] if len(row) == len(rows[0])))
 
 
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
