@@ -27,7 +27,6 @@ from seldio.formats import TextFile
 from seldio.formats.cells import from_utf16, numeric
 from seldio.formats.diagnosis import plain_lines
 from seldio.formats.own_dataset import OwnDataset, parsed
-from seldio.formats.trees import TYPES
 from seldio.media.audio import probe_entry
 from seldio.media.heard import array_heard
 from seldio.schema.dataset_file import ColumnKeys
@@ -115,7 +114,9 @@ class NewDataset:
 
     def __init__(self, source: Source, said: SaidOfColumns) -> None:
         self.source, self.said = source, said
-        self.tables = list(_tables(source))
+        catalogue = Catalogue(source)
+        self.tables = list(_tables(catalogue))
+        self.sounds = [entry for one in catalogue.of("recording") for entry in one.files]
 
     @cached_property
     def columns(self) -> list[ProposedColumn]:
@@ -165,12 +166,11 @@ class NewDataset:
     @cached_property
     def sound(self) -> dict[str, Any]:
         """What all recordings have in common."""
-        sounds = [entry for entry in self.source if TYPES.get(entry.name.rpartition(".")[2].lower()) == "audio"]
-        headers = [probe_entry(entry) for entry in sounds]
+        headers = [probe_entry(entry) for entry in self.sounds]
         rates = {header.rate for header in headers}
         found: dict[str, Any] = {"rate": rates.pop()} if len(rates) == 1 else {}
         if headers and {header.channels for header in headers} == {4}:
-            one = array_heard(sounds[0])
+            one = array_heard(self.sounds[0])
             if one is not None and (array := one.heard or one.named):
                 found = {"arrays": [array], **found}
         return found
@@ -238,7 +238,7 @@ class NewDataset:
         ways = ("clockwise", "counter-clockwise") if [*self.open_questions] else (self.said.azimuth,)
         for way in ways if any(one.field == "azimuth" for one in self.columns) else (None,):
             chosen = NewDataset.__new__(NewDataset)
-            chosen.source, chosen.tables = self.source, self.tables
+            chosen.source, chosen.tables, chosen.sounds = self.source, self.tables, []
             chosen.said = SaidOfColumns(self.said.name, self.said.columns, way, self.said.zero, self.said.given)
             own = OwnDataset(OWN, "", parsed(as_toml(chosen.record).encode(), OWN)[0])
             file = TextFile(table.entry.path, table.entry.name, "clip", data)
@@ -266,12 +266,10 @@ class NewDataset:
         return place
 
 
-def _tables(source: Source) -> Iterator[UnknownTable]:
+def _tables(catalogue: Catalogue) -> Iterator[UnknownTable]:
     """The tables with a header that are of no known format."""
-    known = {file.entry.path for part in Catalogue(source).parts() if part.layout is not None for file in part.files}
-    for entry in source:
-        if not entry.name.lower().endswith(".csv") or entry.path in known:
-            continue
+    unknown = (one for one in catalogue.of("labels", "list") if one.format is None)
+    for entry in sorted((entry for one in unknown for entry in one.files), key=lambda entry: entry.name):
         data = entry.read()
         text = from_utf16(data) or plain_lines(data).decode(errors="replace")
         rows = [tuple(cell.strip().strip('"') for cell in line.split(",")) for line in text.split("\n") if line.strip()]
