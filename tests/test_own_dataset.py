@@ -9,6 +9,7 @@ import wave
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -16,10 +17,13 @@ import seldio
 from seldio.catalogues import own_datasets
 from seldio.check.description import as_text, describe
 from seldio.cli import app
-from seldio.errors import InvalidData, SeldioError
+from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import open_source
+from seldio.files.entries import plain_file
 from seldio.findings import Finding, raise_errors
 from seldio.formats.own_dataset import OwnDataset
+from seldio.media.audio import write_wav
+from seldio.media.recording import Recording
 
 ABOUT = """\
 name = "yard"
@@ -286,3 +290,43 @@ def test_new_believes_what_is_said_of_columns(tmp_path: Path) -> None:
     table = seldio.read(tmp_path / "a.csv")
     assert table["frame"].to_pylist() == [0, 1, 2]
     assert table["azimuth"].to_pylist() == [100.0, 101.0, 102.0]
+
+
+def test_info_writes_what_a_known_dataset_is(tmp_path: Path) -> None:
+    for name in ("dev-train/a.csv", "dev-test/b.csv"):
+        place = tmp_path / "set" / name
+        place.parent.mkdir(parents=True)
+        place.write_text("0,0,0,90,0,150\n1,2,0,90,0,150\n2,2,1,10,0,150\n3,2,1,11,0,150\n")
+    record(tmp_path / "set/dev-train/a.wav")
+    result = CliRunner().invoke(app, ["info", str(tmp_path / "set"), "--write"])
+    assert result.exit_code == 0, result.output
+    about = tomllib.loads((tmp_path / "set/dataset.toml").read_text("utf-8"))
+    assert about == {
+        "name": "set", "labels": {"formats": ["starss23"]}, "recordings": {"rate": 24000},
+        "splits": {"dev-test": {"folders": ["dev-test"]}, "dev-train": {"folders": ["dev-train"]}},
+    }  # fmt: skip
+    assert [finding.code for finding in found(tmp_path / "set") if finding.code.startswith("DAT")] == []
+    assert CliRunner().invoke(app, ["info", str(tmp_path / "set"), "--write"]).exit_code == 2
+
+
+def test_recordings_are_resampled_with_what_the_dataset_says_of_them(yard: Path, tmp_path: Path) -> None:
+    (yard / "dataset.toml").write_text(ABOUT + "\n[recordings]\nrate = 48000\n", "utf-8")
+    time = np.arange(48000 * 12) / 48000
+    tone = np.stack([np.sin(2 * np.pi * (220 * (n + 1)) * time) * 0.4 for n in range(4)])
+    with (yard / "train/a.wav").open("wb") as stream:
+        write_wav(stream, np.rint(tone * 32767).astype(np.int16), 48000)
+    done = seldio.convert(yard, tmp_path / "out", "24khz")
+    assert "1 recording to 24,000 Hz" in str(done)
+    assert codes(tmp_path / "out") == []
+    with Recording(plain_file(tmp_path / "out/train/a.wav")) as sound:
+        made = sound.read()
+    assert (made.shape, sound.rate) == ((4, 24000 * 12), 24000)
+    assert np.abs(made - tone[:, ::2])[:, 100:-100].max() < 2e-3  # also where parts meet
+    assert (tmp_path / "out/train/a.csv").read_text() == A
+
+
+@pytest.mark.parametrize("target", ["1khz", "500khz"])
+def test_a_rate_that_no_recording_has_is_refused(yard: Path, tmp_path: Path, target: str) -> None:
+    record(yard / "train/a.wav")
+    with pytest.raises(UsageError, match="choose a rate"):
+        seldio.convert(yard, tmp_path / "out", target)

@@ -181,8 +181,8 @@ def _mera(paths: list[str], reference: str | None, out: Path | None) -> ExitCode
 # --- conversion -------------------------------------------------------------------------------------------------------
 
 _TO = (
-    "Format to write (seldio formats lists them); foa or mic for recordings; or hf-parquet, webdataset, audiofolder or "
-    "videofolder to store a whole dataset, and files to restore it."
+    "Format to write (seldio formats lists them); foa, mic or a rate such as 24khz for recordings; or hf-parquet, "
+    "webdataset, audiofolder or videofolder to store a whole dataset, and files to restore it."
 )
 _FILL = (
     "Value for a field that the target needs and SOURCE lacks; angles in degrees, distance in metres (distance=2.5 is "
@@ -316,10 +316,15 @@ def info(
         "Format of the files; detected from their content by default.", "--format", "-f"
     ),
     json: bool = JSON,
+    write: bool = typer.Option(False, "--write", help="Write what it is into dataset.toml, in its root."),
 ) -> ExitCode:
     """Describe a source: its format and why; clips, events and classes; questions; levels of a recording."""
     from seldio import api
 
+    if write:
+        from seldio.conversion.new_dataset import write_known
+
+        typer.echo(f"{printable(str(write_known(path, format)))} written")
     description = api.info(path, format=format)
     print_json(description) if json else print_wrapped(str(description))
     return ExitCode.CLEAN

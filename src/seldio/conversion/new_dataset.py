@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from seldio.catalogues import Catalogue
 from seldio.errors import UsageError
-from seldio.files import Entry, Source, write_bytes
+from seldio.files import Entry, Source, open_source, write_bytes
 from seldio.files.sources import OWN
 from seldio.findings import raise_errors
 from seldio.formats import TextFile
@@ -259,11 +259,38 @@ class NewDataset:
         """
         if questions := [*self.open_questions]:
             raise UsageError("; ".join(questions))
-        place = Path(self.source.path) / OWN
-        if place.exists():
-            raise UsageError(f"{printable(str(place))} is there already: change it, or move it away")
-        write_bytes(place, as_toml(self.record).encode(), place.parent)
-        return place
+        return _written(self.record, Path(self.source.path))
+
+
+def write_known(path: str, format: str | None = None) -> Path:
+    """Write what a folder with labels of known formats is: these, its recordings and its splits.
+
+    Raises:
+        UsageError: it is no folder of such labels, or the file is there.
+    """
+    with open_source(path, raise_errors) as source:
+        if source.kind != "folder" or source.stored:
+            raise UsageError(f"{printable(path)} is no folder of label files")
+        told = Catalogue(source, format)
+        formats = sorted({one.format for one in told.of("labels") if one.format is not None})
+        if not formats:
+            raise UsageError(
+                f"{printable(path)} holds no labels of a known format: seldio new proposes what their columns are"
+            )
+        new = NewDataset(source, SaidOfColumns())
+        names = [entry.name for part in told.labels for file in part.files for entry in (file.entry,)]
+        folders = {part for name in names for part in name.split("/")[:-1]}
+        splits = {name: {"folders": [name]} for name in sorted(folders) if is_name(name)}
+        record = new.record | {"labels": {"formats": formats}} | ({"splits": splits} if splits else {})
+    return _written(record, Path(path))
+
+
+def _written(record: Mapping[str, Any], folder: Path) -> Path:
+    place = folder / OWN
+    if place.exists():
+        raise UsageError(f"{printable(str(place))} is there already: change it, or move it away")
+    write_bytes(place, as_toml(record).encode(), folder)
+    return place
 
 
 def _tables(catalogue: Catalogue) -> Iterator[UnknownTable]:
