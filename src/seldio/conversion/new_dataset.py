@@ -266,11 +266,11 @@ def write_known(path: str, format: str | None = None) -> Path:
     """Write what a folder with labels of known formats is: these, its recordings and its splits.
 
     Raises:
-        UsageError: it is no folder of such labels, or the file is there.
+        UsageError: it is not a folder of such labels, or the file is there.
     """
     with open_source(path, raise_errors) as source:
         if source.kind != "folder" or source.stored:
-            raise UsageError(f"{printable(path)} is no folder of label files")
+            raise UsageError(f"{printable(path)} is not a folder of label files")
         told = Catalogue(source, format)
         formats = sorted({one.format for one in told.of("labels") if one.format is not None})
         if not formats:

@@ -40,7 +40,7 @@ def rate_of(target: str) -> int | None:
     """The rate that a target names; None where it names none.
 
     Raises:
-        UsageError: it is no possible rate.
+        UsageError: it is not a possible rate.
     """
     match = TARGET.fullmatch(target)
     if match is None:
@@ -57,7 +57,7 @@ def convert_rate(path: str | os.PathLike[str], out: str | os.PathLike[str] | Bin
     Labels, videos and all else are copied; what ``dataset.toml`` says of the rate is put right.
 
     Raises:
-        UsageError: there is no recording, or the output is no file or folder, or the source itself.
+        UsageError: there are no recordings, or the output is not a file or folder, or the source itself.
         SeldioError: a recording cannot be read, or the disk fails.
     """
     if not isinstance(out, str | os.PathLike):
