@@ -29,11 +29,11 @@ import soundfile
 import stored
 
 import seldio
+from seldio.catalogues.look import Recognised
 from seldio.check.labels import label_findings
 from seldio.check.validation import validate
 from seldio.findings import Finding
 from seldio.formats import TextFile, get
-from seldio.formats.recognise import Recognised
 from seldio.media.recording import Recording
 from seldio.media.video import Video
 from seldio.media.video_writing import VideoWriter

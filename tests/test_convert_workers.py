@@ -27,6 +27,7 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio import catalogues, synth
+from seldio.catalogues.look import Recognised
 from seldio.cli import app
 from seldio.conversion import labels as conversion
 from seldio.conversion.inputs import label_parts
@@ -39,7 +40,6 @@ from seldio.findings import Sink, raise_errors
 from seldio.formats import LABEL_FORMATS, get, parquet
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.parquet import PARQUET, read_parquet, write_clips, write_parquet
-from seldio.formats.recognise import Recognised
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
 
 pytestmark = pytest.mark.slow

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from seldio import geometry
 from seldio.errors import InvalidData
 from seldio.findings import Finding, raise_errors
-from seldio.formats import LabelReading, TextFile, dcase_json, get, json_text
+from seldio.formats import LabelReading, TextFile, dcase_json, get, json_text, stem_of
 from seldio.formats.dcase_json import DCASE2026, JsonLayout
-from seldio.formats.recognise import stem_of
 from seldio.schema.events import COLUMNS, ClipFile, origin_of
 
 FORMAT = get("dcase2026")

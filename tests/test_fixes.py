@@ -22,6 +22,7 @@ from strategies import BOM, broken_files, label_files, text_file
 from test_rules import ALL, Case
 from typer.testing import CliRunner
 
+from seldio.catalogues.look import Recognised
 from seldio.check import repair
 from seldio.check.labels import label_findings
 from seldio.check.repair import Fixed, fix
@@ -31,7 +32,6 @@ from seldio.findings import Finding, Severity
 from seldio.formats import LabelReading, get
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
-from seldio.formats.recognise import Recognised
 from seldio.rules import CATALOGUE
 
 #: Each kind of column, with a header and without; `make test-slow` takes them all.

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from test_cli import seldio as command
 
 import seldio
+from seldio.catalogues.look import named_like_labels
 from seldio.findings import Finding, raise_errors
 from seldio.formats import TOOLS, TextFile, get
 from seldio.formats.label_tools import ToolFormat, ToolLabel, text_of
-from seldio.formats.recognise import named_like_labels
 from seldio.formats.trajectories import place
 from seldio.rules import CATALOGUE
 from seldio.schema.event_rows import Event, from_events, to_events

@@ -23,11 +23,10 @@ from strategies import BOM, ODD_CELLS, REAL, broken_files, event_tables, label_f
 
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.findings import Finding, Severity, raise_errors
-from seldio.formats import LABEL_FORMATS, LabelFormat, LabelReading, TextFile, get, label_csv
+from seldio.formats import LABEL_FORMATS, LabelFormat, LabelReading, TextFile, get, label_csv, stem_of
 from seldio.formats.companions import alone
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import CsvPart, Dialect
-from seldio.formats.recognise import stem_of
 from seldio.rules import CATALOGUE
 from seldio.schema.event_rows import Event, to_events
 from seldio.schema.events import origin_of

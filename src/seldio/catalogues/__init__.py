@@ -23,14 +23,7 @@ from typing import TYPE_CHECKING, cast
 import pyarrow as pa
 
 from seldio import formats
-from seldio.catalogues.parts import NamedEntry, Part
-from seldio.errors import InvalidData
-from seldio.files import Entry, Source
-from seldio.files.sources import is_own, own_files
-from seldio.findings import Finding, Sink
-from seldio.formats import Format, LabelFormat, TextFile, get
-from seldio.formats.detect import Wanted
-from seldio.formats.recognise import (
+from seldio.catalogues.look import (
     PARQUET_SUFFIX,
     Content,
     clip_names,
@@ -40,6 +33,13 @@ from seldio.formats.recognise import (
     named_like_labels,
     usable,
 )
+from seldio.catalogues.parts import NamedEntry, Part
+from seldio.errors import InvalidData
+from seldio.files import Entry, Source
+from seldio.files.sources import is_own, own_files
+from seldio.findings import Finding, Sink
+from seldio.formats import Format, LabelFormat, TextFile, get
+from seldio.formats.detect import Wanted
 
 if TYPE_CHECKING:
     from seldio.catalogues.groups import FileGroup, Kind

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pyarrow as pa
 
+from seldio.catalogues.look import Recognised, read_files, usable
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry
 from seldio.findings import Sink
 from seldio.formats import Format, LabelFormat, TextFile, get
-from seldio.formats.recognise import Recognised, read_files, usable
 from seldio.schema.events import origin_of
 from seldio.text import printable
 

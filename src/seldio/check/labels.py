@@ -17,11 +17,11 @@ import pyarrow as pa
 
 from seldio import rules
 from seldio.catalogues import evidence
+from seldio.catalogues.look import Recognised, in_utf8
 from seldio.catalogues.parts import Part, resolved
 from seldio.findings import Finding, Rule, raise_errors
 from seldio.formats import LabelFormat, LabelReading, TextFile, get, named
 from seldio.formats.base import FileRows, Ints, Place
-from seldio.formats.recognise import Recognised, in_utf8
 from seldio.rules.base import Labels
 from seldio.rules.labels import JUDGED_BY
 from seldio.rules.profiles import FileNumbers, Profile

@@ -8,14 +8,15 @@ import re
 
 from seldio import formats
 from seldio.catalogues import Catalogue
+from seldio.catalogues.look import PARQUET_SUFFIX, suffixes, wordy
 from seldio.clock import HOP
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source, open_source, read_entries
 from seldio.findings import raise_errors
+from seldio.formats import stem_of
 from seldio.formats.datasets import COUNTED, clip_range, expected_clips
 from seldio.formats.items import ItemFormat
 from seldio.formats.mera import gold_of, id_value
-from seldio.formats.recognise import PARQUET_SUFFIX, stem_of, suffixes, wordy
 from seldio.rules.collection import Reference
 from seldio.rules.item_table import ItemFile, ItemTable
 from seldio.rules.items import repeated_id

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from seldio import formats, rules, wings
 from seldio.catalogues import Catalogue, own_datasets
+from seldio.catalogues.look import Recognised
 from seldio.catalogues.parts import Part
 from seldio.check import gate
 from seldio.check.labels import LabelCheck, LabelGroup
@@ -26,7 +27,6 @@ from seldio.files import Entry, Source
 from seldio.files.sources import Lookup, is_own, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, Sink, gathered
 from seldio.formats import LabelFormat
-from seldio.formats.recognise import Recognised
 from seldio.formats.trees import Tree, read_tree
 from seldio.rules.audio import check_recordings
 from seldio.rules.collection import Collection, Reference

@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from functools import cache
 
 from seldio import rules
+from seldio.catalogues.look import Recognised
 from seldio.catalogues.parts import Part, resolved
 from seldio.check.labels import CheckedLabels, LabelGroup, checked
 from seldio.errors import InvalidData
 from seldio.findings import Finding, Rule, Severity
-from seldio.formats.recognise import Recognised
 from seldio.rules.base import Labels
 from seldio.text import plural
 

@@ -20,11 +20,10 @@ import pyarrow as pa
 from seldio import geometry
 from seldio.conversion.frames import class_keys, has, numbered, with_column, with_times
 from seldio.errors import DataError, UsageError
-from seldio.formats import LabelFormat
+from seldio.formats import LabelFormat, stem_of
 from seldio.formats.cells import LIMIT
 from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
-from seldio.formats.recognise import stem_of
 from seldio.geometry import FARTHEST
 from seldio.schema.arrays import from_numpy, from_texts, pc, to_mask, to_numpy
 from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from seldio.catalogues.look import named_like_labels
 from seldio.conversion.frames import are_events, has, numbered
 from seldio.conversion.inputs import read_tables
 from seldio.conversion.losses import plan
@@ -17,9 +18,8 @@ from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import open_source
 from seldio.files.sources import OWN
 from seldio.findings import raise_errors
-from seldio.formats import LabelFormat, get
+from seldio.formats import LabelFormat, get, stem_of
 from seldio.formats.cells import number_in
-from seldio.formats.recognise import named_like_labels, stem_of
 from seldio.formats.trees import TYPES
 from seldio.schema.events import event_table
 from seldio.text import clipped, listed, plural, printable

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 
 from seldio.catalogues import Catalogue
+from seldio.catalogues.look import Recognised, is_table, named_like_labels
 from seldio.catalogues.parts import NamedEntry, Part, checked_clips
 from seldio.check.vetting import Faults, vet
 from seldio.errors import InvalidData, UnknownFormat, UsageError
@@ -19,7 +20,6 @@ from seldio.files import Entry, Source
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats import LabelFormat, get
-from seldio.formats.recognise import Recognised, is_table, named_like_labels
 from seldio.schema.events import Origin, origin_of, with_origin
 from seldio.text import printable
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from seldio.catalogues import Catalogue
+from seldio.catalogues.look import PARQUET_SUFFIX
 from seldio.errors import UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import reopened
 from seldio.findings import Sink, raise_errors
 from seldio.formats import get
-from seldio.formats.recognise import PARQUET_SUFFIX
 from seldio.text import json_text, plural, printable
 
 if TYPE_CHECKING:

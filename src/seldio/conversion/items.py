@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from seldio import formats
 from seldio.catalogues import Catalogue
+from seldio.catalogues.look import PARQUET_SUFFIX
 from seldio.catalogues.parts import Part
 from seldio.check.reference import RUENVAQA
 from seldio.conversion.item_inputs import in_memory, read_items
@@ -40,7 +41,6 @@ from seldio.formats.json_items import JsonItems
 from seldio.formats.json_layout import AsWritten
 from seldio.formats.mera_submission import SUBMISSION, zipped
 from seldio.formats.parquet import too_large
-from seldio.formats.recognise import PARQUET_SUFFIX
 from seldio.rules.item_table import moved
 from seldio.schema.arrays import pc
 from seldio.schema.qa import Item, Prediction, Rows, table_of

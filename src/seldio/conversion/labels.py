@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import pyarrow as pa
 
+from seldio.catalogues.look import Recognised, suffixes
 from seldio.catalogues.parts import Part, resolved
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.carry import carried, filled, given_class
@@ -33,7 +34,6 @@ from seldio.files.sources import reopened
 from seldio.findings import Finding
 from seldio.formats import LabelFormat, get
 from seldio.formats.label_csv import Dialect
-from seldio.formats.recognise import Recognised, suffixes
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, event_table, origin_of
 from seldio.schema.streams import TableBytes, from_stream, to_stream

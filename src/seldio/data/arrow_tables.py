@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 import pyarrow as pa
 
 from seldio import clock
+from seldio.catalogues.look import Recognised, check_classes, files_by_layout, usable
 from seldio.check.vetting import vet
 from seldio.conversion.inputs import raising_unknown
 from seldio.conversion.item_inputs import read_items
@@ -23,7 +24,6 @@ from seldio.findings import Finding, raise_errors
 from seldio.formats import LabelFormat, TextFile
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.items import ItemFormat
-from seldio.formats.recognise import Recognised, check_classes, files_by_layout, usable
 from seldio.schema.clips import ClipTable
 from seldio.schema.events import COLUMNS
 from seldio.schema.qa import ITEM_SCHEMA, Item, to_table

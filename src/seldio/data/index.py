@@ -21,6 +21,10 @@ import pyarrow as pa
 
 from seldio import formats
 from seldio.catalogues import Catalogue, own_datasets
+from seldio.catalogues.look import (
+    PARQUET_SUFFIX,
+    named_like_labels,
+)
 from seldio.catalogues.parts import Part, entries_by_clip, resolved
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.item_inputs import held_items
@@ -31,14 +35,9 @@ from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.sources import Lookup, is_remote, on_this_machine, remote_listing
 from seldio.findings import raise_errors
-from seldio.formats import PARQUET, Format, LabelFormat, get
+from seldio.formats import PARQUET, Format, LabelFormat, get, stem_of
 from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.items import ItemFormat
-from seldio.formats.recognise import (
-    PARQUET_SUFFIX,
-    named_like_labels,
-    stem_of,
-)
 from seldio.formats.trees import TYPES, Tree, read_tree
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.clips import Clip, ClipTable

@@ -252,6 +252,27 @@ def by_content(data: bytes, name: str) -> LabelFormat | None:
     return None
 
 
+def stem_of(name: str) -> str:
+    """A file name without its suffix, and without what else files of a layout have in their names."""
+    folder, slash, last = name.rpartition("/")
+    first, _, suffix = last.rpartition(".")
+    if not first:
+        return name
+    for pattern in _stems().get(f".{suffix.lower()}", ()):
+        first = pattern.sub("", first)
+    return folder + slash + first
+
+
+@cache
+def _stems() -> dict[str, list[re.Pattern[str]]]:
+    """What stands in names of files besides that of the clip, by suffix."""
+    found: dict[str, list[re.Pattern[str]]] = {}
+    for one in index():
+        for suffix in (one.suffix, *one.also) if one.stem else ():
+            found.setdefault(suffix, []).append(re.compile(one.stem))
+    return found
+
+
 def of_tool(data: bytes, name: str) -> bool:
     """Whether a file begins like labels of a tool or of a dataset with tables of its own."""
     found = by_content(data, name)
@@ -261,7 +282,7 @@ def of_tool(data: bytes, name: str) -> bool:
 def format_of_file(data: bytes, name: str) -> Format | None:
     """The format that a file looks like most, by its content and its name; None where it looks like none.
 
-    None of labels in csv, whose rows have to be looked at together (:func:`seldio.formats.recognise.files_by_layout`).
+    None of labels in csv, whose rows have to be looked at together (:func:`seldio.catalogues.look.files_by_layout`).
     """
     numbers = data[:2].lstrip(b'"')[:1].isdigit()  # no question begins so
     homes = [home for home in HOMES if not (numbers and home.holds == "items") and home.may_hold(data, name)]
@@ -310,4 +331,5 @@ __all__ = [
     "meant",
     "named",
     "of_table",
+    "stem_of",
 ]

@@ -20,13 +20,12 @@ from seldio.files import Entry, Source
 from seldio.files.sources import OWN as NAME
 from seldio.files.sources import own_files
 from seldio.findings import Finding, Sink
-from seldio.formats import get
+from seldio.formats import get, stem_of
 from seldio.formats.base import LabelFormat, Place, TextFile, TextLines
 from seldio.formats.datasets import clip_range
 from seldio.formats.diagnosis import plain_lines
 from seldio.formats.evidence import signature
 from seldio.formats.label_csv import Dialect, column
-from seldio.formats.recognise import stem_of
 from seldio.reader_rules import READER_RULES
 from seldio.text import clipped, listed
 from seldio.vocabularies import own_list

@@ -24,6 +24,7 @@ from typing import Literal
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
 from seldio import progress, rules
+from seldio.catalogues.look import check_classes
 from seldio.check.description import description
 from seldio.check.validation import examine
 from seldio.conversion.inputs import with_companions
@@ -35,7 +36,6 @@ from seldio.files.entries import hidden
 from seldio.files.writing import remove_tree
 from seldio.findings import Finding, Report, Severity, Sink
 from seldio.formats.datasets import LOOSE
-from seldio.formats.recognise import check_classes
 from seldio.formats.trees import read_tree
 from seldio.hub.card import About, Card, croissant, made_card, read_card
 from seldio.hub.client import Unreachable, checked_commit, endpoint, hub, patiently

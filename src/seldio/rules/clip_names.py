@@ -16,8 +16,8 @@ from collections.abc import Collection as Names
 from typing import NamedTuple
 
 from seldio.findings import SINGLY, Finding
+from seldio.formats import stem_of
 from seldio.formats.datasets import TOPS
-from seldio.formats.recognise import stem_of
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import listed, plural, printable

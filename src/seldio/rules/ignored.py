@@ -6,11 +6,11 @@ import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 
+from seldio.catalogues.look import files_by_layout, usable
 from seldio.errors import InvalidData
 from seldio.files import Entry, Source
 from seldio.findings import Finding
 from seldio.formats import TextFile
-from seldio.formats.recognise import files_by_layout, usable
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import listed, plural, printable

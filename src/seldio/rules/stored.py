@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from seldio.catalogues.look import PARQUET_SUFFIX
 from seldio.errors import InvalidData
 from seldio.files import Entry
 from seldio.files.exports import DATA, LABELS, manifest
@@ -15,7 +16,6 @@ from seldio.files.parquet_files import parquet_file
 from seldio.findings import Finding
 from seldio.formats import TextFile
 from seldio.formats.parquet import DAMAGE, PARQUET
-from seldio.formats.recognise import PARQUET_SUFFIX
 from seldio.formats.trees import Tree
 from seldio.rules.collection import Collection, Found
 from seldio.rules.registry import ERROR, WARNING, rule

@@ -17,7 +17,7 @@ from typing import BinaryIO, Literal, NamedTuple, Protocol, cast
 from seldio import formats
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Severity, Sink
-from seldio.formats import LabelFormat, LabelReading, TextFile, cells
+from seldio.formats import LabelFormat, LabelReading, TextFile, cells, stem_of
 from seldio.formats.base import PARQUET_MAGIC, TRAJECTORY
 from seldio.formats.detect import Detection, Wanted, choose_layout, closest, detect, means_the_same, offered
 from seldio.formats.diagnosis import plain_lines
@@ -50,27 +50,6 @@ def clip_names(names: Sequence[str]) -> list[str]:
     clips = [stem_of(name) if counts[stem] > 1 else stem for name, stem in zip(names, stems, strict=True)]
     # a table holds text; bytes of a name that are not UTF-8 are escaped
     return [clip if clip.isascii() else clip.encode(errors="backslashreplace").decode() for clip in clips]
-
-
-def stem_of(name: str) -> str:
-    """A file name without its suffix, and without what else files of a layout have in their names."""
-    folder, slash, last = name.rpartition("/")
-    first, _, suffix = last.rpartition(".")
-    if not first:
-        return name
-    for pattern in _stems().get(f".{suffix.lower()}", ()):
-        first = pattern.sub("", first)
-    return folder + slash + first
-
-
-@cache
-def _stems() -> dict[str, list[re.Pattern[str]]]:
-    """What stands in names of files besides that of the clip, by suffix."""
-    found: dict[str, list[re.Pattern[str]]] = {}
-    for one in formats.index():
-        for suffix in (one.suffix, *one.also) if one.stem else ():
-            found.setdefault(suffix, []).append(re.compile(one.stem))
-    return found
 
 
 @cache
