@@ -14,6 +14,9 @@ with tempfile.TemporaryDirectory() as folder:
     root = Path(folder) / "starss23"
     write_tree(root, seed=7, seconds=8.0, media=("audio",))
 
+    for group in seldio.catalogue(root).groups:
+        print(f"{len(group.files)} files: {group.kind}, {group.format or 'no format'} ({group.certainty})")
+
     dataset = seldio.open(root)
     print(dataset)
     train = dataset.select(split="dev-train")
