@@ -253,7 +253,7 @@ def test_the_guard_of_csv_can_be_undone(text: str) -> None:
 def test_markdown_tables_keep_their_shape(text: str) -> None:
     lines = rendered(made(text, profile=text), "markdown").splitlines()
     start = next(n for n, line in enumerate(lines) if line.startswith("| system"))
-    assert lines[start + 1] == "| --- | ---: | ---: | ---: |"
+    assert re.fullmatch(r"\| ---+ (\| --+-: ){3}\|", lines[start + 1])
     assert lines[start + 2].count("|") == 5
     assert "`" not in lines[start + 2]
     assert "<" not in "".join(lines)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from seldio.api import read as read
     from seldio.api import score as score
     from seldio.api import validate as validate
+    from seldio.api import verify as verify
     from seldio.api import write as write
     from seldio.data import decode as decode
     from seldio.data import export as export
@@ -53,6 +54,7 @@ _HOMES = {
     "diff": "seldio.api",
     "score": "seldio.api",
     "rank": "seldio.api",
+    "verify": "seldio.api",
     "compare": "seldio.api",
     "view": "seldio.viewer.page",
     "plot": "seldio.viewer.plot",

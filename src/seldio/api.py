@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from seldio.reports.tables import ScoreReport
 
 __all__ = [
-    "Description", "Validation", "compare", "convert", "diff", "info", "rank", "read", "score", "validate", "write",
+    "Description", "Validation", "compare", "convert", "diff", "info", "rank", "read", "score", "validate", "verify",
+    "write",
 ]  # fmt: skip
 
 Path = str | os.PathLike[str]
@@ -847,6 +848,34 @@ def rank(
     several = [scores] if isinstance(scores, str | os.PathLike | ScoreReport) else scores
     parts = [scores_of([one]) if isinstance(one, ScoreReport) else read_scores(one) for one in several]
     return report(collected(parts), _names(metrics))
+
+
+@wings.needed("verify")
+def verify(
+    signature: str, predictions: Any, reference: Any = None, *, format: str | None = None,
+    fields: Mapping[str, str] | str | None = None,
+) -> list[str]:  # fmt: skip
+    """Tell whether answers and questions are those that the signature of a score names.
+
+    Args:
+        signature: the line of the report, such as ``seldio 0.2.0|so-bench|no judge|ref 9f3c…|pred 1a2b…``.
+        predictions: the answers, in any format, order or layout: a path, or as for :func:`score`.
+        reference: the questions; None where the predictions hold them.
+        format: the format of the predictions; detected from their content by default.
+        fields: the keys or columns of a file of your own, as in :func:`score`.
+
+    Returns:
+        What differs, a sentence each; empty where nothing does.
+
+    Raises:
+        UsageError: *signature* is none.
+        InvalidData: a file has an error.
+    """
+    from seldio.conversion.item_inputs import in_memory
+    from seldio.scores.answers import verified
+
+    asked = in_memory(reference, "reference") if reference is not None else None
+    return verified(signature, in_memory(predictions, "predictions"), asked, _own_keys(fields, format))
 
 
 # --- versions -------------------------------------------------------------------------------------------------------

@@ -74,7 +74,8 @@ OWN: tuple[Wing, ...] = (
     _wing(
         "answers", "reading replies and scoring them",
         "answers scores.answers scores.intervals scores.jasco scores.judge scores.multiple_choice scores.replies "
-        "scores.ruenvaqa scores.so_bench scores.verdicts rules.item_answers", "scoring",
+        "scores.ruenvaqa scores.signatures scores.so_bench scores.verdicts rules.item_answers cli.verify", "scoring",
+        Verb("verify", "Tell whether files are those that a score signature names.", "seldio.cli.verify:verify"),
     ),
     _wing("mera", "submissions to MERA", "check.mera rules.mera rules.mera_verdict", "answers"),
     _wing(

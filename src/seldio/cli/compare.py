@@ -146,7 +146,7 @@ def compare(
     from seldio.reports import Options, checked
 
     if table is not None and (json or checked(output, "scores") == "json"):
-        raise UsageError("--table: json holds every table; use --output csv, markdown, html or text")
+        raise UsageError("--table: json holds every table; use --output csv, markdown, html, latex or text")
     checked(output, "scores")
     choices: Any = {
         "average": average,

@@ -95,7 +95,7 @@ JSON: Any = typer.Option(False, "--json", help="Print JSON.")
 REPORT = "Report"
 REPORT_FORM: Any = typer.Option(
     "text", metavar="FORM", rich_help_panel=REPORT,
-    help="Form of the report: text, json, csv, markdown or html; json and csv keep every digit.",
+    help="Form of the report: text, json, csv, markdown, html or latex; json and csv keep every digit.",
     autocompletion=lambda incomplete: complete_outputs(incomplete, "scores"),
 )  # fmt: skip
 REPORT_JSON: Any = typer.Option(False, "--json", help="Short for --output json.", rich_help_panel=REPORT)

@@ -181,7 +181,7 @@ def score(
     from seldio.reports import Options, checked
 
     if table is not None and (json or checked(output, "scores") == "json"):
-        raise UsageError("--table: json holds every table; use --output csv, markdown, html or text")
+        raise UsageError("--table: json holds every table; use --output csv, markdown, html, latex or text")
     checked(output, "scores")
     if items is not None and len(predictions) > 1:
         raise UsageError("--items takes one system; seldio compare --items shows where several part")

@@ -55,6 +55,7 @@ OUTPUTS: dict[str, Output] = {
         Output("junit", "seldio.reports.ci:junit", scores=False),
         Output("markdown", "seldio.reports.markup:markdown"),
         Output("html", "seldio.reports.markup:page"),
+        Output("latex", "seldio.reports.latex:latex", findings=False),
         *plugins.rows("outputs", Output),
     )
 }

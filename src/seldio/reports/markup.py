@@ -24,6 +24,10 @@ _SPECIAL = re.compile(f"(?P<markup>{_MARKUP})|{_REFERENCE}")
 _UNSPEAKABLE = re.compile(r"[|`\\]")
 
 
+#: Wider columns are not padded.
+_READABLE = 40
+
+
 def markdown(subject: Subject, options: Options) -> Iterator[str]:
     """The sections of *subject*, blocks with an empty line between them, then what the columns mean."""
     for number, block in enumerate(_blocks(subject, options)):
@@ -40,6 +44,9 @@ def _blocks(subject: Subject, options: Options) -> Iterator[str]:
             yield f"Over {escaped(section.over)}.\n"
         if section.settings:
             yield f"Settings: {escaped(section.settings)}.\n"
+        if section.signature:
+            plain = section.signature.replace("`", "'")
+            yield f"Signature: `{plain}`\n"
         for system, notices in section.urgent:
             if system:
                 yield f"{escaped(system)}:\n"
@@ -63,12 +70,20 @@ def _note(notice: Notice) -> str:
 
 
 def _table(table: Table) -> str:
-    lines = [
-        [escaped(column.header) for column in table.columns],
-        ["---:" if each else "---" for each in table.numeric],
-    ]
-    lines += ([_cell(cell, column) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows)
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    heads = [escaped(column.header) for column in table.columns]
+    rows = [[_cell(cell, column) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows]
+    numeric = table.numeric
+    wide = [max(3 + right, *map(len, cells)) for right, *cells in zip(numeric, heads, *rows, strict=True)]
+    linked = any(isinstance(cell, Phrase) for row in table.rows for cell in row)
+    wide = [0 if linked or width > _READABLE else width for width in wide]  # source is to be read, not to be scrolled
+
+    def line(cells: Sequence[str]) -> str:
+        return (
+            f"| {' | '.join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(cells, wide, numeric, strict=True))} |\n"
+        )
+
+    rule = ["-" * max(width - right, 3) + ":" * right for width, right in zip(wide, numeric, strict=True)]
+    return "".join(map(line, (heads, rule, *rows)))
 
 
 def _cell(cell: Cell, column: Column) -> str:
@@ -131,6 +146,8 @@ def page(subject: Subject, options: Options) -> Iterator[str]:
             yield f"<p>{_safe(section.title)}</p>\n"
         if section.settings:
             yield f"<p>Settings: {_safe(section.settings)}</p>\n"
+        if section.signature:
+            yield f"<p>Signature: <code>{_safe(section.signature)}</code></p>\n"
         for system, notices in section.urgent:
             yield f"<p>{_safe(system)}:</p>\n" if system else ""
             yield _list(notices)

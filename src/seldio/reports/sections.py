@@ -41,6 +41,7 @@ class Section(NamedTuple):
     urgent: Sequence[tuple[str, Sequence[Notice]]] = ()
     tables: Sequence[Table] = ()  # in their order
     notices: Sequence[Notice] = ()  # to be read behind them
+    signature: str = ""  # what the numbers rest on
 
 
 def sections(subject: Subject, options: Options) -> list[Section]:
@@ -60,6 +61,7 @@ def sections(subject: Subject, options: Options) -> list[Section]:
             _settings({name: each for name, each in report.settings.items() if not (each is None or each is False)}),
             [] if several else urgent, [table.briefly for table in report.tables[several:]],
             sorted((each for each in report.notices if not each.first), key=lambda each: not each.grave),
+            printable(report.signature),
         )
         for report in subject
     ]  # fmt: skip
@@ -72,7 +74,7 @@ def _one_table(reports: Sequence[ScoreReport], name: str) -> Section:
              for report in reports]  # fmt: skip
     headline = printable(table.title) if several else f"{_headline(reports[0])}: {printable(table.title)}"
     return Section(headline, urgent=[(system if several else "", some) for system, some in notes if some],
-                   tables=[table])  # fmt: skip
+                   tables=[table], signature="" if several else printable(reports[0].signature))  # fmt: skip
 
 
 def meanings(subject: Subject, options: Options) -> list[tuple[str, str]]:

@@ -27,6 +27,8 @@ def csv_text(subject: Subject, options: Options) -> Iterator[str]:
     else:
         lines: list[Sequence[str]] = [LONG]
         for report in subject:
+            if report.signature:
+                lines.append([guarded(report.system), report.profile, "signature", "", "", guarded(report.signature)])
             for table in report.tables:
                 for row in table.rows:
                     head = [guarded(text) for text in (report.system, report.profile, table.name, str(row[0]))]

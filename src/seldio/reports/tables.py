@@ -205,6 +205,7 @@ class ScoreReport:
         tables: the first one is the overall score.
         notices: what there is to know.
         settings: options that shape the numbers.
+        signature: what the numbers rest on, in one line, see :mod:`seldio.scores.signatures`; empty where none is made.
     """
 
     system: str
@@ -214,6 +215,7 @@ class ScoreReport:
     tables: tuple[Table, ...]
     notices: tuple[Notice, ...] = ()
     settings: Mapping[str, str | float | int | bool | None] = dataclasses.field(default_factory=dict)
+    signature: str = ""
 
     def __iter__(self) -> Iterator[Table]:
         return iter(self.tables)

@@ -321,6 +321,8 @@ def _scores(subject: Subject, options: Options) -> Iterator[RenderableType]:
             yield Text(f"over {section.over}")
             if settings := section.settings if everything else section.chosen:
                 yield Text(settings, "dim")
+            if everything and section.signature:
+                yield Text(section.signature, "dim", overflow="fold")
             yield Text()
         for system, notices in section.urgent:
             if system:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path as LocalPath
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from seldio import formats
 from seldio.conversion.items import one_file
@@ -24,6 +24,7 @@ from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, PackedRows, Prediction, trusted
 from seldio.scores import verdicts
 from seldio.scores.scorers import JudgeOptions
+from seldio.scores.signatures import Signature, judged_by, signature
 from seldio.scores.so_bench import profiles
 from seldio.tasks.specs import KNOWN
 from seldio.text import listed, meant, plural, printable
@@ -91,9 +92,32 @@ def score_answers(
     kept: list[verdicts.ReplyVerdict] = []
     system, take = _named(predictions), kept.extend if options.items is not None else None
     report = PROFILES[sides.profile](sides.items, sides.outputs, sides.profile, system, options, take)
+    report = dataclasses.replace(report, signature=str(signed(sides, options)))
     if options.items is not None:
         verdicts.write(options.items, {system: kept}, sides.profile, predictions if reference is None else reference)
     return dataclasses.replace(report, notices=(*sides.notices, *report.notices)) if sides.notices else report
+
+
+def signed(sides: AnswerSides, options: AnswerOptions) -> Signature:
+    """What a score of *sides* rests on."""
+    given = {"allow_missing": options.allow_missing, **options.thresholds}
+    given |= {name: value for name, usual in (("join", "strict"), ("offline", "extract"))
+              if (value := getattr(options, name)) != usual}  # fmt: skip
+    model, url = (options.judge.model, options.judge.url) if options.judge is not None else (None, None)
+    judge = judged_by(model, url, _bytes(options.judgements) if options.judgements else None)
+    return signature(sides.profile, sides.items, sides.outputs, given, judge)
+
+
+def verified(text: str, predictions: Place, reference: Place | None, format: str | None = None) -> list[str]:
+    """What of a signature is otherwise in the files at hand, in words; empty where all is the same.
+
+    Raises:
+        UsageError: it is none; and as :func:`score_answers`.
+    """
+    known = Signature.parsed(text)
+    join: Any = dict(pair.partition("=")[::2] for pair in known.settings.split(",")).get("join", "strict")
+    options = AnswerOptions(profile=known.profile, join=join)
+    return known.differences(signed(read_answers(predictions, reference, options, format), options))
 
 
 class AnswerSides(NamedTuple):
