@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -449,6 +450,26 @@ def test_the_report_for_people(labels: Path) -> None:
     assert any(line.startswith("  detect_time") and "the class sounds more than once" in line for line in lines)
     assert any("never asked: labels tell that somebody speaks" in line for line in lines)
     assert 30 == len([json.loads(line) for line in done.stdout.splitlines()])
+
+
+def test_a_total_that_is_not_reached_says_why(labels: Path, tmp_path: Path) -> None:
+    command = ["convert", str(labels), "--to", "so-bench", "-o", str(tmp_path / "qa.jsonl"), "--total", "100000"]
+    told = " ".join(RUN.invoke(app, command).stderr.split())
+    assert "questions instead of --total 100,000: no more can be asked of these labels; more clips" in told
+    told = " ".join(RUN.invoke(app, [*command, "--per-task", "2"]).stderr.split())
+    assert "instead of --total 100,000: --per-task leave no more of the " in told
+    assert "instead of" not in RUN.invoke(app, [*command[:-1], "30"]).stderr
+
+
+def test_a_terminal_is_shown_three_questions(labels: Path) -> None:
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "seldio", "convert", str(labels), "--to", "so-bench"]
+    done = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, text=True, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert 3 == shown.count("qa_id")
+    assert re.search(r"… [\d,]+ more lines: write them with -o FILE, or all of them here with -o -", done.stderr)
 
 
 def test_labels_through_a_pipe(labels: Path) -> None:

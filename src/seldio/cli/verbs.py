@@ -6,6 +6,7 @@ The latter are ``seldio formats``, ``rule`` and ``schema``.
 from __future__ import annotations
 
 import sys
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -287,16 +288,22 @@ def convert(
     from seldio import api
     from seldio.conversion.dispatch import named
     from seldio.engines import running
+    from seldio.formats import of_questions
 
     if path is not None:
         source, format = path, format if format is not None else named(source)
+    # thousands of questions are not poured on a terminal
+    shown = BytesIO() if out is None and sys.stdout.isatty() and of_questions(to) is not None else None
     with running(workers, engine, resume):
         converted = api.convert(
-            source, sys.stdout.buffer if out in (None, "-") else out, to, format=format, allow_loss=allow_loss,
+            source, shown or (sys.stdout.buffer if out in (None, "-") else out), to, format=format,
+            allow_loss=allow_loss,
             fill=named_texts(fill, "--fill", "distance=2.5 (metres)"), drop_unfit=drop_unfit, force=force, seed=seed,
             tasks=tasks, window=window, hop=hop, margin=named_numbers(margin, "--margin", "azimuth=10"), total=total,
             per_task=per_task, balance=balance, split=split, audio=audio, gain=gain,
         )  # fmt: skip
+    if shown is not None:
+        _show_some(shown.getvalue().decode("utf-8", "replace"))
     aside = converted.written == ("-",)  # the output itself goes to standard output
     if json:
         typer.echo(json_text(converted.as_dict(), indent=2, default=str), err=aside)
@@ -304,6 +311,15 @@ def convert(
     for line in converted.lines() if details else converted.brief():
         typer.echo(printable(line), err=True)
     return ExitCode.CLEAN
+
+
+def _show_some(text: str) -> None:
+    """Print the first lines of a file of questions, and how to have all of it."""
+    lines = text.splitlines()
+    for line in lines[:3]:
+        typer.echo(clipped(printable(line), 400))
+    if len(lines) > 3:
+        typer.echo(f"… {len(lines) - 3:,} more lines: write them with -o FILE, or all of them here with -o -", err=True)
 
 
 # --- describing data, and seldio itself ------------------------------------------------------------------------------

@@ -272,13 +272,22 @@ def _choice(
 def _none_left(
     tally: QuestionTally, kept: Mapping[str, int], options: QuestionOptions, module: ModuleType
 ) -> Iterator[str]:
-    """A sentence for the tasks of which no question is left because of the total, one for those that are uneven."""
+    """Sentences: why there are fewer than the total, which tasks it leaves none of, and which are too uneven."""
     even = {task: count - tally.skipped[task, UNEVEN] for task, count in tally.asked.items()}
     proportions = {name: task.weight for name, task in module.TASKS.items()}
     wanted = mix.targets(even, per_task=options.per_task, balance=options.balance, total=options.total,
                          proportions=proportions) if options.selects else even  # fmt: skip
     gone = [task for task in module.TASKS if tally.asked[task] and not kept.get(task)]
-    number = plural(sum(kept.values()), "question")
+    made = sum(kept.values())
+    number = plural(made, "question")
+    if options.total is not None and made < options.total:
+        limits = [name for name, on in (("--balance", options.balance), ("--per-task", options.per_task)) if on]
+        why = (
+            f"{' and '.join(limits)} leave no more of the {sum(tally.asked.values()):,} that can be asked"
+            if limits
+            else "no more can be asked of these labels; more clips, a smaller --hop or smaller margins give more"
+        )
+        yield f"{number} instead of --total {options.total:,}: {why}"
     small = [task for task in gone if even[task] and not wanted.get(task)]
     uneven = "too few of them even each other's answers out; ask about more labels, or leave out --balance"
     for some, why in (
