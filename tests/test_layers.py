@@ -320,7 +320,6 @@ _TELLERS = {
     "check/mera.py": 3,
     "check/reference.py": 4,
     "conversion/first_steps.py": 3,
-    "conversion/inputs.py": 1,
     "conversion/items.py": 1,
     "conversion/questions.py": 1,
     "conversion/recordings.py": 8,

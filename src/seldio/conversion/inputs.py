@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 
 from seldio.catalogues import Catalogue
-from seldio.catalogues.look import Recognised, is_table, named_like_labels
+from seldio.catalogues.look import Recognised
 from seldio.catalogues.parts import NamedEntry, Part, checked_clips
 from seldio.check.vetting import Faults, vet
 from seldio.errors import InvalidData, UnknownFormat, UsageError
-from seldio.files import Entry, Source
+from seldio.files import Source
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats import LabelFormat, get
@@ -37,22 +37,10 @@ def label_parts(
     size: int | None = None,
 ) -> list[Part]:  # fmt: skip
     """The label files of an open source, in parts."""
-
-    def named(entry: Entry) -> bool:
-        return named_like_labels(entry) if format is None else entry.name.lower().endswith(format.suffix)
-
-    entries = [
-        entry for entry in source
-        if not (without is not None and entry.local is not None and entry.local.is_relative_to(without))
-    ]  # fmt: skip
-    tables = entries if format is None and not source.single else []
-    entries = [entry for entry in entries if source.single or named(entry)]
-    if not any(entry.name.lower().endswith(".csv") for entry in entries):
-        entries += [entry for entry in tables if is_table(entry, "labels")]
-    found = Catalogue(source.restricted(entries), format, raising_unknown(sink)).parts(by_clip=by_clip, size=size)
+    found = Catalogue(source, format, raising_unknown(sink), without=without).parts(by_clip=by_clip, size=size)
     found = [part for part in found if part.questions is None]
     if not found and source.single:  # reading it says what it is instead of labels
-        found = [Part((NamedEntry(entry, entry.name, ""),)) for entry in entries]
+        found = [Part((NamedEntry(entry, entry.name, ""),)) for entry in source]
     checked_clips(found)
     return found
 
