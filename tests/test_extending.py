@@ -75,7 +75,7 @@ def test_the_entry_point_is_all_that_is_needed(place: Path) -> None:
     assert "[seldio.wings]\nlab2027 = lab2027.wings:LAB\n" in points.read_text("utf-8")
     held = {path.relative_to(place / "lab2027").as_posix() for path in (place / "lab2027").rglob("*.*")}
     assert {name for name in held if "__pycache__" not in name} == {
-        "lab2027.toml", "label_formats.py", "rules.py", "verbs.py", "wings.py", "vocabularies/lab2027.json",
+        "lab2027.toml", "label_formats.py", "rules.py", "storages.py", "verbs.py", "wings.py", "vocabularies/lab2027.json",
     }  # fmt: skip
 
 
@@ -108,6 +108,26 @@ def test_each_part_is_used_from_the_shell(installed: Seldio, lab: Path, line: st
     assert words in shown
 
 
+def test_a_dataset_is_stored_as_the_lab_does_and_comes_back_without_it(
+    installed: Seldio, missing: Seldio, lab: Path, tmp_path: Path
+) -> None:
+    for name in ("kettle.csv", "LICENSE"):
+        (tmp_path / "set").mkdir(exist_ok=True)
+        (tmp_path / "set" / name).write_bytes((lab / "kettle.csv").read_bytes() if name.endswith("csv") else b"free")
+    stored, back = tmp_path / "stored", tmp_path / "back"
+    shown, _, code = installed(["convert", f"{tmp_path}/set", "--to", "lab2027-folders", "-o", str(stored)], False)
+    assert (code, "1 clip from 2 files, in 2 files" in shown) == (0, True), shown
+    assert {path.relative_to(stored).as_posix() for path in stored.glob("[!.]*/**/*") if path.is_file()} == {
+        "media/kettle/kettle.csv", "other/LICENSE",
+    }  # fmt: skip
+
+    shown, _, code = missing(["convert", str(stored), "--to", "files", "-o", str(back)], False)
+    assert (code, "lab2027-folders to files: 1 clip" in shown) == (0, True), shown
+    assert {path.name: path.read_bytes() for path in back.iterdir()} == {
+        path.name: path.read_bytes() for path in (tmp_path / "set").iterdir()
+    }
+
+
 def test_each_part_is_used_from_python(place: Path, lab: Path) -> None:
     call = [sys.executable, "-W", "ignore", "-c", API]
     environment = os.environ | {"PYTHONPATH": str(place)}
@@ -123,10 +143,11 @@ def test_each_part_is_used_from_python(place: Path, lab: Path) -> None:
         ("score {kettle} -r {kettle} -p lab2027", "unknown profile 'lab2027'"),
         ("rule LAB901", "no rule 'LAB901'"),
         ("hears {kettle}", "No such command 'hears'"),
+        ("convert {kettle} --to lab2027-folders -o {out}", "unknown format 'lab2027-folders'"),
     ],
 )
 def test_what_is_missing_without_the_package_is_named(missing: Seldio, lab: Path, line: str, words: str) -> None:
-    shown, _, ended = missing(line.format(kettle=lab / "kettle.csv").split(), False)
+    shown, _, ended = missing(line.format(kettle=lab / "kettle.csv", out=lab / "out").split(), False)
     assert (ended, words in " ".join(shown.split())) == (2, True), shown
 
 
@@ -156,10 +177,14 @@ def test_what_a_wing_from_outside_needs_is_named_where_it_is_missing(tmp_path: P
     (tmp_path / "lab_rooms/wings.py").write_text(
         "from seldio.wings import Verb, Wing\n"
         "ROOMS = Wing(name='rooms', title='our rooms', modules=('lab_rooms',), needs=('furniture',),\n"
-        "             verbs=(Verb('tidy', 'Tidy a room.', 'lab_rooms.verbs:tidy'),))\n"
+        "             verbs=(Verb('tidy', 'Tidy a room.', 'lab_rooms.verbs:tidy'),),\n"
+        "             storages=(('boxes', 'lab_rooms.storages:boxes'),))\n"
         "WINGS = (ROOMS,)\n"
     )
+    (tmp_path / "one.csv").write_text("0,1,0,-50,30,200\n")
     with other_process({"SELDIO_PLUGINS": str(tmp_path / "lab_rooms")}) as run:
+        stored, _, ended = run(["convert", f"{tmp_path}/one.csv", "--to", "boxes", "-o", f"{tmp_path}/out"], False)
+        assert (ended, "the storage boxes needs the wing furniture" in " ".join(stored.split())) == (2, True), stored
         listed, _, code = run(["--help"], False)
         assert (code, "tidy" in listed) == (0, False)
         shown, _, code = run(["tidy"], False)

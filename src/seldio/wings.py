@@ -45,6 +45,9 @@ class Wing:
         schemes: for each scheme of addresses that it fetches, such as ``hf``, the module that does. Its function
             ``fetch_address(address, limits)`` returns the file or folder on disk, and ``listing(address)`` the
             address of the dataset, the path below it, and the names of all files of the dataset.
+        storages: for each way to store a dataset that it adds, ``module:function``. The function gets the plan of an
+            export, the name of the storage and options as keywords, and returns
+            :class:`~seldio.data.export_shards.ExportFiles`.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Wing:
     needs: tuple[str, ...] = ()
     verbs: tuple[Verb, ...] = ()
     schemes: tuple[tuple[str, str], ...] = ()
+    storages: tuple[tuple[str, str], ...] = ()
 
 
 def _wing(name: str, title: str, modules: str, needs: str = "", *verbs: Verb, **more: Any) -> Wing:
@@ -199,6 +203,27 @@ def module_for(scheme: str) -> Any:
         return None
     with needed(f"{scheme}://"):
         return import_module(place)
+
+
+def storages() -> dict[str, Wing]:
+    """The ways to store a dataset that wings add, and the wing of each."""
+    return {name: wing for wing in wings() for name, _ in wing.storages}
+
+
+def storage(name: str) -> Any:
+    """The function that tells the files of a storage; None where no wing adds one of that name.
+
+    Raises:
+        MissingWing: the wing that does, or one that it needs, is missing.
+    """
+    wing = storages().get(name)
+    if wing is None:
+        return None
+    if not there(wing.name):
+        raise missing(wing.name, f"the storage {name}")
+    module, _, function = dict(wing.storages)[name].partition(":")
+    with needed(f"the storage {name}"):
+        return getattr(import_module(module), function)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperCommand
 
+from seldio import wings
 from seldio.cli.values import Unconverted
 from seldio.errors import UsageError
 from seldio.text import printable
@@ -192,7 +193,7 @@ def complete_targets(incomplete: str) -> Iterator[tuple[str, str]]:
     yield from (
         (name, "recordings of the other microphone format") for name in ("foa", "mic") if name.startswith(incomplete)
     )
-    yield from ((name, "a whole dataset") for name in STORED if name.startswith(incomplete))
+    yield from ((name, "a whole dataset") for name in (*STORED, *wings.storages()) if name.startswith(incomplete))
 
 
 def complete_outputs(incomplete: str, kind: str, *more: str) -> list[str]:

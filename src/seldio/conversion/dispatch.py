@@ -66,12 +66,12 @@ def convert_any(
             return convert_rate(path, out, rate)
     if gain is not None:
         raise UsageError("--gain needs --to mic or --to foa: no other target makes array recordings")
-    if to in STORED:
+    if to in STORED or to in wings.storages():
         from seldio.data.exporting import convert_stored
 
         return convert_stored(path, out, to, format, options.force)
     if formats.named(to, Format) is None:
-        raise formats.unknown(to, (*STORED, "foa", "mic"))
+        raise formats.unknown(to, (*STORED, *wings.storages(), "foa", "mic"))
     if not items:
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     given = formats.of_questions(format) if format is not None else None

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
-from seldio import __version__
+from seldio import __version__, wings
 from seldio.conversion.inputs import with_companions
 from seldio.conversion.outputs import safe_name
 from seldio.conversion.report import Conversion
@@ -50,6 +50,7 @@ _KINDS: dict[str, Callable[..., ExportFiles] | None] = {
     "parquet": parquet_files, "webdataset": tar_files, "audiofolder": folder_files, "videofolder": folder_files,
     "files": None,
 }  # fmt: skip
+#: The kinds of seldio itself; wings from outside may add others.
 KINDS = tuple(_KINDS)
 #: Where files lie that are of no clip; they come back from there.
 OTHER = "other/"
@@ -83,7 +84,7 @@ class Manifest:
     """What an export consists of.
 
     Args:
-        kind: parquet, webdataset, audiofolder, videofolder or files.
+        kind: parquet, webdataset, audiofolder, videofolder, files, or one that a wing adds.
         files: everything written, sorted by name.
         features: by configuration, the columns as the library ``datasets`` describes them.
         statistics: clips, clips of each split, files of each kind, bytes of the source.
@@ -127,7 +128,7 @@ class Manifest:
                 )
             manifest: Manifest = of_json(Manifest, record)
             told = [manifest.statistics["clips"], *manifest.statistics["files"].values()]
-            if manifest.kind not in KINDS or any(type(count) is not int for count in told):
+            if any(type(count) is not int for count in told):
                 raise ValueError
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise DataError(f"{printable(path)} cannot be read: export again, or fetch it again") from None
@@ -149,7 +150,7 @@ def export(
     Args:
         source: a folder, archive or file.
         out: a folder that is empty, not there, or of an earlier export.
-        kind: *parquet*, *webdataset*, *audiofolder*, *videofolder*, or *files* for plain copies.
+        kind: *parquet*, *webdataset*, *audiofolder*, *videofolder*, *files* for plain copies, or one that a wing adds.
         embed: put recordings and videos into the Parquet files; else copies lie in ``media/``, and paths lead there.
         shard_bytes: most bytes of a shard, unless one clip has more.
         array: the array that is the column ``audio``; others have columns of their own.
@@ -164,8 +165,9 @@ def export(
         SeldioError: the disk fails, or another export is writing there.
         KeyboardInterrupt: with a message that says how to go on.
     """
-    if kind not in KINDS:
-        raise UsageError(f"unknown storage {kind!r}; choose from {', '.join(KINDS)}")
+    writer = _KINDS[kind] if kind in KINDS else wings.storage(kind)
+    if writer is None and kind != "files":
+        raise UsageError(f"unknown storage {kind!r}; choose from {', '.join((*KINDS, *wings.storages()))}")
     if shard_bytes < 1:
         raise UsageError(f"shards of {shard_bytes} bytes cannot be: give a number above 0, such as {500 << 20}")
     place = Path(out)
@@ -177,7 +179,7 @@ def export(
             raise UsageError(f"{printable(opened.path)} holds no files to export")
         opened = with_companions(opened)
         plan = ExportPlan(Index(opened, get(format) if format is not None else None, force=force), array)
-        writer, options = _KINDS[kind], {"embed": embed, "shard_bytes": shard_bytes}
+        options = {"embed": embed, "shard_bytes": shard_bytes}
         if writer is None:
             with _written(place, kind, options) as folder:
                 folder.write([copied(entry.name, entry) for entry in opened])
@@ -496,7 +498,7 @@ def convert_stored(
         written = [Path(out) / name for name in read_back(path, out)]
         formats, files, size = (manifest.kind,), len(manifest.files), sum(file.stat().st_size for file in written)
     else:
-        manifest = export(path, out, to.removeprefix("hf-"), format=format, force=force)
+        manifest = export(path, out, "parquet" if to == "hf-parquet" else to, format=format, force=force)
         written = [Path(out) / file.name for file in manifest.files]
         formats, size = (manifest.statistics["layout"],), sum(file.bytes for file in manifest.files)
         files = sum(manifest.statistics["files"].values())
