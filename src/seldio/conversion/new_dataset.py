@@ -190,7 +190,7 @@ class NewDataset:
         columns = [one.keys for one in self.columns]
         for keys in columns:
             if keys.get("field") == "azimuth":
-                keys |= {"direction": self.said.azimuth or "counter-clockwise"}
+                keys |= {"direction": self.said.azimuth or "?"}  # which the file cannot be written with
                 keys |= {"zero": self.said.zero} if self.said.zero != "front" else {}
         labels: dict[str, Any] = {"hop": _plain(self.hop)} if self.hop != Fraction(1, 10) else {}
         labels |= {"given": dict(self.said.given)} if self.said.given else {}

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source
@@ -172,6 +172,12 @@ class OwnDatasets:
             found.setdefault(own.vocabulary if own is not None else None, []).append(file)
         for classes, some in found.items():
             yield format if classes is None or format.role == "table" else replace(format, vocabulary=classes), some
+
+    def array(self, name: str) -> Literal["foa", "mic"] | None:
+        """The array of a recording with four channels; None where no dataset says it."""
+        own = self.of(name)
+        said = own.record.get("recordings", {}).get("arrays", []) if own is not None else []
+        return "foa" if said == ["foa"] else "mic" if said == ["mic"] else None
 
     def split(self, name: str) -> str | None:
         """The split of a file; None where no dataset says it."""

@@ -99,7 +99,8 @@ def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pai
         inside = {format: name for format, name in named.items() if name is not None}
         recordings = ((entries[name], format) for format, name in inside.items() if name in entries)
         for entry, format in recordings if inside else _on_disk(tree, places[clip.metadata], lookup):
-            yield Pair(clip.clip, rows, entry, places.get(entry.name), format)
+            said = collection.own.array(entry.name) if collection.own else None
+            yield Pair(clip.clip, rows, entry, places.get(entry.name), format or said)
 
 
 def _on_disk(tree: Tree, labels: TreePlace, lookup: Lookup) -> Iterator[tuple[Entry, Format | None]]:
