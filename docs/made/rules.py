@@ -274,5 +274,5 @@ def index_file() -> dict[str, str]:
         import_module(module)
     own = [ListedRule.of(rule) for code, rule in registry._LOADED.items() if code in registry.READER_RULES or rule.url]
     own.sort(key=lambda one: order.get(one.module, -1))
-    rows = (json.dumps(one, ensure_ascii=False) for one in own)
+    rows = (json.dumps(one if one.explains else one[:-1], ensure_ascii=False) for one in own)
     return {"src/seldio/rules/index.json": "[\n" + ",\n".join(rows) + "\n]\n"}

@@ -155,6 +155,8 @@ class Rule:
         subject: the classes of what *check* looks at; empty for what readers report.
         needs: of labels, the columns without which it has nothing to say.
         lacks: of labels, of those that have *needs*, columns that make the rule unnecessary.
+        explains: beginnings of the codes of findings that one of this rule accounts for, see
+            :func:`seldio.rules.unexplained`.
         url: the address of its page; that in the documentation for rules of seldio, none for other rules.
     """
 
@@ -166,6 +168,7 @@ class Rule:
     subject: tuple[str, ...] = ()
     needs: frozenset[str] = frozenset()
     lacks: frozenset[str] = frozenset()
+    explains: tuple[str, ...] = ()
     url: str | None = None
 
     def __post_init__(self) -> None:

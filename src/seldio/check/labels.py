@@ -8,7 +8,7 @@ where a row has to be found again for that, its file is read again.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,6 +29,7 @@ from seldio.schema.events import ClipFile
 
 if TYPE_CHECKING:
     from seldio.check.facts import LabelFacts
+    from seldio.rules.collection import Reference
     from seldio.schema.streams import TableBytes
 
 #: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
@@ -122,7 +123,7 @@ def _judging(reading: LabelReading) -> LabelFormat:
 def label_findings(one: Recognised) -> list[Finding]:
     """Everything that is wrong with labels that were read, of which there are no others."""
     rows = checked(one, (), keep=True)
-    return [found.finding for found in LabelGroup([None], [rows]).findings({})]
+    return [found.finding for found in LabelGroup([None], [rows]).findings()]
 
 
 def _stream(table: pa.Table, columns: Collection[str] | None) -> bytes:
@@ -259,14 +260,11 @@ class LabelGroup:
             before += sum(file.rows for file in one.files)
         return LabelReading(self.format, pa.concat_tables(tables, promote_options="default"), parts)
 
-    def findings(self, lengths: Mapping[str, int]) -> list[RowFinding]:
-        """What is wrong with these labels, all of them considered; files are counted through all parts.
-
-        *lengths* are label frames of clips, where a reference knows them.
-        """
+    def findings(self, reference: Reference | None = None) -> list[RowFinding]:
+        """What is wrong with these labels, all of them considered; files are counted through all parts."""
         reading = self.reading
         filled = [part for part in reading.parts if part.rows]
-        profile = self._profile(reading, filled, lengths)
+        profile = self._profile(reading, filled, reference)
         owner = 0
 
         def at(
@@ -286,7 +284,7 @@ class LabelGroup:
             before += len(part.numbers.columns["rows"])
         return found
 
-    def _profile(self, reading: LabelReading, filled: Sequence[FileRows], lengths: Mapping[str, int]) -> Profile:
+    def _profile(self, reading: LabelReading, filled: Sequence[FileRows], reference: Reference | None) -> Profile:
         def texts() -> list[TextFile]:
             if len(self.rows) == 1 and self.rows[0].reading is not None:
                 return [part.file for part in filled]
@@ -301,7 +299,7 @@ class LabelGroup:
 
         numbers = FileNumbers.joined([one.numbers for one in self.rows])
         clips = [part.origin.clip for part in filled]
-        return Profile(self.format, self.named, numbers, clips, lengths, texts, column)
+        return Profile(self.format, self.named, numbers, clips, reference, texts, column)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from seldio import rules
 from seldio.catalogues.parts import NamedEntry, Part
 from seldio.check.items import ZIPPED, task_of
 from seldio.check.reference import RUENVAQA, AnyReference
@@ -44,12 +43,6 @@ class Submission(NamedTuple):
             if entry.name.endswith(SUBMISSION.suffix) and (task_of(entry.name) in tasks or entry.name in chosen)
         )  # fmt: skip
         return Submission(package, (Part(files, SUBMISSION.name),) if files else ())
-
-    def findings(self, found: Sequence[Finding]) -> list[Finding]:
-        """What the rules for archives of MERA say, beyond *found*, which the reading of their files has reported."""
-        told = {finding.path for finding in found if finding.code.startswith("SYN")}
-        # what is broken is there with line and column
-        return [one for one in rules.findings(self.package) if not (one.code == "PRD122" and one.path in told)]
 
 
 def response(path: str | os.PathLike[str], reference: AnyReference = None) -> dict[str, Any]:

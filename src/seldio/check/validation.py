@@ -51,8 +51,6 @@ _KEPT, _HEARD = ("frame",), ("azimuth", "elevation", "x", "y", "z", "class_id", 
 _WHOLE = 1 << 62
 #: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.
 _OF_CLIPS = ("SUB101", "SUB111")
-#: What a finding about a file accounts for: classes that seem to be frames start over, and zeros are all the same.
-_EXPLAINED = {"LAB320": "SUB106", "LAB324": "SUB106", "LAB315": "SUB116"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -162,8 +160,7 @@ def examine(
             LabelCheck(columns, rows, facts), list(chain(*labels)), found, what="checking labels", key=key, here=rows
         )
         systems_labels = [LabelGroup.of(chain(*islice(checked, len(some)))) for some in labels]
-        if goal is not None:
-            found += goal.findings(found)
+        found += rules.findings(goal.package) if goal is not None else ()
         recognised = _check_labels(source, systems_labels, clips, package is not None, found)
         own = own_datasets(source, lambda _: None)
         count = len({file.entry.path for some in labels for part in some for file in part.files})
@@ -187,6 +184,7 @@ def examine(
             found = _with_ignored(source, list(chain(*cut)), recognised, found, count)
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
     report = Report(files=count, heard=heard)
+    found = rules.unexplained(found, source.path)
     told = gate.admitted(list(chain.from_iterable(systems_labels)), gathered(dict.fromkeys(found), RECORDS_SINGLY))
     report.add((settings or Settings()).applied(told))
     return Examined(
@@ -251,32 +249,15 @@ def _check_labels(
 ) -> list[Recognised]:  # fmt: skip
     """Check the labels of each system as a whole; add to what was *found*, and return all that were recognised.
 
-    A file that holds many clips in one is of none by its name, and each of them lacks a file of its own; its frames
-    do not go together.
+    What is found of one system explains nothing of another.
     """
-    lengths = {clip: n for clip, n in reference.clips.items() if n is not None} if reference is not None else {}
     every: list[Recognised] = []
     for sets in labels:
-        recognised = [one.recognised() for one in sets]
+        every += (recognised := [one.recognised() for one in sets])
         collection = Collection.of(source, [one.reading for one in recognised], reference, found)
-        rows = [row for one in sets for row in one.findings(lengths)]
-        void = {(_EXPLAINED.get(row.finding.code), row.finding.path) for row in rows}
         about = list(rules.findings(collection, skip=_OF_CLIPS if packed else ()))
-        about = [finding for finding in about if (finding.code, finding.path) not in void]
-        mixed = {finding.path for finding in about if finding.code == "SUB106"}
-        dense = any(finding.code == "SUB119" for finding in about)  # which says more than each file can
-        labelled = bool(reference is not None and reference.labelled)  # where labels end decides: SUB119
-        started = {row.finding.path for row in rows if row.finding.code == "LAB322"}
-        found += [finding for finding in about if not (mixed and finding.code in ("SUB101", "SUB102"))]
-        for row in rows:
-            told = (
-                (row.finding.path in mixed | started and row.finding.code.startswith("LAB2"))
-                or (row.finding.path in mixed and row.finding.code == "LAB322")
-                or (row.finding.code == "LAB307" and (dense or (labelled and row.finding.severity is Severity.INFO)))
-            )
-            if not told:
-                found.append(row.finding)
-        every += recognised
+        about += (row.finding for one in sets for row in one.findings(reference))
+        found += rules.unexplained(about, source.path)
     return every
 
 
@@ -288,8 +269,6 @@ def _with_ignored(
     taken = {entry.path for file in files for entry in (file.entry, *(beside for beside, _ in file.beside))}
     left = [entry for entry in source if entry.path not in taken and not is_own(entry)]
     alone = not count and {one.code for one in found if one.severity is Severity.ERROR} <= {*_OF_CLIPS}
-    if alone:  # which says why each clip is missing
-        found = [finding for finding in found if finding.code not in _OF_CLIPS]
     layouts = frozenset(one.reading.format.name for one in recognised)
     rules.run(Ignored(source.path, source.kind, left, alone, layouts), found.append)
     return found

@@ -68,7 +68,7 @@ class Faults:
         """The same, judged now, as if these labels were all there are."""
         first, wrong = dict(self.first), Counter(self.wrong)
         for labels in LabelGroup.of(self.rows):
-            found = labels.findings({})
+            found = labels.findings()
             stops = [one for one in found if one.finding.severity is Severity.ERROR or one.finding.code in _DOUBTFUL]
             first = {one.finding.code: one.finding for one in reversed(stops)} | first
             wrong.update(code for code, _ in {(one.finding.code, one.file) for one in stops})

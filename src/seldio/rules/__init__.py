@@ -17,6 +17,7 @@ from seldio.rules.registry import (
     rule,
     rules_for,
     run,
+    unexplained,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CATALOGUE", "ERROR", "INFO", "WARNING", "Labels", "find", "findings", "get", "index", "register", "rule",
-    "rules_for", "run",
+    "rules_for", "run", "unexplained",
 ]  # fmt: skip
 
 

@@ -154,7 +154,7 @@ def finer(clips: Sequence[FramedClip]) -> int | None:
     return None if more else factor
 
 
-@rule("SUB119", ERROR)
+@rule("SUB119", ERROR, explains="LAB307")
 def finer_frames(collection: Collection, found: Found) -> Iterator[Finding]:
     """Frames counted on too fine a grid."""
     clips = framed_clips(collection)

@@ -38,7 +38,7 @@ class Ignored:
     layouts: frozenset[str]  # those of the labels that were checked
 
 
-@rule("LAY118", ERROR)
+@rule("LAY118", ERROR, explains="SUB101 SUB111")
 def nothing_checked(ignored: Ignored, found: Found) -> Iterator[Finding]:
     """Nothing in the source was checked."""
     if not ignored.alone:

@@ -86,7 +86,7 @@ def _instead(files: Profile, found: Found, best: Candidate, message: str) -> Fin
     return found(0, 0, None, f"{message}; {seems}", f"use --format {best.format.name}")
 
 
-@rule("LAB315", ERROR, needs="frame azimuth", lacks="class_name")
+@rule("LAB315", ERROR, needs="frame azimuth", lacks="class_name", explains="SUB116")
 def nothing_but_zeros(files: Profile, found: Found) -> Iterator[Finding]:
     """Rows that contain only zeros."""
     if files.dialect is None:
@@ -104,7 +104,7 @@ def nothing_but_zeros(files: Profile, found: Found) -> Iterator[Finding]:
                     "localised, or the columns were never filled", "check where the directions are lost")  # fmt: skip
 
 
-@rule("LAB320", ERROR, fix="unsafe", needs="frame class_id", lacks="class_name")
+@rule("LAB320", ERROR, fix="unsafe", needs="frame class_id", lacks="class_name", explains="SUB106")
 def swapped_frame_and_class(files: Profile, found: Found) -> Iterator[Finding]:
     """Frame and class columns swapped."""
     classes, reach = len(vocabulary(files.format.vocabulary)), files.high("class_id")
@@ -203,7 +203,7 @@ def directions_cut_off(files: Profile, found: Found) -> Iterator[Finding]:
                     "write them again, in degrees, from what the system put out")  # fmt: skip
 
 
-@rule("LAB322", ERROR, needs="frame")
+@rule("LAB322", ERROR, needs="frame", explains="LAB2")
 def frames_start_over(files: Profile, found: Found) -> Iterator[Finding]:
     """Rows of several clips in one file."""
     restarts = files.number("frame.restarts")
@@ -238,7 +238,7 @@ def swapped_class_and_source(files: Profile, found: Found) -> Iterator[Finding]:
                     "columns seem to be swapped", "class comes before source")  # fmt: skip
 
 
-@rule("LAB324", ERROR, needs="frame")
+@rule("LAB324", ERROR, needs="frame", explains="SUB106")
 def frames_jump(files: Profile, found: Found) -> Iterator[Finding]:
     """First column without frame numbers."""
     breaks = files.number("frame.breaks")
@@ -451,7 +451,7 @@ def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
         yield found(worst, int(files.rows[worst]) - 1, "frame", f"frames reach {int(last[worst]):,}, but the longest "
                     f"recording has 5,400{many}: frames of 10 or 20 ms were counted",
                     "divide by 10 or 5: a frame lasts 100 ms")  # fmt: skip
-    elif not any(lengths) and not files.number("frame.step").max() > 1 and (evidence := _repeated(files)) is not None:
+    elif not (any(lengths) or files.ended or files.number("frame.step").max() > 1) and (evidence := _repeated(files)):
         step, aligned, changes = evidence
         message = f"{aligned:,} of {changes:,} changes between frames are on every {step}{'nd' if step == 2 else 'th'} "
         message += f"frame: frames of {100 // step} ms may have been counted, unless rows are meant to change only "

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from seldio.formats.base import Ints, LabelFormat, TextFile
 from seldio.formats.label_csv import Dialect
 from seldio.rules.base import Bools, Labels
 from seldio.vocabularies import vocabulary
+
+if TYPE_CHECKING:
+    from seldio.rules.collection import Reference
 
 Values = np.ndarray[Any, Any]
 #: Columns whose smallest and largest value in a file counts, and their valid range; infinity if any number is valid.
@@ -73,18 +76,22 @@ class Profile:
         named: whether the user chose it.
         numbers: of the files that have rows.
         clips: of these files.
-        lengths: label frames of clips, if a reference has them.
+        reference: what is expected, with the label frames of clips where it has them.
         texts: returns samples of the content of all files.
         column: returns a column of the rows of one file, by its number.
     """
 
     def __init__(
-        self, format: LabelFormat, named: bool, numbers: FileNumbers, clips: Sequence[str], lengths: Mapping[str, int],
-        texts: Callable[[], list[TextFile]], column: Callable[[int, str], Values],
+        self, format: LabelFormat, named: bool, numbers: FileNumbers, clips: Sequence[str],
+        reference: Reference | None, texts: Callable[[], list[TextFile]], column: Callable[[int, str], Values],
     ) -> None:  # fmt: skip
         self.format = format
         self.dialect = format if isinstance(format, Dialect) else None
-        self.named, self.numbers, self.clips, self.lengths = named, numbers, clips, lengths
+        self.named, self.numbers, self.clips = named, numbers, clips
+        expected = reference.clips if reference is not None else {}
+        self.lengths = {clip: frames for clip, frames in expected.items() if frames is not None}
+        #: whether labels of a reference say where clips end, which decides how long frames are (SUB119)
+        self.ended = reference is not None and bool(reference.labelled)
         self.texts, self.column = texts, column
         self.rows: Ints = numbers.columns["rows"]
         #: the columns of the rows; none if there is no row

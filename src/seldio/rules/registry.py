@@ -48,6 +48,7 @@ class ListedRule(NamedTuple):
     summary: str
     subject: tuple[str, ...]
     module: str  # that defines it; empty for what readers report
+    explains: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, rule: Rule) -> ListedRule:
@@ -55,7 +56,7 @@ class ListedRule(NamedTuple):
         function = getattr(rule.check, "func", rule.check)
         function = getattr(getattr(function, "__self__", None), "wrong", function)  # of what a dataset prescribes
         module = "" if function is None else function.__module__
-        return cls(rule.code, rule.name, rule.severity, rule.fix, rule.summary, rule.subject, module)
+        return cls(rule.code, rule.name, rule.severity, rule.fix, rule.summary, rule.subject, module, rule.explains)
 
     @property
     def record(self) -> Rule:
@@ -115,15 +116,15 @@ CATALOGUE: Mapping[str, Rule] = _Catalogue()
 
 
 def rule(
-    code: str, severity: Severity, fix: Fix = "none", *, needs: str = "", lacks: str = ""
+    code: str, severity: Severity, fix: Fix = "none", *, needs: str = "", lacks: str = "", explains: str = ""
 ) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
-    """Make a rule from a generator function, and register it; column names are separated by spaces."""
+    """Make a rule from a generator function, and register it; names of columns and codes are separated by spaces."""
 
     def made(check: Callable[..., Iterator[Finding]]) -> Rule:
         kinds = list(check.__annotations__.values())[: check.__code__.co_argcount - 1]
         subject = tuple(kind if isinstance(kind, str) else kind.__name__ for kind in kinds)
         name, columns = check.__name__.replace("_", "-"), (frozenset(needs.split()), frozenset(lacks.split()))
-        return register(Rule(code, name, severity, fix, check, subject, *columns))
+        return register(Rule(code, name, severity, fix, check, subject, *columns, tuple(explains.split())))
 
     return made
 
@@ -203,6 +204,22 @@ def findings(
             return
     for inner in getattr(subject, "subjects", ()) if chosen is None else ():
         yield from findings(inner, skip=skip)
+
+
+def unexplained(found: Iterable[Finding], source: str) -> list[Finding]:
+    """What was *found*, without what others of it account for: one cause is said once.
+
+    What a rule :attr:`~seldio.findings.Rule.explains` is left out where one of its findings is about the same file, or
+    one of both is about the whole *source*. What is left out explains nothing itself.
+    """
+    left = list(found)
+    codes = {one.code for one in left}
+    for rule in (one for code, one in index().items() if one.explains and code in codes):
+        if paths := {one.path for one in left if one.code == rule.code}:
+            where = None if source in paths else {source, *paths}
+            left = [one for one in left
+                    if not (one.code.startswith(rule.explains) and (where is None or one.path in where))]  # fmt: skip
+    return left
 
 
 def get(code: str) -> Rule:

@@ -113,7 +113,7 @@ def many_empty(collection: Collection, found: Found) -> Iterator[Finding]:
         yield found(collection.path, message, "check that the system read these recordings and ran to its end")
 
 
-@rule("SUB106", ERROR)
+@rule("SUB106", ERROR, explains="LAB2 LAB322 SUB101 SUB102")
 def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
     """One file for all clips."""
     parts = collection.parts

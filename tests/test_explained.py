@@ -1,0 +1,123 @@
+"""What a finding accounts for is not said again, and each pair of rules for which that holds is tried here."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_package import A, system
+
+import seldio
+from seldio import rules
+from seldio.findings import Finding, Severity
+from seldio.rules.collection import Reference
+
+CLIPS = [f"fold4_room{room}_mix{mix:03}" for room in (23, 24) for mix in range(1, 4)]
+EXPECTED = {"reference": Reference("recordings", dict.fromkeys(("mix001", "mix002")))}
+LENGTHS = {"reference": Reference("recordings", dict.fromkeys(CLIPS, 300))}
+LABELLED = {"reference": Reference("labels", dict.fromkeys(CLIPS), dict.fromkeys(CLIPS, 500))}
+
+
+def text(*rows: tuple[int, ...]) -> str:
+    return "".join(f"{','.join(map(str, row))}\n" for row in rows)
+
+
+#: Four clips in one file, each with a row that is there twice.
+MIXED = text(*((n, n % 13, n % 2, n - 60 + 30 * clip, 5) for clip in range(4) for n in (*range(60), 59)))
+CASES: dict[str, tuple[dict[str, str], dict[str, Any], str, set[str]]] = {
+    "one file for all clips": (
+        {"all.csv": MIXED}, EXPECTED, "SUB106", {"LAB201", "LAB202", "LAB203", "LAB204", "LAB322", "SUB101", "SUB102"},
+    ),
+    "a column of clips": (
+        {"all.csv": "".join(f"mix{n // 60:03},{n % 60},{n % 13},0,{n % 90},5\n" for n in range(120))}, EXPECTED,
+        "SUB106", {"SUB101", "SUB102"},
+    ),
+    "frames that start over": ({"a.csv": MIXED, "b.csv": MIXED[:500]}, {}, "LAB322", {"LAB201", "LAB202", "LAB203", "LAB204"}),
+    "frames and classes exchanged": (
+        {"all.csv": text(*((frame * 7 % 13, frame, 0, frame % 90, 5) for frame in range(200)))}, {},
+        "LAB320", {"SUB106"},
+    ),
+    "no frames": (
+        {"all.csv": text(*((row * 5 % 11, row % 3, 0, row % 90, 5) for row in range(200)))}, {},
+        "LAB324", {"SUB106"},
+    ),
+    "rows of zeros": (
+        {f"{clip}.csv": "0,0,0,0,0\n" * 40 if clip in CLIPS[:2] else text(*((n, n % 13, 0, n % 90, len(clip))
+         for n in range(30 + CLIPS.index(clip)))) for clip in CLIPS}, {}, "LAB315", {"SUB116"},
+    ),
+    "a finer grid": (
+        {f"{clip}.csv": text(*((10 * n, n // 25 % 13, 0, n % 90, 5) for n in range(295 + number)))
+         for number, clip in enumerate(CLIPS)}, LENGTHS, "SUB119", {"LAB307"},
+    ),
+    "nothing that is read": ({"mix001.txt": MIXED}, EXPECTED, "LAY118", {"SUB101"}),
+}  # fmt: skip
+
+
+@pytest.fixture
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[set[str], set[str]]]:
+    """Checks files, and returns the codes of what is found, and of what is left out of it."""
+
+    def check(path: Path, **options: Any) -> tuple[set[str], set[str]]:
+        said = {one.code for one in seldio.validate(path, **options)}
+        with monkeypatch.context() as patched:
+            patched.setattr(rules, "unexplained", lambda findings, source: list(findings))
+            return said, {one.code for one in seldio.validate(path, **options)} - said
+
+    return check
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_cause_is_said_once(case: str, found: Callable[..., Any], tmp_path: Path) -> None:
+    files, options, cause, others = CASES[case]
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    said, left_out = found(tmp_path, format="starss22", **options)
+    assert cause in said
+    assert left_out == others
+
+
+def test_what_is_no_json_is_said_where_it_is(found: Callable[..., Any], tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
+        archive.writestr("ruEnvAQA.json", json.dumps({"data": {"test": []}})[:-1])
+    assert found(tmp_path / "s.zip") == ({"SYN201"}, {"PRD122"})
+
+
+def test_where_labels_end_decides_how_long_frames_are(tmp_path: Path) -> None:
+    for number, clip in enumerate(CLIPS):
+        frames = [2 * n + m for n in range(3, 240) if n % 17 > number % 3 for m in (0, 1)]
+        rows = [(n, n // 34 % 13, 0, n // 6 - 40, number) for n in frames]
+        (tmp_path / f"{clip}.csv").write_text(text(*rows))
+    doubts = [one.severity for one in seldio.validate(tmp_path, format="starss22") if one.code == "LAB307"]
+    assert doubts == [Severity.INFO]
+    assert "LAB307" not in seldio.validate(tmp_path, format="starss22", **LABELLED).by_rule()
+
+
+@pytest.mark.parametrize("reference", [None, Reference("recordings", dict.fromkeys(["mix001", "mix099"]))])
+def test_a_package_names_its_clips_itself(reference: Reference | None, tmp_path: Path) -> None:
+    """SUB213 says which recordings a system lacks; a folder of its files alone would be said to lack them as well."""
+    for name, content in system(A, clips=15).items():
+        if not name.endswith("mix009.csv"):
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+    whole = seldio.validate(tmp_path, reference=reference).by_rule()
+    alone = tmp_path.parent / f"{tmp_path.name}-outputs"
+    (tmp_path / f"task3a/{A}/{A}").rename(alone)
+    assert ("SUB101" if reference else "SUB111") in seldio.validate(alone, reference=reference).by_rule()
+    assert not {"SUB101", "SUB111"} & whole.keys()
+    assert ("SUB213" in whole) == (reference is not None)
+
+
+def test_what_is_explained_explains_nothing() -> None:
+    def made(code: str, path: str) -> Finding:
+        return Finding(code, Severity.ERROR, "wrong", path)
+
+    swapped, mixed, twice = made("LAB320", "x/a.csv"), made("SUB106", "x/a.csv"), made("LAB202", "x/a.csv")
+    assert rules.unexplained([twice, mixed, swapped], "x") == [twice, swapped]
+    assert rules.unexplained([twice, mixed], "x") == [mixed]
+    assert rules.unexplained([twice, made("SUB106", "x/b.csv")], "x")[0] == twice
+    assert rules.unexplained([made("LAB307", "x/b.csv"), made("SUB119", "x")], "x") == [made("SUB119", "x")]
