@@ -388,17 +388,32 @@ def test_a_table_of_no_clips_stays_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_names_are_checked_as_those_in_archives(names: list[str], codes: list[str], tmp_path: Path) -> None:
-    shard(tmp_path / "p/data.parquet", *((name, b"x") for name in names))
+    shard(tmp_path / "p/data.parquet", *((name, b"%d" % number) for number, name in enumerate(names)))
     assert codes == opened(tmp_path / "p")[1]
 
     (tmp_path / "t").mkdir()
     with tarfile.open(tmp_path / "t/train-00000-of-00001.tar", "w") as tar:
         for number, name in enumerate(names):
-            for member, value in ((f"k{number}.wav", b"x"), (f"k{number}.json", json.dumps({"files": {"wav": name}}))):
+            for member, value in (
+                (f"k{number}.wav", b"%d" % number),
+                (f"k{number}.json", json.dumps({"files": {"wav": name}})),
+            ):
                 info, raw = tarfile.TarInfo(member), value if isinstance(value, bytes) else value.encode()
                 info.size = len(raw)
                 tar.addfile(info, io.BytesIO(raw))
     assert codes == opened(tmp_path / "t")[1]
+
+
+@pytest.mark.parametrize(("second", "codes"), [(b"same", []), (b"diff", ["SAF104"])])
+def test_a_recording_of_several_clips_is_one_file(second: bytes, codes: list[str], tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "train-00000-of-00001.tar", "w") as tar:
+        for key, sound in (("a", b"same"), ("b", second)):
+            for member, value in ((f"{key}.wav", sound), (f"{key}.json", b'{"files": {"wav": "hall.wav"}}')):
+                info = tarfile.TarInfo(member)
+                info.size = len(value)
+                tar.addfile(info, io.BytesIO(value))
+
+    assert ({"hall.wav": b"same"}, codes) == opened(tmp_path)
 
 
 def test_names_in_a_manifest_are_checked(copied: Callable[[str], Path]) -> None:

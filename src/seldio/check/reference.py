@@ -13,7 +13,7 @@ from seldio.clock import HOP
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source, open_source, read_entries
 from seldio.findings import raise_errors
-from seldio.formats import stem_of
+from seldio.formats import LabelFormat, stem_of
 from seldio.formats.datasets import COUNTED, clip_range, expected_clips
 from seldio.formats.items import ItemFormat
 from seldio.formats.mera import gold_of, id_value
@@ -53,6 +53,9 @@ def load(text: str) -> Reference | ItemReference:
                 names = data.decode("utf-8", "replace").split()
                 return Reference(text, dict.fromkeys(_clip(name) for name in names))
         clips = {_clip(e.name): _length(e) for e in source.entries if e.name.lower().endswith(_AUDIO)}
+        for recording, several in _annotated(source).items() if clips else ():
+            if recording in clips and recording not in several:
+                clips |= dict.fromkeys(several, clips.pop(recording))
         labelled = {} if any(clips.values()) else _labelled(source)
         if not clips and not labelled:
             raise UsageError(f"{printable(text)} holds neither recordings nor labels")
@@ -100,6 +103,16 @@ def _tasks(source: Source) -> ItemReference | None:
             questions = format.read(data, entry.path, raise_errors)
         tasks[name] = gold
     return ItemReference(source.path, questions, tasks)
+
+
+def _annotated(source: Source) -> dict[str, set[str]]:
+    """The clips in label files whose rows say which clips there are, by the recording that the file is called after."""
+    found: dict[str, set[str]] = {}
+    for part in Catalogue(source).labels:
+        if isinstance(part.format, LabelFormat) and part.format.clips_by == "rows" and part.format.role != "table":
+            for own in (own for one in part.labels(lambda _: None) for own in one.reading.parts):
+                found.setdefault(_clip(own.file.name), set()).add(own.origin.clip)
+    return found
 
 
 def _labelled(source: Source) -> dict[str, int | None]:

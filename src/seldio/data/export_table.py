@@ -211,7 +211,9 @@ class ExportPlan:
 
     def statistics(self) -> dict[str, Any]:
         """Counts of clips, splits and files, and the bytes of the source."""
-        files = Counter(column for row in self.rows for column in row.media)
+        # a recording that several people labelled is that of several clips
+        named = {(column, entry.name) for row in self.rows for column, entry in row.media.items()}
+        files = Counter(column for column, _ in named)
         files["labels"] = sum(row.labels is not None for row in self.rows)
         return {
             "layout": self.index.tree.layout,

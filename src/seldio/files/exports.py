@@ -10,10 +10,13 @@ left out where they are there themselves; :attr:`seldio.files.Source.stored` has
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, cast
 
 from seldio.errors import InvalidData
 from seldio.files.archives import Member, admitted, collected, safe, tar_members
@@ -134,8 +137,17 @@ def _once(entries: Sequence[Entry], sink: Sink) -> Iterator[Entry]:
         other = first.setdefault(entry.name, entry)
         if other is entry:
             yield entry
-        else:
+        elif not _same(other, entry):  # a recording that several people labelled is stored with each of its clips
             sink(problem("SAF104", entry.path, f"Appears twice (also in {other.path.partition('!/')[0]})"))
+
+
+def _same(one: Entry, other: Entry) -> bool:
+    """Whether two files have the same bytes."""
+    if one.size != other.size:
+        return False
+    with one.open() as first, other.open() as second:
+        streams = (cast("io.BufferedReader", stream) for stream in (first, second))
+        return len({hashlib.file_digest(stream, "sha256").digest() for stream in streams}) == 1
 
 
 def _shard(entry: Entry, told: frozenset[str], sink: Sink, limits: Limits) -> list[Entry] | None:
@@ -155,7 +167,16 @@ def _shard(entry: Entry, told: frozenset[str], sink: Sink, limits: Limits) -> li
         if entry.name in told or entry.name.endswith(".tar") or error.finding.code != "SAF107":
             sink(error.finding)
         return None
-    return list(admitted(members, entry.path, None, sink, limits)) if members is not None else None
+    if members is None:
+        return None
+    times: list[list[Member]] = [[]]  # which are there for the first time, for the second, …
+    seen: Counter[str] = Counter()
+    for member in members:
+        time = seen[member.name] if isinstance(member.start, Stretch) else 0  # what is unpacked counts as a whole
+        seen[member.name] += 1
+        times += [[]] * (time == len(times))
+        times[time].append(member)
+    return [one for some in times for one in admitted(some, entry.path, None, sink, limits)]
 
 
 def _samples(members: Sequence[Member], stream: BinaryIO, entry: Entry) -> list[Member] | None:
