@@ -330,3 +330,15 @@ def test_a_rate_that_no_recording_has_is_refused(yard: Path, tmp_path: Path, tar
     record(yard / "train/a.wav")
     with pytest.raises(UsageError, match="choose a rate"):
         seldio.convert(yard, tmp_path / "out", target)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_labels_in_another_format_keep_their_classes(yard: Path, tmp_path: Path, workers: int) -> None:
+    with seldio.running(workers=workers):
+        done = seldio.convert(yard, tmp_path / "out", "starss23", fill={"source": 0}, allow_loss="all")
+    assert "class numbers are those of yard, which dataset.toml names" in str(done)
+    assert (tmp_path / "out/train/a.csv").read_text().splitlines()[0] == "0,0,0,90,0,150"
+    group = describe(tmp_path / "out")["groups"][0]
+    assert (group["format"], group["classes"]) == ("starss23", {"dog bark": 3, "bird": 1, "car": 2})
+    assert codes(tmp_path / "out") == []
+    assert splits(tmp_path / "out") == {"a": "train", "b": "test"}

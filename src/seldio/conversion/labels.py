@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import pyarrow as pa
 
+from seldio.catalogues import own_datasets
 from seldio.catalogues.look import Recognised, suffixes
 from seldio.catalogues.parts import Part, resolved
 from seldio.check.vetting import Faults, vet
@@ -30,7 +31,7 @@ from seldio.conversion.report import Conversion
 from seldio.engines import each, keeping
 from seldio.errors import DataError, UsageError
 from seldio.files import Source, atomic_write, many_files, write_bytes
-from seldio.files.sources import reopened
+from seldio.files.sources import OWN, is_own, own_files, reopened
 from seldio.findings import Finding
 from seldio.formats import LabelFormat, get
 from seldio.formats.label_csv import Dialect
@@ -38,6 +39,7 @@ from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, event_table, origin_of
 from seldio.schema.streams import TableBytes, from_stream, to_stream
 from seldio.text import plural, printable
+from seldio.vocabularies import own, short
 
 #: Bytes of label files of which what was read is kept between the survey and the writing.
 KEPT = 1 << 24
@@ -286,6 +288,8 @@ def convert_source(
         if not found:
             held = f"no label files ({', '.join(suffixes())}) in {printable(source.path)}"
             raise UsageError(held + why_no_labels(source))
+        if isinstance(where, str) and not source.single and own_files(source):
+            target = _with_own_classes(target, found)
         portions = _portions(found)
         survey, plan, written = _converted(
             portions, where, target, allow_loss=allow_loss, fill=fill, force=force, source=source.path,
@@ -293,7 +297,11 @@ def convert_source(
         )  # fmt: skip
         files = len({file.entry.path for part in found for file in part.files})
         used = {entry.path for part in found for file in part.files for entry, _ in file.beside}
-        skipped = len(source.entries) - files - sum(entry.path in used for entry in source)
+        skipped = len(source.entries) - files - sum(entry.path in used or is_own(entry) for entry in source)
+        notes = list(plan.notes)
+        if own(target.vocabulary) and isinstance(where, str) and Path(where).is_dir():
+            written = (*written, _described(target, source, Path(where)))
+            notes.append(f"class numbers are those of {short(target.vocabulary)}, which {OWN} names")
     layouts = survey.layouts.values()
     return Conversion(
         formats=tuple(layout.format.name for layout in layouts),
@@ -303,9 +311,31 @@ def convert_source(
         clips=sum(len(layout.origin.files) for layout in layouts),
         rows=(sum(layout.rows[0] for layout in layouts), sum(layout.rows[1] for layout in layouts)),
         losses=plan.losses,
-        notes=(*plan.notes, *([f"{plural(skipped, 'other file')} skipped"] if skipped else [])),
+        notes=(*notes, *([f"{plural(skipped, 'other file')} skipped"] if skipped else [])),
         findings=(*findings, *survey.findings),
     )
+
+
+def _with_own_classes(target: LabelFormat, found: Sequence[Part]) -> LabelFormat:
+    """A table of class numbers as a target, with the classes of the labels where their dataset names these itself."""
+    lists = {part.format.vocabulary for part in found if isinstance(part.format, LabelFormat)}
+    numbered = isinstance(target, Dialect) and target.kind("class_id") is not None
+    if not (numbered and len(lists) == 1 and own(*lists)):
+        return target
+    return dataclasses.replace(target, vocabulary=lists.pop())
+
+
+def _described(target: LabelFormat, source: Source, folder: Path) -> str:
+    """Write what the dataset says of itself beside its labels in another format: no number names its class."""
+    from seldio.conversion.new_dataset import as_toml
+
+    said = own_datasets(source, lambda _: None)
+    assert said is not None, "classes of its own come from nowhere else"
+    (one, *_) = said.datasets
+    record = {key: value for key, value in one.record.items() if key not in ("labels", "recordings", "formats")}
+    record |= {"labels": {"formats": [target.name]}} if target.role == "label" else {}
+    write_bytes(folder / OWN, as_toml(record).encode(), folder)
+    return str(folder / OWN)
 
 
 def write_events(
