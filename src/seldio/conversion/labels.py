@@ -326,7 +326,7 @@ def _with_own_classes(target: LabelFormat, found: Sequence[Part]) -> LabelFormat
 
 
 def _described(target: LabelFormat, source: Source, folder: Path) -> str:
-    """Write what the dataset says of itself beside its labels in another format: no number names its class."""
+    """Write what the dataset says of itself into the folder of its labels in another format."""
     from seldio.conversion.new_dataset import as_toml
 
     said = own_datasets(source, lambda _: None)
