@@ -168,9 +168,9 @@ def classes(table: pa.Table, source: LabelFormat, target: LabelFormat, given: in
         elif number is None:
             (lost if name is None else foreign)[label] += counts[index]
     numbers = np.array([-1 if number is None else number for number, _ in found], np.int32)
-    places = from_numpy(rows)
-    ids = from_numpy(numbers, np.array([number is None for number, _ in found], bool)).take(places)
-    names = from_texts(name for _, name in found).take(places)
+    ids = from_numpy(numbers[rows], np.array([number is None for number, _ in found], bool)[rows])
+    spelled = from_texts(name for _, name in found)
+    names = spelled.take(from_numpy(rows)) if spelled.null_count < len(spelled) else pa.nulls(len(rows), pa.string())
     kept = np.array([pair != (None, None) for pair in found], dtype=bool)[rows]
     return Classes(ids, names, kept, lost, foreign, filled)
 

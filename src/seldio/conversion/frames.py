@@ -20,6 +20,8 @@ from seldio.schema.spans import Spans, spans
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 #: Seconds (a day) that no recording lasts.
 LONGEST = 86_400
+#: No class has this number: it is greater than those that fit the column.
+_NO_CLASS = 1 << 31
 
 
 def has(table: pa.Table, field: str) -> bool:
@@ -30,7 +32,8 @@ def has(table: pa.Table, field: str) -> bool:
 def with_column(table: pa.Table, field: str, values: Any) -> pa.Table:
     """*table* with a column added or replaced, cast to its type in the schema."""
     column = values if isinstance(values, (pa.Array, pa.ChunkedArray)) else pa.array(values)
-    column = column.cast(COLUMNS[field])
+    if column.type != COLUMNS[field]:
+        column = column.cast(COLUMNS[field])
     if field in table.column_names:
         return table.set_column(table.column_names.index(field), field, column)
     return table.append_column(field, column)
@@ -38,17 +41,16 @@ def with_column(table: pa.Table, field: str, values: Any) -> pa.Table:
 
 def class_keys(table: pa.Table) -> tuple[list[tuple[int | None, str | None]], Ints]:
     """The different pairs of class number and given name, and which of them each row has."""
-    columns = {field: table[field] for field in ("class_id", "class_name") if field in table.column_names}
-    encoded = {field: column.combine_chunks().dictionary_encode("encode") for field, column in columns.items()}
-    codes = {field: to_numpy(column.indices).astype(np.int64) for field, column in encoded.items()}
-    values = {field: column.dictionary.to_pylist() for field, column in encoded.items()}
-    zeros = np.zeros(table.num_rows, np.int64)
-    names = values.get("class_name", [None])
-    width = max(len(names), 1)
-    pairs = codes.get("class_id", zeros) * width + codes.get("class_name", zeros)
+    pairs, names = np.full(table.num_rows, _NO_CLASS), [None]
+    if "class_id" in table.column_names:
+        pairs = np.nan_to_num(to_numpy(table["class_id"]), nan=_NO_CLASS).astype(np.int64)
+    if "class_name" in table.column_names and table.num_rows:
+        encoded = table["class_name"].combine_chunks().dictionary_encode("encode")
+        names = encoded.dictionary.to_pylist()
+        pairs = pairs * len(names) + to_numpy(encoded.indices)
     unique, rows = np.unique(pairs, return_inverse=True)
-    numbers = values.get("class_id", [None])
-    return [(numbers[pair // width], names[pair % width]) for pair in unique.tolist()], rows
+    keys = (divmod(pair, len(names)) for pair in unique.tolist())
+    return [(None if number == _NO_CLASS else number, names[name]) for number, name in keys], rows
 
 
 def are_events(table: pa.Table) -> bool:

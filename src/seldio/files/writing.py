@@ -16,12 +16,11 @@ import shutil
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, zip_longest
 from operator import attrgetter
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -173,12 +172,15 @@ class _Written(NamedTuple):
 _waiting: ContextVar[list[_Written] | None] = ContextVar("waiting", default=None)
 
 
-def _started(pool: ThreadPoolExecutor, work: Callable[[], None]) -> Future[None] | None:
-    """Some work, under way; None where no thread can be started, as in a browser."""
-    try:
-        return pool.submit(work)
-    except RuntimeError:
-        return None
+def _sync_all(files: Sequence[_Written]) -> None:
+    """Let the disk keep what is in several files; it syncs several at once as fast as one."""
+    from concurrent.futures import Future, ThreadPoolExecutor  # which load logging: not for one file
+
+    syncing: list[Future[None]] = []
+    with ThreadPoolExecutor(_AT_ONCE) as pool, suppress(RuntimeError):  # no thread can be started, as in a browser
+        syncing.extend(pool.submit(file.sync) for file in files)
+    for file, done in zip_longest(files, syncing):
+        file.sync() if done is None else done.result()
 
 
 @contextmanager
@@ -195,10 +197,10 @@ def many_files() -> Iterator[None]:
             yield
         finally:
             _waiting.reset(token)
-        with ThreadPoolExecutor(_AT_ONCE) as pool:  # disks sync several files as fast as one
-            syncing = [_started(pool, file.sync) for file in files]
-        for file, done in zip(files, syncing, strict=True):
-            file.sync() if done is None else done.result()
+        if len(files) == 1:
+            files[0].sync()
+        elif files:
+            _sync_all(files)
         for parent, those in groupby(sorted(files, key=attrgetter("parent")), attrgetter("parent")):
             together = list(those)
             with _named(parent), _opened(parent, together[0].below) as folder:

@@ -16,36 +16,36 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from seldio.findings import Finding, Rule
 from seldio.reader_rules import READER_RULES
-from seldio.schema.arrays import from_numpy, from_texts
 from seldio.text import clipped, plural, printable
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CellKind:
-    """A kind of cell: what it matches, what is expected for messages, and numpy values as an Arrow array of strings."""
+    """A kind of cell: what it matches, what is expected for messages, and numpy values as what prints so."""
 
     pattern: bytes
     says: str
-    render: Callable[[Any], pa.Array]
+    render: Callable[[Any], list[Any]]
 
 
-def _whole(values: Any) -> pa.Array:
+def _whole(values: Any) -> list[int]:
     # rint rounds halves to even, as the official writer's round() does; never cut off
     numbers = values if values.dtype.kind in "iub" else np.rint(values)
-    return from_numpy(numbers.astype(np.int64)).cast(pa.string())
+    found: list[int] = numbers.astype(np.int64).tolist()
+    return found
 
 
-def _real(values: Any) -> pa.Array:
-    return from_texts(map(repr, values.astype(np.float64).tolist()))
+def _real(values: Any) -> list[float]:
+    found: list[float] = values.astype(np.float64).tolist()
+    return found
 
 
-def _real3(values: Any) -> pa.Array:
+def _real3(values: Any) -> list[str]:
     # adding 0.0 turns -0.0 into 0.0
-    return from_texts("%.3f" % value for value in (np.round(values, 3) + 0.0).tolist())  # noqa: UP031
+    return ["%.3f" % value for value in (np.round(values, 3) + 0.0).tolist()]  # noqa: UP031
 
 
 # At most nine digits of value, which an int32 holds; leading zeros do not count.
@@ -70,9 +70,9 @@ KINDS: dict[str, CellKind] = {
     "real3": CellKind(_REAL, "a decimal number", _real3),
     "real3inf": CellKind(rb"(?:" + _REAL + rb"|-?+inf)", "a decimal number, inf or -inf", _real3),
     "flag": CellKind(rb"[01]", "0 or 1", _whole),
-    "name": CellKind(_NAME, "a class name", lambda values: pa.array(values, pa.string())),
+    "name": CellKind(_NAME, "a class name", list),
     "zero": CellKind(_REAL, "0", _real),
-    "text": CellKind(_TEXT, "a text without commas and quotes", lambda values: pa.array(values, pa.string())),
+    "text": CellKind(_TEXT, "a text without commas and quotes", list),
 }
 #: The value that numbers stay below.
 LIMIT = 1e9

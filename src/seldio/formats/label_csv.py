@@ -23,7 +23,7 @@ from seldio.findings import Sink
 from seldio.formats import diagnosis
 from seldio.formats.base import FileRows, Ints, LabelFormat, LabelReading, Place, TextFile, assembled
 from seldio.formats.cells import KINDS, LIMIT, plain_exponents
-from seldio.schema.arrays import from_numpy, from_texts, pc, to_mask, to_numpy
+from seldio.schema.arrays import from_numpy, pc, to_mask, to_numpy
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.vocabularies import spelling, vocabulary
 
@@ -433,13 +433,9 @@ def _without_silence(dialect: Dialect, parts: list[CsvPart], columns: dict[str, 
 # --- writing ---------------------------------------------------------------------------------------
 
 
-#: A scalar that is made without looking for pandas, as pyarrow does with texts of Python.
-_COMMA = from_texts([","])[0]
-
-
 def _rows(dialect: Dialect, table: pa.Table) -> list[str]:
-    cells = [_cells(dialect, part, table) for part in dialect.columns]
-    return pc.binary_join_element_wise(*cells, _COMMA).to_pylist() if table.num_rows else []
+    row = ",".join(["%s"] * len(dialect.columns))
+    return [row % cells for cells in zip(*(_cells(dialect, part, table) for part in dialect.columns), strict=True)]
 
 
 _DAY = 864_000  # label frames
@@ -461,12 +457,12 @@ def _silent_rows(dialect: Dialect, table: pa.Table, frames: int | None) -> list[
     return [row for _, row in merged]
 
 
-def _cells(dialect: Dialect, part: column, table: pa.Table) -> pa.Array:
-    """One file column as strings."""
+def _cells(dialect: Dialect, part: column, table: pa.Table) -> list[Any]:
+    """One file column as what prints like its cells."""
     if part.field == "class_name":
         return _name_cells(dialect, table)
     if part.kind in ("zero", "text"):
-        return from_texts(["0" if part.kind == "zero" else ""] * table.num_rows)
+        return ["0" if part.kind == "zero" else ""] * table.num_rows
     if part.field in ("x", "y", "z"):
         if part.field in table.column_names:
             return KINDS["real"].render(to_numpy(table[part.field]))
@@ -475,7 +471,7 @@ def _cells(dialect: Dialect, part: column, table: pa.Table) -> pa.Array:
         unit = geometry.to_cartesian(to_numpy(table["azimuth"]), to_numpy(table["elevation"]))
         return KINDS["real"].render(unit["xyz".index(part.field)])
     if part.field not in table.column_names:
-        return from_texts([str(dialect.fills[part.field])] * table.num_rows)
+        return [dialect.fills[part.field]] * table.num_rows
     values = table[part.field].combine_chunks()
     if part.field == "distance":
         metres = to_numpy(values).astype(np.float64)
@@ -495,12 +491,12 @@ def _cells(dialect: Dialect, part: column, table: pa.Table) -> pa.Array:
     return KINDS[part.kind].render(values + 0.0 if values.dtype.kind == "f" else values)
 
 
-def _name_cells(dialect: Dialect, table: pa.Table) -> pa.Array:
+def _name_cells(dialect: Dialect, table: pa.Table) -> list[str]:
     labels = vocabulary(dialect.vocabulary)
     ids = table["class_id"].to_pylist() if "class_id" in table.column_names else [None] * table.num_rows
     given = table["class_name"].to_pylist() if "class_name" in table.column_names else [None] * len(ids)
     names = [name if name is not None else labels.label(index) for name, index in zip(given, ids, strict=True)]
-    return pa.array(map(_spelled, names), pa.string())
+    return list(map(_spelled, names))
 
 
 def _spelled(name: str) -> str:
