@@ -145,12 +145,13 @@ class Description(dict[str, Any]):
         return as_text(self)
 
 
-def info(path: Path, *, format: str | None = None) -> Description:
+def info(path: Path, *, format: str | None = None, write: bool = False) -> Description:
     """Describe a source: formats with the evidence for them, clips, events, classes and overlaps; counts of questions.
 
     Args:
         path: a file, folder, archive, or ``-`` for standard input.
         format: the format; detected from the content by default.
+        write: write what it is into ``dataset.toml``, in its root.
 
     Returns:
         Counts and names by key. For a single recording, also its channels, sample rate, length, peak and the level of
@@ -162,6 +163,10 @@ def info(path: Path, *, format: str | None = None) -> Description:
     """
     from seldio.check.description import describe
 
+    if write:
+        from seldio.conversion.new_dataset import write_known
+
+        write_known(os.fspath(path), format)
     return Description(describe(path, format))
 
 
