@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_package import A, system
+from test_package import A, B, system
 
 import seldio
 from seldio import rules
@@ -121,3 +121,18 @@ def test_what_is_explained_explains_nothing() -> None:
     assert rules.unexplained([twice, mixed], "x") == [mixed]
     assert rules.unexplained([twice, made("SUB106", "x/b.csv")], "x")[0] == twice
     assert rules.unexplained([made("LAB307", "x/b.csv"), made("SUB119", "x")], "x") == [made("SUB119", "x")]
+
+
+def test_what_one_system_of_a_package_does_explains_nothing_of_another(tmp_path: Path) -> None:
+    """One counts frames of 10 ms, another leaves out four of five: they have nothing to do with each other."""
+    grids = {A: [10 * n for n in range(295)], B: [5 * n for n in range(60)]}
+    for label, frames in grids.items():
+        for name, content in system(label).items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content if name.endswith(".yaml") else text(*((n, 1, n % 90, 5) for n in frames)))
+    known = Reference("recordings", dict.fromkeys(("mix001", "mix002", "mix003"), 300))
+    found = seldio.validate(tmp_path, format="dcase2023-submission", reference=known)
+    assert {(one.code, A in one.path, B in one.path) for one in found if one.code in ("SUB119", "LAB307")} == {
+        ("SUB119", False, False), ("LAB307", False, True),
+    }  # fmt: skip

@@ -488,10 +488,10 @@ def test_a_repair_that_moves_a_file_into_another_layout_is_not_made(
 def values(one: Examined) -> dict[str, tuple[str, list[str]]]:
     """The layout of each file, and its rows, sorted."""
     found = {}
-    for recognised in one.recognised:
-        rows = recognised.reading.table.drop_columns("clip").to_pylist()
-        for part in recognised.reading.parts:
-            found[part.file.path] = (recognised.reading.format.name, sorted(map(str, rows[part.first :][: part.rows])))
+    for group in one.labels:
+        rows = group.reading.table.drop_columns("clip").to_pylist()
+        for part in group.reading.parts:
+            found[part.file.path] = (group.reading.format.name, sorted(map(str, rows[part.first :][: part.rows])))
     return found
 
 

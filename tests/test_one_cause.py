@@ -224,7 +224,7 @@ def test_blank_lines_at_the_end_are_looked_at_once(end: str, folder: Callable[..
 
 @pytest.mark.parametrize("code", ["SYN122", "SYN123", "SYN132", "SYN137", "SYN110"])
 def test_what_can_only_mean_one_thing_is_read_as_that(code: str, folder: Callable[..., Path]) -> None:
-    reading = examine(folder(FAULTS[code]), format="starss22").recognised[0].reading
+    reading = examine(folder(FAULTS[code]), format="starss22").labels[0].reading
     columns = ("frame", "class_id", "source", "azimuth", "elevation")
 
     assert list(zip(*(reading.table[name].to_pylist() for name in columns), strict=True)) == rows()

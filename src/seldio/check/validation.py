@@ -9,27 +9,26 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seldio import formats, rules, wings
 from seldio.catalogues import Catalogue, own_datasets
-from seldio.catalogues.look import Recognised
 from seldio.catalogues.parts import Part
 from seldio.check import gate
 from seldio.check.labels import LabelCheck, LabelGroup
 from seldio.check.settings import Settings
 from seldio.engines import each
 from seldio.errors import MissingLibrary, MissingWing
-from seldio.files import Entry, Source
+from seldio.files import Source
 from seldio.files.sources import Lookup, is_own, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, Sink, gathered
 from seldio.formats import LabelFormat
 from seldio.formats.trees import Tree, read_tree
 from seldio.rules.audio import check_recordings
-from seldio.rules.collection import Collection, Reference
+from seldio.rules.collection import Collection, Reference, grouped
 from seldio.rules.ignored import Ignored
 from seldio.rules.package_names import is_package
 from seldio.rules.submissions import Misfit
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from seldio.check.items import CheckedItems
     from seldio.check.mera import Submission
     from seldio.check.reference import AnyReference
-    from seldio.formats.items import ItemReading
     from seldio.formats.own_dataset import OwnDatasets
     from seldio.rules.package import Package
 
@@ -59,9 +57,7 @@ class Examined:
 
     report: Report  # every finding, sorted by file, line and column, and the number of files read
     labels: tuple[LabelGroup, ...]  # the label files by layout
-    recognised: tuple[Recognised, ...]  # the same, read
-    items: tuple[ItemReading, ...]  # the files with questions or predictions, read
-    questions: tuple[tuple[Part, CheckedItems], ...]  # what the parts of these gave
+    questions: tuple[tuple[Part, CheckedItems], ...]  # what the parts of questions and predictions gave
     local: Mapping[str, str]  # the files on disk behind shown paths; members of archives are not among them
     described: OwnDatasets | None = None  # what the datasets say of themselves
 
@@ -119,188 +115,173 @@ def examine(
         facts: count what is in the rows.
     """
     found: list[Finding] = []
-    # whether the format is of labels: then nothing is a submission to MERA, whatever it looks like
-    named = format is not None and any(one.holds == "events" for one in formats.index()
-                                       if format in (one.name, *one.aliases))  # fmt: skip
-    clips = reference if isinstance(reference, Reference) else None
-    answered = reference is not None and clips is None  # the reference are questions
     with reopened(path, found.append) as source:
-        whole = Collection.of(source, (), reference)
-        package = _package(whole) if is_package(whole) else None
-        remarks: list[Finding] = []
-        cut = [
-            Catalogue(one, format, remarks.append, contents=changed or {}).parts(
-                size=_WHOLE if rows else None, whole=rows or answered
-            )
-            for one in _by_system(source, package, format is not None)
-        ]  # fmt: skip
-        every = list(chain.from_iterable(cut))
-        goal = None if named else _submission(source, every, reference, format)
-        if goal is not None and source.single:  # it holds no labels, whatever it looks like
-            cut, remarks = [[]], [finding for finding in remarks if finding.code.startswith("SAF")]
-        found += remarks
-        look = Lookup(source)
-        with_questions = [part for part in (every if goal is None else goal.answers) if part.questions is not None]
-        questions: list[tuple[Part, CheckedItems]] = []
-        if with_questions or reference is not None:
-            from seldio.check.items import ItemCheck, check_kind, item_findings
-
-            check = ItemCheck(look, reference, goal is not None, keep=rows, facts=facts)
-            here = rows or reference is not None or goal is not None or source.kind not in ("file", "folder")
-            # not kept for another run: recordings that questions name may have changed by then
-            questions += chain(*_checked(check, with_questions, found, what="checking questions", here=here))
-            found += item_findings(questions, answered)
-            if goal is None or clips is not None:
-                labelled = any(part.questions is None for part in chain(*cut))
-                check_kind(source, reference, [one for _, one in questions], labelled)
-        columns = None if source.stored else _KEPT + _HEARD * deep
-        labels = [[part for part in some if part.questions is None] for some in cut]
-        key = None if changed or rows else attrgetter("stamp")  # results are kept of what is on disk alone
-        checked = _checked(
-            LabelCheck(columns, rows, facts), list(chain(*labels)), found, what="checking labels", key=key, here=rows
-        )
-        systems_labels = [LabelGroup.of(chain(*islice(checked, len(some)))) for some in labels]
-        found += rules.findings(goal.package) if goal is not None else ()
-        recognised = _check_labels(source, systems_labels, clips, package is not None, found)
+        run = _Run(source, format, reference, changed or {}, deep, rows, facts, found)
+        package = run.package()
+        sets = [Catalogue(one, format, contents=run.changed) for one in run.by_system(package)]
+        parts = [one.parts(size=_WHOLE if rows else None, whole=rows or reference is not run.clips) for one in sets]
+        goal = run.submission(list(chain(*parts)))
+        answers = goal is not None and source.single  # it holds no labels, whatever it looks like
+        found += (one for some in sets for one in some.findings if not answers or one.code.startswith("SAF"))
+        files = [[part for part in some if part.questions is None and not answers] for some in parts]
+        asked = [part for part in (chain(*parts) if goal is None else goal.answers) if part.questions is not None]
+        items = run.items(asked, goal is not None, any(files))
+        systems = run.labels(files)
+        labels = list(chain(*systems))
+        # what is found of one system of a package explains nothing of another
+        apart = [found if package is None else [] for _ in systems]
+        for into, some in zip(apart, systems, strict=True):
+            into += run.judged(some, () if package is None else _OF_CLIPS)
         own = own_datasets(source, lambda _: None)
-        count = len({file.entry.path for some in labels for part in some for file in part.files})
-        count += sum(map(is_own, source))
-        count += len({part.files[one.file].entry.path for part, one in questions}) or int(goal is not None)
-        heard: list[Heard] = []
-        if package is None:
-            collection = Collection.of(source, [one.reading for one in recognised], clips)
-            collection = dataclasses.replace(collection, own=own)
-            count += _check_tree(source, collection, found.append, bool(questions), look if deep else None, heard)
-            judged = wings.there("seld") and not changed and not source.streamed
-            if judged and clips is not None and clips.labelled and collection.submitted:
-                from seldio.scores.seld.score_labels import misfits  # which checks labels with what is here
-
-                layout = formats.named(format, LabelFormat) if format is not None else None
-                rules.run(Misfit(source.path, misfits(source, clips.path, layout)), found.append)
-        else:
-            count += len(package.metas)
-            found += rules.findings(package)
-        if not source.single and package is None and goal is None:
-            found = _with_ignored(source, list(chain(*cut)), recognised, found, count)
+        whole = dataclasses.replace(run.collection(labels), own=own)
+        count = len({file.entry.path for part in chain(*files) for file in part.files}) + sum(map(is_own, source))
+        count += len({part.files[one.file].entry.path for part, one in items}) or int(goal is not None)
+        count += run.tree(whole, bool(items)) if package is None else len(package.metas)
+        for one in (package or run.misfit(whole), goal and goal.package):
+            found += rules.findings(one) if one is not None else ()
+        if not (source.single or package or goal):
+            found += rules.findings(run.ignored(list(chain(*parts)), whole, count))
+        told = chain.from_iterable(rules.unexplained(some, source.path) for some in (found, *apart))
+        report = Report(files=count, heard=run.heard)
+        kept = gate.admitted(labels, gathered(dict.fromkeys(told), RECORDS_SINGLY))
+        report.add((settings or Settings()).applied(kept))
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
-    report = Report(files=count, heard=heard)
-    found = rules.unexplained(found, source.path)
-    told = gate.admitted(list(chain.from_iterable(systems_labels)), gathered(dict.fromkeys(found), RECORDS_SINGLY))
-    report.add((settings or Settings()).applied(told))
-    return Examined(
-        report,
-        tuple(chain.from_iterable(systems_labels)),
-        tuple(recognised) if rows else (),
-        tuple(one.reading for _, one in questions if one.reading is not None),
-        tuple(questions),
-        local,
-        own,
-    )
+        return Examined(report, tuple(labels), tuple(items), local, own)
 
 
-@wings.needed("checking a package")
-def _package(whole: Collection) -> Package:
-    from seldio.rules.package import systems
+@dataclasses.dataclass
+class _Run:
+    """What is checked, as what, and what has been found."""
 
-    return systems(whole)
+    source: Source
+    format: str | None
+    reference: AnyReference
+    changed: Mapping[str, bytes]
+    deep: bool
+    rows: bool
+    facts: bool
+    found: list[Finding]
+    heard: list[Heard] = dataclasses.field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.clips = self.reference if isinstance(self.reference, Reference) else None
+        self.look = Lookup(self.source)
 
-@wings.needed("checking a submission to MERA")
-def _submission(
-    source: Source, found: Sequence[Part], reference: AnyReference, format: str | None
-) -> Submission | None:
-    if source.streamed or (source.kind == "file" and not source.path.lower().endswith(".zip")):
-        return None
-    from seldio.check.items import is_submission
-    from seldio.formats.mera_submission import SUBMISSION
+    def collection(self, labels: Iterable[LabelGroup] = (), wrong: Sequence[Finding] = ()) -> Collection:
+        """The files of the source, with some labels among them, the clips that are expected and what was found."""
+        return Collection.of(self.source, [one.reading for one in labels], self.clips, wrong)
 
-    if not is_submission(source, found, reference, format in (SUBMISSION.name, *SUBMISSION.aliases)):
-        return None
-    from seldio.check.mera import Submission
+    @wings.needed("checking a package")
+    def package(self) -> Package | None:
+        """The package that the source is, if it is one."""
+        if not is_package(whole := self.collection()):
+            return None
+        from seldio.rules.package import systems
 
-    return Submission.of(source, found, reference)
+        return systems(whole)
 
+    @wings.needed("checking a submission to MERA")
+    def submission(self, found: Sequence[Part]) -> Submission | None:
+        """The submission to MERA that the source is; *found* are its parts. None is in a format of labels."""
+        source, format = self.source, self.format
+        if source.streamed or (source.kind == "file" and not source.path.lower().endswith(".zip")):
+            return None
+        from seldio.check.items import is_submission
+        from seldio.formats.mera_submission import SUBMISSION
 
-def _by_system(source: Source, package: Package | None, named: bool) -> list[Source]:
-    """The files of each system of a package, and those that belong to none; else all of them."""
-    if package is None:
-        media = source.kind == "file" and all(is_sound(entry.name) or is_video(entry.name) for entry in source)
-        return [source.restricted(())] if media and not named else [source]
-    owners = {entry.name: number for number, system in enumerate(package.systems) for entry in system.outputs}
-    groups: dict[int, list[Entry]] = {}
-    for entry in source:
-        groups.setdefault(owners.get(entry.name, -1), []).append(entry)
-    return [source.restricted(group) for group in groups.values()]
+        as_labels = format is not None and formats.named(format, LabelFormat) is not None
+        named = format in (SUBMISSION.name, *SUBMISSION.aliases)
+        if as_labels or not is_submission(source, found, self.reference, named):
+            return None
+        from seldio.check.mera import Submission
 
+        return Submission.of(source, found, self.reference)
 
-def _checked(
-    check: Callable[[Part], tuple[list[Finding], list[Checked]]], some: Sequence[Part], findings: list[Finding],
-    **options: Any,
-) -> Iterator[list[tuple[Part, Checked]]]:  # fmt: skip
-    """What each part gives, once it has been checked somewhere; what is wrong with files goes to *findings*."""
-    for part, (wrong, rows) in zip(some, each(check, some, size=attrgetter("size"), **options), strict=True):
-        findings += wrong
-        yield [(part, one) for one in rows]
+    def by_system(self, package: Package | None) -> list[Source]:
+        """The files of each system of a package, and those that belong to none; else all of them."""
+        source = self.source
+        if package is None:
+            media = source.kind == "file" and all(is_sound(entry.name) or is_video(entry.name) for entry in source)
+            return [source.restricted(()) if media and self.format is None else source]
+        owners = {entry.name: number for number, system in enumerate(package.systems) for entry in system.outputs}
+        return [source.restricted(some) for some in grouped(source, lambda one: owners.get(one.name, -1)).values()]
 
+    def checked(
+        self, check: Callable[[Part], tuple[list[Finding], list[Checked]]], some: Sequence[Part], **options: Any
+    ) -> Iterator[list[tuple[Part, Checked]]]:  # fmt: skip
+        """What each part gives, once it has been checked somewhere."""
+        for part, (wrong, rows) in zip(some, each(check, some, size=attrgetter("size"), **options), strict=True):
+            self.found += wrong
+            yield [(part, one) for one in rows]
 
-def _check_labels(
-    source: Source, labels: Sequence[Sequence[LabelGroup]], reference: Reference | None, packed: bool,
-    found: list[Finding],
-) -> list[Recognised]:  # fmt: skip
-    """Check the labels of each system as a whole; add to what was *found*, and return all that were recognised.
+    def items(self, parts: Sequence[Part], submitted: bool, labels: bool) -> list[tuple[Part, CheckedItems]]:
+        """What questions and predictions give, some of them *submitted* to MERA, perhaps next to *labels*."""
+        if not parts and self.reference is None:
+            return []
+        from seldio.check.items import ItemCheck, check_kind, item_findings
 
-    What is found of one system explains nothing of another.
-    """
-    every: list[Recognised] = []
-    for sets in labels:
-        every += (recognised := [one.recognised() for one in sets])
-        collection = Collection.of(source, [one.reading for one in recognised], reference, found)
-        about = list(rules.findings(collection, skip=_OF_CLIPS if packed else ()))
-        about += (row.finding for one in sets for row in one.findings(reference))
-        found += rules.unexplained(about, source.path)
-    return every
+        check = ItemCheck(self.look, self.reference, submitted, keep=self.rows, facts=self.facts)
+        here = self.rows or self.reference is not None or submitted or self.source.kind not in ("file", "folder")
+        # not kept for another run: recordings that questions name may have changed by then
+        items = list(chain(*self.checked(check, parts, what="checking questions", here=here)))
+        self.found += item_findings(items, self.reference is not self.clips)
+        if not submitted or self.clips is not None:
+            check_kind(self.source, self.reference, [one for _, one in items], labels)
+        return items
 
+    def labels(self, systems: Sequence[Sequence[Part]]) -> list[list[LabelGroup]]:
+        """The labels of each system, by layout."""
+        check = LabelCheck(None if self.source.stored else _KEPT + _HEARD * self.deep, self.rows, self.facts)
+        # results are kept of what is on disk alone
+        key = None if self.changed or self.rows else attrgetter("stamp")
+        found = self.checked(check, list(chain(*systems)), what="checking labels", key=key, here=self.rows)
+        return [LabelGroup.of(chain(*islice(found, len(some)))) for some in systems]
 
-def _with_ignored(
-    source: Source, every: Sequence[Part], recognised: Sequence[Recognised], found: list[Finding], count: int
-) -> list[Finding]:
-    """What was *found*, and which files were left alone; *count*: how many were checked."""
-    files = [file for part in every for file in part.files]
-    taken = {entry.path for file in files for entry in (file.entry, *(beside for beside, _ in file.beside))}
-    left = [entry for entry in source if entry.path not in taken and not is_own(entry)]
-    alone = not count and {one.code for one in found if one.severity is Severity.ERROR} <= {*_OF_CLIPS}
-    layouts = frozenset(one.reading.format.name for one in recognised)
-    rules.run(Ignored(source.path, source.kind, left, alone, layouts), found.append)
-    return found
+    def judged(self, labels: Sequence[LabelGroup], skip: Container[str]) -> list[Finding]:
+        """What is wrong with the labels of a system, all of them considered."""
+        rows = (row.finding for one in labels for row in one.findings(self.clips))
+        return [*rules.findings(self.collection(labels, self.found), skip=skip), *rows]
 
+    def misfit(self, whole: Collection) -> Misfit | None:
+        """What is seen of results only where they are scored against the labels of the reference."""
+        clips = self.clips if wings.there("seld") and not self.changed and not self.source.streamed else None
+        if clips is None or not clips.labelled or not whole.submitted:
+            return None
+        from seldio.scores.seld.score_labels import misfits  # which checks labels with what is here
 
-def _check_tree(
-    source: Source, collection: Collection, sink: Sink, questions: bool, listening: Lookup | None, heard: list[Heard]
-) -> int:  # fmt: skip
-    """Check a folder's names and recordings, or a single recording; return how many recordings were looked at.
+        layout = formats.named(self.format, LabelFormat) if self.format is not None else None
+        return Misfit(self.source.path, misfits(self.source, clips.path, layout))
 
-    With *listening*, which finds recordings of labels that came alone, recordings are listened to as well; what is
-    heard of labels goes to *heard*.
-    """
-    names = [entry.name for entry in source.entries]
-    alone = source.kind == "file" and listening is None  # a label file, which nothing is compared with
-    if source.streamed or (alone and not any(is_sound(name) or is_video(name) for name in names)):
-        return 0
-    folder = os.path.dirname(source.path) if source.kind == "file" else source.path  # noqa: PTH120
-    tree = read_tree(names, folder)
-    if collection.own and any("recordings" in one.record for one in collection.own.datasets):  # DAT204 compares it
-        tree = dataclasses.replace(tree, row=dataclasses.replace(tree.row, rate=None, subtype=None))
-    if source.kind != "file":
-        rules.run((collection, tree), sink)
-    # recordings that questions name are checked with them
-    deep = listening is not None
-    count = check_recordings(collection, tree, sink, deep=deep) if tree.layout != "loose" or not questions else 0
-    if listening is not None:
-        with wings.needed("validate --deep"):
-            from seldio.rules.deep import check_fit
+    def ignored(self, parts: Iterable[Part], whole: Collection, count: int) -> Ignored:
+        """The files that were left alone; *count*: how many were not."""
+        files = [file for part in parts for file in part.files]
+        taken = {entry.path for file in files for entry in (file.entry, *(beside for beside, _ in file.beside))}
+        left = [entry for entry in self.source if entry.path not in taken and not is_own(entry)]
+        alone = not count and {one.code for one in self.found if one.severity is Severity.ERROR} <= {*_OF_CLIPS}
+        layouts = frozenset(reading.format.name for reading in whole.readings)
+        return Ignored(self.source.path, self.source.kind, left, alone, layouts)
 
-        heard += check_fit(collection, tree, listening, sink)
-    return count + _check_videos(collection, tree, sink, deep)
+    def tree(self, collection: Collection, questions: bool) -> int:
+        """Check a folder's names and recordings, or a single recording; return how many recordings were looked at."""
+        source, names = self.source, [entry.name for entry in self.source.entries]
+        alone = source.kind == "file" and not self.deep  # a label file, which nothing is compared with
+        if source.streamed or (alone and not any(is_sound(name) or is_video(name) for name in names)):
+            return 0
+        folder = os.path.dirname(source.path) if source.kind == "file" else source.path  # noqa: PTH120
+        tree, sink = read_tree(names, folder), self.found.append
+        if collection.own and any("recordings" in one.record for one in collection.own.datasets):  # DAT204 compares it
+            tree = dataclasses.replace(tree, row=dataclasses.replace(tree.row, rate=None, subtype=None))
+        if source.kind != "file":
+            rules.run((collection, tree), sink)
+        # recordings that questions name are checked with them
+        apart = tree.layout != "loose" or not questions
+        count = check_recordings(collection, tree, sink, deep=self.deep) if apart else 0
+        if self.deep:
+            with wings.needed("validate --deep"):
+                from seldio.rules.deep import check_fit
+
+            self.heard += check_fit(collection, tree, self.look, sink)
+        return count + _check_videos(collection, tree, sink, self.deep)
 
 
 def _check_videos(collection: Collection, tree: Tree, sink: Sink, deep: bool) -> int:

@@ -117,8 +117,8 @@ def _folders(upload: Upload, others: Collection[str]) -> list[ConfigSplit]:
 def _columns(examined: Examined | None) -> dict[str, tuple[str, ...]]:
     """The columns of each label file that has no header line."""
     found: dict[str, tuple[str, ...]] = {}
-    for group in examined.recognised if examined is not None else ():
-        format = group.reading.format
+    for group in examined.labels if examined is not None else ():
+        format = group.format
         if isinstance(format, Dialect) and not format.header:
             found |= {part.file.name: tuple(c.field for c in format.columns) for part in group.reading.parts}
     return found

@@ -108,7 +108,7 @@ def _bears(name: str, part: str) -> bool:
 
 
 def _the_reading(path: str, examined: Examined) -> LabelReading:
-    readings = [item.reading for item in examined.recognised]
+    readings = [group.reading for group in examined.labels]
     clips = sum(len(reading.parts) for reading in readings)
     if len(readings) == 1 and clips == 1:
         return readings[0]
@@ -117,7 +117,7 @@ def _the_reading(path: str, examined: Examined) -> LabelReading:
             f"{printable(path)} holds {plural(clips, 'clip')}: a page shows one; choose a file of one clip, or of the "
             "labels one clip with --clip"
         )
-    if examined.items:
+    if any(rows.reading is not None for _, rows in examined.questions):
         raise UsageError(
             f"{printable(path)} has questions: give the labels of the clip, and the questions with --questions"
         )
