@@ -201,7 +201,7 @@ MALFORMED: dict[str, tuple[bytes | Callable[[], bytes], Any, str]] = {
     "a fraction of three": (holding([1, 2, 3]), Fraction, "too many"),
     "a fraction of texts": (holding(["1", "2"]), Fraction, "in the place of a whole number"),
     "an unknown name": (holding("starss99"), LabelFormat, "in the place of a list"),
-    "an unknown format": (holding(["os.system", "a", [1, 10], None]), LabelFormat, "names an unknown format"),
+    "an unknown format": (holding(["os.system", "a", [1, 10], None, ""]), LabelFormat, "names an unknown format"),
     "no member": (holding("__class__"), Severity, "such a result"),
     "another member": (holding("mro"), Severity, "such a result"),
     "too many fields": (holding(["a", 1.0, 2]), Inner, "longer"),

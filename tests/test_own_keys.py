@@ -91,7 +91,8 @@ def test_the_option_to_type_is_proposed(name: str, tmp_path: Path, asked: Path) 
     for check in (lambda: seldio.score(path, asked), lambda: seldio.validate(path, reference=asked)):
         with pytest.raises(UsageError, match="the keys are sample_id, model, asked, ") as error:
             check()
-        assert str(error.value).endswith(f"try --fields {FIELDS}")
+        assert error.value.text.endswith(f"try --fields {FIELDS}")
+        assert str(error.value).endswith(f'try fields="{FIELDS}"')
 
 
 def test_keys_inside_of_others_are_proposed_and_read(tmp_path: Path, asked: Path) -> None:
@@ -102,7 +103,7 @@ def test_keys_inside_of_others_are_proposed_and_read(tmp_path: Path, asked: Path
     path = as_lines(tmp_path / "batch.jsonl", rows)
     with pytest.raises(UsageError) as error:
         seldio.score(path, asked)
-    fields = str(error.value).rpartition("try --fields ")[2]
+    fields = error.value.text.rpartition("try --fields ")[2]
     assert fields == "id=custom_id,prediction=response.choices.0.content"
     assert seldio.score(path, asked, fields=fields).overall["text"] == 0.5
 
@@ -114,16 +115,16 @@ def test_a_question_file_with_a_reply_in_it_gets_a_proposal(tmp_path: Path) -> N
         for one, text in zip(questions(), REPLIES, strict=True)
     ]
     path = as_lines(tmp_path / "both.jsonl", rows)
-    with pytest.raises(UsageError, match="--fields id=id,prediction=my_reply"):
+    with pytest.raises(UsageError, match='fields="id=id,prediction=my_reply"'):
         seldio.score(path, as_lines(tmp_path / "ref.jsonl", questions()))
 
 
 def test_the_order_is_used_only_if_asked(tmp_path: Path, asked: Path) -> None:
     rows = [{"response_text": row["response_text"]} for row in replies()]
     path = as_csv(tmp_path / "own.csv", rows)
-    with pytest.raises(UsageError, match=r"such as q0; .* try --fields prediction=response_text --join order"):
+    with pytest.raises(UsageError, match=r"such as q0; .* try fields=.prediction=response_text. join=.order."):
         seldio.score(path, asked)
-    with pytest.raises(DataError, match="--join order joins those that have none"):
+    with pytest.raises(DataError, match=r"join=.order. joins those that have none"):
         seldio.score(path, asked, fields="prediction=response_text")
     report = seldio.score(path, asked, fields="prediction=response_text", join="order")
     assert report.overall["text"] == 0.5
@@ -144,7 +145,7 @@ def test_lists_frames_and_tables_are_scored(asked: Path) -> None:
     assert seldio.score(pa.Table.from_pylist(plain), pa.Table.from_pylist(questions())).overall["text"] == 0.5
     with pytest.raises(UsageError, match="a path, a list of dicts, a DataFrame or an Arrow table, not int"):
         seldio.score(7, asked)
-    with pytest.raises(UsageError, match=r"predictions holds no predictions .* try --fields id=sample_id"):
+    with pytest.raises(UsageError, match=r"predictions holds no predictions .* try fields=.id=sample_id"):
         seldio.score(replies(), asked)
 
 

@@ -55,6 +55,7 @@ FLAGS = frozenset((
 CHOICES = {
     "engine": ("local", "ray"),
     "format": ("jasco", "parquet", "starss22", "starss23"),
+    "join": ("order",),
     "kind": ("directions", "map", "scores", "statistics", "timeline", "video"),
     "to": ("files", "foa", "mic", "parquet", "webdataset"),
     "as": ("audiofolder", "files", "parquet"),
@@ -62,8 +63,9 @@ CHOICES = {
 }  # fmt: skip
 #: All other options that messages name.
 OTHERS = frozenset((
-    "against", "allow-loss", "angle", "citation", "clip", "distance", "drop-column", "fail-on", "fill", "gain",
-    "ignore", "include", "judge", "judge-cache", "judge-max-tokens", "judge-price", "judge-url", "judgements", "lead",
+    "against", "allow-loss", "angle", "citation", "clip", "distance", "drop-column", "fail-on", "fields",
+    "fill", "gain", "ignore", "include", "items", "judge", "judge-cache", "judge-max-tokens", "judge-price",
+    "judge-url", "judgements", "lead",
     "margin", "metrics", "o", "offline", "over", "per-task", "predictions", "predictions-format", "profile",
     "questions", "recordings", "reference", "reference-format", "relative", "resamples", "resume", "seed", "select",
     "staging", "table", "threshold", "total", "video", "width", "write-baseline",
@@ -71,6 +73,7 @@ OTHERS = frozenset((
 _NAMED = "|".join(sorted((*FLAGS, *CHOICES, *OTHERS), key=len, reverse=True))
 _OPTION = re.compile(
     r"seldio [a-z]+(?: --?[a-z][a-z-]*)+"  # a command to run: it stays
+    r"|(?<![\w-])--fields (?P<fields>\S+=\S+)"
     rf"|\A--(?P<first>{_NAMED}) (?P<whole>[^\s:=]+):"
     rf"|(?<![\w-])-(?:-(?P<name>{_NAMED})|(?P<short>o))(?![\w-])"
     r"(?: (?P<key>\w+)=(?P<given>[^\s:;,()]+)| (?P<place>[A-Z]{2,}\b)| (?P<word>[a-z0-9][\w.,-]*\b))?"
@@ -85,6 +88,8 @@ def in_python(text: str) -> str:
 
 
 def _argument(match: re.Match[str]) -> str:
+    if match["fields"]:
+        return f'fields="{match["fields"]}"'
     option = match["first"] or match["name"] or match["short"]
     if option is None:
         return "judge_…" if match[0].startswith("--") else match[0]

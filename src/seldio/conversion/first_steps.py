@@ -74,7 +74,7 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
     for text in said["given"]:
         name, _, value = text.partition("=")
         if name not in ("azimuth", "elevation", "distance", "source", "class_id") or number_in(value) is None:
-            raise UsageError(f"--given {clipped(text)}: write FIELD=VALUE, such as elevation=0")
+            raise UsageError(f"seldio new --given {clipped(text)}: write FIELD=VALUE, such as elevation=0")
         given[name] = number_in(value)
     with open_source(path, raise_errors) as source:
         found = NewDataset(source, SaidOfColumns(**{**said, "given": given}))

@@ -315,9 +315,13 @@ def _told(columns: Iterable[str], header: Sequence[str]) -> dict[str, tuple[str,
         title, mark, what = text.rpartition("=")
         name, _, unit = what.partition(":")
         if not mark or title not in header:
-            raise UsageError(f"--column {clipped(text)}: write HEADER=FIELD, where HEADER is {' or '.join(header)}")
+            raise UsageError(
+                f"seldio new --column {clipped(text)}: write HEADER=FIELD, where HEADER is {' or '.join(header)}"
+            )
         if name and name not in fields:
-            raise UsageError(f"--column {clipped(text)}: unknown field {name!r}; choose from {', '.join(fields)}")
+            raise UsageError(
+                f"seldio new --column {clipped(text)}: unknown field {name!r}; choose from {', '.join(fields)}"
+            )
         found[title] = name, unit or None
     return found
 

@@ -282,8 +282,9 @@ def _none_left(
     number = plural(made, "question")
     if options.total is not None and made < options.total:
         limits = [name for name, on in (("--balance", options.balance), ("--per-task", options.per_task)) if on]
+        leave = "leave" if len(limits) > 1 else "leaves"
         why = (
-            f"{' and '.join(limits)} leave no more of the {sum(tally.asked.values()):,} that can be asked"
+            f"{' and '.join(limits)} {leave} no more of the {sum(tally.asked.values()):,} that can be asked"
             if limits
             else "no more can be asked of these labels; more clips, a smaller --hop or smaller margins give more"
         )
