@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -23,6 +24,34 @@ def some(cases: Iterable[Any], step: int, *more: int) -> list[Any]:
         case if number % step == 0 or number in more else pytest.param(*_values(case), marks=pytest.mark.slow)
         for number, case in enumerate(cases)
     ]
+
+
+def as_one(test: Callable[..., None]) -> Callable[[], None]:
+    """A test that goes through all of its parameters itself, and tells each with which it fails.
+
+    Thousands of tests that take no time cost more to collect, start and report than all that they do.
+    """
+    marks = [mark for mark in test.pytestmark if mark.name == "parametrize"]  # type: ignore[attr-defined]
+    names = [mark.args[0].split(", ") if isinstance(mark.args[0], str) else mark.args[0] for mark in marks]
+    cases = list(itertools.product(*(list(mark.args[1]) for mark in marks)))
+
+    def every() -> None:
+        failed = []
+        for case in cases:
+            told = {}
+            for given, value in zip(names, case, strict=True):
+                told |= dict(zip(given, value if len(given) > 1 else (value,), strict=True))
+            try:
+                test(**told)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the others are tried too
+                error.add_note(f"with {told}")
+                failed.append(error)
+        assert cases
+        if failed:
+            raise ExceptionGroup(f"{len(failed)} of {len(cases)} fail", failed)
+
+    every.__name__, every.__doc__, every.__module__ = test.__name__, test.__doc__, test.__module__
+    return every
 
 
 def _values(case: Any) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from effort import as_one
 
 from seldio import formats, wings
 
@@ -169,7 +170,8 @@ def test_there_is_something_to_look_at() -> None:
     assert len(FILES) > 30
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+@as_one
+@pytest.mark.parametrize("path", FILES)
 def test_imports_point_down(path: Path) -> None:
     assert place(path) in FLOOR, f"on which floor is {place(path)}? Put it into FLOORS"
     for module, line in imports(path):
@@ -213,7 +215,8 @@ def test_every_home_is_there() -> None:
     assert [home for home in homes if not (SOURCE / home).exists()] == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+@as_one
+@pytest.mark.parametrize("path", FILES)
 def test_libraries_have_one_home(path: Path) -> None:
     name = path.relative_to(SOURCE).as_posix()
     for module, line in imports(path):
@@ -280,7 +283,8 @@ def _writes(call: ast.Call) -> str | None:
     return name if name == "open" and flags & {"O_WRONLY", "O_RDWR", "O_CREAT"} else None
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+@as_one
+@pytest.mark.parametrize("path", FILES)
 def test_nobody_writes_but_the_gate(path: Path) -> None:
     name = path.relative_to(SOURCE).as_posix()
     if name == "files/writing.py":

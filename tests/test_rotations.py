@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import Kept
+from effort import as_one
 from hypothesis import given
 from hypothesis import strategies as st
 from releases import older
@@ -93,6 +94,7 @@ def test_rendered_sound_turns(format: str, name: str) -> None:
     assert pytest.approx(wanted, abs=1e-11) == rotate_audio(render(signal, 20, -35, 24_000, format), turned, format)
 
 
+@as_one
 @pytest.mark.parametrize(("format", "name"), EACH)
 @pytest.mark.parametrize("kind", ["int16", "int32", "float32", "float64"])
 def test_the_inverse_brings_every_sample_back(format: str, name: str, kind: str) -> None:

@@ -22,6 +22,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from conftest import Kept
+from effort import as_one
 
 import seldio
 from seldio.check.reference import load
@@ -471,10 +472,9 @@ def test_rules_with_a_fix_have_an_example_that_is_fixable(found_in: Found) -> No
 
 # --- pages ---------------------------------------------------------------------------------------------
 
-pages = pytest.mark.parametrize("rule", CATALOGUE.values(), ids=lambda rule: rule.code)
 
-
-@pages
+@as_one
+@pytest.mark.parametrize("rule", CATALOGUE.values())
 def test_pages_are_whole(rule: Rule) -> None:
     assert re.fullmatch(r"[A-Z\"].{5,100}\.", rule.summary)
     assert rule.code not in rule.summary
@@ -487,14 +487,16 @@ def test_pages_are_whole(rule: Rule) -> None:
         assert all(line.startswith("    ") for line in text.strip("\n").split("\n") if line)
 
 
-@pages
+@as_one
+@pytest.mark.parametrize("rule", CATALOGUE.values())
 def test_pages_say_how_to_repair(rule: Rule) -> None:
     fix = rule.explanation.partition("\nFix:")[2].partition("\nReference:")[0]
     asked = {"none": set(), "safe": {"--fix"}, "unsafe": {"--unsafe-fixes"}}[rule.fix]
     assert asked == set(re.findall(r"--(?:unsafe-fixes|fix)\b", fix))
 
 
-@pages
+@as_one
+@pytest.mark.parametrize("rule", CATALOGUE.values())
 def test_pages_print(rule: Rule) -> None:
     text = page(rule)
     assert text.startswith(rule.code)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from effort import as_one
 
 from seldio.answers import bearings, measures, quantities
 from seldio.answers.plain_text import plainly
@@ -33,6 +34,7 @@ LIMITS = (
 PLAIN = ("{}", "It is {}.", "about {}", "It's {}, I think.", "Exactly {}!", "**{}**", "Answer: {}", "No, it is {}.")
 
 
+@as_one
 @each
 @pytest.mark.parametrize("frame", PLAIN)
 def test_plain_numbers_are_read(about: str, frame: str) -> None:
@@ -40,6 +42,7 @@ def test_plain_numbers_are_read(about: str, frame: str) -> None:
     assert reader(plainly(frame.format(quantity.format(3)))) == 3
 
 
+@as_one
 @each
 @pytest.mark.parametrize("frame", DENIALS + LIMITS)
 def test_denials_and_limits_are_not(about: str, frame: str) -> None:
@@ -47,6 +50,7 @@ def test_denials_and_limits_are_not(about: str, frame: str) -> None:
     assert reader(plainly(frame.format(quantity.format(3)))) is None
 
 
+@as_one
 @each
 @pytest.mark.parametrize(
     "frame", ["between {0} and {1}", "{0} to {1}", "{0}-{1}", "{0} or {1}", "{0} or maybe {1}", "either {0} or {1}",
@@ -73,6 +77,7 @@ def test_plus_or_minus_is_no_sign() -> None:
 SIDES = {"left": 1, "right": -1}
 
 
+@as_one
 @pytest.mark.parametrize(("side", "sign"), SIDES.items())
 @pytest.mark.parametrize(
     ("text", "value"),
@@ -129,6 +134,7 @@ def test_distances(text: str, value: float | None) -> None:
     assert measures.metres(plainly(text)) == value
 
 
+@as_one
 @pytest.mark.parametrize(
     ("text", "value"),
     [

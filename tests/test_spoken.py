@@ -10,6 +10,7 @@ from importlib.resources import files
 
 import pyarrow as pa
 import pytest
+from effort import as_one
 
 import seldio
 from seldio import synth
@@ -52,6 +53,7 @@ def sentences(label):
     yield f"The audio contains {name.some} from 1.0s to 2.0s."
 
 
+@as_one
 @pytest.mark.parametrize("label", sorted({*LABELS, *FAMILIES}))
 def test_every_class_gives_grammatical_sentences(label):
     name = name_of(label)
