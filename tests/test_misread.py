@@ -554,3 +554,10 @@ def test_semicolons_with_one_behind_every_row(tmp_path: Path) -> None:
     assert {finding.code for finding in validate(path, format="starss22").findings} == {"SYN120", "SYN124"}
     run("validate", str(path), "--fix", "-f", "starss22")
     assert path.read_text() == text(rows)
+
+
+def test_a_unit_that_may_be_repaired_is_written_as_json() -> None:
+    bad = Path(__file__).parent / "cases" / "rules" / "LAB308" / "bad-whole.csv"
+    (found,) = (one for one in validate(bad) if one.code == "LAB308")
+    assert type(found.fixable) is bool
+    assert '"fixable"' in validate(bad).to_json()

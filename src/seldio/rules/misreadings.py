@@ -543,7 +543,7 @@ def _of_a_room(files: Profile, factor: float) -> bool:
         return False
     cells = (np.round(files.column(index, "distance") * 100, 6) % 1 for index in files.every)
     decimals = sum(int(np.count_nonzero(values > 0)) for values in cells)  # of those that are known
-    return factor != 100 or 2 * decimals > files.number("distance.known").sum()
+    return factor != 100 or bool(2 * decimals > files.number("distance.known").sum())
 
 
 def _named_otherwise(files: Profile) -> DatasetSpec | None:
