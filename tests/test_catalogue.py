@@ -69,3 +69,13 @@ def test_a_named_format_is_not_doubted(tmp_path: Path) -> None:
     (labels,) = seldio.catalogue(tmp_path, format="dcase2020").of("labels")
 
     assert (labels.certainty, labels.doubt, labels.format) == ("named", "", "dcase2020")
+
+
+def test_a_damaged_table_is_unreadable(tmp_path: Path) -> None:
+    (tmp_path / "x.parquet").write_bytes(b"PAR1 and no more")
+    (tmp_path / "p.jsonl").write_text('{"id": "q1", "prediction": "A"}\n')
+
+    found = seldio.catalogue(tmp_path)
+
+    assert [(one.kind, one.format) for one in found.groups] == [("unreadable", None), ("predictions", "predictions")]
+    assert found.groups[1].evidence == "its content and its name"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
+from seldio.catalogues.look import PARQUET_SUFFIX, content
 from seldio.files import Entry
 from seldio.formats import LabelFormat
 from seldio.formats.trees import TYPES
@@ -56,11 +57,15 @@ def _told(found: Catalogue) -> Iterator[FileGroup]:
         about = next((doubts[one.path] for one in files if one.path in doubts), None)
         sure: Certainty = "named" if part.named else "sure" if about is None else _DOUBTS[about.code]
         kind, format = _HOLDS[part.format.holds] if part.format is not None else "labels", part.format
-        if format is None and not part.undecided:
-            kind, about = "unreadable", None
+        broken = format is not None and format.suffix == PARQUET_SUFFIX and content(files[0]) == "damaged"
+        if broken or (format is None and not part.undecided):
+            kind, format, about = "unreadable", None, None
+        why = "the format was named" if part.named else part.evidence
+        if kind in ("questions", "predictions"):
+            why = why or "its content and its name"
         by_name = isinstance(format, LabelFormat) and format.clips_by == "name" and format.role != "table"
         yield FileGroup(
-            kind, None if format is None else format.name, part.evidence, sure,
+            kind, None if format is None else format.name, "" if kind == "unreadable" else why, sure,
             "" if about is None else about.message, files, tuple(f.clip for f in part.files) if by_name else None,
         )  # fmt: skip
     taken = {file.entry.path for part in (*found.labels, *found.questions) for file in part.files}
