@@ -79,3 +79,11 @@ def test_a_damaged_table_is_unreadable(tmp_path: Path) -> None:
 
     assert [(one.kind, one.format) for one in found.groups] == [("unreadable", None), ("predictions", "predictions")]
     assert found.groups[1].evidence == "its content and its name"
+
+
+def test_what_is_wrong_with_an_archive_is_among_the_findings(tmp_path: Path) -> None:
+    (tmp_path / "half.zip").write_bytes(b"PK\x03\x04 and no more")
+
+    found = seldio.catalogue(tmp_path / "half.zip")
+
+    assert [one.code for one in found.findings] == ["SAF107"]

@@ -233,10 +233,10 @@ def test_the_card_has_its_licence_title_and_classes(yard: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
-        ("", [-90.0, -89.0, 10.0]),
-        (', zero = "left"', [0.0, 1.0, 100.0]),
+        (', direction = "counter-clockwise"', [-90.0, -89.0, 10.0]),
+        (', direction = "counter-clockwise", zero = "left"', [0.0, 1.0, 100.0]),
         (', direction = "clockwise", zero = "back"', [-90.0, -91.0, 170.0]),
-        (', unit = "radians"', None),
+        (', direction = "counter-clockwise", unit = "radians"', None),
     ],
 )
 def test_azimuths_turn_and_begin_where_the_dataset_says(yard: Path, keys: str, expected: list[float] | None) -> None:
@@ -342,3 +342,33 @@ def test_labels_in_another_format_keep_their_classes(yard: Path, tmp_path: Path,
     assert (group["format"], group["classes"]) == ("starss23", {"dog bark": 3, "bird": 1, "car": 2})
     assert codes(tmp_path / "out") == []
     assert splits(tmp_path / "out") == {"a": "train", "b": "test"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("elevation = 0", "distance = 1.0", "distance has a column of its own"),
+        (', direction = "clockwise"', "", "the direction is missing: clockwise"),
+        ('header = "distance"', 'header = "Azimuth"', "another column is called azimuth as well"),
+        ("given =", "hop = 0\ngiven =", "must be more than 0"),
+        ("given =", 'hop = "-1/10"\ngiven =', "must be more than 0"),
+        ("given =", 'formats = ["starss23", "nosuch"]\ngiven =', "unknown format of labels 'nosuch'"),
+        ("given =", 'formats = ["items"]\ngiven =', "unknown format of labels 'items'"),
+    ],
+)
+def test_what_cannot_be_meant_is_a_fault_at_its_key(yard: Path, old: str, new: str, message: str) -> None:
+    (yard / "dataset.toml").write_text(ABOUT.replace(old, new), "utf-8")
+
+    (fault,) = (one for one in seldio.validate(yard).findings if one.code == "DAT102")
+
+    assert message in fault.message
+    assert fault.line is not None
+
+
+def test_a_silent_clip_is_one_of_the_dataset(yard: Path) -> None:
+    (yard / "train/c.csv").write_text("")
+
+    assert not [one for one in seldio.validate(yard).findings if one.code.startswith("DAT")]
+    assert 3 == len(seldio.open(yard).events)
+    (description,) = seldio.catalogue(yard).of("description")
+    assert [one.name for one in description.files] == ["dataset.toml"]

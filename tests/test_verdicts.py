@@ -108,3 +108,14 @@ def test_replies_of_so_bench_are_listed(tmp_path: Path) -> None:
     (row,) = listed(tmp_path / "all.jsonl")
     assert (row["verdict"], row["layer"]) == ("right", "read")
     assert "35" in row["read"]
+
+
+def test_a_list_takes_the_place_of_no_input(files: dict[str, Path], tmp_path: Path) -> None:
+    before = {name: path.read_bytes() for name, path in files.items()}
+    for name in ("one", "ref"):
+        with pytest.raises(UsageError, match="one of the files that are scored"):
+            seldio.score(files["one"], files["ref"], allow_missing=True, items=tmp_path / "." / f"{name}.jsonl")
+        with pytest.raises(UsageError, match="one of the files that are scored"):
+            seldio.compare([files["two"], files["one"]], files["ref"], allow_missing=True, items=files[name])
+
+    assert before == {name: path.read_bytes() for name, path in files.items()}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from seldio import wings
 from seldio.errors import InvalidData, UsageError
-from seldio.findings import Report, Severity
+from seldio.findings import Finding, Report, Severity
 from seldio.text import plural, printable
 
 if TYPE_CHECKING:
@@ -180,7 +180,8 @@ def catalogue(path: Path, *, format: str | None = None) -> Catalogue:
     Returns:
         Groups of files (``.groups``; ``.of("labels")`` gives those of a kind) and a table of them (``.table()``).
         Kinds are labels, questions, predictions, recording, video, list (a table of words), companion (what is read
-        with labels), unreadable and other.
+        with labels), description (``dataset.toml``), unreadable and other. ``.findings`` has what is wrong with an
+        archive and with files that could not be told. Files of archives can no longer be read.
 
     Raises:
         UsageError: the path or the format does not exist.
@@ -189,8 +190,10 @@ def catalogue(path: Path, *, format: str | None = None) -> Catalogue:
     from seldio.catalogues import Catalogue
     from seldio.files import open_source
 
-    with open_source(path, lambda _: None) as source:
+    opened: list[Finding] = []
+    with open_source(path, opened.append) as source:
         found = Catalogue(source, format)
+        found.findings[:0] = opened
         found.groups  # noqa: B018 - told while the source is open
         return found
 

@@ -10,13 +10,25 @@ import pyarrow as pa
 
 from seldio.catalogues.look import PARQUET_SUFFIX, content
 from seldio.files import Entry
+from seldio.files.sources import is_own
 from seldio.formats import LabelFormat
 from seldio.formats.trees import TYPES
 
 if TYPE_CHECKING:
     from seldio.catalogues import Catalogue
 
-Kind = Literal["labels", "questions", "predictions", "recording", "video", "list", "companion", "unreadable", "other"]
+Kind = Literal[
+    "labels",
+    "questions",
+    "predictions",
+    "recording",
+    "video",
+    "list",
+    "companion",
+    "description",
+    "unreadable",
+    "other",
+]
 #: How sure it is what files are: the user said so; nothing else fits; something else fits less; several fit.
 Certainty = Literal["named", "sure", "likely", "undecided"]
 _HOLDS: Mapping[str, Kind] = {"events": "labels", "items": "questions", "predictions": "predictions"}
@@ -77,12 +89,14 @@ def _told(found: Catalogue) -> Iterator[FileGroup]:
 def _rest(found: Catalogue) -> Iterator[FileGroup]:
     """The groups of all other files, told from their names."""
     taken = {entry.path for group in _told(found) for entry in group.files}
-    kinds: dict[Kind, list[Entry]] = {"recording": [], "video": [], "other": []}
+    kinds: dict[Kind, list[Entry]] = {"recording": [], "video": [], "description": [], "other": []}
     for entry in found.source:
         if entry.path not in taken:
             type = TYPES.get(entry.name.rpartition(".")[2].lower())
-            kinds["recording" if type == "audio" else "video" if type == "video" else "other"].append(entry)
-    why = {"recording": "its name", "video": "its name", "other": "no format of seldio"}
+            kind: Kind = "description" if is_own(entry) else "other"
+            kinds["recording" if type == "audio" else "video" if type == "video" else kind].append(entry)
+    why = {"recording": "its name", "video": "its name", "description": "says what the dataset is"}
+    why["other"] = "no format of seldio"
     yield from (FileGroup(kind, None, why[kind], "sure", "", tuple(some)) for kind, some in kinds.items())
 
 

@@ -20,7 +20,7 @@ from seldio.files import Entry, Source
 from seldio.files.sources import OWN as NAME
 from seldio.files.sources import own_files
 from seldio.findings import Finding, Sink
-from seldio.formats import get, stem_of
+from seldio.formats import get, named, stem_of
 from seldio.formats.base import LabelFormat, Place, TextFile, TextLines
 from seldio.formats.datasets import clip_range
 from seldio.formats.diagnosis import plain_lines
@@ -75,7 +75,7 @@ class OwnDataset:
 
     def _columns(self, columns: Sequence[Mapping[str, Any]], file: TextFile, sink: Sink) -> LabelFormat | None:
         """The layout of a file with the columns of the dataset, in the order that its header has."""
-        if not columns[0].get("header"):
+        if not columns[0].get("header") or not file.data.strip():  # a silent clip may have no header either
             return self._dialect(list(columns), None)
         first = plain_lines(file.data[:_HEAD]).decode(errors="replace").partition("\n")[0]
         known = {str(one["header"]).strip().lower(): one for one in columns}
@@ -279,10 +279,20 @@ def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
     labels = record.get("labels")
     columns = labels.get("columns", ()) if isinstance(labels, dict) else ()
     given = [one for one in columns if isinstance(one, dict)] if isinstance(columns, list) else []
+    everywhere = labels.get("given") if isinstance(labels, dict) else None
     fields = [one.get("field") for one in given]
     for number, field in enumerate(fields):
         if field is not None and field in fields[:number]:
             yield KeyFault(("labels", "columns", number, "field"), f"{field} is in another column as well")
+        if field is not None and isinstance(everywhere, dict) and field in everywhere:
+            yield KeyFault(("labels", "given", field), f"{field} has a column of its own: it cannot be given as well")
+        if field == "azimuth" and "direction" not in given[number]:
+            message = "the direction is missing: clockwise (90 is right) or counter-clockwise (90 is left)"
+            yield KeyFault(("labels", "columns", number), message)
+    headers = [str(one.get("header")).strip().lower() for one in given]
+    for number, header in enumerate(headers):
+        if given[number].get("header") is not None and header in headers[:number]:
+            yield KeyFault(("labels", "columns", number, "header"), f"another column is called {header} as well")
     headed = [one.get("header") is not None for one in given]
     if any(headed) and not all(headed):
         yield KeyFault(("labels", "columns", headed.index(False)), "all columns have a header, or none has")
@@ -292,6 +302,11 @@ def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
                 clips_of(text)
             except (UsageError, TypeError) as error:
                 yield KeyFault(("splits", split, "clips", number), str(error))
+    for number, name in enumerate(labels.get("formats", ()) if isinstance(labels, dict) else ()):
+        if isinstance(name, str) and named(name, LabelFormat) is None:
+            yield KeyFault(
+                ("labels", "formats", number), f"unknown format of labels {name!r}; seldio formats lists them"
+            )
     if given and not {"frame", "onset"} & {*fields}:
         yield KeyFault(("labels", "columns"), "no column is the frame or the onset")
 

@@ -27,9 +27,11 @@ def _pattern(text: str) -> str:
 
 def _fraction(text: str | float) -> str:
     try:
-        Fraction(text := str(text))
+        number = Fraction(text := str(text))
     except (ValueError, ZeroDivisionError):
         raise ValueError("is not a number such as 0.1 or 30000/1001") from None
+    if number <= 0:
+        raise ValueError("must be more than 0")
     return text
 
 

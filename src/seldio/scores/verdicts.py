@@ -112,13 +112,16 @@ def of_jasco(case: JascoCase, marks: AnswerMarks) -> Iterator[ReplyVerdict]:
 # --- files ------------------------------------------------------------------------------------------
 
 
-def checked(path: str | os.PathLike[str]) -> str:
+def checked(path: str | os.PathLike[str], inputs: Iterable[object] = ()) -> str:
     """The suffix that says how to write *path*.
 
     Raises:
-        UsageError: no list of replies is written so.
+        UsageError: no list of replies is written so, or it would take the place of one of the *inputs*.
     """
     name = os.fspath(path)
+    for one in inputs:
+        if isinstance(one, str | os.PathLike) and os.path.realpath(one) == os.path.realpath(name):
+            raise UsageError(f"--items {printable(name)} is one of the files that are scored: choose another name")
     suffix = next((one for one in SUFFIXES if name.lower().endswith(one)), None)
     if suffix is None:
         raise UsageError(f"--items {printable(name)}: choose a name that ends in {', '.join(SUFFIXES)}")
