@@ -60,8 +60,11 @@ BEFORE = {
 }
 #: How many lines of the output are shown.
 CUT = {"push": 9}
-#: What cannot be run without a network.
-SHOWN = {"pull": ("seldio pull you/tiny-starss -o tiny-starss",)}
+#: What is not run here: it needs a network, or replies of a model (docs/howto/own-replies.md runs it).
+SHOWN = {
+    "pull": ("seldio pull you/tiny-starss -o tiny-starss",),
+    "verify": ('seldio verify "$(cat signature.txt)" replies.csv questions.jsonl',),
+}
 EXIT_CODES = ((0, "clean"), (1, "findings"), (2, "wrong usage: an option, a name, a file that does not exist"),
               (3, "failure: the disk, the network, data that cannot be read"))  # fmt: skip
 

@@ -14,9 +14,9 @@ import seldio
 from . import cell, page, table
 
 GROUPS = {
-    "Check": ("validate", "info", "diff", "Report", "Finding", "Severity"),
+    "Check": ("validate", "info", "catalogue", "diff", "Report", "Finding", "Severity"),
     "Read, write, convert": ("read", "write", "convert", "export", "Event", "to_events", "from_events", "spans"),
-    "Score": ("score", "compare", "rank", "SeldAccumulator"),
+    "Score": ("score", "compare", "rank", "verify", "SeldAccumulator"),
     "Show": ("view", "plot"),
     "Train": ("open", "windows", "decode"),
     "The Hub": ("push", "pull"),

@@ -61,8 +61,9 @@ class PoseTable:
             self.report("SYN113", 1, 1, f"no {plural(len(lacking), 'column')} {', '.join(lacking)}", None)
             return
         body = [self.lines[number] for number in self.numbers[1:]]
-        try:
-            values = np.loadtxt(io.StringIO("\n".join(body).replace(",", " ")), comments=None, ndmin=2)
+        text = "\n".join(body).replace(",", " ")
+        try:  # numpy warns where there is nothing at all
+            values = np.loadtxt(io.StringIO(text), comments=None, ndmin=2) if text.strip() else np.empty((0, 0))
         except ValueError:
             values = np.empty((0, 0))
         if body and values.shape == (len(body), len(self.names)):
