@@ -244,7 +244,10 @@ class LabelKeys(_Keys):
     hop: Number = Field("1/10", description="seconds between label frames")
     clip_frames: int | None = Field(None, description="frames of every clip, where the dataset fixes them")
     given: dict[Literal["azimuth", "elevation", "distance", "source", "class_id"], float] = Field(
-        {}, description="what is the same of all rows and stands in no column: elevation = 0"
+        {},
+        description="what is the same of all rows and stands in no column: elevation = 0",
+        # pydantic before 2.10 does not say it
+        json_schema_extra={"propertyNames": {"enum": ["azimuth", "elevation", "distance", "source", "class_id"]}},
     )
 
 
