@@ -93,7 +93,8 @@ class Catalogue:
             self.findings.append(finding)
             sink(finding)
 
-        own = own_datasets(source, take)
+        #: What the datasets of the source say of themselves; None where nothing says it.
+        self.own = own = own_datasets(source, take)
         self._look = _look_at(candidates(source, chosen, without, labels), source, chosen, contents, take, own)
         groups, self.lists = _labels_by_layout(self._look, chosen, wanted, take, own) if labels else ([], [])
         #: One part for each layout of labels, and one for what cannot be read.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 
 from seldio.catalogues.look import PARQUET_SUFFIX, content
-from seldio.files import Entry
+from seldio.files import Entry, Source
 from seldio.files.sources import is_own
 from seldio.formats import LabelFormat
 from seldio.formats.trees import TYPES
@@ -56,7 +56,8 @@ class FileGroup:
 
 def groups_of(found: Catalogue) -> tuple[FileGroup, ...]:
     """Every file of the source of a catalogue, each in one group."""
-    return tuple(group for group in (*_told(found), *_rest(found)) if group.files)
+    told = [*_told(found)]
+    return tuple(group for group in (*told, *_rest(found.source, told)) if group.files)
 
 
 def _told(found: Catalogue) -> Iterator[FileGroup]:
@@ -86,11 +87,11 @@ def _told(found: Catalogue) -> Iterator[FileGroup]:
     yield FileGroup("list", None, "tables of words", "sure", "", tuple(found.lists))
 
 
-def _rest(found: Catalogue) -> Iterator[FileGroup]:
+def _rest(source: Source, told: Sequence[FileGroup]) -> Iterator[FileGroup]:
     """The groups of all other files, told from their names."""
-    taken = {entry.path for group in _told(found) for entry in group.files}
+    taken = {entry.path for group in told for entry in group.files}
     kinds: dict[Kind, list[Entry]] = {"recording": [], "video": [], "description": [], "other": []}
-    for entry in found.source:
+    for entry in source:
         if entry.path not in taken:
             type = TYPES.get(entry.name.rpartition(".")[2].lower())
             kind: Kind = "description" if is_own(entry) else "other"

@@ -53,10 +53,11 @@ def load(text: str) -> Reference | ItemReference:
                 names = data.decode("utf-8", "replace").split()
                 return Reference(text, dict.fromkeys(_clip(name) for name in names))
         clips = {_clip(e.name): _length(e) for e in source.entries if e.name.lower().endswith(_AUDIO)}
-        for recording, several in _annotated(source).items() if clips else ():
+        told = Catalogue(source)
+        for recording, several in _annotated(told).items() if clips else ():
             if recording in clips and recording not in several:
                 clips |= dict.fromkeys(several, clips.pop(recording))
-        labelled = {} if any(clips.values()) else _labelled(source)
+        labelled = {} if any(clips.values()) else _labelled(told)
         if not clips and not labelled:
             raise UsageError(f"{printable(text)} holds neither recordings nor labels")
         ends = {clip: end for clip, end in labelled.items() if end is not None}
@@ -105,20 +106,20 @@ def _tasks(source: Source) -> ItemReference | None:
     return ItemReference(source.path, questions, tasks)
 
 
-def _annotated(source: Source) -> dict[str, set[str]]:
+def _annotated(told: Catalogue) -> dict[str, set[str]]:
     """The clips in label files whose rows say which clips there are, by the recording that the file is called after."""
     found: dict[str, set[str]] = {}
-    for part in Catalogue(source).labels:
+    for part in told.labels:
         if isinstance(part.format, LabelFormat) and part.format.clips_by == "rows" and part.format.role != "table":
             for own in (own for one in part.labels(lambda _: None) for own in one.reading.parts):
                 found.setdefault(_clip(own.file.name), set()).add(own.origin.clip)
     return found
 
 
-def _labelled(source: Source) -> dict[str, int | None]:
+def _labelled(told: Catalogue) -> dict[str, int | None]:
     """The clips of labels, with the label frames up to the last label, as far as the labels can be read."""
     found: dict[str, int | None] = {}
-    for part in (one for one in Catalogue(source).parts() if one.questions is None):
+    for part in (one for one in told.parts() if one.questions is None):
         readings = [one.reading for one in part.labels(lambda _: None)]
         for reading in readings:
             frames = reading.table["frame"].to_numpy() if "frame" in reading.table.column_names else None

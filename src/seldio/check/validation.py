@@ -116,7 +116,7 @@ def examine(
     """
     found: list[Finding] = []
     with reopened(path, found.append) as source:
-        run = _Run(source, format, reference, changed or {}, deep, rows, facts, found)
+        run = _Checking(source, format, reference, changed or {}, deep, rows, facts, found)
         package = run.package()
         sets = [Catalogue(one, format, contents=run.changed) for one in run.by_system(package)]
         parts = [one.parts(size=_WHOLE if rows else None, whole=rows or reference is not run.clips) for one in sets]
@@ -150,7 +150,7 @@ def examine(
 
 
 @dataclasses.dataclass
-class _Run:
+class _Checking:
     """What is checked, as what, and what has been found."""
 
     source: Source

@@ -37,10 +37,14 @@ def label_parts(
     size: int | None = None,
 ) -> list[Part]:  # fmt: skip
     """The label files of an open source, in parts."""
-    found = Catalogue(source, format, raising_unknown(sink), without=without).parts(by_clip=by_clip, size=size)
-    found = [part for part in found if part.questions is None]
-    if not found and source.single:  # reading it says what it is instead of labels
-        found = [Part((NamedEntry(entry, entry.name, ""),)) for entry in source]
+    return _labels_in(Catalogue(source, format, raising_unknown(sink), without=without), size, by_clip)
+
+
+def _labels_in(told: Catalogue, size: int | None, by_clip: bool = False) -> list[Part]:
+    """The label files of a catalogue, in parts."""
+    found = [part for part in told.parts(by_clip=by_clip, size=size) if part.questions is None]
+    if not found and told.source.single:  # reading it says what it is instead of labels
+        found = [Part((NamedEntry(entry, entry.name, ""),)) for entry in told.source]
     checked_clips(found)
     return found
 
@@ -124,15 +128,9 @@ class LabelInput:
 def read_input(path: str | os.PathLike[str] | Source, format: LabelFormat | str | None, sink: Sink) -> LabelInput:
     """The labels of a file, folder, archive, Parquet table or standard input."""
     with reopened(path, sink) as source:
-        layouts = label_parts(source, get(format) if isinstance(format, str) else format, sink, size=_ALL)
-        found = [one for part in layouts for one in part.labels(raising_unknown(sink))]
-        read = {file.entry.path for part in layouts for file in part.files}
-        others = source.restricted([entry for entry in source if entry.path not in read])
-        questions = None
-        if format is None and found and others.entries:
-            from seldio.conversion.item_inputs import held_items
-
-            questions = held_items(others)
+        told = Catalogue(source, get(format) if isinstance(format, str) else format, raising_unknown(sink))
+        found = [one for part in _labels_in(told, _ALL) for one in part.labels(raising_unknown(sink))]
+        questions = told.asked if format is None and found else None
     single = source.single and all(one.reading.format.role != "table" for one in found)
     return LabelInput(joined(found), single, vet(found), questions)
 

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from seldio import clock
-from seldio.catalogues import Catalogue, own_datasets
+from seldio.catalogues import Catalogue
 from seldio.catalogues.parts import Part, checked_clips, entries_by_clip, resolved
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.frames import are_events, frames_of, rescaled
@@ -390,14 +390,13 @@ def labels_of(source: Source, layout: LabelFormat | None, wanted: Wanted | None,
             "of all"
         )
     (only,) = layouts.values()
-    own = own_datasets(source, raise_errors)
     assert isinstance(only, LabelFormat)
     if only.clips_by == "rows":
-        return dataclasses.replace(_table(source, found, as_read), own=own)
+        return dataclasses.replace(_table(source, found, as_read), own=told.own)
     part, *more = (part for part in found if part.layout is not None)
     if more:
         raise UsageError(f"{printable(source.path)} holds columns in several orders: write all files with one header")
-    return LabelFiles(only, part, tuple(dict.fromkeys(remarks)), own=own)
+    return LabelFiles(only, part, tuple(dict.fromkeys(remarks)), own=told.own)
 
 
 def _table(source: Source, found: Sequence[Part], as_read: bool) -> LabelTable:
