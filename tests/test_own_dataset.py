@@ -372,3 +372,21 @@ def test_a_silent_clip_is_one_of_the_dataset(yard: Path) -> None:
     assert 3 == len(seldio.open(yard).events)
     (description,) = seldio.catalogue(yard).of("description")
     assert [one.name for one in description.files] == ["dataset.toml"]
+
+
+def test_info_writes_no_classes_of_a_table_next_to_known_labels(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("0,1,0,10,20,150\n1,1,0,11,20,150\n")
+    (tmp_path / "birds.csv").write_text("start,label\n0.5,owl\n1.5,fox\n")
+    seldio.info(tmp_path, write=True)
+
+    assert "classes" not in tomllib.loads((tmp_path / "dataset.toml").read_text())
+
+
+def test_two_recordings_of_one_name_are_not_written_over_each_other(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    record(tmp_path / "in/a.wav")
+    (tmp_path / "in/a.flac").write_bytes((tmp_path / "in/a.wav").read_bytes())
+    with pytest.raises(UsageError, match=r"several recordings would be written to \S*a\.wav"):
+        seldio.convert(tmp_path / "in", tmp_path / "out", "8khz")
+
+    assert not (tmp_path / "out/a.wav").exists()

@@ -32,6 +32,7 @@ from seldio.data.dataset import open_dataset
 from seldio.data.exporting import LEDGER
 from seldio.errors import DataError, SeldioError, SeldioWarning, UsageError
 from seldio.files import Entry, Limits, Source, atomic_write, open_source
+from seldio.files.entries import plain_file
 from seldio.files.exports import restored
 from seldio.findings import Sink, raise_errors
 from seldio.formats.parquet import read_parquet
@@ -570,6 +571,18 @@ def test_an_export_is_opened_and_compared_before_it_is_done(
 
     monkeypatch.setattr("seldio.files.exports.restored", lossy)
     with pytest.raises(DataError, match="opens with other clips than it was made from: b"):
+        export(tmp_path / "set", tmp_path / "out", kind)
+    assert not (tmp_path / "out" / "manifest.json").exists()
+
+    (tmp_path / "short.csv").write_text("0,1,0,10,20,150\n")
+    short = dataclasses.replace(plain_file(str(tmp_path / "short.csv")), name="b.csv")
+
+    def shorter(source: Source, sink: Sink, limits: Limits) -> Source:
+        found = restored(source, sink, limits)
+        return dataclasses.replace(found, entries=tuple(short if one.name == "b.csv" else one for one in found.entries))
+
+    monkeypatch.setattr("seldio.files.exports.restored", shorter)
+    with pytest.raises(DataError, match="opens with 1 row of b, which has 2 rows in the source"):
         export(tmp_path / "set", tmp_path / "out", kind)
     assert not (tmp_path / "out" / "manifest.json").exists()
     monkeypatch.undo()

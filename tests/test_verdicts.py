@@ -118,4 +118,20 @@ def test_a_list_takes_the_place_of_no_input(files: dict[str, Path], tmp_path: Pa
         with pytest.raises(UsageError, match="one of the files that are scored"):
             seldio.compare([files["two"], files["one"]], files["ref"], allow_missing=True, items=files[name])
 
+        with pytest.raises(UsageError, match="one of the files that are scored"):
+            seldio.score(tmp_path, files["ref"], allow_missing=True, items=files[name])  # in a folder of them
+
     assert before == {name: path.read_bytes() for name, path in files.items()}
+
+
+def test_only_the_answer_is_marked_as_right(tmp_path: Path) -> None:
+    """An answer that is the text of an option is no letter, and a letter is one where no option says it."""
+    asked = [{"id": "q", "audio": ["a.wav"], "question": "?", "options": ["B", "A"], "answer": "A"},
+             {"id": "r", "audio": ["a.wav"], "question": "?", "options": ["yes", "no"], "answer": "B"}]  # fmt: skip
+    replies = [{"id": row["id"], "prediction": "none"} for row in asked]
+    for name, rows in (("asked", asked), ("replies", replies)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    page = tmp_path / "page.html"
+    seldio.score(tmp_path / "replies.jsonl", tmp_path / "asked.jsonl", items=page)
+
+    assert re.findall(r"<li class=right>(.*?)</li>", page.read_text()) in (["A", "no"], ["no", "A"])

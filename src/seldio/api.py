@@ -873,7 +873,7 @@ def verify(
         fields: the keys or columns of a file of your own, as in :func:`score`.
 
     Returns:
-        What differs, a sentence each; empty where nothing does.
+        What differs, a sentence each; empty where nothing does. The judge and the settings are not compared.
 
     Raises:
         UsageError: *signature* is none.

@@ -22,7 +22,10 @@ def verify(
     Exit code 0 if they are, 1 if something differs.
     """
     from seldio import api
+    from seldio.scores.signatures import Signature
 
     found = api.verify(signature, predictions, reference, format=format, fields=fields)
     typer.echo("\n".join(found) or "the same version, questions and predictions")
+    if rest := Signature.parsed(signature).uncompared:
+        typer.echo(f"not compared: {rest}")
     return ExitCode.FINDINGS if found else ExitCode.CLEAN

@@ -81,7 +81,9 @@ def convert_any(
         several = not source.single
         labels = several and to == "parquet"  # the table of many files is one of labels
         unclear = format in (None, "parquet") and not labels
-        files = Catalogue(_without(source, out)) if unclear else None
+        # what an earlier run has put there
+        earlier = Path(out).resolve() if isinstance(out, str | os.PathLike) else None
+        files = Catalogue(source, without=earlier) if unclear else None
         held = given if files is None else files.asked
         target = formats.meant(to, held)
         if drop_unfit and held is None:
@@ -110,15 +112,6 @@ def _one_kind(told: Catalogue, held: str) -> None:
             f"{printable(told.source.path)} holds questions ({held}) and labels ({printable(labels)}): "
             "name the file or folder that is meant, or its layout with --format"
         )
-
-
-def _without(source: Source, out: Place | BinaryIO) -> Source:
-    """A folder without the output that an earlier run has put there."""
-    if not isinstance(out, str | os.PathLike) or source.kind != "folder":
-        return source
-    target = Path(out).resolve()
-    kept = (entry for entry in source if entry.local is None or not entry.local.is_relative_to(target))
-    return Source(source.path, source.kind, tuple(kept))
 
 
 # --- where datasets usually are --------------------------------------------------------------------------------------

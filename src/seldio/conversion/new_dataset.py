@@ -178,15 +178,17 @@ class NewDataset:
     @property
     def splits(self) -> list[str]:
         """Folders of label files that are called like splits."""
-        folders = {part for table in self.tables for part in table.entry.name.split("/")[:-1]}
-        return sorted(name for name in folders if is_name(name))
+        return _splits(table.entry for table in self.tables)
+
+    @property
+    def name(self) -> str:
+        """What the dataset is called."""
+        folder = re.sub(r"[^\w .-]", "-", Path(self.source.path).resolve().name).strip(" .-")
+        return self.said.name or folder or "dataset"
 
     @property
     def record(self) -> dict[str, Any]:
         """The dataset file."""
-        name = (
-            self.said.name or re.sub(r"[^\w .-]", "-", Path(self.source.path).resolve().name).strip(" .-") or "dataset"
-        )
         columns = [one.keys for one in self.columns]
         for keys in columns:
             if keys.get("field") == "azimuth":
@@ -194,7 +196,7 @@ class NewDataset:
                 keys |= {"zero": self.said.zero} if self.said.zero != "front" else {}
         labels: dict[str, Any] = {"hop": _plain(self.hop)} if self.hop != Fraction(1, 10) else {}
         labels |= {"given": dict(self.said.given)} if self.said.given else {}
-        found: dict[str, Any] = {"name": name}
+        found: dict[str, Any] = {"name": self.name}
         found |= {"classes": {one: {} for one in self.classes}} if self.classes else {}
         found |= {"labels": {**labels, "columns": columns}} if columns else {}
         found |= {"recordings": self.sound} if self.sound else {}
@@ -278,11 +280,16 @@ def write_known(path: str, format: str | None = None) -> Path:
                 f"{printable(path)} holds no labels of a known format: seldio new proposes what their columns are"
             )
         new = NewDataset(source, SaidOfColumns())
-        names = [entry.name for part in told.labels for file in part.files for entry in (file.entry,)]
-        folders = {part for name in names for part in name.split("/")[:-1]}
-        splits = {name: {"folders": [name]} for name in sorted(folders) if is_name(name)}
-        record = new.record | {"labels": {"formats": formats}} | ({"splits": splits} if splits else {})
+        names = _splits(entry for group in told.of("labels") for entry in group.files)
+        record: dict[str, Any] = {"name": new.name, "labels": {"formats": formats}}
+        record |= {"recordings": new.sound} if new.sound else {}
+        record |= {"splits": {name: {"folders": [name]} for name in names}} if names else {}
     return _written(record, Path(path))
+
+
+def _splits(files: Iterable[Entry]) -> list[str]:
+    """Folders of label files that are called like splits."""
+    return sorted(filter(is_name, {part for entry in files for part in entry.name.split("/")[:-1]}))
 
 
 def _written(record: Mapping[str, Any], folder: Path) -> Path:

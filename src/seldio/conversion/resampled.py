@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NamedTuple
@@ -78,6 +79,9 @@ def convert_rate(path: str | os.PathLike[str], out: str | os.PathLike[str] | Bin
                 SoundToResample(one, str(place / PurePosixPath(one.name).with_suffix(".wav")), str(place), rate)
                 for one in sounds if one in kept
             ]  # fmt: skip
+            twice = [place for place, count in Counter(part.place for part in parts).items() if count > 1]
+            if twice:
+                raise UsageError(f"several recordings would be written to {printable(twice[0])}: give them other names")
             for one in kept if parts else ():
                 in_the_way(place / one.name, place)
         made = list(each(_resampled, parts, what="resampling", size=lambda part: part.entry.size))

@@ -37,7 +37,7 @@ from seldio.engines.ledger import NAME, Ledger
 from seldio.errors import DataError, InvalidData, SeldioError, SeldioWarning, UsageError
 from seldio.files import Entry, Limits, atomic_write, in_the_way, make_folder, open_source, write_bytes
 from seldio.files.entries import plain_file
-from seldio.files.exports import DATA, restored
+from seldio.files.exports import DATA, MANIFEST, restored
 from seldio.files.problems import problem
 from seldio.files.streams import CHUNK
 from seldio.files.writing import remove, sweep
@@ -55,7 +55,6 @@ _KINDS: dict[str, Callable[..., ExportFiles] | None] = {
 KINDS = tuple(_KINDS)
 #: Where files lie that are of no clip; they come back from there.
 OTHER = "other/"
-MANIFEST = "manifest.json"
 VERSION = 1
 #: The folder of the ledger; hidden, so that it is no part of what is shared.
 LEDGER = ".seldio-export"

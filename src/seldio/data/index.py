@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import PurePosixPath
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
@@ -44,6 +44,9 @@ from seldio.schema.clips import Clip, ClipTable
 from seldio.schema.events import Origin, origin_of, with_origin
 from seldio.text import clipped, listed, plural, printable
 
+if TYPE_CHECKING:
+    from seldio.formats.own_dataset import OwnDatasets
+
 #: Bytes of a file that tell labels from other texts, and of JSON where its first keys do not.
 _HEAD, _KEYS = 1 << 12, 1 << 16
 
@@ -52,7 +55,7 @@ class Index:
     """The clips, label files and questions of a source; *force* gives labels in which there are errors too."""
 
     #: What another process finds out for itself.
-    _LOCAL = frozenset({"tree"})
+    _LOCAL = frozenset({"own", "tree"})
 
     def __init__(
         self, source: Source, format: LabelFormat | None = None, item_format: ItemFormat | None = None, *,
@@ -72,6 +75,11 @@ class Index:
     def name(self) -> str:
         """The last part of its path."""
         return PurePosixPath(self.source.path.replace("\\", "/")).name or self.source.path
+
+    @cached_property
+    def own(self) -> OwnDatasets | None:
+        """What its datasets say of themselves; None where nothing says it."""
+        return own_datasets(self.source, raise_errors)
 
     @cached_property
     def entries(self) -> Mapping[str, Entry]:
@@ -123,7 +131,7 @@ class Index:
                 rows[places[clip]] = rows[places[clip]].model_copy(update={"metadata": name})
             else:
                 rows.append(_loose(clip, name))
-        if own := own_datasets(self.source, raise_errors):
+        if own := self.own:
             said = [own.split(next(iter(row.files.values()))) for row in rows]
             rows = [row if split is None else row.model_copy(update={"split": split})
                     for row, split in zip(rows, said, strict=True)]  # fmt: skip
@@ -154,7 +162,7 @@ class Index:
 
     def events(self, files: Mapping[str, ClipLabelFile]) -> Events:
         """The event tables of some of the label files."""
-        return Events(files, self.format, force=self._force, own=own_datasets(self.source, raise_errors))
+        return Events(files, self.format, force=self._force, own=self.own)
 
     def found(self, paths: pa.ChunkedArray) -> Sequence[Entry | None]:
         """The files of these names; None for null."""

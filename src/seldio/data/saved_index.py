@@ -31,7 +31,6 @@ from typing import Any, overload
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from seldio.catalogues import own_datasets
 from seldio.data.arrow_tables import ClipLabelFile, Events, Items, LabelStamp, SavedLabels
 from seldio.data.index import Index
 from seldio.data.window_sources import FACT_TYPES, SoundFacts, facts_table, sound_facts
@@ -85,7 +84,7 @@ class SavedIndex(Index):
     Questions, and the files that they name, are looked up in the folder itself.
     """
 
-    _LOCAL = frozenset({"_listed", "items", "lookup"})
+    _LOCAL = frozenset({"_listed", "items", "lookup", "own"})
 
     def __init__(
         self, path: str, clips: ClipTable, about: SavedFacts, format: LabelFormat | None,
@@ -132,8 +131,7 @@ class SavedIndex(Index):
     def events(self, files: Mapping[str, ClipLabelFile]) -> Events:
         """See :class:`Index`."""
         folders = {folder: get(name) for folder, name in self._about.layouts.items()}
-        own = own_datasets(self.source, raise_errors)
-        return Events(files, self.format, force=self._force, folders=folders, own=own)
+        return Events(files, self.format, force=self._force, folders=folders, own=self.own)
 
     def found(self, paths: pa.ChunkedArray) -> Sequence[Entry | None]:
         """See :class:`Index`."""

@@ -310,7 +310,9 @@ class LabelFormat(Format):
             return kept_dialect(kept.own, kept.vocabulary)
         if (found := named(kept.name, LabelFormat)) is None:
             raise ValueError("names an unknown format")
-        return dataclasses.replace(found, **dict([*kept._asdict().items()][:-1]))
+        return dataclasses.replace(
+            found, name=kept.name, vocabulary=kept.vocabulary, hop=kept.hop, clip_frames=kept.clip_frames
+        )
 
 
 class KeptFormat(NamedTuple):

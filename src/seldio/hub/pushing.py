@@ -28,11 +28,12 @@ from seldio.catalogues.look import check_classes
 from seldio.check.description import description
 from seldio.check.validation import examine
 from seldio.conversion.inputs import with_companions
-from seldio.data.exporting import LIMITS, MANIFEST, ExportFile, Manifest, export
+from seldio.data.exporting import LIMITS, ExportFile, Manifest, export
 from seldio.engines import cut
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, in_the_way, make_folder, open_source, write_bytes
 from seldio.files.entries import hidden
+from seldio.files.exports import MANIFEST
 from seldio.files.writing import remove_tree
 from seldio.findings import Finding, Report, Severity, Sink
 from seldio.formats.datasets import LOOSE

@@ -87,7 +87,7 @@ def score_answers(
     """
     options = options or AnswerOptions()
     if options.items is not None:
-        verdicts.checked(options.items, (predictions, reference))
+        verdicts.checked(options.items, (predictions, reference, options.judgements))
     sides = read_answers(predictions, reference, options, format, reference_format)
     kept: list[verdicts.ReplyVerdict] = []
     system, take = _named(predictions), kept.extend if options.items is not None else None

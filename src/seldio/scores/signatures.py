@@ -53,6 +53,12 @@ class Signature(NamedTuple):
         made, profile, settings, judge, reference, predictions = match.groups()
         return cls(made, profile, (settings or "")[1:-1], judge, reference, predictions)
 
+    @property
+    def uncompared(self) -> str:
+        """What :meth:`differences` does not compare, as no file at hand holds it; empty where there is nothing."""
+        judge = "" if self.judge == "no judge" else self.judge
+        return ", ".join(filter(None, (judge, self.settings and f"settings {self.settings}")))
+
     def differences(self, files: Signature) -> list[str]:
         """In words, what is otherwise in the *files* at hand."""
         pairs = (

@@ -11,6 +11,8 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
+from itertools import zip_longest
+from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -19,6 +21,7 @@ from seldio.errors import UsageError
 from seldio.files import Entry, Source, write_bytes
 from seldio.files.sources import Lookup, reopened
 from seldio.findings import raise_errors
+from seldio.formats.items import LETTERS
 from seldio.reports.spreadsheet import write_table
 from seldio.reports.tables import Cell, Column, Table
 from seldio.schema.qa import Item
@@ -119,8 +122,10 @@ def checked(path: str | os.PathLike[str], inputs: Iterable[object] = ()) -> str:
         UsageError: no list of replies is written so, or it would take the place of one of the *inputs*.
     """
     name = os.fspath(path)
-    for one in inputs:
-        if isinstance(one, str | os.PathLike) and os.path.realpath(one) == os.path.realpath(name):
+    there = os.path.realpath(name)
+    for one in inputs if Path(there).exists() else ():
+        place = os.path.realpath(one) if isinstance(one, str | os.PathLike) else ""
+        if place and (there == place or there.startswith(f"{place}{os.sep}")):
             raise UsageError(f"--items {printable(name)} is one of the files that are scored: choose another name")
     suffix = next((one for one in SUFFIXES if name.lower().endswith(one)), None)
     if suffix is None:
@@ -157,7 +162,7 @@ def write(
 
 
 def _parting(lists: Sequence[Sequence[ReplyVerdict]]) -> list[tuple[ReplyVerdict, ...]]:
-    """The questions of which systems were given other marks, or read otherwise."""
+    """The questions for which systems were given other marks."""
     first, *others = [{one.item.id: one for one in each} for each in lists]
     rows = (tuple(each[id] for each in (first, *others)) for id in first if all(id in each for each in others))
     return [row for row in rows if len({one.right for one in row}) > 1]
@@ -221,10 +226,11 @@ def _options(names: Mapping[str, int | None]) -> str:
 
 def _row(row: Sequence[ReplyVerdict], sounds: Mapping[str, str]) -> str:
     item, order = row[0].item, list(dict.fromkeys(sounds.values()))
+    texts = item.options or ()
+    rights = texts if item.answer in texts else LETTERS  # the answer is the text of an option, or else its letter
     options = "".join(
-        f"<li{' class=right' if text == item.answer or 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[n : n + 1] == item.answer else ''}>"
-        f"{_safe(text)}</li>"
-        for n, text in enumerate(item.options or ())
+        f"<li{' class=right' if right == item.answer else ''}>{_safe(text)}</li>"
+        for text, right in zip_longest(texts, rights[: len(texts)])
     )
     plays = "".join(
         f'<button data-sound="s{order.index(sounds[path])}" data-start="{item.start or 0:g}" '

@@ -189,7 +189,7 @@ def compare_answers(
             f"--judgements: {files} for {plural(len(systems), 'system')}; give one for each, in their order"
         )
     if options.items is not None:
-        checked(options.items, (*systems, reference))
+        checked(options.items, (*systems, reference, *judgements))
     names, marked, profiles = system_names(systems), [], []
     for number, path in enumerate(systems):
         own = dataclasses.replace(options, judgements=judgements[number]) if judgements else options
