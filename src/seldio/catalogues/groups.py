@@ -29,7 +29,7 @@ Kind = Literal[
     "unreadable",
     "other",
 ]
-#: How sure it is what files are: the user said so; nothing else fits; something else fits less; several fit.
+#: How sure it is what files are: the user said so; nothing speaks against it; something else fits less; several fit.
 Certainty = Literal["named", "sure", "likely", "undecided"]
 _HOLDS: Mapping[str, Kind] = {"events": "labels", "items": "questions", "predictions": "predictions"}
 #: Findings that say that several layouts fit, or none.
