@@ -194,6 +194,8 @@ def test_an_empty_file_is_said_where_there_is_no_other_and_no_clip_for_it(tmp_pa
     (found,) = (one for one in seldio.validate(path, reference=tmp_path / "labels") if one.code == "SUB122")
     assert found.message == "the only label file is empty, and the reference has events in its clip"
     shutil.rmtree(tmp_path / "labels")
+    (tmp_path / f"{CLIPS[1]}.csv").write_text("1,2,3,words\n")  # one that nobody can read is a file, too
+    assert "SUB122" not in {finding.code for finding in seldio.validate(tmp_path)}
     (tmp_path / f"{CLIPS[1]}.csv").write_text(rows(1, 300))
     assert "SUB122" not in {finding.code for finding in seldio.validate(tmp_path)}
 

@@ -83,7 +83,9 @@ def empty_alone(collection: Collection, found: Found) -> Iterator[Finding]:
     if len(collection.parts) != 1:
         return
     ((_, part),), reference = collection.parts, collection.reference
-    if part.rows or part.file.data.strip():
+    others = {entry.path for entry in collection.entries} - {part.file.path}
+    unread = any(one.path in others and one.severity is ERROR for one in collection.wrong)
+    if part.rows or part.file.data.strip() or unread:
         return
     events = reference.labelled.get(part.origin.clip, 0) if reference is not None else 0
     if events or part.origin.clip not in collection.expected:  # the file of a clip that was asked for is no accident
