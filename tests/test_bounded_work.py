@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import re
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from growing import grows_no_faster
 
 import seldio
 from seldio import formats
@@ -30,8 +30,6 @@ PIECES = (
     *("0", "-", " ", "\n", "\r", ",", ";", ":", '"', "\\", "\\ud800", "#"),
     *("[", "{", '{"a":', '"a":1,', "</a>", "<a>", "&amp;", "<!--", "1,2,3,4,5\n", "1,", "- a\n", "1e5,", "é,", "\u2028"),
 )  # fmt: skip
-#: Processor time of twice as much over that of once; where all grows with the square, it is 4.
-MOST = 2.3
 
 
 def samples() -> list[Path]:
@@ -41,26 +39,6 @@ def samples() -> list[Path]:
         next(path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "rows.jsonl")
         for folder in folders
     ]
-
-
-def grows_no_faster(work: Callable[[int], object], size: int) -> bool:
-    """Whether twice *size* takes at most :data:`MOST` times the processor time; the best of some tries, as others
-    share the machine, and of larger sizes, as one step may lead out of a cache: what grows with the square does so
-    at every size.
-    """
-
-    def seconds(size: int) -> float:
-        start = time.process_time()
-        work(size)
-        return time.process_time() - start
-
-    fixed = min(seconds(1) for _ in range(2))
-    for attempt in range(12):
-        size *= 2 if attempt % 3 == 2 else 1
-        once, twice = seconds(size) - fixed, seconds(2 * size) - fixed
-        if twice <= MOST * max(once, 0.02):
-            return True
-    return False
 
 
 def check(tmp_path: Path, name: str, made: Callable[[int], bytes], size: int) -> None:

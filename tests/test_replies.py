@@ -7,11 +7,10 @@ not be sure either.
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
-from typing import Any
 
 import pytest
+from growing import grows_no_faster
 
 from seldio.answers.options import read_option
 
@@ -34,8 +33,5 @@ def test_replies_are_read_as_a_person_reads_them() -> None:
 
 @pytest.mark.parametrize("bit", ["<think>", "answer: ", "the answer is ", "flute ", "**flute** ", "not ", "\\boxed{", "or ", "\n", "B) ",
                                  "Ответ: ", "<answer>", "answer ", "a violin, "])  # fmt: skip
-def test_long_replies_take_no_long_time(bit: str) -> None:
-    text: Any = bit * (100_000 // len(bit))
-    start = time.process_time()
-    read_option(text, ["violin", "flute"])
-    assert time.process_time() - start < 3.0
+def test_the_time_for_long_replies_grows_with_them_and_no_faster(bit: str) -> None:
+    assert grows_no_faster(lambda length: read_option(bit * (length // len(bit)), ["violin", "flute"]), 50_000)

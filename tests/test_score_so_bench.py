@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
-import time
 
 import pyarrow as pa
 import pytest
 from effort import examples
+from growing import grows_no_faster
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -358,14 +358,14 @@ def test_any_text_is_read_or_left_to_the_judge(about, text):
 
 @pytest.mark.parametrize("bit", ["from ", "1 ", "from 1 to ", "not left ", "30 degrees left ", "bell ", "<think>", "answer: ",
                                  "one hundred and ", "1,000", "start ", "is higher than the bell ", "'", "a b says ", "((", "-"])  # fmt: skip
-@pytest.mark.parametrize("length", [2000, 50_000])
-def test_long_texts_take_no_long_time(bit, length):
-    text = (bit * length)[:length]
+def test_the_time_for_long_texts_grows_with_them_and_no_faster(bit):
     for task, question, canonical, meta in (LOCATION, SIDE, HIGHER, LIST, SPACE, MOTION, ("estimate_azimuth", "", "", {}),
                                             ("detect_time", "", "", {}), ("estimate_distance", "", "", {})):  # fmt: skip
-        start = time.process_time()
-        extract(AnsweredQuestion("1", task, question, canonical, canonical, meta, text), NAMES)
-        assert time.process_time() - start < 0.25, (task, text[:20])
+
+        def work(length, about=(task, question, canonical, canonical, meta)):
+            extract(AnsweredQuestion("1", *about, (bit * length)[:length]), NAMES)
+
+        assert all(grows_no_faster(work, length) for length in (2000, 25_000)), task
 
 
 # --- whole files -----------------------------------------------------------------------------------
