@@ -163,6 +163,27 @@ def test_plain_csv_with_shares_in_per_cent(tmp_path: Path) -> None:
     assert dict(read_scores(path).entries[0].values) == {"ER": 1.2, "F": 0.627, "LE": 12.9, "LR": 1.0}
 
 
+@pytest.mark.parametrize("names", ["ER,F1,LE,LR", "ER_20,F_20,LE_CD,LR_CD", "er_20,f1,le_cd,lr"])
+def test_the_names_of_the_task_page_and_of_meta_files(tmp_path: Path, names: str) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text(f"system,{names}\nB,0.35,58.5,13.5,65.7\nA,0.33,62.7,12.9,72.1\n", "utf-8")
+    scores = read_scores(path)
+    assert dict(scores.entries[1].values) == {"ER": 0.33, "F": 0.627, "LE": 12.9, "LR": 0.721}
+    assert [row[0] for row in report(scores).tables[0].rows] == ["A", "B"]
+    named = report(scores, names.split(","))
+    assert named.settings["ranked_by"] == "ER,F,LE,LR"
+
+
+def test_two_names_of_one_score_stay_apart(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("system,F1,F,F_20\nx,48.7,29.9,30.5\n", "utf-8")
+    scores = read_scores(path)
+    assert scores.entries[0].values == {"F1": 48.7, "F": 0.299, "F_20": 30.5}
+    assert [column.name for column in rank_columns(scores, ["F1:higher"])] == ["F1"]
+    path.write_text("system,F1,F_20\nx,48.7,30.5\n", "utf-8")
+    assert read_scores(path).entries[0].values == {"F1": 48.7, "F_20": 30.5}
+
+
 def test_columns_by_name(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text("system,points\nx,1\ny,3\n", "utf-8")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
@@ -39,6 +40,8 @@ _HEAD = (*_NAMES, "track", "rank", "profile")
 #: Columns of plain files by name, in small letters; a share above 1 in one of the bounded ones tells per cent.
 _KNOWN = (ER, F, LE, LR, SELD, ANGLE, DISTANCE, RELATIVE, ONSCREEN)
 _COLUMNS = {column.name.lower(): column for column in _KNOWN}
+#: What the task pages and meta files call them, too.
+_COLUMNS |= {"f1": F, "er_20": ER, "f_20": F, "le_cd": LE, "lr_cd": LR}
 _BOUNDED = {F.name, LR.name, ONSCREEN.name}
 
 
@@ -201,11 +204,14 @@ def _with_parts(value: object, parts: Mapping[str, str | None]) -> object:
 
 def _from_rows(rows: Sequence[Mapping[str, object]], path: str, noun: str, plain: bool = True) -> Scores:
     """Systems of rows; *plain* ones may have shares in per cent."""
+    called = {name: _column(name) for name in dict.fromkeys(name for row in rows for name in row)}
+    counts = Counter(called.values())
+    called |= {name: Column(name, name) for name, one in called.items() if counts[one] > 1 and name != one.name}
     found = [
-        {_column(name).name: score for name, cell in row.items() if name not in _HEAD and (score := _score(cell))}
+        {called[name].name: score for name, cell in row.items() if name not in _HEAD and (score := _score(cell))}
         for row in rows
     ]
-    columns = {name: _column(name) for values in found for name in values}
+    columns = {column.name: column for column in called.values() if any(column.name in values for values in found)}
     if not columns:
         raise DataError(f"{printable(path)} has {plural(len(rows), noun)} and no column with numbers")
     bounded = [values[name].numbers[0] for values in found for name in _BOUNDED & set(values)]
@@ -336,6 +342,7 @@ def rank_columns(scores: Scores, names: Sequence[str] = ()) -> tuple[Column, ...
         UsageError: there are no such columns; the message lists what there is.
     """
     known = {column.name: column for column in scores.columns}
+    names = [name if name in known else _column(name).name for name in names]
     for name in names:
         base, _, way = name.rpartition(":")
         if base in known and way in ("higher", "lower"):
