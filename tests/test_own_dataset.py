@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import tomllib
 import wave
 import zipfile
@@ -24,6 +25,7 @@ from seldio.findings import Finding, raise_errors
 from seldio.formats.own_dataset import OwnDataset
 from seldio.media.audio import write_wav
 from seldio.media.recording import Recording
+from seldio.schema.events import origin_of
 
 ABOUT = """\
 name = "yard"
@@ -390,3 +392,85 @@ def test_two_recordings_of_one_name_are_not_written_over_each_other(tmp_path: Pa
         seldio.convert(tmp_path / "in", tmp_path / "out", "8khz")
 
     assert not (tmp_path / "out/a.wav").exists()
+
+
+# --- labels in the columns of a dataset that lie elsewhere ------------------------------------------
+
+
+@pytest.fixture
+def system(yard: Path, tmp_path: Path) -> Path:
+    """What a system found in the clip b, in the columns of the yard, one of its files in another order."""
+    (tmp_path / "system").mkdir()
+    (tmp_path / "system/b.csv").write_text(
+        "label,time,distance,azimuth\ncar,0.0,1.5,350\ncar,0.1,1.5,0\nbird,0.3,3,10\n"
+    )
+    return tmp_path / "system"
+
+
+FOUND = [(0, 2, 10.0, 1.5), (1, 2, 0.0, 1.5), (3, 1, -10.0, 3.0)]
+
+
+def test_predictions_elsewhere_are_read_as_the_dataset_of_the_reference_says(yard: Path, system: Path) -> None:
+    report = seldio.score(system, yard, split="test")
+    by_class = next(table for table in report.tables if table.name == "classes")
+    assert {row[0]: row[1] for row in by_class.rows} == {"dog bark": 1, "bird": 0, "car": 1}
+    assert [one.code for one in seldio.validate(system, reference=yard / "other").findings] == []
+    (system / "b.csv").write_text("label,time,distance,azimuth\ncart,0.0,1.5,350\n")
+    (finding,) = seldio.validate(system, reference=yard / "other").findings
+    assert (finding.code, finding.line, finding.message) == ("LAB102", 2, "cart is not a class of yard")
+
+
+@pytest.mark.parametrize("headers", [True, False])
+def test_a_dataset_file_is_a_format(yard: Path, system: Path, headers: bool) -> None:
+    about = yard / "dataset.toml"
+    if not headers:
+        (system / "b.csv").write_text("0.0,car,350,1.5\n0.1,car,0,1.5\n0.3,bird,10,3\n")
+        about.write_text(re.sub(r'header = "\w+", ', "", ABOUT), "utf-8")
+    name = str(about)
+    assert rows(seldio.read(system / "b.csv", format=name)) == FOUND
+    assert seldio.validate(system, format=name).findings == []
+    assert rows(seldio.open(system, format=name).events["b"]) == FOUND
+    assert describe(system, name)["groups"][0]["classes"] == {"bird": 1, "car": 2}
+    seldio.convert(system, system.parent / "out.parquet", "parquet", format=name)
+    assert rows(seldio.read(system.parent / "out.parquet")) == FOUND
+    assert seldio.diff(system, system, format=name).over
+
+
+def test_a_dataset_file_that_is_no_format_says_why(yard: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no such file"):
+        seldio.read(yard / "train/a.csv", format=str(tmp_path / "dataset.toml"))
+    (tmp_path / "dataset.toml").write_text('name = "yard"\n')
+    with pytest.raises(UsageError, match="says neither columns nor one format"):
+        seldio.read(yard / "train/a.csv", format=str(tmp_path / "dataset.toml"))
+    (tmp_path / "dataset.toml").write_text("name = ")
+    with pytest.raises(InvalidData, match="is not TOML"):
+        seldio.read(yard / "train/a.csv", format=str(tmp_path / "dataset.toml"))
+
+
+def test_predictions_in_a_known_format_stay_what_they_are(yard: Path, system: Path) -> None:
+    about = re.sub(r'header = "\w+", ', "", ABOUT).replace('"class_name"', '"class_id"').replace(', unit = "s"', "")
+    (yard / "dataset.toml").write_text(about, "utf-8")
+    (yard / "other/b.csv").write_text("0,2,350,1.5\n1,2,355,1.5\n3,0,10,3\n")
+    (system / "b.csv").write_text("0,2,10,0\n1,2,5,0\n3,0,-10,0\n")
+    report = seldio.score(system, yard / "other")
+    assert (
+        report.tables[0].rows[0][1:]
+        == seldio.score(system, yard / "other", format="dcase2023-submission").tables[0].rows[0][1:]
+    )
+
+
+def test_two_orders_of_columns_are_one_reference(yard: Path, system: Path) -> None:
+    lines = ["label,distance,time,azimuth", "dog bark,1.5,0.0,270", "dog bark,1.5,0.1,271", "bird,3,0.3,10"]
+    (yard / "train/a.csv").write_text("\n".join(lines) + "\n")
+    report = seldio.score(yard, yard)
+    assert max(report.tables[0].rows[0][1:]) == pytest.approx(1.0)
+
+
+def test_a_format_that_is_named_has_the_classes_of_the_dataset(yard: Path) -> None:
+    about = ABOUT[: ABOUT.index("[labels]")] + ABOUT[ABOUT.index("[splits]") :]
+    (yard / "dataset.toml").write_text(about, "utf-8")
+    for name in ("train/a.csv", "other/b.csv"):
+        (yard / name).write_text("0,0,0,90,0,150\n1,2,0,90,0,150\n2,2,1,10,0,150\n3,2,1,11,0,150\n")
+    assert describe(yard, "starss23")["groups"][0]["classes"] == {"dog bark": 2, "car": 6}
+    assert seldio.open(yard, format="starss23").events.vocabulary.startswith("yard[")
+    assert origin_of(seldio.read(yard, format="starss23")).vocabulary.startswith("yard[")

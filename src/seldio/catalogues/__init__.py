@@ -38,7 +38,7 @@ from seldio.errors import InvalidData
 from seldio.files import Entry, Source
 from seldio.files.sources import is_own, own_files
 from seldio.findings import Finding, Sink
-from seldio.formats import Format, LabelFormat, TextFile, get
+from seldio.formats import Format, LabelFormat, TextFile, named
 from seldio.formats.detect import Wanted
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ class Catalogue:
         wanted: what decides between layouts that the content leaves.
         contents: what to take instead of the files on disk, by shown path.
         labels: whether files of labels are wanted as well as those of questions and predictions.
+        lent: what is said of itself by the dataset that the files are compared with; it counts where none of the
+            source says anything.
 
     Raises:
         UsageError: no such format exists; and what *sink* raises.
@@ -84,7 +86,7 @@ class Catalogue:
     def __init__(
         self, source: Source, format: Format | str | None = None, sink: Sink = lambda _: None, *,
         without: Path | None = None, wanted: Wanted | None = None,
-        contents: Mapping[str, bytes] = MappingProxyType({}), labels: bool = True,
+        contents: Mapping[str, bytes] = MappingProxyType({}), labels: bool = True, lent: OwnDatasets | None = None,
     ) -> None:  # fmt: skip
         self.source, self.findings = source, list[Finding]()
         chosen = formats.asked(format) if isinstance(format, str) else format
@@ -94,7 +96,7 @@ class Catalogue:
             sink(finding)
 
         #: What the datasets of the source say of themselves; None where nothing says it.
-        self.own = own = own_datasets(source, take)
+        self.own = own = own_datasets(source, take) or (lent and lent.lent())
         self._look = _look_at(candidates(source, chosen, without, labels), source, chosen, contents, take, own)
         groups, self.lists = _labels_by_layout(self._look, chosen, wanted, take, own) if labels else ([], [])
         #: One part for each layout of labels, and one for what cannot be read.
@@ -286,9 +288,13 @@ def _labels_by_layout(
     every = [file for _, file in found.labels]
     if isinstance(chosen, LabelFormat):
         names = (chosen.name, *chosen.aliases)
-        name = next((name for name in names if get(name) == chosen), chosen)
-        tables = [[file] for file in every] if chosen.role == "table" else [every] * bool(every)
-        return [Part(run(files), name, named=True) for files in tables], []
+        name = next((name for name in names if named(name, LabelFormat) == chosen), chosen)
+        tables = [(chosen, [file]) for file in every] if chosen.role == "table" else [(chosen, every)] * bool(every)
+        if every and (own or chosen.own):
+            from seldio.formats.own_dataset import given
+
+            tables = [one for format, files in tables for one in given(format, own, files, sink)]
+        return [Part(run(files), name if format is chosen else format, named=True) for format, files in tables], []
     groups = []
     if own:
         for layout, files, why in own.layouts(every, sink):

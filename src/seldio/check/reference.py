@@ -61,7 +61,7 @@ def load(text: str) -> Reference | ItemReference:
         if not clips and not labelled:
             raise UsageError(f"{printable(text)} holds neither recordings nor labels")
         ends = {clip: end for clip, end in labelled.items() if end is not None}
-        return Reference(text, clips or dict.fromkeys(labelled), ends)
+        return Reference(text, clips or dict.fromkeys(labelled), ends, told.own)
 
 
 def _questions(source: Source) -> ItemReference | None:

@@ -118,7 +118,8 @@ def examine(
     with reopened(path, found.append) as source:
         run = _Checking(source, format, reference, changed or {}, deep, rows, facts, found)
         package = run.package()
-        sets = [Catalogue(one, format, contents=run.changed) for one in run.by_system(package)]
+        lent = run.clips.own if run.clips else None
+        sets = [Catalogue(one, format, contents=run.changed, lent=lent) for one in run.by_system(package)]
         parts = [one.parts(size=_WHOLE if rows else None, whole=rows or reference is not run.clips) for one in sets]
         goal = run.submission(list(chain(*parts)))
         answers = goal is not None and source.single  # it holds no labels, whatever it looks like

@@ -74,7 +74,9 @@ def score(
         help="Scoring profile; --profiles lists them.",
         autocompletion=complete_profiles,
     ),
-    format: str | None = format_option("Format of the predictions; detected by default.", "--format", "-f"),
+    format: str | None = format_option(
+        "Format of the predictions, or a dataset.toml that says it; detected by default.", "--format", "-f"
+    ),
     fields: str | None = FIELDS,
     reference_format: str | None = format_option("Format of the reference; detected by default."),
     split: str | None = SCORE_SPLIT,

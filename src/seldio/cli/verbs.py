@@ -56,7 +56,7 @@ def validate(
         metavar="PATH", help="Files, folders, archives (zip, tar), or - for standard input."
     ),
     format: str | None = format_option(
-        "Format of the files; detected from their content by default.", "--format", "-f"
+        "Format of the files, or a dataset.toml that says it; detected from their content by default.", "--format", "-f"
     ),
     fields: str | None = FIELDS,
     reference: str | None = typer.Option(
@@ -329,7 +329,7 @@ def _show_some(text: str) -> None:
 def info(
     path: str = typer.Argument(metavar="PATH", help="A file, folder or archive, or - for standard input."),
     format: str | None = format_option(
-        "Format of the files; detected from their content by default.", "--format", "-f"
+        "Format of the files, or a dataset.toml that says it; detected from their content by default.", "--format", "-f"
     ),
     json: bool = JSON,
     write: bool = typer.Option(False, "--write", help="Write what it is into dataset.toml, in its root."),

@@ -99,19 +99,21 @@ def local_files(found: Iterable[Part]) -> list[str]:
 
 
 def joined(found: Sequence[Recognised]) -> list[tuple[pa.Table, LabelFormat]]:
-    """The tables of readings, where Parquet tables of one class list, as the shards of an export are, are one."""
-    shards = [one.reading for one in found if one.reading.format.role == "table"]
+    """The tables of readings; Parquet tables of one class list are one, as are the orders of one set of own columns."""
+    whole = [one for one in found if one.reading.format.role == "table" or one.reading.format.own]
+    shards = [one.reading for one in whole]
     origins = [origin_of(reading.table) for reading in shards]
     files = tuple(file for origin in origins for file in origin.files)
+    kinds = {(reading.format.name, reading.format.role, reading.format.vocabulary) for reading in shards}
     alike = len({origin.vocabulary for origin in origins}) == 1 and len({file.clip for file in files}) == len(files)
-    if len(shards) < 2 or not alike:
+    if len(shards) < 2 or not alike or len(kinds) > 1:
         return [(one.reading.table, one.reading.format) for one in found]
     layouts = {origin.format for origin in origins}
     table = pa.concat_tables(
         [reading.table.replace_schema_metadata(None) for reading in shards], promote_options="default"
     ).unify_dictionaries()  # fmt: skip
     origin = Origin(layouts.pop() if len(layouts) == 1 else "", origins[0].vocabulary, files)
-    others = [(one.reading.table, one.reading.format) for one in found if one.reading.format.role != "table"]
+    others = [(one.reading.table, one.reading.format) for one in found if not any(one is other for other in whole)]
     return [*others, (with_origin(table, origin), shards[0].format)]
 
 

@@ -281,7 +281,7 @@ class Events(ArrowTable):
         try:
             reading = format.read([text], raise_errors)
         except InvalidData:
-            other = self._format or _layout([text], self._own)
+            other = _layout([text], self._own, self._format)
             if other == format:
                 raise
             reading = other.read([text], raise_errors)
@@ -294,18 +294,24 @@ class Events(ArrowTable):
         """The layout that most files of a file's folder have."""
         if file.format is not None:
             return file.format
-        if self._format is not None:
+        if self._format is not None and not self._own and not self._format.own:
             return self._format
         folder = posixpath.dirname(file.entry.name)
         if folder not in self._folders:
             files = self._beside[folder]
             step = -(-len(files) // SAMPLE)
-            self._folders[folder] = _layout([self._files[clip].text() for clip in files[::step]], self._own)
+            self._folders[folder] = _layout(
+                [self._files[clip].text() for clip in files[::step]], self._own, self._format
+            )
         return self._folders[folder]
 
 
-def _layout(files: Sequence[TextFile], own: OwnDatasets | None = None) -> LabelFormat:
-    """The layout of most of *files*."""
+def _layout(files: Sequence[TextFile], own: OwnDatasets | None = None, named: LabelFormat | None = None) -> LabelFormat:
+    """The layout of most of *files*, or the one that people have *named*."""
+    if named is not None:
+        from seldio.formats.own_dataset import given
+
+        return max(given(named, own, files, raise_errors), key=lambda group: len(group[1]))[0]
     if own and (mine := list(own.layouts(files, raise_errors))):
         return max(mine, key=lambda group: len(group[1]))[0]
     remarks: list[Finding] = []

@@ -344,6 +344,11 @@ def is_own(entry: Entry) -> bool:
     return entry.name.rpartition("/")[2] == OWN
 
 
+def is_path_of_own(name: str) -> bool:
+    """Whether the name of a format is the path of such a file."""
+    return name.endswith(".toml")
+
+
 def own_files(source: Source) -> list[tuple[Entry, str, str]]:
     """The files in which the datasets of a source say what they are.
 

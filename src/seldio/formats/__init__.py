@@ -172,10 +172,16 @@ def __getattr__(name: str) -> Any:
 
 def _named(name: str) -> Iterator[Format]:
     """The formats with this name or alias: of labels, of questions."""
+    from seldio.files.sources import is_path_of_own
+
     if name.startswith("fields:"):
         from seldio.formats import own_keys
 
         yield own_keys.named(name)
+    elif is_path_of_own(name):
+        from seldio.formats import own_dataset
+
+        yield own_dataset.in_file(name)
     for one in dict.fromkeys((*own(), *index())) if plugins.packages() else own():
         if name == one.name or name in one.aliases:
             wings.require(f"seldio.formats.{one.home}", f"the format {name}")

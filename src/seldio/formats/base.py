@@ -263,6 +263,7 @@ class LabelFormat(Format):
     alias_vocabularies: Mapping[str, str] = dataclasses.field(default_factory=dict)
     years: str = ""  # of the challenge, for people
     clip_frames: int | None = None  # label frames of every clip, where the dataset fixes them
+    own: str = ""  # of the columns that a dataset describes, what it says
     tool: bool = False  # whether people mark sounds in it with names of their own choice
     time_decimals: int | None = None  # of its seconds, where it does not keep what it is given
     #: what says which clips a file holds: its name, or its rows, as it may hold several, or one of another name
@@ -297,7 +298,7 @@ class LabelFormat(Format):
 
     def kept(self) -> KeptFormat:
         """What is kept of it in a result on disk."""
-        return KeptFormat(self.name, self.vocabulary, self.hop, self.clip_frames, getattr(self, "own", ""))
+        return KeptFormat(self.name, self.vocabulary, self.hop, self.clip_frames, self.own)
 
     @staticmethod
     def of_kept(kept: KeptFormat) -> LabelFormat:

@@ -60,7 +60,6 @@ class Dialect(LabelFormat):
         silence: the class name of rows that only say that a frame is silent.
         fills: what is written for fields that a table does not carry.
         given: what is the same of all rows, and stands in no column.
-        own: of the columns that a dataset describes, what it says.
     """
 
     carries: tuple[str, ...] = ()
@@ -74,7 +73,6 @@ class Dialect(LabelFormat):
     repairable: bool = True
     fills: Mapping[str, int] = dataclasses.field(default_factory=dict)
     given: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    own: str = ""
 
     def __post_init__(self) -> None:
         fields = [part.field for part in self.columns]

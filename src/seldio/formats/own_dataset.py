@@ -16,10 +16,10 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from seldio.errors import InvalidData, UsageError
-from seldio.files import Entry, Source
+from seldio.files import Entry, Source, open_source
 from seldio.files.sources import OWN as NAME
 from seldio.files.sources import own_files
-from seldio.findings import Finding, Sink
+from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats import get, named, stem_of
 from seldio.formats.base import LabelFormat, Place, TextFile, TextLines
 from seldio.formats.datasets import clip_range
@@ -27,7 +27,7 @@ from seldio.formats.diagnosis import plain_lines
 from seldio.formats.evidence import signature
 from seldio.formats.label_csv import Dialect, column
 from seldio.reader_rules import READER_RULES
-from seldio.text import clipped, listed
+from seldio.text import clipped, listed, printable
 from seldio.vocabularies import own_list
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class OwnDataset:
     record: Mapping[str, Any]  # its keys, checked
     below: str = ""  # the folder of the dataset that the source is
     text: str = ""  # the file itself
+    lent: bool = False  # whether the files lie elsewhere, such as predictions that are compared with its labels
 
     @property
     def name(self) -> str:
@@ -65,43 +66,29 @@ class OwnDataset:
 
     def layout(self, file: TextFile, sink: Sink) -> LabelFormat | None:
         """The layout of a label file, as far as the dataset decides it; None where the content has to tell."""
-        if columns := self.labels.get("columns"):
-            return self._columns(columns, file, sink)
+        if "columns" in self.labels:
+            return _in_order(self._said, self.vocabulary, file, self.path, sink, lent=self.lent)
         formats = self.labels.get("formats", ())
-        if len(formats) != 1 or not isinstance(named := get(formats[0]), Dialect):
+        if self.lent or len(formats) != 1 or not isinstance(named := get(formats[0]), Dialect):
             return None
         width = signature(file.data)[0]
         return self.with_classes(named) if width in (0, len(named.columns)) else None
 
-    def _columns(self, columns: Sequence[Mapping[str, Any]], file: TextFile, sink: Sink) -> LabelFormat | None:
-        """The layout of a file with the columns of the dataset, in the order that its header has."""
-        if not columns[0].get("header") or not file.data.strip():  # a silent clip may have no header either
-            return self._dialect(list(columns), None)
-        first = plain_lines(file.data[:_HEAD]).decode(errors="replace").partition("\n")[0]
-        known = {str(one["header"]).strip().lower(): one for one in columns}
-        names = [name.strip().strip('"') for name in first.split(",")]
-        found = {name.lower() for name in names} & known.keys()
-        if 2 * len(found) < len(known):
-            return None
-        if lacking := [str(one["header"]) for name, one in known.items() if name not in found and one.get("field")]:
-            message = f"no column {listed(lacking)}, which {self.path} names"
-            hint = f"the columns are {listed(names, 12)}"
-            sink(READER_RULES["DAT201"].at(file.path, message, hint, 1, 1, first, first))
-        for name in names:
-            if name.lower() not in known:
-                message = f"the column {clipped(name, 40)} is passed over: {self.path} does not name it"
-                column = first.index(name) + 1
-                hint = "add it to labels.columns, without a field if labels do without it"
-                sink(READER_RULES["DAT202"].at(file.path, message, hint, 1, column, name, first))
-        there = [known.get(name.lower(), {}) for name in names]
-        timed = {"frame", "onset"} & {one.get("field") for one in there}
-        return self._dialect(there, first) if timed else None
-
-    def _dialect(self, columns: Sequence[Mapping[str, Any]], header: str | None) -> Dialect:
-        keys = {key: value for key, value in self.labels.items() if key not in ("columns", "formats")}
+    @property
+    def _said(self) -> dict[str, Any]:
+        """What it says of its columns."""
+        keys = {key: value for key, value in self.labels.items() if key != "formats"}
         title = f"{self.record.get('title') or self.name}, in the columns that {NAME} names"
-        said = {"name": self.name, "title": title, "columns": columns, "header": header, **keys}
-        return kept_dialect(json.dumps(said, ensure_ascii=False), self.vocabulary or "starss")
+        return {"name": self.name, "title": title, **keys}
+
+    @property
+    def format(self) -> LabelFormat | None:
+        """Its columns in the order in which it names them, or the only format that it names; None where neither is."""
+        if columns := self.labels.get("columns"):
+            header = ",".join(str(one["header"]) for one in columns) if columns[0].get("header") else None
+            return _dialect(self._said, self.vocabulary, header)
+        formats = self.labels.get("formats", ())
+        return self.with_classes(get(formats[0])) if len(formats) == 1 else None
 
     def splits(self, name: str) -> list[str]:
         """The splits that a file belongs to, by its folders and the name of its clip; more than one is a fault."""
@@ -121,7 +108,12 @@ class OwnDataset:
     def contradicts(self, format: LabelFormat) -> bool:
         """Whether labels of a layout are none that it says it has."""
         said = self.labels.get("formats", ())
-        return format.role == "label" and bool(said or self.labels.get("columns")) and format.name not in said
+        return (
+            not self.lent
+            and format.role == "label"
+            and bool(said or self.labels.get("columns"))
+            and format.name not in said
+        )
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -155,23 +147,29 @@ class OwnDatasets:
         found: dict[tuple[str, str, str], tuple[LabelFormat, list[TextFile], str]] = {}
         for file in files:
             if (own := self.of(file.name)) is not None and (layout := own.layout(file, sink)) is not None:
-                key = (own.path, layout.name, getattr(layout, "own", ""))
+                key = (own.path, layout.name, layout.own)
                 found.setdefault(key, (layout, [], f"{own.path} says so"))[1].append(file)
         yield from found.values()
 
     def classes(
-        self, format: LabelFormat, files: Iterable[TextFile], sink: Sink
+        self, format: LabelFormat, files: Iterable[TextFile], sink: Sink, *, named: bool = False
     ) -> Iterator[tuple[LabelFormat, list[TextFile]]]:
-        """A layout that was told otherwise, with the classes of the dataset of each file."""
+        """A layout that was told otherwise, or *named* by people, with the classes of the dataset of each file."""
         found: dict[str | None, list[TextFile]] = {}
         for file in files:
             own = self.of(file.name)
-            if own is not None and own.contradicts(format):
+            if not named and own is not None and own.contradicts(format):
                 message = f"the labels are read as {format.name}, which is not what {own.path} says"
                 sink(READER_RULES["DAT201"].at(file.path, message, _MEND))
             found.setdefault(own.vocabulary if own is not None else None, []).append(file)
         for classes, some in found.items():
             yield format if classes is None or format.role == "table" else replace(format, vocabulary=classes), some
+
+    def lent(self) -> OwnDatasets | None:
+        """The same for files that lie elsewhere; None of several datasets, as nothing tells which of them is meant."""
+        if len(self.datasets) != 1:
+            return None
+        return OwnDatasets((replace(self.datasets[0], folder="", below="", lent=True),))
 
     def array(self, name: str) -> Literal["foa", "mic"] | None:
         """The array of a recording with four channels; None where no dataset says it."""
@@ -194,6 +192,75 @@ class OwnDatasets:
 def clips_of(text: str) -> frozenset[str]:
     """The clips that a list names: one, or a range such as mix001..mix079."""
     return frozenset(clip_range(text) if ".." in text else (text,))
+
+
+def in_file(path: str) -> LabelFormat:
+    """The format that a dataset file is the name of: its columns, or the only format that it names, with its classes.
+
+    Raises:
+        InvalidData: something is wrong with it.
+        UsageError: there is no such file, or it names neither.
+    """
+    with open_source(path, raise_errors) as source:
+        own = _read(source.entries[0], "", "", raise_errors) if source.single and source.entries else None
+    if own is None or (format := own.format) is None:
+        raise UsageError(f"{printable(path)} says neither columns nor one format of labels")
+    return format
+
+
+def given(
+    format: LabelFormat, own: OwnDatasets | None, files: Sequence[TextFile], sink: Sink
+) -> Iterator[tuple[LabelFormat, list[TextFile]]]:
+    """A format that people name for *files*: its columns in the order of each, or with the classes of their dataset."""
+    if not format.own:
+        yield from own.classes(format, files, sink, named=True) if own else [(format, [*files])]
+        return
+    found: dict[str, tuple[LabelFormat, list[TextFile]]] = {}
+    for file in files:
+        layout = _in_order(json.loads(format.own), format.vocabulary, file, NAME, sink) or format
+        found.setdefault(layout.own, (layout, []))[1].append(file)
+    yield from found.values()
+
+
+def _in_order(
+    said: Mapping[str, Any], vocabulary: str | None, file: TextFile, path: str, sink: Sink, *, lent: bool = False
+) -> Dialect | None:
+    """The layout of a file with the columns of a dataset, in the order that its header has; None if it has others."""
+    columns = said["columns"]
+    if not columns[0].get("header") or not file.data.strip():  # a silent clip may have no header either
+        fits = not lent or (signature(file.data)[0] == len(columns) and _unknown(file))
+        return _dialect(said, vocabulary, None) if fits else None
+    first = plain_lines(file.data[:_HEAD]).decode(errors="replace").partition("\n")[0]
+    known = {str(one["header"]).strip().lower(): one for one in columns}
+    names = [name.strip().strip('"') for name in first.split(",")]
+    found = {name.lower() for name in names} & known.keys()
+    lacking = [str(one["header"]) for name, one in known.items() if name not in found and one.get("field")]
+    if 2 * len(found) < len(known) or (lent and lacking and not _unknown(file)):
+        return None
+    if lacking:
+        message = f"no column {listed(lacking)}, which {path} names"
+        hint = f"the columns are {listed(names, 12)}"
+        sink(READER_RULES["DAT201"].at(file.path, message, hint, 1, 1, first, first))
+    for name in names:
+        if name.lower() not in known:
+            message = f"the column {clipped(name, 40)} is passed over: {path} does not name it"
+            column = first.index(name) + 1
+            hint = "add it to labels.columns, without a field if labels do without it"
+            sink(READER_RULES["DAT202"].at(file.path, message, hint, 1, column, name, first))
+    there = [known.get(name.lower(), {}) for name in names]
+    timed = {"frame", "onset"} & {one.get("field") for one in there}
+    return _dialect({**said, "columns": there}, vocabulary, first) if timed else None
+
+
+def _unknown(file: TextFile) -> bool:
+    """Whether a file is of no known format."""
+    from seldio.formats.detect import detect
+
+    return file.told is None and not detect([file]).possible
+
+
+def _dialect(said: Mapping[str, Any], vocabulary: str | None, header: str | None) -> Dialect:
+    return kept_dialect(json.dumps({**said, "header": header}, ensure_ascii=False), vocabulary or "starss")
 
 
 #: What a unit is multiplied by to give seconds, degrees or metres.

@@ -30,6 +30,7 @@ class Reference:
     clips: Mapping[str, int | None]
     #: of a reference of labels, the number of label frames of each clip up to its last label
     labelled: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    own: OwnDatasets | None = None  # what the dataset that it is says of itself
 
 
 @dataclasses.dataclass(frozen=True)

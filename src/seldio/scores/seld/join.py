@@ -294,7 +294,7 @@ def join(
     """
     of_labels = years(labels.layout)
     likely = of_labels if not named and of_labels and not set(of_labels) & set(profile.years) else profile.years
-    found = labels_of(outputs, layout, Wanted(("output", "submission"), likely))
+    found = labels_of(outputs, layout, Wanted(("output", "submission"), likely), lent=labels.own)
     expected, there = set(labels.sizes), set(found.sizes)
     split = _only_split(labels, there) if expected - there else ""
     return Compared(labels, found, *_clips(expected, there, allow_missing, profile, split), split)
@@ -350,11 +350,14 @@ def _several_systems(expected: set[str], surplus: Sequence[str]) -> str:
     return f". The names fit without their folders ({listed(folders, 5)}): score one of these at a time"
 
 
-def labels_of(source: Source, layout: LabelFormat | None, wanted: Wanted | None, as_read: bool = False) -> Labels:
+def labels_of(
+    source: Source, layout: LabelFormat | None, wanted: Wanted | None, as_read: bool = False,
+    lent: OwnDatasets | None = None,
+) -> Labels:  # fmt: skip
     """What *source* holds, nothing of which is read yet unless it is a table.
 
     Without a *layout*, the content decides, and what is *wanted* where that does not tell. A table has label frames
-    of 100 ms unless it is wanted *as_read*.
+    of 100 ms unless it is wanted *as_read*. *lent*: see :class:`Catalogue`.
 
     Raises:
         InvalidData: something is wrong with a file.
@@ -370,7 +373,7 @@ def labels_of(source: Source, layout: LabelFormat | None, wanted: Wanted | None,
         if finding.code == CHOSEN:
             remarks.append(f"{finding.message}; {finding.hint}" if finding.hint else finding.message)
 
-    told = Catalogue(source, layout, raising_unknown(remark), wanted=wanted)
+    told = Catalogue(source, layout, raising_unknown(remark), wanted=wanted, lent=lent)
     found = told.parts(size=sys.maxsize, by_clip=True)
     if found and all(part.questions is not None for part in found):
         raise UsageError(f"{printable(source.path)} holds {found[0].questions}, not labels")
@@ -391,11 +394,9 @@ def labels_of(source: Source, layout: LabelFormat | None, wanted: Wanted | None,
         )
     (only,) = layouts.values()
     assert isinstance(only, LabelFormat)
-    if only.clips_by == "rows":
-        return dataclasses.replace(_table(source, found, as_read), own=told.own)
     part, *more = (part for part in found if part.layout is not None)
-    if more:
-        raise UsageError(f"{printable(source.path)} holds columns in several orders: write all files with one header")
+    if only.clips_by == "rows" or more:
+        return dataclasses.replace(_table(source, found, as_read), own=told.own)
     return LabelFiles(only, part, tuple(dict.fromkeys(remarks)), own=told.own)
 
 
