@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 import seldio
 from seldio import geometry
 from seldio.errors import DataError, UsageError
-from seldio.schema.events import ClipFile, Origin, event_table, origin_of, with_origin
+from seldio.schema.events import ClipFile, Origin, origin_of, with_origin
+from seldio.schema.frames import event_table
 
 GOLDENS = Path(__file__).parent / "cases/decode"
 

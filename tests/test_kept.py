@@ -43,7 +43,8 @@ from seldio.rules.audio import _levels
 from seldio.rules.collection import probed
 from seldio.rules.deep_fit import compared
 from seldio.rules.tree_video import _facts, decoded
-from seldio.schema.events import ClipFile, Origin, event_table, with_origin
+from seldio.schema.events import ClipFile, Origin, with_origin
+from seldio.schema.frames import event_table
 from seldio.schema.streams import TableBytes, checked_stream, to_stream
 from seldio.scores.imaging.score_maps import MapCounting
 from seldio.scores.seld.score_labels import Counting

@@ -15,7 +15,8 @@ from seldio.formats import LABEL_FORMATS, TextFile, get
 from seldio.formats.base import Role
 from seldio.formats.detect import Wanted, choose_layout, detect, offered, years
 from seldio.reports.tables import Notice, ScoreReport
-from seldio.schema.events import ClipFile, Origin, event_table, with_origin
+from seldio.schema.events import ClipFile, Origin, with_origin
+from seldio.schema.frames import event_table
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 from seldio.scores.seld.scoring import SeldAccumulator
 

@@ -15,7 +15,17 @@ from . import cell, page, table
 
 GROUPS = {
     "Check": ("validate", "info", "catalogue", "diff", "Report", "Finding", "Severity"),
-    "Read, write, convert": ("read", "write", "convert", "export", "Event", "to_events", "from_events", "spans"),
+    "Read, write, convert": (
+        "read",
+        "write",
+        "convert",
+        "export",
+        "Event",
+        "to_events",
+        "from_events",
+        "spans",
+        "to_pandas",
+    ),
     "Score": ("score", "compare", "rank", "verify", "SeldAccumulator"),
     "Show": ("view", "plot"),
     "Train": ("open", "windows", "decode"),

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from seldio.schema.event_rows import Event as Event
     from seldio.schema.event_rows import from_events as from_events
     from seldio.schema.event_rows import to_events as to_events
+    from seldio.schema.frames import to_pandas as to_pandas
     from seldio.schema.spans import spans as spans
     from seldio.scores.seld.scoring import SeldAccumulator as SeldAccumulator
     from seldio.viewer.page import view as view
@@ -66,6 +67,7 @@ _HOMES = {
     "pull": "seldio.hub",
     "running": "seldio.engines",
     "spans": "seldio.schema.spans",
+    "to_pandas": "seldio.schema.frames",
     "SeldAccumulator": "seldio.scores.seld.scoring",
     "Event": "seldio.schema.event_rows",
     "to_events": "seldio.schema.event_rows",

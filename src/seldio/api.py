@@ -44,11 +44,12 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def read(path: Path, *, format: str | None = None, force: bool = False) -> pa.Table:
+def read(path: Any, *, format: str | None = None, force: bool = False) -> pa.Table:
     """Read labels, questions or predictions into one Arrow table.
 
     Args:
-        path: a file, folder, archive or standard input (``-``) with files of one kind.
+        path: a file, folder, archive or standard input (``-``) with files of one kind; or a table to be checked and
+            brought into the same form: a DataFrame, an Arrow table or a list of dicts.
         format: the format; detected from the content by default.
         force: return rows even if they have errors, such as angles in radians or unknown classes.
 
@@ -66,7 +67,9 @@ def read(path: Path, *, format: str | None = None, force: bool = False) -> pa.Ta
     """
     from seldio import formats
     from seldio.conversion.inputs import holds_labels, read_single
+    from seldio.files.sources import path_of
 
+    path = _in_memory(path, "the table")
     if format is not None and (named := formats.of_questions(format)) is not None:
         from seldio.conversion.item_inputs import read_item_table
 
@@ -74,7 +77,7 @@ def read(path: Path, *, format: str | None = None, force: bool = False) -> pa.Ta
     try:
         found = read_single(path, format)
     except (InvalidData, UsageError):
-        if format is not None or os.fspath(path) == "-" or holds_labels(path):
+        if format is not None or path_of(path) == "-" or holds_labels(path):
             raise
         from seldio.conversion.item_inputs import read_item_table
 
@@ -84,11 +87,26 @@ def read(path: Path, *, format: str | None = None, force: bool = False) -> pa.Ta
     if (other := found.questions) is not None:
         kind = "questions" if other.holds == "items" else "predictions"
         raise UsageError(
-            f"{printable(os.fspath(path))} holds labels ({found.format.name}) and {kind} ({other.name}): name the "
+            f"{printable(path_of(path))} holds labels ({found.format.name}) and {kind} ({other.name}): name the "
             f"file, or choose with format={found.format.name!r} or format={other.name!r}"
         )
     found.faults.settle(force)
     return found.table
+
+
+def _in_memory(data: Any, name: str, own: bool | None = False) -> Any:
+    """*data* as a source called *name*; a path, and a source, as they are."""
+    if isinstance(data, str | os.PathLike):
+        return data
+    from seldio.conversion.item_inputs import in_memory
+
+    return in_memory(data, name, own=own)
+
+
+def _each(data: Any) -> list[Any]:
+    """The paths or tables that a user names, one or several."""
+    several = isinstance(data, list | tuple) and not (data and all(isinstance(row, dict) for row in data))
+    return list(data) if several else [data]
 
 
 def write(
@@ -219,7 +237,7 @@ class Validation(Report):
 
 
 def validate(
-    path: Path | Sequence[Path],
+    path: Any,
     *,
     format: str | None = None,
     fields: Mapping[str, str] | str | None = None,
@@ -239,7 +257,7 @@ def validate(
     """Check labels, submissions, questions, predictions and datasets, and repair them on request.
 
     Args:
-        path: a file, folder, archive or standard input (``-``); or a list of them.
+        path: a file, folder, archive or standard input (``-``), a DataFrame or an Arrow table; or a list of them.
         format: the format of all label files; detected from their content by default.
         fields: the keys or columns of predictions in a file of your own, as in :func:`score`.
         reference: for labels, the clips to expect: a folder of recordings or labels, ``mix001..mix079``, or
@@ -278,15 +296,19 @@ def validate(
 
         reference = load(os.fspath(reference))
     expected = reference
-    paths = [path] if isinstance(path, str | os.PathLike) else list(path)
+    paths = [_in_memory(one, "the table", fields is not None) for one in _each(path)]
+    if (fix or unsafe_fixes or drop_column is not None) and not all(
+        isinstance(one, str | os.PathLike) for one in paths
+    ):
+        raise UsageError("--fix repairs files, and this is a table in memory: write it first")
 
-    def one(path: Path, changed: Mapping[str, bytes] | None = None) -> Examined:
+    def one(path: Any, changed: Mapping[str, bytes] | None = None) -> Examined:
         return examine(path, format=format, reference=expected, settings=chosen, changed=changed, deep=deep, rows=False)
 
-    piped = {path: one(path) for path in set(paths) & {"-"}}  # standard input can be read only once
+    piped = {path: one(path) for path in paths if path == "-"}  # standard input can be read only once
 
     def check(changed: Mapping[str, bytes]) -> list[Examined]:
-        return [piped.get(path) or one(path, changed) for path in paths]
+        return [piped[path] if path == "-" else one(path, changed) for path in paths]
 
     examined = check({})
     changes: tuple[Fixed, ...] = ()
@@ -480,8 +502,8 @@ def score(
     """Score predictions against labels, or a model's answers against questions.
 
     Args:
-        predictions: the label files that a system predicted, or a file of answers; answers may also be a list of
-            dicts, a DataFrame or an Arrow table.
+        predictions: the label files that a system predicted, or a file of answers; or a DataFrame, an Arrow table or
+            a list of dicts.
         reference: the labels, or the questions, in the same forms; not needed for predictions of JASCO, MMAU and MMAR
             that include their questions.
         profile: the scoring profile, such as ``dcase2024`` or ``so-bench-paper``; chosen by the data by default.
@@ -543,12 +565,11 @@ def score(
         DataError: predictions and reference do not fit together.
         SeldioError: the judge cannot be reached.
     """
-    from seldio.conversion.item_inputs import in_memory
     from seldio.reports.tables import Notice, ScoreReport
     from seldio.scores.contents import holds_answers, profile_for_maps, see_labels
 
-    predictions = in_memory(predictions, "predictions")
-    reference = in_memory(reference, "reference") if reference is not None else None
+    predictions = _in_memory(predictions, "predictions", True if fields else None)
+    reference = _in_memory(reference, "reference") if reference is not None else None
     format = _own_keys(fields, format)
     server = _judge(
         judge, judge_url, judge_price, cache=judge_cache, concurrency=judge_concurrency, max_rpm=judge_rpm,
@@ -638,8 +659,8 @@ def _chosen(options: Mapping[str, Any]) -> dict[str, Any]:
 
 @wings.needed("compare")
 def compare(
-    systems: Path | Sequence[Path],
-    reference: Path | None = None,
+    systems: Any,
+    reference: Any = None,
     *,
     profile: str | None = None,
     format: str | None = None,
@@ -681,6 +702,7 @@ def compare(
     Args:
         systems: the predictions of each system: label files, or a file of answers. A single one gets intervals, next to
             those of the official jackknife. Files of judgements are compared with each other, or with the reference.
+            Labels and answers may also be DataFrames, Arrow tables or lists of dicts.
         reference: the labels, the questions, or judgements of people.
         profile: the scoring profile; chosen by the data by default.
         format: the format of the predictions; detected from their content by default.
@@ -730,7 +752,10 @@ def compare(
     from seldio.scores.contents import holds_answers, holds_judgements, profile_for_maps, see_labels
     from seldio.scores.resampling import Resampling
 
-    paths = [systems] if isinstance(systems, str | os.PathLike) else list(systems)
+    several = _each(systems)
+    names = [f"system {number}" if len(several) > 1 else "predictions" for number in range(1, len(several) + 1)]
+    paths = [_in_memory(one, name, fields is not None) for one, name in zip(several, names, strict=True)]
+    reference = _in_memory(reference, "reference") if reference is not None else None
     format = _own_keys(fields, format)
     if not paths:
         raise UsageError("there is no system to compare")
@@ -879,11 +904,12 @@ def verify(
         UsageError: *signature* is none.
         InvalidData: a file has an error.
     """
-    from seldio.conversion.item_inputs import in_memory
     from seldio.scores.answers import verified
 
-    asked = in_memory(reference, "reference") if reference is not None else None
-    return verified(signature, in_memory(predictions, "predictions"), asked, _own_keys(fields, format))
+    asked = _in_memory(reference, "reference") if reference is not None else None
+    return verified(
+        signature, _in_memory(predictions, "predictions", fields is not None), asked, _own_keys(fields, format)
+    )
 
 
 # --- versions -------------------------------------------------------------------------------------------------------

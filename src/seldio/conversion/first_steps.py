@@ -21,7 +21,7 @@ from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get, stem_of
 from seldio.formats.cells import number_in
 from seldio.formats.trees import TYPES
-from seldio.schema.events import event_table
+from seldio.schema.frames import event_table
 from seldio.text import clipped, listed, plural, printable
 
 #: The dataset that the commands make, and its only split.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from pathlib import Path
@@ -17,7 +16,7 @@ from seldio.catalogues.parts import NamedEntry, Part, checked_clips
 from seldio.check.vetting import Faults, vet
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Source
-from seldio.files.sources import reopened
+from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.schema.events import Origin, origin_of, with_origin
@@ -62,7 +61,7 @@ def with_companions(source: Source) -> Source:
     )
 
 
-def holds_labels(place: str | os.PathLike[str] | Source) -> bool:
+def holds_labels(place: Place) -> bool:
     """Whether there are labels of a known layout; a file such as ``metadata.csv`` next to questions holds none."""
     with reopened(place, lambda _: None) as source:
         return any(part.format is not None for part in Catalogue(source).labels)
@@ -127,7 +126,7 @@ class LabelInput:
     questions: ItemFormat | None  # the format of questions or predictions beside them, unless that of labels was given
 
 
-def read_input(path: str | os.PathLike[str] | Source, format: LabelFormat | str | None, sink: Sink) -> LabelInput:
+def read_input(path: Place, format: LabelFormat | str | None, sink: Sink) -> LabelInput:
     """The labels of a file, folder, archive, Parquet table or standard input."""
     with reopened(path, sink) as source:
         told = Catalogue(source, get(format) if isinstance(format, str) else format, raising_unknown(sink))
@@ -138,7 +137,7 @@ def read_input(path: str | os.PathLike[str] | Source, format: LabelFormat | str 
 
 
 def read_tables(
-    path: str | os.PathLike[str], *, format: LabelFormat | str | None = None, sink: Sink = raise_errors
+    path: Place, *, format: LabelFormat | str | None = None, sink: Sink = raise_errors
 ) -> list[tuple[pa.Table, LabelFormat]]:
     """The event tables of :func:`read_input`, one for each layout."""
     return read_input(path, format, sink).tables
@@ -154,15 +153,13 @@ class SingleLayout(NamedTuple):
     questions: ItemFormat | None  # as in a :class:`LabelInput`
 
 
-def read_single(
-    path: str | os.PathLike[str], format: LabelFormat | str | None = None, sink: Sink = raise_errors
-) -> SingleLayout:
+def read_single(path: Place, format: LabelFormat | str | None = None, sink: Sink = raise_errors) -> SingleLayout:
     """The event table of a source that has one layout, with what is to be known of it."""
     found = read_input(path, format, sink)
     if len(found.tables) != 1:
         held = ", ".join(given.name for _, given in found.tables) or "no labels"
         raise UsageError(
-            f"{printable(os.fspath(path))} holds {held}: pass a folder with a single layout, or choose the layout "
+            f"{printable(path_of(path))} holds {held}: pass a folder with a single layout, or choose the layout "
             "with --format"
         )
     return SingleLayout(*found.tables[0], found.single, found.faults, found.questions)

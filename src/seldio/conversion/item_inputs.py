@@ -13,16 +13,16 @@ from seldio.catalogues import Catalogue
 from seldio.catalogues.look import PARQUET_SUFFIX
 from seldio.errors import UsageError
 from seldio.files import Entry, Source
-from seldio.files.sources import reopened
+from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import Sink, raise_errors
 from seldio.formats import get
-from seldio.text import json_text, plural, printable
+from seldio.text import json_text, listed, plural, printable
 
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat, ItemReading
 
 
-def read_items(place: str | os.PathLike[str] | Source, format: ItemFormat | None, sink: Sink) -> list[ItemReading]:
+def read_items(place: Place, format: ItemFormat | None, sink: Sink) -> list[ItemReading]:
     """The questions or predictions of a file, folder or archive; files of other kinds are left out."""
     with reopened(place, sink) as source:
         found = Catalogue(source, format, sink, labels=False).parts(whole=True)
@@ -30,36 +30,56 @@ def read_items(place: str | os.PathLike[str] | Source, format: ItemFormat | None
         return sorted((one for part in found for one in part.items(sink)), key=lambda one: order[one.path])
 
 
-def in_memory(data: Any, name: str) -> str | os.PathLike[str] | Source:
+def in_memory(data: Any, name: str, *, own: bool | None = False) -> Place:
     """What *data* holds as a source called *name*; a path, and a source, as they are.
 
     Args:
         data: a path, a list of dicts, of :class:`Item` or of :class:`Prediction`, a DataFrame, or an Arrow table.
         name: as people are told.
+        own: whether its columns have names of the user's own, so that none of them tells labels; None if they may.
 
     Raises:
-        UsageError: it is none of these.
+        UsageError: it is none of these, or has the columns of neither labels, questions nor replies.
     """
     if isinstance(data, str | os.PathLike | Source):
         return data
-    if isinstance(data, list | tuple) and data and all(isinstance(row, dict) for row in data):
-        try:
-            text = "".join(f"{json_text(row)}\n" for row in data).encode()
-        except (TypeError, ValueError) as error:
-            raise UsageError(f"{name}: its records cannot be written as JSON: {error}") from error
-        return _held(text, name, ".jsonl")
-    import pyarrow.parquet as pq
-
+    from seldio.schema.events import COLUMNS
+    from seldio.schema.frames import are_events, arrow_table, event_table
     from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, to_table
 
-    if isinstance(data, list | tuple) and data and isinstance(data[0], Item | Prediction):
-        data = to_table(data, ITEM_SCHEMA if isinstance(data[0], Item) else PREDICTION_SCHEMA)
+    first = data[0] if isinstance(data, list | tuple) and data else None
+    if isinstance(first, dict) and all(isinstance(row, dict) for row in data):
+        if own or not are_events(first):
+            try:
+                lines = "".join(f"{json_text(row)}\n" for row in data).encode()
+            except (TypeError, ValueError) as error:
+                raise UsageError(f"{name}: its records cannot be written as JSON: {error}") from error
+            return _held(lines, name, ".jsonl")
+        data = pa.Table.from_pylist(list(data))
+    if isinstance(first, Item | Prediction):
+        data = to_table(data, ITEM_SCHEMA if isinstance(first, Item) else PREDICTION_SCHEMA)
+    import pyarrow.parquet as pq
+
+    from seldio.formats.parquet import write_parquet
+
     stream = io.BytesIO()
     try:
-        pq.write_table(pa.table(data), stream)
+        table = arrow_table(data, f"{name} must be a path, a list of dicts, a DataFrame or an Arrow table, not")
+        names = {*table.column_names}
+        if not own and are_events(names):
+            write_parquet(event_table(table), stream)
+        elif own is False and not names & {*COLUMNS, *ITEM_SCHEMA.names, *PREDICTION_SCHEMA.names}:
+            raise UsageError(
+                f"{listed(table.column_names)} are columns of neither labels (clip, frame, class_id, azimuth, …) nor "
+                "questions (id, question, …) nor replies (id, prediction): rename them"
+            )
+        else:
+            pq.write_table(table, stream)
+    except UsageError as error:
+        text = error.text if error.text.startswith(name) else f"{name}: {error.text}"
+        raise UsageError(text) from error
     except (TypeError, ValueError, pa.ArrowException) as error:
-        kinds = "a path, a list of dicts, a DataFrame or an Arrow table"
-        raise UsageError(f"{name} must be {kinds}, not {type(data).__name__}") from error
+        raise UsageError(f"{name}: its columns do not fit into Parquet: {error}") from error
     return _held(stream.getvalue(), name, PARQUET_SUFFIX)
 
 
@@ -73,7 +93,7 @@ def held_items(source: Source) -> ItemFormat | None:
     return Catalogue(source, labels=False).asked
 
 
-def read_item_table(path: str | os.PathLike[str], format: ItemFormat | None = None) -> pa.Table | None:
+def read_item_table(path: Place, format: ItemFormat | None = None) -> pa.Table | None:
     """The questions or predictions of a source in one table; None where it holds none and *format* names none."""
     import pyarrow.parquet as pq
 
@@ -83,7 +103,7 @@ def read_item_table(path: str | os.PathLike[str], format: ItemFormat | None = No
     if not readings and format is None:
         return None
     if len(readings) != 1:
-        raise UsageError(f"{printable(os.fspath(path))} holds {plural(len(readings), 'file')} of questions: choose one")
+        raise UsageError(f"{printable(path_of(path))} holds {plural(len(readings), 'file')} of questions: choose one")
     (reading,) = readings
     stored = get(f"{reading.format.holds}-parquet", ItemFormat)
     return pq.read_table(io.BytesIO(stored.write(reading.rows, stored.origin_of(reading, lambda _: None))))

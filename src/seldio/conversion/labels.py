@@ -36,7 +36,8 @@ from seldio.findings import Finding
 from seldio.formats import LabelFormat, get
 from seldio.formats.label_csv import Dialect
 from seldio.rules.ignored import why_no_labels
-from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, event_table, origin_of
+from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of
+from seldio.schema.frames import event_table
 from seldio.schema.streams import TableBytes, from_stream, to_stream
 from seldio.text import plural, printable
 from seldio.vocabularies import own, short

@@ -26,10 +26,13 @@ from seldio.formats.dialects import DIALECTS
 from seldio.formats.items import ItemFormat
 from seldio.schema.clips import ClipTable
 from seldio.schema.events import COLUMNS
+from seldio.schema.frames import to_pandas
 from seldio.schema.qa import ITEM_SCHEMA, Item, to_table
 from seldio.text import plural, printable
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from seldio.formats.own_dataset import OwnDatasets
 
 T = TypeVar("T")
@@ -50,6 +53,10 @@ class ArrowTable(ABC):
     def table(self) -> pa.Table:
         """All rows."""
         return pa.Table.from_batches(self.batches(), self.schema)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """All rows as a DataFrame, see :func:`seldio.to_pandas`."""
+        return to_pandas(self.table())
 
     def __arrow_c_schema__(self) -> object:
         return self.schema.__arrow_c_schema__()

@@ -32,6 +32,8 @@ from seldio.files.streams import CHUNK, Memory, OnDisk
 from seldio.findings import Sink
 from seldio.text import clipped, meant
 
+#: A path, or what is open already: that is not opened again.
+Place = str | os.PathLike[str] | Source
 #: How files are called of which a source has one where it is an export, or a shard of one.
 _OF_EXPORTS = re.compile(r"\.(parquet|tar)$|^manifest\.json$")
 
@@ -93,13 +95,18 @@ def _as_made(source: Source, sink: Sink, limits: Limits) -> Source:
 
 
 @contextmanager
-def reopened(place: str | os.PathLike[str] | Source, sink: Sink) -> Iterator[Source]:
+def reopened(place: Place, sink: Sink) -> Iterator[Source]:
     """The source at *place*, closed in the end; one that is open stays so, as standard input is read only once."""
     if isinstance(place, Source):
         yield place
         return
     with open_source(place, sink) as source:
         yield source
+
+
+def path_of(place: Place) -> str:
+    """The path of *place*, as its user wrote it."""
+    return place.path if isinstance(place, Source) else os.fspath(place)
 
 
 def read_entries(source: Iterable[Entry], sink: Sink) -> Iterator[tuple[Entry, bytes]]:

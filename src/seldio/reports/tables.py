@@ -171,10 +171,18 @@ class Table:
         return pa.table({**columns, **texts}).__arrow_c_stream__(requested_schema)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The rows as a DataFrame; an interval's ends and mark are in ``NAME_low``, ``NAME_high`` and ``NAME_mark``."""
+        """The rows as a DataFrame, with units in ``attrs``, where that of a share from 0 to 1 is ``1``.
+
+        An interval's ends and mark are in ``NAME_low``, ``NAME_high`` and ``NAME_mark``.
+        """
         import pyarrow as pa
 
         frame: pd.DataFrame = pa.table(self).to_pandas()
+        ends = {f"{column.name}_{end}": column.unit for column in self.columns for end in ("low", "high")}
+        units = {**{column.name: column.unit for column in self.columns}, **ends}
+        frame.attrs["units"] = {
+            name: unit.replace("%", "1") for name, unit in units.items() if unit and name in frame.columns
+        }
         return frame
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from seldio.errors import UsageError
 from seldio.schema.arrays import to_numpy
-from seldio.text import listed, plural
+from seldio.text import plural
 
 _TRIPLETS = pa.list_(pa.list_(pa.list_(pa.float64())))
 #: Every column of an event table with its Arrow type, in order.
@@ -96,39 +96,6 @@ def origin_of(table: pa.Table) -> Origin:
         return Origin.from_json(data)
     clips = sorted(set(table["clip"].combine_chunks().to_pylist())) if "clip" in table.column_names else []
     return Origin("", "starss", tuple(ClipFile(clip, f"{clip}.csv") for clip in clips))
-
-
-def event_table(data: Any) -> pa.Table:
-    """*data* as an event table: an Arrow table, a pandas or polars DataFrame, or whatever Arrow can take in.
-
-    Raises:
-        UsageError: it is nothing of that kind, has no column ``clip``, or columns or values that no event table has.
-    """
-    try:
-        table = data if isinstance(data, pa.Table) else _arrow(data)
-    except (TypeError, ValueError, AttributeError, pa.ArrowException):
-        raise UsageError(f"an event table must be an Arrow table or a DataFrame, not a {type(data).__name__}") from None
-    check_clips(table)
-    names = [name for name in COLUMNS if name in table.column_names]
-    if unknown := [name for name in table.column_names if name not in COLUMNS]:
-        raise UsageError(f"not columns of an event table: {listed(unknown)}; choose from {', '.join(COLUMNS)}")
-    if all(table.schema.field(name).type == COLUMNS[name] for name in names):
-        return table
-    columns = {}
-    for name in names:
-        try:
-            columns[name] = table[name].cast(COLUMNS[name])
-        except pa.ArrowException:
-            kind = table.schema.field(name).type
-            raise UsageError(f"the column {name} holds {kind}, but an event table needs {COLUMNS[name]}") from None
-    return pa.table(columns, metadata=table.schema.metadata)
-
-
-def _arrow(data: Any) -> pa.Table:
-    """A table of *data*; the index of a DataFrame is none of its columns."""
-    if type(data).__module__.partition(".")[0] == "pandas":
-        return pa.Table.from_pandas(data, preserve_index=False)
-    return pa.table(data)
 
 
 def check_clips(table: pa.Table) -> None:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 from seldio import formats
 from seldio.conversion.items import one_file
 from seldio.errors import DataError, UsageError
-from seldio.files import Source
-from seldio.files.sources import reopened
+from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.formats import ItemFormat
 from seldio.formats.items import LETTERS, ItemReading
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
     from seldio.answers.judgements import Judgement as SoBenchJudgement
     from seldio.scores.judge import Judge, Judgement, JudgeRequest, JudgeTally, Reply
 
-Path = str | os.PathLike[str]
-Place = Path | Source
-
 
 @dataclasses.dataclass(frozen=True)
 class AnswerOptions:
@@ -53,7 +49,9 @@ class AnswerOptions:
     judge: JudgeOptions | None = None  # what to ask
     judgements: str | None = None  # file of judgements made elsewhere
 
-    items: Path | None = None  # where to write each reply with its verdict; JSONL, CSV or HTML by its suffix
+    items: str | os.PathLike[str] | None = (
+        None  # where to write each reply with its verdict; JSONL, CSV or HTML by its suffix
+    )
 
     @property
     def matching(self) -> Literal["strict", "official"]:
@@ -90,7 +88,7 @@ def score_answers(
         verdicts.checked(options.items, (predictions, reference, options.judgements))
     sides = read_answers(predictions, reference, options, format, reference_format)
     kept: list[verdicts.ReplyVerdict] = []
-    system, take = _named(predictions), kept.extend if options.items is not None else None
+    system, take = path_of(predictions), kept.extend if options.items is not None else None
     report = PROFILES[sides.profile](sides.items, sides.outputs, sides.profile, system, options, take)
     report = dataclasses.replace(report, signature=str(signed(sides, options)))
     if options.items is not None:
@@ -172,10 +170,6 @@ def _by_order(outputs: Sequence[Prediction], items: Sequence[Item]) -> Sequence[
     return [row.model_copy(update={"id": item.id}) for row, item in zip(outputs, items, strict=True)]
 
 
-def _named(place: Place) -> str:
-    return place.path if isinstance(place, Source) else os.fspath(place)
-
-
 def _reading(path: Place, format: str | None) -> ItemReading:
     """The one file of questions or predictions at *path*; what is read in several parts is packed.
 
@@ -240,7 +234,7 @@ def no_answers(predictions: Place, reference: Place) -> UsageError:
     They may stand under keys of the user's own: it says which ones are wanted and which are there.
     """
     asked = _reading(reference, None)
-    name = printable(_named(predictions))
+    name = printable(path_of(predictions))
     told = advised(predictions, _questions(asked)) or "seldio formats lists what can be read"
     return UsageError(f"{name} holds no predictions in a known format, and {printable(asked.path)} questions. {told}")
 

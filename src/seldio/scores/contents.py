@@ -8,22 +8,19 @@ import os
 from seldio import formats, wings
 from seldio.catalogues import Catalogue
 from seldio.conversion.item_inputs import held_items
-from seldio.errors import UsageError
 from seldio.files import Source, open_source
-from seldio.files.sources import reopened
+from seldio.files.sources import Place, reopened
 from seldio.findings import raise_errors
 from seldio.formats.datasets import of_dialect
 from seldio.scores.scorers import what
 
-Path = str | os.PathLike[str]
-Place = Path | Source
 #: Bytes at the start of a file that tell whether it holds judgements.
 _LOOK = 1 << 16
 
 
-def holds_judgements(path: Path) -> bool:
+def holds_judgements(path: Place) -> bool:
     """Whether *path* is a file of judgements: its first line has ``id`` and ``judgement``."""
-    if not os.path.isfile(path):  # noqa: PTH113 - a plain string, as elsewhere
+    if isinstance(path, Source) or not os.path.isfile(path):  # noqa: PTH113 - a plain string, as elsewhere
         return False
     with open_source(path, raise_errors) as source:
         if not source.single:
@@ -60,8 +57,6 @@ def see_labels(predictions: Place, reference: Place) -> None:
                 from seldio.scores.answers import no_answers
 
                 raise no_answers(predictions, source)
-    if isinstance(predictions, Source) or isinstance(reference, Source):
-        raise UsageError("labels are scored from files: give paths")
 
 
 def profile_for_maps(

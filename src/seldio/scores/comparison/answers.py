@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import combinations
 
@@ -11,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seldio.errors import DataError, UsageError
+from seldio.files.sources import Place, path_of
 from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item
 from seldio.scores import multiple_choice, ruenvaqa
-from seldio.scores.answers import AnswerOptions, AnswerSides, Path, imported, judgements_of, read_answers
+from seldio.scores.answers import AnswerOptions, AnswerSides, imported, judgements_of, read_answers
 from seldio.scores.comparison.pairs import (
     Against,
     Contest,
@@ -158,7 +158,7 @@ _MARKING: dict[str, Callable[[AnswerSides, AnswerOptions], MarkedAnswers]] = {
 
 
 def compare_answers(
-    systems: Sequence[Path], reference: Path | None, options: AnswerOptions, draw: Resampling, *,
+    systems: Sequence[Place], reference: Place | None, options: AnswerOptions, draw: Resampling, *,
     against: Against = "all", lead: str | None = None, most: int = 10, judgements: Sequence[str] = (),
     format: str | None = None, reference_format: str | None = None,
 ) -> ScoreReport:  # fmt: skip
@@ -230,7 +230,7 @@ def compare_answers(
     grave = [[each for each in one.notices if each.grave or each.first] for one in marked]
     told += said_of([clipped(name, 60) for name in names], grave)
     one = len(names) == 1
-    head = os.fspath(systems[0]) if one else f"comparison of {plural(len(names), 'system')}"
+    head = path_of(systems[0]) if one else f"comparison of {plural(len(names), 'system')}"
     over = plural(len(marked[0].items), "question")
     return ScoreReport(head, profiles[0], marked[0].title, over, tuple(tables), in_order(told), settings)
 

@@ -8,15 +8,15 @@ itself, with a field that is missing or null as a category of its own.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
 
 from seldio.errors import DataError, UsageError
+from seldio.files.sources import Place, path_of
 from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table, in_order
-from seldio.scores.answers import Path, judgements_of
+from seldio.scores.answers import judgements_of
 from seldio.scores.comparison.pairs import same_systems, system_names
 from seldio.scores.jasco.judging import of as read_jasco
 from seldio.scores.judge.messages import Judgement
@@ -26,7 +26,7 @@ from seldio.text import listed, plural
 
 
 def compare_judgements(
-    judges: Sequence[Path], people: Path | None, draw: Resampling, *, allow_missing: bool = False, most: int = 10
+    judges: Sequence[Place], people: Place | None, draw: Resampling, *, allow_missing: bool = False, most: int = 10
 ) -> ScoreReport:
     """How far judgements of the same answers agree.
 
@@ -44,7 +44,7 @@ def compare_judgements(
     paths = [*judges, *([people] if people is not None else [])]
     if len(paths) < 2:
         raise UsageError("one file of judgements has nothing to be compared with: give another run, or --reference")
-    names, files = system_names(paths), [judgements_of(os.fspath(path)) for path in paths]
+    names, files = system_names(paths), [judgements_of(path_of(path)) for path in paths]
     ids, left_out = _common(names, files, allow_missing)
     read = [{id: _fields(found[id]) for id in ids} for found in files]
     fields = sorted({field for found in read for each in found.values() for field in each}, key=_order)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
 
 from seldio.errors import DataError
+from seldio.files.sources import Place, path_of
 from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.scores.comparison.pairs import LEVEL, Against, Contest, lead_of, naming, said_of, same_systems, system_names
@@ -17,13 +17,13 @@ from seldio.scores.resampling import FEWEST, Resampling, p_value, units_of, weig
 from seldio.scores.seld.clip_sums import ClipSums, exchanged_sums, together
 from seldio.scores.seld.metrics import Counts
 from seldio.scores.seld.report import HELD, REFERENCES, SeldCase, notices, weak_scores
-from seldio.scores.seld.score_labels import Path, SeldOptions, report_of, scored_case
+from seldio.scores.seld.score_labels import SeldOptions, report_of, scored_case
 from seldio.scores.seld.scoring import SeldScore
 from seldio.text import plural
 
 
 def compare_labels(
-    systems: Sequence[Path], reference: Path, options: SeldOptions, draw: Resampling, *, against: Against = "all",
+    systems: Sequence[Place], reference: Place, options: SeldOptions, draw: Resampling, *, against: Against = "all",
     lead: str | None = None, most: int = 10, format: str | None = None, reference_format: str | None = None,
 ) -> ScoreReport:  # fmt: skip
     """Compare the outputs of systems with labels, and with each other.
@@ -50,7 +50,7 @@ def compare_labels(
             cases.append(scored_case(path, reference, options, format, reference_format))
     deciding = lead_of(cases[0].profile.columns, lead, cases[0].profile.lead)
     if len(cases) == 1:
-        return _alone(os.fspath(systems[0]), cases[0], draw)
+        return _alone(path_of(systems[0]), cases[0], draw)
     scores, left_out = _common(names, [case.score for case in cases])
     unit_of = units_of(scores[0].clips, scores[0].rooms, draw.over)
     contest, of_classes = contested(names, scores, draw, unit_of, against, deciding)

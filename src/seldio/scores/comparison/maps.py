@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
 
 from seldio.errors import DataError
+from seldio.files.sources import Place, path_of
 from seldio.geometry import Floats
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.scores.comparison.pairs import Against, Contest, lead_of, naming, said_of, same_systems, system_names
 from seldio.scores.imaging.report import ImagingCase, score_columns
 from seldio.scores.imaging.resampled import RankedMaps, about_classes, counted_in, support_of, with_intervals
-from seldio.scores.imaging.score_maps import ImagingOptions, MapsCounted, Path, report_of, scored_maps
+from seldio.scores.imaging.score_maps import ImagingOptions, MapsCounted, report_of, scored_maps
 from seldio.scores.resampling import ENOUGH, Resampling, p_value, rooms_of, units_of, weights
 from seldio.text import plural
 
 
 def compare_maps(
-    systems: Sequence[Path], reference: Path, options: ImagingOptions, draw: Resampling, *, against: Against = "all",
+    systems: Sequence[Place], reference: Place, options: ImagingOptions, draw: Resampling, *, against: Against = "all",
     lead: str | None = None, most: int = 10, format: str | None = None, reference_format: str | None = None,
 ) -> ScoreReport:  # fmt: skip
     """Compare the energy maps of systems with those of labels, and with each other; of one system, intervals.
@@ -48,7 +48,7 @@ def compare_maps(
             cases.append(scored_maps(path, reference, options, format, reference_format))
     deciding = lead_of(score_columns(cases[0].profile), lead, cases[0].profile.lead)
     if len(cases) == 1:
-        return with_intervals(report_of(os.fspath(systems[0]), cases[0]), cases[0], draw)
+        return with_intervals(report_of(path_of(systems[0]), cases[0]), cases[0], draw)
     clips = [clip for clip in cases[0].counted if all(clip in case.counted for case in cases)]
     if not clips:
         raise DataError("the systems have no clip in common: nothing can be compared")

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seldio.errors import DataError, UsageError
-from seldio.files import open_source, read_entries
+from seldio.files import read_entries
+from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.geometry import Floats
 from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval
@@ -29,12 +30,12 @@ Against = Literal["all", "first", "best"]
 LEVEL = 0.05
 
 
-def system_names(paths: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
+def system_names(paths: Sequence[Place]) -> tuple[str, ...]:
     """A name for each system: the last part of its path if that tells them apart, else the whole path.
 
     A system that is given twice gets a number the second time.
     """
-    whole = [os.fspath(path) for path in paths]
+    whole = [path_of(path) for path in paths]
     short = [os.path.basename(path.rstrip("/" + os.sep)) or path for path in whole]  # noqa: PTH119 - plain strings
     names = short if len(set(short)) == len(set(whole)) else whole
     seen = Counter[str]()
@@ -98,7 +99,7 @@ def disagreeing(tested: Iterable[tuple[str, Cell, float]]) -> Iterator[Notice]:
 
 
 def same_systems(
-    names: Sequence[str], paths: Sequence[str | os.PathLike[str]], same: Callable[[int, int], bool], what: str
+    names: Sequence[str], paths: Sequence[Place], same: Callable[[int, int], bool], what: str
 ) -> Iterator[Notice]:
     """Systems that do not differ in anything that is measured.
 
@@ -117,9 +118,9 @@ def same_systems(
             yield Notice("same-system", f"{text}. There is nothing to compare", grave=True, first=True)
 
 
-def _content(path: str | os.PathLike[str]) -> list[bytes]:
+def _content(path: Place) -> list[bytes]:
     """What tells the content of all files of a system, whatever the folder is called."""
-    with open_source(path, raise_errors) as source:
+    with reopened(path, raise_errors) as source:
         return sorted(sha256(data).digest() for _, data in read_entries(source, raise_errors))
 
 

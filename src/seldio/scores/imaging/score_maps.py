@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from operator import attrgetter
 from typing import NamedTuple
 
 from seldio.check.vetting import Faults, joined
 from seldio.engines import cut, each
 from seldio.errors import DataError, UsageError
-from seldio.files import open_source
+from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import Finding, raise_errors
 from seldio.formats import get as get_format
 from seldio.reports.tables import ScoreReport
@@ -25,7 +24,6 @@ from seldio.scores.seld.join import ClipRows, Compared, Labels, join, reference_
 from seldio.text import plural, printable
 from seldio.vocabularies import vocabulary
 
-Path = str | os.PathLike[str]
 #: Bytes of both sides that are counted together.
 PART = 1 << 22
 
@@ -44,8 +42,8 @@ class ImagingOptions:
 
 
 def score_maps(
-    predictions: Path,
-    reference: Path,
+    predictions: Place,
+    reference: Place,
     options: ImagingOptions | None = None,
     *,
     format: str | None = None,
@@ -69,7 +67,7 @@ def score_maps(
     """
     options = options or ImagingOptions()
     case = scored_maps(predictions, reference, options, format, reference_format)
-    report = report_of(os.fspath(predictions), case)
+    report = report_of(path_of(predictions), case)
     return with_intervals(report, case, Resampling()) if options.bootstrap else report
 
 
@@ -83,7 +81,7 @@ def report_of(system: str, case: ImagingCase) -> ScoreReport:
 
 
 def scored_maps(
-    predictions: Path, reference: Path, options: ImagingOptions, format: str | None, reference_format: str | None
+    predictions: Place, reference: Place, options: ImagingOptions, format: str | None, reference_format: str | None
 ) -> ImagingCase:
     """The scores of a system, and all that is to be said about them; see :func:`score_maps`."""
     profile = profiles.get(options.profile or profiles.PROFILES[0].name)
@@ -91,13 +89,13 @@ def scored_maps(
     if average not in profile.averages:
         raise UsageError(f"{profile.name} has no {average} average, only {', '.join(profile.averages)}")
     layout, reference_layout = (None if name is None else get_format(name) for name in (format, reference_format))
-    with open_source(reference, raise_errors) as labels, open_source(predictions, raise_errors) as outputs:
+    with reopened(reference, raise_errors) as labels, reopened(predictions, raise_errors) as outputs:
         truth = reference_labels(labels, reference_layout, profile, options.split)
         compared = join(truth, outputs, layout, profile, named=True, allow_missing=options.allow_missing)
         for side, path in ((compared.reference, reference), (compared.prediction, predictions)):
             if "segmentation" not in side.fields:
                 raise UsageError(
-                    f"{printable(os.fspath(path))} is {side.layout.name}, which has no energy maps, and {profile.name} "
+                    f"{printable(path_of(path))} is {side.layout.name}, which has no energy maps, and {profile.name} "
                     "scores nothing else. To score directions against directions, name a profile of labels, such as "
                     "dcase2023"
                 )

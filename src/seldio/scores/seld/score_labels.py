@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ from seldio.check.vetting import Faults, joined
 from seldio.engines import cut, each
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source, open_source
+from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import Finding, raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.reports.tables import ScoreReport
@@ -122,12 +122,9 @@ class SeldOptions:
         return usual._replace(**chosen)
 
 
-Path = str | os.PathLike[str]
-
-
 def score_labels(
-    predictions: Path,
-    reference: Path,
+    predictions: Place,
+    reference: Place,
     options: SeldOptions | None = None,
     *,
     format: str | None = None,
@@ -153,17 +150,17 @@ def score_labels(
         DataError: clips have no prediction, or no reference.
     """
     case = scored_case(predictions, reference, options or SeldOptions(), format, reference_format)
-    return report_of(os.fspath(predictions), case)
+    return report_of(path_of(predictions), case)
 
 
 def scored_case(
-    predictions: Path, reference: Path, options: SeldOptions, format: str | None = None,
+    predictions: Place, reference: Place, options: SeldOptions, format: str | None = None,
     reference_format: str | None = None,
 ) -> SeldCase:  # fmt: skip
     """All that a report of :func:`score_labels` is made of; the arguments and what it raises are the same."""
     named = None if options.profile is None else profiles.get(options.profile)  # before anything is read
     layout, reference_layout = (None if name is None else get(name) for name in (format, reference_format))
-    with open_source(reference, raise_errors) as labels, open_source(predictions, raise_errors) as outputs:
+    with reopened(reference, raise_errors) as labels, reopened(predictions, raise_errors) as outputs:
         truth = reference_labels(labels, reference_layout, named, options.split)
         profile = named or usual_profile(truth)
         limits = options.limits(profile)

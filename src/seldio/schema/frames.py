@@ -1,0 +1,179 @@
+"""Tables from outside, DataFrames of pandas among them, and tables as such: pandas is used, but never imported here.
+
+A DataFrame of labels has the names of classes as categories, and a unit for each column and where the rows are from in
+``attrs``. Its categories of clips are all clips, so that those without rows come back as empty files.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from seldio import vocabularies
+from seldio.errors import UsageError
+from seldio.schema.events import COLUMNS, ClipFile, Origin, check_clips, origin_of, with_origin
+from seldio.text import listed, printable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The units of columns, as ``attrs["units"]`` has them.
+UNITS = {
+    "onset": "s", "offset": "s", "start": "s", "end": "s", "azimuth": "°", "elevation": "°", "distance": "m",
+}  # fmt: skip
+#: Texts of questions that repeat.
+_REPEATED = ("task", "language", "split", "dataset")
+
+
+def to_pandas(table: Any) -> pd.DataFrame:
+    """A table of events, questions or predictions as a DataFrame, with categories for names and units in ``attrs``.
+
+    Args:
+        table: what :func:`seldio.read` returns, ``events`` or ``questions`` of :func:`seldio.open`, or any other table
+            that Arrow can take in.
+
+    Returns:
+        The same rows. Of labels, ``class_name`` holds the names of the class list, in its order; ``clip`` has all
+        clips as categories. Whole numbers that may be missing are ``Int32``. ``attrs["units"]`` has the unit of each
+        column, ``attrs["seldio"]`` the format and the files, so that :func:`seldio.write` gives them back.
+
+    Raises:
+        UsageError: it is not a table.
+    """
+    found = arrow_table(table)
+    events = "clip" in found.column_names
+    origin = origin_of(found) if events else None
+    if origin is not None and "class_id" in found.column_names and "class_name" not in found.column_names:
+        place = found.column_names.index("class_id") + 1
+        found = found.add_column(place, "class_name", _class_names(found["class_id"], origin.vocabulary))
+    names = [name for name in _REPEATED if name in found.column_names]
+    frame: pd.DataFrame = found.replace_schema_metadata(None).to_pandas(categories=names)
+    for field in found.schema:
+        if found[field.name].null_count and pa.types.is_integer(field.type):
+            frame[field.name] = frame[field.name].astype("Int32")
+        elif found[field.name].null_count and pa.types.is_boolean(field.type):
+            frame[field.name] = frame[field.name].astype("boolean")
+    if origin is not None:
+        clips = dict.fromkeys([file.clip for file in origin.files])
+        more = [clip for clip in frame["clip"].astype("category").cat.categories if clip not in clips]
+        frame["clip"] = frame["clip"].astype("category").cat.set_categories([*clips, *more])
+        frame.attrs["seldio"] = origin.to_json().decode()
+    frame.attrs["units"] = {name: unit for name, unit in UNITS.items() if name in frame}
+    return frame
+
+
+def _class_names(numbers: pa.ChunkedArray, vocabulary: str) -> pa.DictionaryArray:
+    """The names of classes, with all those of the list as categories, then those of numbers that it has not."""
+    known = vocabularies.vocabulary(vocabulary)
+    found = numbers.combine_chunks()
+    every = [*range(len(known)), *sorted({*found.unique().to_pylist()} - {None, *range(len(known))})]
+    place = {number: at for at, number in enumerate(every)}
+    codes = pa.array([place.get(number) for number in found.to_pylist()], pa.int32())
+    return pa.DictionaryArray.from_arrays(codes, pa.array([known.label(number) for number in every]))
+
+
+def arrow_table(data: Any, otherwise: str = "a table must be an Arrow table or a DataFrame, not a") -> pa.Table:
+    """*data* as an Arrow table; of a DataFrame, an index with a name is a column, another is none.
+
+    Args:
+        data: a table.
+        otherwise: how the sentence begins that refuses anything else, up to what it is.
+
+    Raises:
+        UsageError: Arrow cannot take it in, or two columns have one name.
+    """
+    try:
+        if isinstance(data, pa.Table):
+            return data
+        if type(data).__module__.split(".")[0] != "pandas":
+            return pa.table(data)
+        named = [name for name in data.index.names if name is not None]
+        if not all(isinstance(name, str) for name in (*named, *data.columns)):
+            raise UsageError("the columns of the DataFrame have no names, only numbers: name them")
+        if twice := sorted({name for name in [*named, *data.columns] if [*named, *data.columns].count(name) > 1}):
+            raise UsageError(f"the DataFrame has {listed(twice)} twice, perhaps as its index: which one is meant?")
+        frame = data.reset_index(level=named) if named else data
+        return _with_files(pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None), frame)
+    except (TypeError, ValueError, AttributeError, pa.ArrowException) as error:
+        why = f" whose columns Arrow can hold: {error}" if hasattr(data, "columns") else ""
+        raise UsageError(f"{otherwise} {type(data).__name__}{why}") from error
+
+
+def _with_files(table: pa.Table, frame: pd.DataFrame) -> pa.Table:
+    """The rows of a DataFrame of labels as they were read: with their files, and without the names of class numbers.
+
+    Raises:
+        UsageError: names and numbers of classes differ.
+    """
+    if "clip" not in table.column_names:
+        return table
+    said = frame.attrs.get("seldio")
+    origin = Origin.from_json(said.encode()) if isinstance(said, str) else None
+    if {"class_id", "class_name"} <= {*table.column_names} and hasattr(frame["class_name"], "cat"):
+        names = frame["class_name"].cat.categories.tolist()
+        asked = [origin.vocabulary] if origin is not None else vocabularies.names()
+        if (list_of := next((one for one in asked if _begins(names, one)), None)) is not None:
+            origin = origin or Origin("", list_of, ())
+            _see_alike(table, list_of)
+            table = table.drop_columns(["class_name"])
+    if origin is None:
+        return table
+    column = frame["clip"]
+    there = column.cat.categories if hasattr(column, "cat") else column.unique()
+    clips = [str(clip) for clip in there if isinstance(clip, str)]
+    known = {file.clip: file for file in origin.files}
+    files = [known.get(clip) or ClipFile(clip, f"{clip}.csv") for clip in clips]
+    return with_origin(table, dataclasses.replace(origin, files=tuple(files)))
+
+
+def _begins(names: list[str], vocabulary: str) -> bool:
+    known = vocabularies.vocabulary(vocabulary)
+    return names[: len(known)] == [known.label(number) for number in range(len(known))]
+
+
+def _see_alike(table: pa.Table, vocabulary: str) -> None:
+    """See that each class number has the name that its list gives it.
+
+    Raises:
+        UsageError: one has not, so that nobody knows which is meant.
+    """
+    wanted = _class_names(table["class_id"].cast(COLUMNS["class_id"]), vocabulary).cast(pa.string()).to_pylist()
+    for row, (name, right) in enumerate(zip(table["class_name"].to_pylist(), wanted, strict=True)):
+        if name != right:
+            number = table["class_id"][row].as_py()
+            raise UsageError(
+                f"row {row + 1} of the DataFrame has class_id {number}, which is {right}, and class_name "
+                f"{printable(str(name))}: drop the column that is out of date"
+            )
+
+
+def event_table(data: Any) -> pa.Table:
+    """*data* as an event table: an Arrow table, a pandas or polars DataFrame, or whatever Arrow can take in.
+
+    Raises:
+        UsageError: it is nothing of that kind, has no column ``clip``, or columns or values that no event table has.
+    """
+    table = arrow_table(data, "an event table must be an Arrow table or a DataFrame, not a")
+    check_clips(table)
+    names = [name for name in COLUMNS if name in table.column_names]
+    if unknown := [name for name in table.column_names if name not in COLUMNS]:
+        raise UsageError(f"not columns of an event table: {listed(unknown)}; choose from {', '.join(COLUMNS)}")
+    if all(table.schema.field(name).type == COLUMNS[name] for name in names):
+        return table
+    columns = {}
+    for name in names:
+        try:
+            columns[name] = table[name].cast(COLUMNS[name])
+        except pa.ArrowException:
+            kind = table.schema.field(name).type
+            raise UsageError(f"the column {name} holds {kind}, but an event table needs {COLUMNS[name]}") from None
+    return pa.table(columns, metadata=table.schema.metadata)
+
+
+def are_events(names: Iterable[str]) -> bool:
+    """Whether columns of these names are labels rather than questions or replies: clips, or what only labels have."""
+    there = {*names}
+    return not there & {"id", "prediction", "question"} and ("clip" in there or len(there & {*COLUMNS}) > 2)
