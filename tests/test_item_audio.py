@@ -32,6 +32,7 @@ from seldio.rules import CATALOGUE
 from seldio.rules.item_audio import Audio, check_file
 from seldio.rules.item_table import ItemTable
 
+CASES = Path(__file__).parent / "cases" / "rules"
 linked = pytest.mark.skipif(sys.platform == "win32", reason="Windows needs a right of its own to make links")
 
 
@@ -202,6 +203,21 @@ def test_another_number_of_channels(channels: int, tmp_path: Path) -> None:
 def test_a_recording_of_more_than_is_heard(tmp_path: Path) -> None:
     [finding] = one(tmp_path, wav(20.5))
     assert (finding.code, finding.severity) == ("QAI306", Severity.WARNING)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "source", "wrong"),
+    [(5.0, "CLOTHO-AQA", False), (4.5, "CLOTHO-AQA", True), (20.0, "MUSIC-AVQA", False), (60.0, "MUSIC-AVQA", True),
+     (60.0, "starss23", False)],
+)  # fmt: skip
+def test_recordings_of_ruenvaqa_last_5_to_20_seconds(seconds: float, source: str, wrong: bool, tmp_path: Path) -> None:
+    """QAI311; what is of another source is none of the benchmark."""
+    record = json.loads((CASES / "QAI126" / "good.json").read_text("utf-8"))
+    record["data"] = record["data"][:1]
+    record["data"][0]["meta"]["categories"]["source_dataset"] = source
+    file = tree(tmp_path, [], {"samples/audio001.wav": wav(seconds, channels=1)}, "test.json")
+    file.write_text(json.dumps(record, ensure_ascii=False, indent=4), "utf-8")
+    assert codes(file) == ["QAI311"] * wrong
 
 
 def test_what_all_recordings_share_is_said_once(tmp_path: Path) -> None:

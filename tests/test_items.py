@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,12 @@ from seldio.cli import app
 from seldio.conversion.items import convert_items
 from seldio.errors import LossError, UsageError
 from seldio.formats import ItemFormat
+from seldio.formats.qa_csv import JASCO
 from seldio.synth.tree import write_demo
-from seldio.tasks.specs import COUNTS
+from seldio.tasks.specs import COUNTS, PUBLISHED
 
 RUN = CliRunner()
+CASES = Path(__file__).parent / "cases" / "rules"
 
 
 def question(number: int, **changes: object) -> dict[str, object]:
@@ -59,10 +62,16 @@ def test_other_counts_of_tasks_than_so_bench_has(tmp_path: Path) -> None:
     """QAI107"""
     meta = {"azimuth_deg": 1.0, "elevation_deg": 1.0, "distance_m": 1.0, "time_span": [1.0, 2.5], "onset_time": 1.0}
     about = {"answer": "1 left", "canonical_answer": "1", "answer_meta": meta | {"active_count": 1}}
+    classes = {task: spec.question_class for task, spec in PUBLISHED.items()}
     words = {"classify_motion": "moving", "relative_left_right": "left", "spatial_temporal": "dog from left"}
     words |= {"detect_time": "1.0s to 2.5s", "speech_content": "1 left"}
     whole = [
-        question(0, task_name=task, **about | ({"canonical_answer": words[task]} if task in words else {}))
+        question(
+            0,
+            task_name=task,
+            question_class=classes[task],
+            **about | ({"canonical_answer": words[task]} if task in words else {}),
+        )
         for task, count in COUNTS.items()
         for _ in range(count)
     ]
@@ -73,12 +82,70 @@ def test_other_counts_of_tasks_than_so_bench_has(tmp_path: Path) -> None:
     assert {"QAI123": 1, "QAI309": 1} == right.by_rule()  # no recordings
     assert {"QAI107": 1, "QAI123": 1, "QAI309": 1} == wrong.by_rule()
     assert "count_sources: 31 instead of 34" in "".join(one.message for one in wrong.findings)
+    half = validate(lines(tmp_path / "half.jsonl", *records[:5_000]))
+    assert [one.severity for one in half.findings if one.code == "QAI107"] == ["info"]
+    assert "QAI107" not in validate(lines(tmp_path / "few.jsonl", *records[:100])).by_rule()
+
+
+def russian(number: int, source: str) -> dict[str, Any]:
+    """A record of ruEnvAQA."""
+    record = json.loads((CASES / "QAI126" / "good.json").read_text("utf-8"))["data"][source == "MUSIC-AVQA"]
+    inputs = record["inputs"] | {"audio": f"samples/audio{number:03}.wav"}
+    return record | {"inputs": inputs, "meta": record["meta"] | {"id": number}}
+
+
+@pytest.mark.parametrize(
+    ("music", "clotho", "says"),
+    [
+        (298, 298, ""),
+        (300, 306, ""),
+        (400, 196, "67% are MUSIC-AVQA instead of 50%"),
+        (290, 290, "580 questions, but ruEnvAQA has 596 or 606"),
+        (200, 200, "a subset: 400 of the 596 questions of ruEnvAQA"),
+        (40, 2, ""),
+    ],
+)
+def test_half_of_ruenvaqa_is_from_each_source(music: int, clotho: int, says: str, tmp_path: Path) -> None:
+    """QAI107"""
+    sources = ["MUSIC-AVQA"] * music + ["CLOTHO-AQA"] * clotho
+    records = [russian(number, source) for number, source in enumerate(sources, 1)]
+    path = tmp_path / "test.json"
+    path.write_text(json.dumps({"access": "public", "data": records}, ensure_ascii=False), "utf-8")
+
+    found = [one.message for one in validate(path).findings if one.code in ("QAI107", "QAI113", "QAI126", "QAI127")]
+
+    assert len(found) == bool(says)
+    assert not says or says in found[0]
+
+
+@pytest.mark.parametrize(
+    ("left_out", "severity", "says"),
+    [
+        ([], None, ""),
+        (range(70, 81), "warning", "69 of the 80 questions of JASCO: 70 to 80 missing"),
+        ([3, 40, 41, 42], "info", "76 of the 80 questions of JASCO: 3, 40 to 42 missing"),
+    ],
+)
+def test_jasco_has_80_questions(left_out: Sequence[int], severity: str | None, says: str, tmp_path: Path) -> None:
+    """QAI107"""
+    cells = "Waves,Let's go.,They swim.,They build.,They are at the beach.,beach"
+    rows = [
+        f"{number},{cells.replace('Waves', f'Waves {number}')}\n" for number in range(1, 81) if number not in left_out
+    ]
+    path = tmp_path / "v0.csv"
+    path.write_text(",".join(JASCO.columns) + "\n" + "".join(rows), "utf-8")
+
+    found = [one for one in validate(path).findings if one.code != "QAI309"]
+
+    assert [(one.severity, one.message) for one in found] == ([(severity, says)] if severity else [])
 
 
 def test_labels_become_questions_that_are_clean(labels: Path, tmp_path: Path) -> None:
     out = tmp_path / "qa.jsonl"
 
-    done = RUN.invoke(app, ["convert", str(labels), "--to", "sobench-qa", "-o", str(out), "--seed", "7"])
+    done = RUN.invoke(
+        app, ["convert", str(labels), "--to", "sobench-qa", "-o", str(out), "--seed", "7", "--split", "test"]
+    )
 
     assert 0 == done.exit_code, done.output
     records = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
@@ -173,7 +240,7 @@ def test_real_questions_have_their_known_faults_only(shared: Path) -> None:
     ("name", "to", "codes"),
     [
         ("ruenvaqa/test.json", "so-bench", {"QAI113": 1, "QAI309": 1}),  # the task is none of SO-Bench
-        ("mmau/mmau-test-mini.json", "so-bench", {"QAI113": 3, "QAI309": 1}),
+        ("mmau/mmau-test-mini.json", "so-bench", {"QAI113": 3, "QAI126": 1, "QAI309": 1}),  # nor is the split
         ("jasco/v0.csv", "so-dataset-qa", {"QAI309": 1}),
     ],
 )

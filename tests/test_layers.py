@@ -21,7 +21,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 #: The floors, from the ground up, as in DESIGN; a file imports from its own floor and those below.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "findings", "plugins", "reader_rules", "text", "progress", "wings"),
-    ("files", "geometry", "clock", "vocabularies"),
+    ("benchmarks", "files", "geometry", "clock", "vocabularies"),
     ("schema", "media", "engines", "reports"),
     ("formats",),
     ("catalogues",),
@@ -364,7 +364,7 @@ _TELLERS = {
 
 #: Where these are parts of words, of modules, of outputs and of data of seldio itself.
 _OF_OTHER_NAMES = (
-    "engines/", "errors.py", "findings.py", "formats/cells.py", "media/video_packets.py", "plugins.py", "schema/events.py",
+    "benchmarks/", "engines/", "errors.py", "findings.py", "formats/cells.py", "media/video_packets.py", "plugins.py", "schema/events.py",
     "scores/scorers.py", "scores/seld/", "tasks/", "viewer/canvas.py", "viewer/page.py", "viewer/plot.py", "vocabularies/",
 )  # fmt: skip
 

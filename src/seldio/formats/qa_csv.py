@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import ClassVar, Generic, TypeVar, cast
 
+from seldio.benchmarks import benchmark
 from seldio.errors import LossError, UsageError
 from seldio.findings import Sink
 from seldio.formats.base import Place
@@ -28,34 +29,7 @@ from seldio.schema.qa import Extra, Item, Prediction
 from seldio.text import clipped, listed
 
 #: What JASCO asks about every recording, in its order.
-INSTRUCTIONS = (
-    "Based on both the audio sound and the spoken text, infer what the speakers are doing specifically?",
-    "Based on both the spoken text and the audio sound, infer what the speakers are doing specifically?",
-    (
-        "What is the spoken text? What is the audio sound? "
-        "Based on both the spoken text and the audio sound, infer what the speakers are doing specifically?"
-    ),
-    (
-        "What is the audio sound? What is the spoken text? "
-        "Based on both the audio sound and the spoken text, infer what the speakers are doing specifically?"
-    ),
-    (
-        "What is the spoken text? What is the audio sound? "
-        "Based on both the spoken text and the audio sound, infer what specific scenario are the speakers in?"
-    ),
-    (
-        "What is the audio sound? What is the spoken text? "
-        "Based on both the audio sound and the spoken text, infer what specific scenario are the speakers in?"
-    ),
-    (
-        "What sound can you hear? What does the speaker say? "
-        "Guess what activity the speakers are engaged in using both the audio sound and the spoken text."
-    ),
-    (
-        "What does the speaker say? What sound can you hear? "
-        "Guess what activity the speakers are engaged in using both the spoken text and the audio sound."
-    ),
-)
+INSTRUCTIONS = benchmark("jasco").instructions
 QUESTION = INSTRUCTIONS[0]
 KEYWORDS = "Correct Answer Keyword"
 #: Columns of the prediction file, and those of the question file that they repeat.

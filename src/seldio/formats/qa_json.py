@@ -34,7 +34,7 @@ SO_BENCH = JsonItems(
         "answer_meta": "answer_meta",
     },
     required=("qa_id", "audio_path", "task_name", "question", "answer"),
-    marks=("qa_id", "audio_path", "question|task_name"),
+    marks=("audio_path", "question|task_name", "qa_id|question_class|answer_format"),  # without its id it is SO-Bench's
     never=(*_OUTPUTS, "source_refs", "task_type"),
     sure=("question_class", "answer_format", "answer_meta"),
     empty={"answer_meta": {}},

@@ -50,6 +50,7 @@ _FIELDS: dict[str, Pointer] = {
     "answer": ("outputs",),
     "task": ("meta", "categories", "task_type"),
     "dataset": ("meta", "categories", "source_dataset"),
+    "knowledge": ("meta", "categories", "knowledge"),
 }
 _COMPARED = ("id", "audio", "question", "options", "instruction", "answer", "task", "dataset")
 _ACCESS = ("public", "private", "")

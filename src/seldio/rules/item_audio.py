@@ -1,18 +1,20 @@
 """QAI3: the recordings that questions are about, judged by their headers.
 
 Each recording is opened once, and only its header is read. What each benchmark expects of
-its recordings is data: :data:`EXPECTED`.
+its recordings is data: :attr:`seldio.benchmarks.Benchmark.recordings`.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from seldio.benchmarks import find
 from seldio.files import Entry
 from seldio.findings import Finding, Rule
 from seldio.formats.items import ItemReading
@@ -31,27 +33,6 @@ if TYPE_CHECKING:
 Find = Callable[[str], "Entry | None"]
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Expected:
-    """What a benchmark's recordings have in common; None where it is unknown."""
-
-    rate: int | None = None  # Hz
-    channels: int | None = None  # how many
-    seconds: float | None = None  # the longest that models hear
-    #: the rates of recordings that were published with another one, by path
-    known: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    #: whether the extra keys ``start`` and ``end`` give the part of the recording that is meant, as in questions that
-    #: seldio made without cutting the audio
-    aside: bool = False
-
-
-#: By item format. SO-Bench's loader rejects other rates and channel counts, and uses the first 20 s. Only one of the
-#: 606 recordings of ruEnvAQA is known (44,100 Hz, mono) and MERA's tasks differ, so nothing is expected there.
-EXPECTED: dict[str, Expected] = {
-    "so-bench": Expected(rate=16_000, channels=4, seconds=20.0, aside=True),
-    "so-dataset-qa": Expected(rate=16_000, channels=4, seconds=20.0),
-    "jasco": Expected(rate=16_000, channels=1, known={"dataset/v0/47.wav": 48_000}),
-}
 #: Seconds by which a time may be past the end: the last label frame may be partial.
 SLACK = 0.1
 
@@ -64,6 +45,7 @@ class NamedRecording(NamedTuple):
     number: int  # its place among the recordings of that item
     probe: Probe | None = None  # its header; None where it cannot be read
     fault: str | None = None  # why it cannot
+    ours: bool = True  # whether that item is one of the benchmark, as far as it tells
 
     @property
     def shown(self) -> str:
@@ -105,6 +87,7 @@ class Audio:
         mentions = zip(paths.name.tolist(), paths.row.tolist(), paths.place.tolist(), strict=True)
         known: set[int] = set()
         usual = table.shared(usual_paths).tolist()
+        ours = _ours(table)
         for name, row, number in mentions if table.asks else ():
             if name not in known and (usual[name] or not unsafe(paths.names[name])):  # unsafe paths are QAI108
                 path = plain(paths.names[name])
@@ -113,7 +96,7 @@ class Audio:
                     if entry is None:
                         absent[path] = row, number
                     else:
-                        recordings[path] = NamedRecording(path, row, number, *probed(entry))
+                        recordings[path] = NamedRecording(path, row, number, *probed(entry), ours is None or ours[row])
             known.add(name)
         whole = {path: one.probe.seconds for path, one in recordings.items() if one.probe and not one.probe.cut_off}
         rows, numbers = zip(*absent.values(), strict=True) if absent else ((), ())
@@ -141,9 +124,9 @@ class Audio:
         return cls(recordings, pa.concat_tables(missing), late, file, directed)
 
     @property
-    def expected(self) -> Expected:
+    def expected(self) -> Mapping[str, Any]:
         """What the benchmark's recordings have in common."""
-        return EXPECTED.get(self.file.format, Expected()) if self.file is not None else Expected()
+        return _expected(self.file.format) if self.file is not None else {}
 
     def finding(
         self, rule: Rule, recording: NamedRecording | None, message: str, hint: str,
@@ -175,6 +158,21 @@ class Audio:
                 yield one, one.probe
 
 
+def _expected(format: str) -> Mapping[str, Any]:
+    """What a benchmark's recordings have in common, see :attr:`seldio.benchmarks.Benchmark.recordings`."""
+    known = find(format)
+    return {} if known is None else known.recordings
+
+
+def _ours(table: ItemTable) -> list[bool] | None:
+    """Which questions are those of the benchmark, by the field that tells; None where all are."""
+    known = find(table.format) if table.asks else None
+    for one in known.fields if known is not None else ():
+        if known is not None and one.name == known.recordings.get("where"):
+            return pc.is_in(table.field(one), value_set=pa.array(one.values)).to_pylist()  # type: ignore[no-any-return]
+    return None
+
+
 def plain(path: str) -> str:
     """A path without the folder that it starts in: ``./a.wav`` is ``a.wav``."""
     return path.removeprefix("./")
@@ -185,7 +183,7 @@ _TIMES = ("start", "end", "answer_meta.time_span", "answer_meta.onset_time", "ev
 
 def _behind(table: ItemTable, lengths: Mapping[str, float]) -> Iterator[tuple[int, str, Late]]:
     """The times after the end of their recording, or of the part of it that is meant."""
-    aside = EXPECTED.get(table.format, Expected()).aside
+    aside = _expected(table.format).get("aside")
     columns = [table.values(field) for field in _TIMES] if lengths else []
     for row, audio in enumerate(table.values("audio") if lengths else ()):
         seconds = lengths.get(plain(audio[0])) if len(audio) == 1 else None
@@ -269,9 +267,9 @@ def audio_cut_off(audio: Audio, found: Found) -> Iterator[Finding]:
 @rule("QAI304", ERROR)
 def audio_rate(audio: Audio, found: Found) -> Iterator[Finding]:
     """Recording whose sampling rate differs from the benchmark's."""
-    wanted = audio.expected.rate
+    wanted = audio.expected.get("rate")
     if wanted is not None:
-        known = audio.expected.known
+        known = audio.expected.get("known", {})
         wrong = [
             (one, f"a rate of {p.rate:,} Hz")
             for one, p in audio.readable
@@ -285,7 +283,7 @@ def audio_rate(audio: Audio, found: Found) -> Iterator[Finding]:
 @rule("QAI305", ERROR)
 def audio_channels(audio: Audio, found: Found) -> Iterator[Finding]:
     """Recording with the wrong number of channels for the benchmark."""
-    wanted = audio.expected.channels
+    wanted = audio.expected.get("channels")
     if wanted is not None:
         wrong = [(one, plural(p.channels, "channel")) for one, p in audio.readable if p.channels != wanted]
         text = f"but the benchmark's recordings have {plural(wanted, 'channel')}"
@@ -295,12 +293,22 @@ def audio_channels(audio: Audio, found: Found) -> Iterator[Finding]:
 @rule("QAI306", WARNING)
 def audio_too_long(audio: Audio, found: Found) -> Iterator[Finding]:
     """Recording longer than what models hear of it."""
-    most = audio.expected.seconds
+    most = audio.expected.get("heard")
     if most is not None:
         for one, probe in audio.readable:
             if probe.seconds > most:
                 message = f"{one.shown} lasts {probe.seconds:.1f} s, but models hear only the first {most:g} s"
                 yield found(one, message, "cut it into clips")
+
+
+@rule("QAI311", WARNING)
+def audio_of_another_length(audio: Audio, found: Found) -> Iterator[Finding]:
+    """Recording shorter or longer than those of the benchmark."""
+    least, most = audio.expected.get("seconds", (0.0, math.inf))
+    for one, probe in audio.readable:
+        if one.ours and not least - SLACK <= probe.seconds <= most + SLACK:
+            message = f"{one.shown} lasts {probe.seconds:.1f} s, but the benchmark's recordings {least:g} to {most:g} s"
+            yield found(one, message, "cut it, or download it again")
 
 
 @rule("QAI307", ERROR)
@@ -316,9 +324,10 @@ def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
 @rule("QAI308", INFO)
 def audio_known_oddity(audio: Audio, found: Found) -> Iterator[Finding]:
     """Recording published with a sampling rate that differs from the rest."""
+    usual, known = audio.expected.get("rate"), audio.expected.get("known", {})
     for one, probe in audio.readable:
-        if probe.rate != audio.expected.rate and audio.expected.known.get(one.path) == probe.rate:
-            message = f"{one.shown} is at {probe.rate:,} Hz, as published; the others are at {audio.expected.rate:,} Hz"
+        if probe.rate != usual and known.get(one.path) == probe.rate:
+            message = f"{one.shown} is at {probe.rate:,} Hz, as published; the others are at {usual:,} Hz"
             yield found(one, message, "resample it when loading")
 
 
@@ -333,7 +342,7 @@ def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
 @rule("QAI310", WARNING)
 def direction_of_one_channel(audio: Audio, found: Found) -> Iterator[Finding]:
     """Question that takes a direction or distance, about a recording with one channel."""
-    if audio.expected.channels is not None:
+    if audio.expected.get("channels") is not None:
         return
     mono = [one for one, probe in audio.readable if probe.channels == 1 and one.path in audio.spatial]
     if mono:

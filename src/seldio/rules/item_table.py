@@ -15,9 +15,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from seldio import formats
+from seldio.benchmarks import FieldValues, find
 from seldio.findings import Finding, Rule
 from seldio.formats.base import Ints
 from seldio.formats.items import ItemReading
+from seldio.formats.mera import dig
 from seldio.rules.base import Bools
 from seldio.schema.arrays import pc
 from seldio.text import clipped
@@ -29,6 +31,8 @@ WHOLE = ("id", "audio", "task", "prompt")
 #: What is worked out of the other columns for them: whether a question has an answer, and a number for each question
 #: about a recording.
 ANSWERED, ASKED = "answered", "asked"
+#: What the names of columns begin with that hold the fields of a benchmark, see :meth:`ItemTable.field`.
+FIELD = "field "
 #: A place in a message.
 _PLACE = re.compile(r"\bline ([\d,]+), column\b")
 
@@ -55,6 +59,7 @@ class ItemTable:
         #: whether the rows are questions; else they are predictions
         self.asks = "question" in table.column_names or "prompt" not in table.column_names
         self._values: dict[str, Any] = {}
+        self._fields: dict[str, pa.Array] = {}
 
     @classmethod
     def of(cls, reading: ItemReading) -> ItemTable:
@@ -68,6 +73,8 @@ class ItemTable:
         if self.asks:
             answered = pc.invert(pc.and_(self.blank("answer"), self.blank("canonical_answer")))
             kept = kept.append_column(ANSWERED, answered).append_column(ASKED, self._asked())
+            for one in getattr(find(self.home), "fields", ()):
+                kept = kept.append_column(FIELD + one.name, self.field(one))
         return ItemTable(kept, self.home, self.format, self.path)
 
     def _asked(self) -> pa.Array:
@@ -84,6 +91,32 @@ class ItemTable:
         heard = np.zeros(len(self), bool)
         heard[paths.row] = True
         return pa.array(numbers, mask=~heard)
+
+    def field(self, one: FieldValues) -> pa.Array:
+        """What each record has in a field of its benchmark, as text; null where it has none, or may have any."""
+        if one.name not in self._fields:
+            self._fields[one.name] = self._field(one)
+        return self._fields[one.name]
+
+    def _field(self, one: FieldValues) -> pa.Array:
+        key, texts = f'"{one.keys[-1]}"', self.column("extra")
+        if one.column:
+            found = self.column(one.column)
+            odd = pc.and_(found.is_valid(), pc.invert(pc.is_in(found, value_set=pa.array(one.values))))
+        else:
+            found = pc.struct_field(pc.extract_regex(texts, rf'{key}: "(?P<value>[^"\\]*)"'), "value")
+            once = pc.equal(pc.count_substring(texts, key), 1)
+            usual = pc.and_(once, pc.is_in(found, value_set=pa.array(one.values)))
+            odd = pc.and_not(pc.match_substring(texts, key), usual)
+        if not (rows := rows_where(odd)):  # nearly always
+            return found
+        values = found.to_pylist()
+        for row in rows:
+            extra = self.extra(row)
+            value = values[row] if one.column else dig(extra, *one.keys)
+            other = bool(one.unless) and dig(extra, *one.unless.split(".")) is not None
+            values[row] = None if other else value if isinstance(value, str | None) else json.dumps(value)
+        return pa.array(values, pa.string())
 
     def _at(self, row: int) -> tuple[ItemReading, int, int]:
         """The reading of a row, the number of the row in it, and how many lines of the file precede it."""

@@ -16,7 +16,6 @@ from seldio.rules.collection import Found
 from seldio.rules.item_table import ANSWERED, ASKED, ItemFile, ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
 from seldio.schema.arrays import pc
-from seldio.tasks.specs import COUNTS, KNOWN
 from seldio.text import clipped, listed, printable
 
 #: The benchmarks whose answers are public.
@@ -50,26 +49,6 @@ def times_of_item(table: ItemTable, found: Found) -> Iterator[Finding]:
         elif late[row]:
             message = f"time_span ends at {last[row]:g} s, but the clip at {end[row] - start[row]:g} s"
             yield found(row, "answer_meta", message, "times count from the start of the clip")
-
-
-@rule("QAI107", WARNING)
-def task_counts(table: ItemFile, found: Found) -> Iterator[Finding]:
-    """File that looks like all of SO-Bench but has different task counts."""
-    counts = _by_task(table)
-    total = sum(counts.values())
-    if table.format == "so-bench" and abs(total - sum(COUNTS.values())) < 80 and counts != COUNTS:
-        other = [
-            f"{task}: {counts.get(task, 0)} instead of {n}" for task, n in COUNTS.items() if counts.get(task, 0) != n
-        ]
-        more = [f"{printable(str(task))} is not one of its tasks" for task in counts if task not in COUNTS]
-        yield found(0, "task", f"the task counts are not those of SO-Bench: {'; '.join([*other, *more][:4])}",
-                    "download the benchmark again")  # fmt: skip
-
-
-def _by_task(table: ItemTable) -> dict[str | None, int]:
-    """How many questions of each task there are, in their order."""
-    counts = pc.value_counts(table.column("task")) if table.asks else []
-    return {each["values"].as_py(): each["counts"].as_py() for each in counts}
 
 
 @rule("QAI108", ERROR)
@@ -196,25 +175,6 @@ def english_question(table: ItemTable, found: Found) -> Iterator[Finding]:
 #: What English questions have and names of classes do not.
 _ENGLISH = r"(?i)\b(?:what|which|who|whose|where|when|why|how|is|are|was|were|do|does|did|can)\b"
 _LATIN, _CYRILLIC = re.compile("[A-Za-z]"), re.compile("[\u0400-\u04ff]")
-
-
-@rule("QAI113", WARNING)
-def unknown_task(table: ItemFile, found: Found) -> Iterator[Finding]:
-    """Task that SO-Bench does not have."""
-    if table.home != "so-bench":
-        return
-    plain = {task.replace("_", ""): task for task in KNOWN}
-    counts: dict[str, int] = {}
-    for task, count in _by_task(table).items():
-        if task not in KNOWN:
-            counts[task or ""] = counts.get(task or "", 0) + count  # no task, and an empty one, count as the same
-    for task, count in counts.items():
-        many = f", in {count:,} questions" if count > 1 else ""
-        meant = plain.get(re.sub(r"[\W_]", "", task.lower()))
-        hint = f"write {meant}" if meant else f"choose from {', '.join(KNOWN)}"
-        named = f"{clipped(task)} is not an SO-Bench task" if task.strip() else "the question has no task"
-        first = pc.index(pc.fill_null(table.column("task"), ""), task).as_py()
-        yield found(first, "task", f"{named}{many}", hint)
 
 
 @rule("QAI117", ERROR)

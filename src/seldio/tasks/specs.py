@@ -7,15 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from seldio import plugins
+from seldio.benchmarks import benchmark
 from seldio.tasks.margins import DEFAULTS, Margins
 
 #: What the answer of a task is.
 Answer = Literal[
     "number", "interval", "source", "relation", "motion", "source and direction", "speech", "choice"
 ]  # fmt: skip
-#: What a judge is to do with an answer that is one source.
-READ_SOURCE = "Read the sound that is given as the answer into primary_source; decide the source fields."
-_READ_RELATION = "Read the relation of the two sounds; decide relation_match."
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -68,94 +66,11 @@ class TaskSpec:
             raise ValueError(f"the weight of {self.name} is {self.weight}; it is at least 1")
 
 
-_SPECS = (
-    TaskSpec(
-        name="detect_time", question_class="detect", weight=667, answer="interval", read="interval",
-        metric="time_span_iou_llm_extract", hidden="all", truth="time_span", field="time_span", error="interval_iou",
-        ask="Read the interval in which the asked sound is heard into time_span.",
-    ),
-    TaskSpec(
-        name="detect_source", question_class="detect", weight=667, answer="source", read="sources",
-        metric="source_semantic_llm", hidden="times",
-        ask="List the sounds in sources, and the interval in time_span where there is one sound only; decide the "
-        "source fields by the names alone. The reference does not show its times.",
-    ),
-    TaskSpec(
-        name="estimate_azimuth", question_class="azimuth", weight=1152, spatial=True, answer="number", read="azimuth",
-        metric="er20_azimuth_llm_extract", hidden="all", truth="azimuth_deg", field="angle_deg", error="doaerr_deg",
-        threshold="azimuth", unit="°",
-        ask="Read the azimuth into angle_deg.",
-    ),
-    TaskSpec(
-        name="estimate_elevation", question_class="elevation", weight=1153, spatial=True, answer="number",
-        read="elevation", metric="er10_elevation_llm_extract", hidden="all", truth="elevation_deg",
-        field="elevation_deg", error="doaerr_deg", threshold="elevation", unit="°",
-        ask="Read the elevation into elevation_deg. An azimuth goes into angle_deg, never in its place.",
-    ),
-    TaskSpec(
-        name="estimate_distance", question_class="distance", weight=486, spatial=True, answer="number", read="distance",
-        metric="distance_threshold_llm_extract", hidden="all", truth="distance_m", field="distance_m",
-        error="distance_error_m", threshold="distance", unit="m",
-        ask="Read the distance into distance_m. Words like near or far are not distances.",
-    ),
-    TaskSpec(
-        name="identify_source_by_doa", question_class="detect", weight=667, spatial=True, answer="source",
-        read="source", metric="source_semantic_llm",
-        ask=READ_SOURCE,
-    ),
-    TaskSpec(
-        name="identify_source_by_location", question_class="detect", weight=666, spatial=True, answer="source",
-        read="source", metric="source_semantic_llm",
-        ask=READ_SOURCE,
-    ),
-    TaskSpec(
-        name="onset_from_location", question_class="detect", weight=487, spatial=True, answer="number", read="onset",
-        metric="onset_threshold_llm_extract", hidden="all", truth="onset_time", field="onset_time_s",
-        error="time_error_s", threshold="onset", unit="s",
-        ask="Read the moment at which the sound begins into onset_time_s.",
-    ),
-    TaskSpec(
-        name="multi_hop", question_class="reasoning", weight=333, spatial=True, answer="source", read="source",
-        metric="source_semantic_llm",
-        ask=READ_SOURCE,
-    ),
-    TaskSpec(
-        name="spatial_temporal", question_class="reasoning", weight=333, spatial=True, answer="source and direction",
-        read="source and direction", metric="source_direction_time_llm", hidden="times", truth="time_span",
-        field="time_span", error="interval_iou",
-        ask="Read the sound, its direction and its interval; decide the source fields and direction_match. Every part "
-        "of the reference's direction must be there. The reference does not show its times.",
-    ),
-    TaskSpec(
-        name="compare_elevation", question_class="elevation", weight=333, spatial=True, answer="relation",
-        read="comparison", metric="relation_semantic_llm",
-        ask=_READ_RELATION,
-    ),
-    TaskSpec(
-        name="compare_distance", question_class="distance", weight=333, spatial=True, answer="relation",
-        read="comparison", metric="relation_semantic_llm",
-        ask=_READ_RELATION,
-    ),
-    TaskSpec(
-        name="relative_left_right", question_class="reasoning", weight=333, spatial=True, answer="relation",
-        read="side", metric="relation_semantic_llm",
-        ask=_READ_RELATION,
-    ),
-    TaskSpec(
-        name="classify_motion", question_class="motion", weight=62, spatial=True, answer="motion", read="motion",
-        metric="motion_semantic_llm",
-        ask="Read the motion into motion_label and decide motion_match.",
-    ),
-    TaskSpec(
-        name="count_sources", question_class="detect", weight=34, answer="number", read="count",
-        metric="integer_exact_llm_extract", hidden="all", truth="active_count", field="count",
-        ask="Read the number of sources into count.",
-    ),
-    TaskSpec(
-        name="speech_content", question_class="reasoning", weight=171, answer="speech", metric="speech_wer",
-        refused="labels tell that somebody speaks, not the words",
-    ),
-)  # fmt: skip
+_NAMES = {one.name for one in dataclasses.fields(TaskSpec)}
+_TASKS = benchmark("so-bench").tasks
+_SPECS = tuple(TaskSpec(**{name: has[name] for name in _NAMES & has.keys()}) for has in _TASKS.values())
+#: What a judge is to do with an answer that is one source.
+READ_SOURCE = str(_TASKS["multi_hop"]["ask"])
 #: All of SO-Bench, the most frequent first; the groups of the last few are not published and follow their names.
 PUBLISHED = {spec.name: spec for spec in sorted(_SPECS, key=lambda spec: spec.weight, reverse=True)}
 #: Questions of each task in SO-Bench as published.

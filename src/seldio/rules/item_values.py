@@ -1,0 +1,178 @@
+"""QAI: whether questions are those of their benchmark: how many, of which tasks, with which values and options.
+
+What a benchmark has is data, see :mod:`seldio.benchmarks`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from seldio import formats, plugins
+from seldio.benchmarks import Benchmark, find
+from seldio.findings import Finding
+from seldio.formats.items import ItemFormat
+from seldio.rules.collection import Found
+from seldio.rules.item_table import FIELD, ItemFile, ItemTable
+from seldio.rules.registry import ERROR, INFO, WARNING, rule
+from seldio.schema.arrays import pc
+from seldio.tasks.specs import TaskSpec
+from seldio.text import clipped, listed, plural, printable
+
+#: How far the share of a value may be from that of the benchmark: its counts are not published.
+_SHARE = 0.05
+
+
+@rule("QAI107", WARNING)
+def not_the_whole_benchmark(table: ItemFile, found: Found) -> Iterator[Finding]:
+    """File that looks like all of a benchmark but differs from it."""
+    known = find(table.format)
+    if known is None or not known.sizes or not table.asks or not len(table):
+        return
+    whole, total = known.sizes[0], len(table)
+    if known.numbered:
+        missing = _missing(table.values("id"), whole)
+        if missing:
+            cut = missing == [*range(missing[0], whole + 1)]
+            message = f"{total} of the {whole} questions of {known.title}: {_runs(missing)} missing"
+            hint = f"download the file again, if all are meant: a score of some is not a score of {known.title}"
+            severity = WARNING if cut and total > whole / 2 else INFO
+            yield dataclasses.replace(found(0, "id", message, hint), severity=severity)
+        return
+    if abs(total - whole) < known.near:
+        for field, wrong in _differences(known, table):
+            message = f"the {field} counts are not those of {known.title}: {'; '.join(wrong[:4])}"
+            yield found(0, field, message, "download the benchmark again")
+        if total not in known.sizes and not any("weight" in task for task in known.tasks.values()):
+            message = f"{total:,} questions, but {known.title} has {' or '.join(map(str, known.sizes))}"
+            yield found(0, "id", message, "download the benchmark again")
+    elif whole / 2 <= total < whole:
+        message = f"a subset: {total:,} of the {whole:,} questions of {known.title}"
+        yield dataclasses.replace(
+            found(0, "id", message, f"a score of it is not a score of {known.title}"), severity=INFO
+        )
+
+
+def _missing(ids: Sequence[str | None], count: int) -> list[int]:
+    """The numbers up to *count* that are none of the ids, where all ids are such numbers."""
+    numbers = {int(id) if id is not None and re.fullmatch("[1-9][0-9]{0,9}", id) else 0 for id in ids}
+    return [n for n in range(1, count + 1) if n not in numbers] if numbers <= {*range(1, count + 1)} else []
+
+
+def _runs(numbers: Sequence[int]) -> str:
+    """Sorted numbers, runs of them in short."""
+    breaks = [0, *(place for place, (one, other) in enumerate(pairwise(numbers), 1) if other != one + 1), len(numbers)]
+    runs = [(numbers[first], numbers[last - 1]) for first, last in pairwise(breaks)]
+    return listed([str(one) if one == other else f"{one} to {other}" for one, other in runs], 4)
+
+
+def _differences(known: Benchmark, table: ItemTable) -> Iterator[tuple[str, list[str]]]:
+    """What has other counts than it has in the benchmark: the field, and sentences about its values."""
+    wanted = {name: task["weight"] for name, task in known.tasks.items() if "weight" in task}
+    counts = _counts(table, "task")
+    if wanted and counts != wanted:
+        wrong = [f"{name}: {counts.get(name, 0)} instead of {n}" for name, n in wanted.items() if counts.get(name) != n]
+        wrong += [f"{printable(str(name))} is not one of its tasks" for name in counts if name not in wanted]
+        yield "task", wrong
+    for one in known.fields:
+        counts = _counts(table, FIELD + one.name) if one.shares else {}
+        are = {name: counts.get(name, 0) / len(table) for name in one.shares}
+        wrong = [
+            f"{are[name]:.0%} are {name} instead of {share:.0%}"
+            for name, share in one.shares.items()
+            if abs(are[name] - share) > _SHARE
+        ]
+        if wrong:
+            yield one.column or one.name, wrong
+
+
+def _counts(table: ItemTable, column: str) -> dict[str | None, int]:
+    """How often each value of a column is there, in their order."""
+    counts = pc.value_counts(table.column(column)) if table.asks else []
+    return {each["values"].as_py(): each["counts"].as_py() for each in counts}
+
+
+def _meant(value: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
+    """The known value that differs only in case and signs."""
+    return {_plain(one): one for one in known}.get(_plain(value))
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\W_]", "", text.lower())
+
+
+@rule("QAI113", WARNING)
+def unknown_task(table: ItemFile, found: Found) -> Iterator[Finding]:
+    """Task that the benchmark does not have."""
+    known = find(table.home)
+    if known is None or not known.tasks:
+        return
+    names: dict[str | None, None] = dict.fromkeys(
+        [*known.tasks, *(spec.name for spec in plugins.rows("tasks", TaskSpec))]
+    )
+    if "task" not in formats.get(table.home, ItemFormat).needs:
+        names[None] = None
+    counts: dict[str, int] = {}
+    for task, count in _counts(table, "task").items():
+        if task not in names:
+            counts[task or ""] = counts.get(task or "", 0) + count  # no task, and an empty one, count as the same
+    for task, count in counts.items():
+        shown = [name for name in names if name is not None]
+        meant = _meant(task, shown)
+        hint = f"write {meant}" if meant else f"choose from {', '.join(shown)}"
+        named = f"{clipped(task)} is not a task of {known.title}" if task.strip() else "the question has no task"
+        first = pc.index(pc.fill_null(table.column("task"), ""), task).as_py()
+        yield found(first, "task", named + _in(count), hint)
+
+
+def _in(count: int) -> str:
+    return f", in {count:,} questions" if count > 1 else ""
+
+
+@rule("QAI126", WARNING)
+def value_of_another_benchmark(table: ItemFile, found: Found) -> Iterator[Finding]:
+    """Value of a field that the benchmark does not have."""
+    known = find(table.home) if table.asks else None
+    for one in known.fields if known is not None else ():
+        for value, count in _counts(table, FIELD + one.name).items():
+            if value is not None and value not in one.values:
+                first = pc.index(table.column(FIELD + one.name), value).as_py()
+                meant = _meant(value, one.values)
+                has = f"{known.title} has {listed(list(one.values), 6)}" if known is not None else ""
+                message = f"{one.name} is {clipped(value) or 'empty'}{_in(count)}, but {has}"
+                hint = f"write {meant}" if meant else f"choose from {', '.join(one.values)}"
+                yield found(first, one.column or one.name, message, hint)
+
+
+@rule("QAI127", ERROR)
+def field_of_another_task(table: ItemTable, found: Found) -> Iterator[Finding]:
+    """Field or options that do not go with the task."""
+    known = find(table.home) if table.asks else None
+    if known is None or not known.tasks:
+        return
+    tasks = table.values("task")
+    for one in known.fields:
+        right = known.of_tasks[one.name]
+        for row, (task, value) in enumerate(zip(tasks, table.field(one).to_pylist() if right else (), strict=False)):
+            if value is not None and value != right.get(task, value) and value in one.values:
+                message = f"{one.name} is {value}, but that of {task} is {right[task]}"
+                yield found(row, one.column or one.name, message, f"correct the task, or write {right[task]}")
+    for row, (task, options) in enumerate(zip(tasks, table.values("options"), strict=True)):
+        if wrong := _options(known.tasks.get(task, {}), options or ()):
+            yield found(
+                row, "options" if options else "question", f"{task} has {wrong}", "correct the task or the options"
+            )
+
+
+def _options(task: Mapping[str, Any], options: Sequence[str]) -> str | None:
+    """What a task has and a question has not; None where both agree."""
+    wanted, count = task.get("options"), task.get("count")
+    if wanted is not None and sorted(option.lower() for option in options) != sorted(wanted):
+        shown = listed([clipped(option, 20) for option in options], 4) if options else "none"
+        return f"the options {' and '.join(wanted)}, but this question has {shown}"
+    if count is not None and len(options) != count:
+        return f"{count} options, but this question has {plural(len(options), 'option')}"
+    return None
