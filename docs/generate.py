@@ -22,7 +22,7 @@ import array_errors
 import clock_table
 import figures
 import house
-from made import commands, data, formats, llms, python, replies, rules, tasks
+from made import about, commands, data, formats, llms, python, replies, rules, tasks
 from rich.console import Console
 from rich.text import Text
 
@@ -98,7 +98,9 @@ def picture() -> str:
 
 def reference() -> dict[str, str]:
     """Every file of the reference by its path in the folder; what is below ``extra`` is copied as it is."""
-    found = {path: text for module in (commands, rules, formats, tasks, python, data) for path, text in module.pages()}
+    found = {
+        path: text for module in (commands, rules, formats, tasks, python, data, about) for path, text in module.pages()
+    }
     extra = data.schema_files()
     extra["llms.txt"] = llms.text(_written() | {f"reference/{path}": text for path, text in found.items()})
     return found | {f"{EXTRA}/{path}": text for path, text in extra.items()}

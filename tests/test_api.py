@@ -27,7 +27,7 @@ VERBS: dict[str, Callable[..., Any]] = {
     "validate": seldio.validate, "convert": seldio.convert, "score": seldio.score, "rank": seldio.rank,
     "diff": seldio.diff, "verify": seldio.verify,
     "compare": seldio.compare,
-    "info": seldio.info, "view": seldio.view, "plot": seldio.plot, "push": seldio.push, "pull": seldio.pull,
+    "info": seldio.info, "cite": seldio.cite, "view": seldio.view, "plot": seldio.plot, "push": seldio.push, "pull": seldio.pull,
 }  # fmt: skip
 WITHOUT = {"formats", "rule", "schema", "demo", "new"}
 #: How a command prints, which in Python is what one does with the result.

@@ -14,7 +14,7 @@ import seldio
 from . import cell, page, table
 
 GROUPS = {
-    "Check": ("validate", "info", "catalogue", "diff", "Report", "Finding", "Severity"),
+    "Check": ("validate", "info", "catalogue", "cite", "diff", "Report", "Finding", "Severity"),
     "Read, write, convert": (
         "read",
         "write",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from seldio.api import catalogue as catalogue
+    from seldio.api import cite as cite
     from seldio.api import compare as compare
     from seldio.api import convert as convert
     from seldio.api import diff as diff
@@ -50,6 +51,7 @@ _HOMES = {
     "write": "seldio.api",
     "info": "seldio.api",
     "catalogue": "seldio.api",
+    "cite": "seldio.api",
     "validate": "seldio.api",
     "convert": "seldio.api",
     "diff": "seldio.api",

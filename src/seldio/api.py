@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from seldio.reports.tables import ScoreReport
 
 __all__ = [
-    "Description", "Validation", "compare", "convert", "diff", "info", "rank", "read", "score", "validate", "verify",
-    "write",
+    "Description", "Validation", "cite", "compare", "convert", "diff", "info", "rank", "read", "score", "validate",
+    "verify", "write",
 ]  # fmt: skip
 
 Path = str | os.PathLike[str]
@@ -167,13 +167,15 @@ def info(path: Path, *, format: str | None = None, write: bool = False) -> Descr
     """Describe a source: formats with the evidence for them, clips, events, classes and overlaps; counts of questions.
 
     Args:
-        path: a file, folder, archive, or ``-`` for standard input.
+        path: a file, folder, archive, or ``-`` for standard input; or, where no file has it, the name of a dataset or
+            benchmark, such as ``starss23`` or ``so-bench``.
         format: the format; detected from the content by default.
         write: write what it is into ``dataset.toml``, in its root.
 
     Returns:
         Counts and names by key. For a single recording, also its channels, sample rate, length, peak and the level of
-        each channel (dBFS); for a video, its frames.
+        each channel (dBFS); for a video, its frames. Under ``about``, what is known of the dataset or benchmark: of a
+        name all of it, of a source that was recognized the licence and where to download it.
 
     Raises:
         UsageError: the path or the format does not exist.
@@ -186,6 +188,23 @@ def info(path: Path, *, format: str | None = None, write: bool = False) -> Descr
 
         write_known(os.fspath(path), format)
     return Description(describe(path, format))
+
+
+def cite(*names: str) -> str:
+    """Say how to cite datasets and benchmarks.
+
+    Args:
+        names: as in ``seldio cite``, such as ``starss23`` or ``jasco``.
+
+    Returns:
+        Entries of BibTeX, each once, below a line that says what it is cited for.
+
+    Raises:
+        UsageError: there is no such dataset or benchmark; the message lists them.
+    """
+    from seldio.formats.about import bibtex
+
+    return bibtex(names)
 
 
 def catalogue(path: Path, *, format: str | None = None) -> Catalogue:

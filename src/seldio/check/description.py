@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,9 @@ from seldio.check.validation import Examined, examine
 from seldio.errors import SeldioError
 from seldio.files.entries import plain_file
 from seldio.formats import Format, LabelFormat
+from seldio.formats.about import KnownDataset, Results, find, of_format
 from seldio.formats.base import UNITS
+from seldio.formats.datasets import DATASETS
 from seldio.formats.label_csv import Dialect
 from seldio.formats.trees import TYPES
 from seldio.text import clipped, listed, plural, printable
@@ -27,11 +29,15 @@ if TYPE_CHECKING:
 def describe(path: str | os.PathLike[str], format: str | None = None) -> dict[str, Any]:
     """Layouts with their evidence, clips, events, classes and overlaps of a source; of questions their counts.
 
-    Of a recording: channels, rate, length, peak and levels (dB of full scale) by channel; of a video its pictures.
+    Of a name that no file has, what is known of the dataset or benchmark called so. Of a recording: channels, rate,
+    length, peak and levels (dB of full scale) by channel; of a video its pictures.
 
     Raises:
         UsageError: nothing has that name, or no such format exists.
     """
+    known = find(os.fspath(path)) if format is None and not os.path.lexists(path) else None
+    if known is not None:
+        return {"about": [dict(known.record)]}
     examined = examine(path, format=format, rows=False, facts=True)
     return description(examined, path, named=format is not None) | _media(path)
 
@@ -57,8 +63,36 @@ def description(examined: Examined, path: str | os.PathLike[str], named: bool = 
     found = {"path": os.fspath(path), "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
     doubts = [finding.message for finding in report.findings if finding.code == "SYN902"]
     own = [one.facts for one in examined.described.datasets] if examined.described else []
-    found |= {"datasets": own} if own else {}
+    about = [] if own else list(_recognized(examined, items))
+    found |= ({"datasets": own} if own else {}) | ({"about": about} if about else {})
     return found | ({"items": items} if items else {}) | ({"doubts": doubts} if doubts else {})
+
+
+def _recognized(examined: Examined, items: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """What is known of the dataset or benchmark that the source is; ``complete`` where no clip or question lacks.
+
+    A tree is recognized by its names, questions by their format and number.
+    """
+    tree, known = examined.tree, find(examined.tree.layout) if examined.tree is not None else None
+    if tree is not None and known is not None:
+        held = {clip for part, clip in tree.holdings if part == "dev"}
+        tops = {top for place in tree.places for top in place.name.split("/")[:-1]}
+        lacking = {top: name for top, name in known.record.get("archives", {}).items() if top not in tops}
+        complete = bool(tree.row.recordings) and tree.row.recordings <= held
+        yield _brief(known, complete) | ({"lacking": lacking} if lacking else {})
+    for group in items:
+        benchmark = of_format(group["format"]) if group["holds"] == "items" else None
+        if benchmark is not None and group["ids"] == group["rows"] == benchmark.record["questions"]:
+            yield _brief(benchmark, True)
+
+
+def _brief(known: KnownDataset, complete: bool) -> dict[str, Any]:
+    """What is said of a dataset that was recognized."""
+    keys = ("name", "title", "license", "license_says", "download")
+    # a name that a folder hardly has
+    called = [*known.record.get("aliases", ()), known.name][0]
+    found = {key: known.record[key] for key in keys if key in known.record}
+    return found | {"called": called, "complete": complete}
 
 
 def _group(labels: LabelGroup) -> dict[str, Any]:
@@ -151,12 +185,16 @@ def _items_text(group: dict[str, Any]) -> list[str]:
 
 def as_text(description: dict[str, Any]) -> str:
     """A description for people."""
-    items = description.get("items", [])
+    items, about = description.get("items", []), description.get("about", [])
+    if "path" not in description:
+        return about_page(KnownDataset(about[0]))
     files = plural(description["files"], "file")
     lines = [printable(f"{description['path']}: {files}")]
     for own in description.get("datasets", ()):
         lines += ["", printable(f"{own['name']}  {own.get('title') or 'a dataset that says what it is'}")]
         lines += [f"  {name:<11} {printable(_said(own[name]))}" for name in own if name not in ("name", "title")]
+    for one in about:
+        lines += _about_text(one)
     for group in items:
         lines += _items_text(group)
     for group in description["groups"]:
@@ -255,6 +293,68 @@ def _array(named: str | None, heard: str | None) -> str:
 
 def _level(decibels: float | None) -> str:
     return "silence" if decibels is None else f"{round(decibels, 1) + 0.0:.1f} dBFS"
+
+
+# --- datasets and benchmarks -----------------------------------------------------------------------
+
+
+def _about_text(one: dict[str, Any]) -> list[str]:
+    """What is known of the dataset that a source is, for people."""
+    lines = ["", f"{one['name']}  {one['title']}"]
+    lines += [] if one["complete"] else ["  by its names, and only if its files are the published ones:"]
+    lines += [f"  licence     {one['license_says']}", f"  citation    seldio cite {one['name']}"]
+    lines.append(f"  download    {one['download']}")
+    if lacking := one.get("lacking"):
+        lines.append(f"  not here    {', '.join(f'{top} ({name})' for top, name in lacking.items())}")
+    return [*lines, f"  more        seldio info {one['called']}"]
+
+
+def about_page(known: KnownDataset) -> str:
+    """All that is known of a dataset or benchmark, for people."""
+    record = known.record
+    lines = [f"{known.name}  {known.title}", ""]
+    for key in ("license_says", "doi", "download", "page"):
+        name = "licence" if key == "license_says" else key
+        lines += [f"{name:<12} {record[key]}"] if key in record else []
+    lines += [f"{'code':<12} {address}" for address in record.get("code", ())]
+    lines.append(f"{'citation':<12} seldio cite {known.name}")
+    lines += ["", *(f"{name:<12} {text}" for name, text in record.get("facts", {}).items())]
+    if parts := record.get("made_from"):
+        lines += ["", "Made from"]
+        lines += [f"  {one['name']}: {one['license']}{_after(one.get('address'))}" for one in parts]
+    if spec := next((row for row in DATASETS if row.name == known.name and row.splits), None):
+        counts = (f"{split.name} {plural(len(split.clips), 'clip')} in {plural(len(split.rooms), 'room')}"
+                  for split in spec.splits if split.rooms)  # fmt: skip
+        lines += ["", "Splits", *(f"  {count}" for count in counts)]
+    if classes := record.get("classes"):
+        lines += ["", "Classes, with names in AudioSet"]
+        for number, one in enumerate(classes):
+            held = f" ({one['holds']})" if "holds" in one else ""
+            lines.append(f"  {number:>2}  {one['name']}: {'; '.join(one['audioset'])}{held}")
+    for results in known.results:
+        note = f"; {results.note}" if results.note else ""
+        lines += ["", f"{results.title}{note}", *(f"  {_result(results, row)}" for row in results.rows)]
+    for one in record.get("lists", ()):
+        rows = (", ".join(f"{row[name]:,}" if isinstance(row[name], int) else row[name] for name in one["columns"])
+                for row in one["rows"])  # fmt: skip
+        lines += ["", one["title"], *(f"  {row}" for row in rows)]
+    return "\n".join(lines)
+
+
+def _after(address: str | None) -> str:
+    return f", {address}" if address else ""
+
+
+def _result(results: Results, row: Mapping[str, Any]) -> str:
+    """One published result in a line."""
+
+    def shown(value: Any, unit: str) -> str:
+        number, *ends = value if isinstance(value, list) else [value]
+        interval = f" [{ends[0]:g}, {ends[1]:g}]" if ends else ""
+        return f"{number:g}{interval}{' %' if unit == '%' else unit}"
+
+    scores = (f"{name} {shown(row[name], unit)}" for name, unit in results.columns.items() if name in row)
+    return f"{row['system']}{' (official baseline)' if row.get('baseline') else ''}: {', '.join(scores)}"
 
 
 # --- formats ---------------------------------------------------------------------------------------

@@ -60,6 +60,7 @@ class Examined:
     questions: tuple[tuple[Part, CheckedItems], ...]  # what the parts of questions and predictions gave
     local: Mapping[str, str]  # the files on disk behind shown paths; members of archives are not among them
     described: OwnDatasets | None = None  # what the datasets say of themselves
+    tree: Tree | None = None  # the tree that the files are in, where it was looked at
 
 
 def validate(
@@ -147,7 +148,7 @@ def examine(
         kept = gate.admitted(labels, gathered(dict.fromkeys(told), RECORDS_SINGLY))
         report.add((settings or Settings()).applied(kept))
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
-        return Examined(report, tuple(labels), tuple(items), local, own)
+        return Examined(report, tuple(labels), tuple(items), local, own, run.seen)
 
 
 @dataclasses.dataclass
@@ -163,6 +164,7 @@ class _Checking:
     facts: bool
     found: list[Finding]
     heard: list[Heard] = dataclasses.field(default_factory=list)
+    seen: Tree | None = None  # the tree, once it is checked
 
     def __post_init__(self) -> None:
         self.clips = self.reference if isinstance(self.reference, Reference) else None
@@ -270,6 +272,7 @@ class _Checking:
             return 0
         folder = os.path.dirname(source.path) if source.kind == "file" else source.path  # noqa: PTH120
         tree, sink = read_tree(names, folder), self.found.append
+        self.seen = tree
         if collection.own and any("recordings" in one.record for one in collection.own.datasets):  # DAT204 compares it
             tree = dataclasses.replace(tree, row=dataclasses.replace(tree.row, rate=None, subtype=None))
         if source.kind != "file":

@@ -25,6 +25,7 @@ _VERBS = (
     Verb("validate", "Check labels, submissions and datasets, and repair them.", "seldio.cli.verbs:validate"),
     Verb("convert", "Convert between formats, to Parquet, or labels into questions.", "seldio.cli.verbs:convert"),
     Verb("info", "Describe a file, folder or archive.", "seldio.cli.verbs:info"),
+    Verb("cite", "Print how to cite a dataset or benchmark.", "seldio.cli.cite:cite"),
     Verb("formats", "List the formats, or explain one.", "seldio.cli.verbs:formats"),
     Verb("rule", "Explain a rule, or list all of them.", "seldio.cli.verbs:rule"),
     Verb("schema", "Print a JSON Schema.", "seldio.cli.verbs:schema"),
@@ -32,8 +33,8 @@ _VERBS = (
 )
 #: The order in which commands are listed; those from outside come last.
 _ORDER = (
-    "validate", "convert", "score", "compare", "rank", "diff", "info", "view", "plot", "formats", "rule", "schema",
-    "push", "pull", "new", "demo",
+    "validate", "convert", "score", "compare", "rank", "diff", "info", "cite", "view", "plot", "formats", "rule",
+    "schema", "push", "pull", "new", "demo",
 )  # fmt: skip
 _CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

@@ -185,6 +185,13 @@ def complete_formats(incomplete: str) -> Iterator[tuple[str, str]]:
         yield from ((name, format.title) for name in (format.name, *format.aliases) if name.startswith(incomplete))
 
 
+def complete_datasets(incomplete: str) -> Iterator[tuple[str, str]]:
+    """The datasets and benchmarks with a citation that begin with *incomplete*, with their titles."""
+    from seldio.formats.about import every
+
+    yield from ((known.name, known.title) for known in every() if known.name.startswith(incomplete))
+
+
 def complete_targets(incomplete: str) -> Iterator[tuple[str, str]]:
     """The targets of a conversion: formats, arrays and ways to store a dataset."""
     from seldio.conversion.dispatch import STORED

@@ -327,14 +327,20 @@ def _show_some(text: str) -> None:
 
 @guarded
 def info(
-    path: str = typer.Argument(metavar="PATH", help="A file, folder or archive, or - for standard input."),
+    path: str = typer.Argument(
+        metavar="PATH",
+        help="A file, folder or archive, or - for standard input; or the name of a dataset or benchmark (starss23).",
+    ),
     format: str | None = format_option(
         "Format of the files, or a dataset.toml that says it; detected from their content by default.", "--format", "-f"
     ),
     json: bool = JSON,
     write: bool = typer.Option(False, "--write", help="Write what it is into dataset.toml, in its root."),
 ) -> ExitCode:
-    """Describe a source: its format and why; clips, events and classes; questions; levels of a recording."""
+    """Describe a source: its format and why; clips, events and classes; questions; levels of a recording.
+
+    Of a dataset or benchmark, by its name: contents, licence, download address, published results.
+    """
     from seldio import api
 
     if write:

@@ -19,6 +19,7 @@ from huggingface_hub.utils._fixes import yaml_dump
 from seldio.check.description import as_text
 from seldio.findings import Sink
 from seldio.formats import yaml_text
+from seldio.formats.about import bibtex
 from seldio.hub.layout import ConfigSplit, Upload, features_of, schema_of
 from seldio.rules.hub import SIZES
 from seldio.rules.hub_folder import kind_of, suffix_of
@@ -43,10 +44,16 @@ class About:
     citation: str | None = None  # BibTeX
 
     def completed(self, facts: Mapping[str, Any]) -> About:
-        """The same with what the dataset says itself, where people do not; see :func:`made_card` for *facts*."""
+        """The same with what the dataset says itself, where people do not; see :func:`made_card` for *facts*.
+
+        What is known of a published dataset goes into the card only where all of its clips or questions are here.
+        """
         for own in facts.get("datasets", ()):
             return About(self.license or own.get("license", "").lower() or None, self.languages,
                          self.title or own.get("title"), self.citation or own.get("cite"))  # fmt: skip
+        for known in (one for one in facts.get("about", ()) if one["complete"]):
+            return About(self.license or known.get("license", "").lower() or None, self.languages, self.title,
+                         self.citation or bibtex([known["name"]]))  # fmt: skip
         return self
 
 
@@ -199,7 +206,7 @@ def _text(
         "groups": [{**group, "files": [_below(name, top) for name in group["files"]]} for group in facts["groups"]],
         "items": [{**group, "file": _below(group["file"], top)} for group in facts.get("items", ())],
     }
-    summary = as_text({**facts, **named, "findings": {}}).split("\n")[2:]
+    summary = as_text({**facts, **named, "about": [], "findings": {}}).split("\n")[2:]
     lines += (
         ["```text", *(line for line in summary if not line.startswith("  evidence")), "```", ""] if any(summary) else []
     )

@@ -12,6 +12,7 @@ from seldio import wings
 from seldio.answers.letters import Letter, letter_of
 from seldio.answers.matching import after_answer_word, exact_match
 from seldio.answers.options import reading
+from seldio.formats.about import about
 from seldio.formats.mera import CYRILLIC
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
@@ -125,9 +126,6 @@ def _cut(case: RuenvaqaCase) -> Iterator[Notice]:
         yield Notice("blank-line", text, grave=True)
 
 
-#: Exact match of people, ``human_benchmark`` of the benchmark's ``dataset_meta.json``.
-HUMAN = 0.9497
-
 EXACT = Column(
     "exact_match", "exact", "%", 1, "higher",
     "exact_match of MERA's ruenvaqa.yaml: case and ASCII punctuation do not matter, whitespace does",
@@ -176,7 +174,6 @@ def score(
     *,
     system: str = "predictions",
     allow_missing: bool = False,
-    human: float | None = HUMAN,
     take: Callable[[Iterator[ReplyVerdict]], object] | None = None,
 ) -> ScoreReport:
     """The score of *predictions*; a question without prediction counts as wrong.
@@ -186,7 +183,6 @@ def score(
         predictions: joined by id; of several with one id, the last counts, as on MERA's server.
         system: what was scored.
         allow_missing: whether some questions may lack a prediction, and some predictions a question.
-        human: exact match of people, shown next to the system; None for other benchmarks.
         take: is handed the verdicts on all replies.
 
     Raises:
@@ -199,15 +195,15 @@ def score(
     over = f"{plural(len(joined.pairs), 'question')}, {sum(row is not None for _, row in joined.pairs):,} answered"
     title = "ruEnvAQA (MERA Multi): exact match, case and ASCII punctuation ignored"
     settings = {"ignore_case": True, "ignore_punctuation": True, "allow_missing": allow_missing}
-    return ScoreReport(system, "ruenvaqa", title, over, tables(system, case, human), notices(case), settings)
+    return ScoreReport(system, "ruenvaqa", title, over, tables(system, case), notices(case), settings)
 
 
-def tables(system: str, case: RuenvaqaCase, human: float | None = HUMAN) -> tuple[Table, ...]:
+def tables(system: str, case: RuenvaqaCase) -> tuple[Table, ...]:
     """The overall score, that of groups of questions, and what the answers look like."""
     columns = case.measured.columns
     rows: list[tuple[Cell, ...]] = [(system, *case.measured.row())]
-    if human is not None:
-        rows.append(("people, as published", None, human, *(None,) * (len(columns) - 2)))
+    known = about("ruenvaqa").results[0]
+    rows += ((row["system"], *(known.cell(row, column.name) for column in columns)) for row in known.rows)
     overall = Table("overall", "overall", (Column("system", "system"), *columns), tuple(rows))
     items = [item for item, _ in case.joined.pairs]
     labels = {"task_type": [item.task for item in items], "source_dataset": [item.dataset for item in items]}

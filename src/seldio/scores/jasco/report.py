@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from seldio.formats.about import about
 from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
@@ -150,13 +151,6 @@ _OTHERS = (
     Column("no_verdict", "no verdict", "%", 1, "lower", "judge's texts that cannot be read, of all answers; worth 0"),
 )
 _ROWS = Column("answers", "answers", "", 0, None, "answers counted")
-#: README of JASCO: best-mean, then Audio-, Both- and Speech-Dependence.
-PUBLISHED = (
-    ("WavLLM-7B", 0.49, 0.09, 0.17, 0.74),
-    ("LTU-AS-7B", 1.04, 0.19, 0.49, 0.32),
-    ("SALMONN-7B", 1.21, 0.27, 0.48, 0.25),
-    ("Qwen2-Audio-Instruct-7B", 1.38, 0.13, 0.56, 0.31),
-)
 
 
 def score(
@@ -221,8 +215,9 @@ def tables(
     if by_item:
         found.append(_items(case, marks))
     if published:
-        title = "published by JASCO with the judge Llama-3.1-70B-Instruct; another judge or wording is not comparable"
-        found.append(Table("published", title, (Column("system", "system"), _BEST, *_SHARES), PUBLISHED))
+        known, columns = about("jasco").results[0], (_BEST, *_SHARES)
+        rows = ((row["system"], *(known.cell(row, column.name) for column in columns)) for row in known.rows)
+        found.append(Table("published", known.title, (Column("system", "system"), *columns), tuple(rows)))
     found += [sure] if sure.rows else []
     return (*found, *([tally.table()] if tally is not None else ()))
 

@@ -1,0 +1,148 @@
+"""What people look up of a dataset or benchmark: contents, licences, citations, addresses, published results.
+
+Each has a file in ``datasets/about``, which is read when somebody asks for it. Numbers are as they were published, and
+addresses are text: nothing fetches them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import resources
+from itertools import chain
+from typing import Any, NamedTuple
+
+from seldio import plugins
+from seldio.errors import UsageError
+from seldio.text import clipped, meant
+
+
+class Citation(NamedTuple):
+    """An entry of BibTeX."""
+
+    what: str  # that it is cited for
+    bibtex: str
+
+
+class Results(NamedTuple):
+    """Published results: the rows of one table."""
+
+    name: str
+    title: str
+    profiles: Sequence[str]  # the ways of scoring that they are comparable with
+    split: str
+    columns: Mapping[str, str]  # the unit of each, ``%`` where shares are from 0 to 100
+    rows: Sequence[Mapping[str, Any]]
+    note: str = ""
+
+    def cell(self, row: Mapping[str, Any], column: str) -> Any:
+        """A number as scores have it, shares from 0 to 1; with its interval ``[number, low, high]``; None without."""
+        value, share = row.get(column), self.columns.get(column) == "%"
+        several = [each / 100 if share else each for each in (value if isinstance(value, list) else [value])
+                   if each is not None]  # fmt: skip
+        return several if isinstance(value, list) else next(iter(several), None)
+
+
+@dataclass(frozen=True)
+class KnownDataset:
+    """What is known of a dataset or benchmark; ``record`` is its file."""
+
+    record: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """What people type."""
+        return str(self.record["name"])
+
+    @property
+    def title(self) -> str:
+        """One line for people."""
+        return str(self.record.get("title") or self.name)
+
+    @property
+    def license(self) -> str:
+        """The licence of the data as an identifier; empty where none is stated."""
+        return str(self.record.get("license", ""))
+
+    @property
+    def download(self) -> str:
+        """The address of the data; empty where none is known."""
+        return str(self.record.get("download", ""))
+
+    @cached_property
+    def citations(self) -> tuple[Citation, ...]:
+        """How to cite it; an entry may be that of another dataset."""
+        found = ((each, about(each["of"]).citations[0].bibtex if "of" in each else each["bibtex"])
+                 for each in self.record.get("cite", ()))  # fmt: skip
+        return tuple(Citation(each["what"], bibtex.strip()) for each, bibtex in found)
+
+    @cached_property
+    def results(self) -> tuple[Results, ...]:
+        """The published results."""
+        return tuple(
+            Results(
+                each["name"], each["title"], each["profiles"], each["split"],
+                {name: unit for name, _, unit in (column.partition(" ") for column in each["columns"])},
+                each["rows"], each.get("note", ""),
+            )
+            for each in self.record.get("results", ())
+        )  # fmt: skip
+
+
+@cache
+def _own() -> Mapping[str, KnownDataset]:
+    files = (resources.files("seldio") / "datasets" / "about").iterdir()
+    known = (tomllib.loads(file.read_text("utf-8")) for file in files)
+    return {record["name"]: KnownDataset(record) for record in sorted(known, key=lambda record: record["order"])}
+
+
+def _outside() -> Iterator[KnownDataset]:
+    """What the files of datasets from outside say."""
+    for record in plugins.datasets():
+        if "place" in record and ("license" in record or "cite" in record):
+            cite = [{"what": "the data", "bibtex": record["cite"]}] if "cite" in record else []
+            yield KnownDataset({"name": record["name"], "title": record.get("title"), "cite": cite,
+                         "license": record.get("license", "")})  # fmt: skip
+
+
+def every() -> tuple[KnownDataset, ...]:
+    """All of them."""
+    return tuple({one.name: one for one in chain(_own().values(), _outside())}.values())
+
+
+def find(name: str) -> KnownDataset | None:
+    """That of the dataset or benchmark called *name*, by its name or an alias; None where there is none."""
+    lowered = name.lower()
+    return next((one for one in every() if lowered in (one.name, *one.record.get("aliases", ()))), None)
+
+
+def about(name: str) -> KnownDataset:
+    """The same.
+
+    Raises:
+        UsageError: there is none; the message lists what there is.
+    """
+    if (found := find(name)) is not None:
+        return found
+    names = [one.name for one in every()]
+    raise UsageError(f"unknown dataset {clipped(name)!r}; choose from {', '.join(names)}{meant(name, names)}")
+
+
+def of_format(name: str) -> KnownDataset | None:
+    """The benchmark whose questions have this format."""
+    return next((one for one in every() if name in one.record.get("formats", ())), None)
+
+
+def bibtex(names: Iterable[str]) -> str:
+    """How to cite datasets and benchmarks: entries of BibTeX, each once, below a line on what it is cited for.
+
+    Raises:
+        UsageError: there is no such dataset or benchmark.
+    """
+    found: dict[str, str] = {}
+    for known in map(about, names):
+        for what, entry in known.citations:
+            found.setdefault(entry, f"% {known.name}: {what}\n{entry}")
+    return "\n\n".join(found.values())

@@ -1,0 +1,301 @@
+"""What people look up: every record is complete, has the numbers that were published, and is found where it is asked."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pages import in_process
+from starss_tree import write
+
+import seldio
+from seldio.errors import UsageError
+from seldio.formats.about import KnownDataset, Results, about, every
+from seldio.formats.datasets import COUNTED
+from seldio.tasks.specs import COUNTS
+from seldio.vocabularies import vocabulary
+
+NAMES = [known.name for known in every()]
+SYSTEMS = ("starss23", "ruenvaqa", "jasco", "so-bench")
+
+
+def seed(shared: Path, name: str) -> str:
+    return (shared / "seeds" / name).read_text("utf-8")
+
+
+def results(name: str, table: str) -> Results:
+    return next(one for one in about(name).results if one.name == table)
+
+
+# --- complete ------------------------------------------------------------------------------------------------------
+
+
+def test_the_four_systems_have_a_record() -> None:
+    assert {*SYSTEMS} <= {*NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_record_says_licence_address_page_and_citation(name: str) -> None:
+    record = about(name).record
+    for key in ("title", "license_says", "download", "page"):
+        assert record[key], key
+    assert record["download"].startswith("https://")
+    assert record["page"].startswith("https://")
+    assert about(name).citations
+    assert record["facts"]
+    assert all(isinstance(text, str) and text for text in record["facts"].values())
+    assert record.get("license", "").replace("-", " ") in record["license_says"].replace("-", " ")
+
+
+def entries(text: str) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """The kind, key and fields of each entry of BibTeX; what is no entry fails."""
+    rest = re.sub(r"^%.*\n", "", text, flags=re.MULTILINE).strip()
+    while rest:
+        head = re.match(r"@(\w+)\{([\w:-]+),\s*", rest)
+        assert head, rest[:80]
+        rest, fields = rest[head.end() :], {}
+        while not rest.startswith("}"):
+            name = re.match(r"(\w+)\s*=\s*", rest)
+            assert name, rest[:80]
+            rest = rest[name.end() :]
+            end, depth = 0, 0
+            while depth or rest[end] not in ",}":
+                depth += {"{": 1, "}": -1}.get(rest[end], 0)
+                end += 1
+            fields[name[1].lower()] = rest[:end].strip().removeprefix("{").removesuffix("}")
+            rest = rest[end:].removeprefix(",").lstrip()
+        yield head[1].lower(), head[2], fields
+        rest = rest[1:].strip()
+
+
+#: What styles of BibTeX require.
+REQUIRED = {
+    "misc": {"author", "title", "year"}, "article": {"author", "title", "journal", "year"},
+    "inproceedings": {"author", "title", "booktitle", "year"},
+}  # fmt: skip
+
+
+def test_citations_are_bibtex_with_what_their_kind_requires() -> None:
+    found = list(entries(seldio.cite(*NAMES)))
+    assert len(found) == len({key for _, key, _ in found}) == 8
+    for kind, key, fields in found:
+        assert REQUIRED[kind] <= {name for name, value in fields.items() if value}, key
+        assert re.fullmatch(r"\d{4}", fields["year"])
+        assert " and " in fields["author"]
+        if "eprint" in fields:
+            assert re.fullmatch(r"\d{4}\.\d{5}", fields["eprint"])
+            assert fields.get("url", fields["eprint"]).endswith(fields["eprint"])
+
+
+def test_an_entry_that_several_share_is_printed_once() -> None:
+    both = seldio.cite("starss23", "starss22")
+    assert both.count("@inproceedings{politis2022starss22,") == 1
+    assert both.startswith("% starss23: the data\n@misc{shimada2023starss23,")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if about(name).results])
+def test_results_have_numbers_in_their_columns_and_intervals_around_them(name: str) -> None:
+    for table in about(name).results:
+        assert len({row["system"] for row in table.rows}) == len(table.rows)
+        for row in table.rows:
+            assert row.keys() <= {"system", "baseline", "by", *table.columns}
+            assert table.columns.keys() <= row.keys()
+            for column in table.columns:
+                value, *ends = several if isinstance(several := row[column], list) else [several]
+                assert not ends or ends[0] <= value <= ends[1]
+                assert table.columns[column] != "%" or 0 <= value <= 100
+
+
+# --- as published --------------------------------------------------------------------------------------------------
+
+
+def test_classes_are_those_of_the_vocabulary_and_the_task_page(shared: Path) -> None:
+    classes = about("starss23").record["classes"]
+    assert [one["name"] for one in classes] == [spellings[0] for spellings in vocabulary("starss").classes]
+    text = seed(shared, "starss23-dcase2023-task3.txt").lower()
+    assert [name for one in classes for name in one["audioset"] if name.lower() not in text] == []
+
+
+def test_clips_of_the_sets_are_those_of_the_tree(shared: Path) -> None:
+    facts, text = about("starss23").record["facts"], seed(shared, "starss23-dcase2023-task3.txt")
+    for fact, said in ((facts["development"], "70 recording clips of 30 sec ~ 5 min durations, with a total time of ~2hrs"),
+                       (facts["development"], "98 recording clips of 40 sec ~ 9 min durations, with a total time of ~5.5hrs"),
+                       (facts["evaluation"], "79 recordings clips of 40 sec ~ 7 min durations, with a total time of ~3.5hrs")):  # fmt: skip
+        assert said in text
+        clips, shortest, longest, hours = re.findall(r"[\d.]+", said)
+        assert f"{clips} clips of {shortest} s to {longest} min, about {hours} h" in fact
+    of = {site: sum(len(split.clips) for split in COUNTED["starss23"].splits if split.name.endswith(site)) for site in ("sony", "tau")}  # fmt: skip
+    assert of == {"sony": 70, "tau": 98}
+    rooms = {site: sum(len(split.rooms) for split in COUNTED["starss23"].splits if split.name.endswith(site)) for site in ("sony", "tau")}  # fmt: skip
+    assert rooms == {"sony": 4, "tau": 12}
+    assert "16 in the development set: 4 in Tokyo, 12 in Tampere" == facts["rooms"]
+
+
+def test_baselines_of_2023_are_those_of_the_task_page(shared: Path) -> None:
+    text = seed(shared, "starss23-dcase2023-task3.txt")
+    published = {
+        "Track A, FOA": "Ambisonic ", "Track A, MIC (GCC)": "Microphone array (GCC) ",
+        "Track B, FOA, audio and video": "Ambisonic (Audio + Video) ",
+        "Track B, FOA, without video": "Ambisonic (Audio-only) ",
+        "Track B, MIC, audio and video": "Microphone array (Audio + Video) ",
+        "Track B, MIC, without video": "Microphone array (Audio-only) ",
+    }  # fmt: skip
+    rows = {row["system"]: row for row in results("starss23", "baselines").rows}
+    assert rows.keys() == published.keys()
+    for system, head in published.items():
+        numbers = re.search(rf"^{re.escape(head)}([\d.]+) ([\d.]+) % ([\d.]+) % (\d+)° ([\d.]+) %$", text, re.MULTILINE)
+        assert numbers, head
+        assert [rows[system][name] for name in ("ER", "F_micro", "F", "LE", "LR")] == [*map(float, numbers.groups())]
+    assert [row["system"] for row in rows.values() if row.get("baseline")] == [
+        "Track A, FOA", "Track A, MIC (GCC)", "Track B, FOA, audio and video", "Track B, MIC, audio and video"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("table", "systems"), [("track-a", 12), ("track-b", 5)])
+def test_rankings_of_2023_are_those_of_the_task_page(table: str, systems: int, shared: Path) -> None:
+    text = seed(shared, "starss23-dcase2023-task3.txt").replace("’", "'")
+    published = results("starss23", table)
+    assert len(published.rows) == systems
+    for row in published.rows:
+        line = f"{row['rank']} {row['system']} {row['by'].replace(', ', ' ', 1)} "
+        shown = [("{:.2f} ({:.2f} - {:.2f})" if name == "ER" else "{:.1f} ({:.1f} - {:.1f})").format(*row[name])
+                 for name in ("ER", "F", "LE", "LR")]  # fmt: skip
+        assert line + " ".join(shown) in text
+
+
+def test_external_data_is_the_list_of_the_task_page(shared: Path) -> None:
+    text = seed(shared, "starss23-dcase2023-task3.txt")
+    rows = about("starss23").record["lists"][0]["rows"]
+    block = text.split("Dataset name Type Added Link\n")[1].split("\n\n")[0].strip().split("\n")
+    dotted = [".".join(reversed(row["added"].split("-"))) for row in rows]
+    assert block == [
+        f"{row['name']} {row['kind']} {day} {row['address']}" for row, day in zip(rows, dotted, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("figure", ["https://zenodo.org/record/7880637", "2306.09126", "40 submissions", "11 teams",
+                                    "33 submissions", "11 submissions", "15 April 2023", "after blurring visible faces",
+                                    "computer keyboard, shuffling cards, dishes, pots, and pans", "HVAC",
+                                    "a few different languages", "funding from Google", "29:684–698", "125–129"])  # fmt: skip
+def test_what_the_record_of_starss23_says_is_on_the_task_page(figure: str, shared: Path) -> None:
+    assert figure in seed(shared, "starss23-dcase2023-task3.txt")
+
+
+def test_scores_of_jasco_are_those_of_its_page(shared: Path) -> None:
+    text = seed(shared, "jasco.txt")
+    for row in results("jasco", "published").rows:
+        assert f"| {row['system']} | {row['best_mean']:.2f} |" in text
+        assert f"| {row['system']} | {row['audio']} | {row['both']} | {row['speech']} |" in text
+    assert "Data%20License-CC%20By%20NC%204.0" in text
+    assert "Code%20License-Apache_2.0" in text
+    assert about("jasco").license == "CC-BY-NC-4.0"
+    assert about("jasco").record["code_license"] == "Apache-2.0"
+
+
+def test_tasks_of_so_bench_are_those_of_its_card(shared: Path) -> None:
+    text, record = seed(shared, "so-bench.txt"), about("so-bench").record
+    counts = {row["task"]: row["questions"] for row in record["lists"][0]["rows"]}
+    assert counts == COUNTS
+    assert sum(counts.values()) == record["questions"]
+    assert all(f"{task} |\n{count:,} |" in text for task, count in counts.items())
+    assert seldio.cite("so-bench").count("2606.10738") == text.count("2606.10738") == 2
+    assert about("so-bench").license == ""  # the card states none
+
+
+def test_the_record_of_ruenvaqa_has_what_its_page_and_metadata_say(shared: Path) -> None:
+    text = seed(shared, "ruenvaqa.txt")
+    meta = json.loads((shared / "data/ruenvaqa/dataset_meta.json").read_text("utf-8"))
+    record = about("ruenvaqa").record
+    assert record["questions"] == meta["dataset_size"]
+    assert record["facts"]["skills"].split(", ") == meta["skills"]
+    assert ", ".join(meta["skills"]) in text
+    assert "CC BY-NC 4.0" in meta["license"]
+    assert record["license"] == "CC-BY-NC-4.0"
+    assert results("ruenvaqa", "people").rows[0]["exact_match"] == meta["human_benchmark"]["Exact match"]
+    for figure in ("Llama-3.2-3B-Instruct", "DeepL", "22 разных инструмента", "от 5 до 20 секунд", "перекрытием 3",
+                   "перекрытием 5", "Дэвида-Скина", "majority vote", "0.95", "2204.09634", "2203.14072"):  # fmt: skip
+        assert figure in text
+
+
+# --- where it is asked ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_info_of_a_name_prints_the_record(name: str) -> None:
+    text, code = in_process(["info", name])
+    record = about(name).record
+    assert code == 0
+    assert record["download"] in text
+    assert f"seldio cite {name}" in text
+    for row in (row for table in about(name).results for row in table.rows):
+        assert row["system"] in text
+    described, code = in_process(["info", name.upper(), "--json"])
+    assert code == 0
+    assert json.loads(described)["about"] == [record]
+
+
+def test_info_of_a_name_that_is_a_file_describes_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "jasco").write_text("0,1,0,-50,30,200\n")
+    monkeypatch.chdir(tmp_path)
+    assert "files" in seldio.info("jasco")
+    assert "about" not in seldio.info("jasco")
+
+
+def test_an_unknown_name_is_refused_with_the_names_there_are() -> None:
+    text, code = in_process(["cite", "starss24"])
+    assert code == 2
+    assert "unknown dataset 'starss24'; choose from starss23, starss22," in text
+    with pytest.raises(UsageError, match="choose from"):
+        seldio.cite("starss23", "nobody")
+    assert in_process(["info", "nobody"])[1] == 2
+
+
+def test_info_of_a_tree_says_licence_citation_and_where_the_rest_is(tmp_path: Path) -> None:
+    root = write(tmp_path / "STARSS23")
+    found = seldio.info(root)["about"][0]
+    assert (found["name"], found["license"], found["complete"]) == ("starss23", "MIT", False)
+    text = str(seldio.info(root))
+    assert "by its names, and only if its files are the published ones" in text
+    assert "seldio cite starss23" in text
+    assert "https://zenodo.org/records/7880637" in text
+    lacking = {top: f"{top}.zip" for top in about("starss23").record["archives"] if not (root / top).exists()}
+    assert found.get("lacking", {}) == lacking
+    assert all(f"{top} ({name})" in text for top, name in lacking.items())
+
+
+def whole(folder: Path) -> Path:
+    """Labels of all clips of the development set of STARSS23."""
+    for split in COUNTED["starss23"].splits:
+        for clip in split.clips:
+            path = folder / "STARSS23/metadata_dev" / split.name / f"{clip}.csv"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("0,1,0,-50,30,200\n")
+    return folder / "STARSS23"
+
+
+def test_a_tree_with_all_clips_is_complete_and_goes_into_cards_with_licence_and_citation(tmp_path: Path) -> None:
+    from seldio.hub.card import About
+
+    facts = seldio.info(whole(tmp_path))
+    assert facts["about"][0]["complete"] is True
+    assert "only if" not in str(facts)
+    card = About().completed(facts)
+    assert card.license == "mit"
+    assert card.citation == seldio.cite("starss23")
+    assert About(license="cc0-1.0", citation="@misc{me}").completed(facts) == About("cc0-1.0", (), None, "@misc{me}")
+    some = {**facts, "about": [{**facts["about"][0], "complete": False}]}
+    assert About().completed(some) == About()  # a few files of such names may be anybody's
+
+
+def test_a_dataset_of_ones_own_with_a_licence_is_cited_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from seldio import plugins
+
+    record: dict[str, Any] = {"name": "mine", "license": "CC0-1.0", "cite": "@misc{mine}", "place": "x: mine.toml"}
+    monkeypatch.setattr(plugins, "datasets", lambda: (record,))
+    assert about("mine") == KnownDataset({"name": "mine", "title": None, "license": "CC0-1.0", "cite": [
+        {"what": "the data", "bibtex": "@misc{mine}"}]})  # fmt: skip
+    assert seldio.cite("mine") == "% mine: the data\n@misc{mine}"
