@@ -249,6 +249,26 @@ def test_what_is_a_package(name: str, expected: bool) -> None:
     assert expected == is_package(Collection("x.zip", "zip", [Memory(name)], ()))
 
 
+def test_bare_folders_of_outputs_are_the_systems_of_a_team(tmp_path: Path) -> None:
+    labels = [f"{A[:-1]}{number}" for number in range(1, 6)]
+    files = {f"runs/{label}/mix{n:03}.csv": f"{n},1,{n},{at}\n" for at, label in enumerate(labels) for n in range(1, 4)}
+
+    package, found = on_disk(write_folder(tmp_path, files))
+    assert labels == [one.label for one in package.systems]
+    assert [("SUB203", str(tmp_path / "runs" / labels[4]))] == [(one.code, one.path) for one in found]
+    assert ["SUB203"] == [one.code for one in checked_as_submission(tmp_path)]
+
+    for path in (tmp_path / "runs" / labels[4]).iterdir():
+        path.unlink()
+    assert [] == on_disk(tmp_path)[1] == checked_as_submission(tmp_path)
+    (tmp_path / "runs" / labels[3] / "mix002.csv").unlink()
+    assert ["SUB213"] == [one.code for one in checked_as_submission(tmp_path)]
+
+
+def checked_as_submission(path: Path) -> list[Finding]:
+    return seldio.validate(path, format="dcase2023-submission").findings
+
+
 def test_the_folder_of_a_task_alone_is_told_what_it_lacks(tmp_path: Path) -> None:
     outputs = {name: text for name, text in system(A).items() if name.endswith(".csv")}
     task = write_folder(tmp_path, outputs) / "task3a"

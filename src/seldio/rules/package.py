@@ -18,7 +18,7 @@ from seldio.files import Entry
 from seldio.findings import Finding, Rule
 from seldio.formats.yaml_text import Pointer, YamlDocument, parse
 from seldio.rules.collection import Collection, Reference, grouped
-from seldio.rules.package_names import META_NAME, TASK, prefix_of, task_of
+from seldio.rules.package_names import META_NAME, TASK, label_folder, prefix_of, task_of
 
 META = ".meta.yaml"
 _LABEL = re.compile(
@@ -137,6 +137,11 @@ class System:
         return f"{self.parts.name}_{self.parts.institute}" if self.parts is not None else ""
 
     @property
+    def bare(self) -> bool:
+        """Whether there is nothing of a package but the folder of its outputs."""
+        return self.task is None and self.sheet is None
+
+    @property
     def track(self) -> str | None:
         """``task3``, ``task3a``, ``task3b``, or whatever is there instead."""
         labelled = self.parts.track if self.parts is not None else None
@@ -208,7 +213,7 @@ def systems(collection: Collection) -> Package:
         astray=tuple(meta for meta in metas.values() if tree and not _in_place(meta.file.name)),
         loose=tuple(file for file in outside if file.is_csv),
         tasks={file.shown(task): PurePosixPath(task).name for file in every if (task := task_of(file.name))},
-        whole=bool(found) and not prefix,
+        whole=bool(found) and not prefix and not all(system.bare for system in found),
         reported=any(file.name.lower().endswith(".pdf") for file in files),
         reference=collection.reference,
     )
@@ -227,7 +232,10 @@ def _in_place(name: str) -> bool:
 
 
 def _grouped(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
-    """The files of each system by its folder: ``taskN/LABEL``; without tasks, wherever there is one meta file."""
+    """The files of each system by its folder: ``taskN/LABEL``; without tasks, wherever there is one meta file.
+
+    Without any of these, the folders that are called like a label.
+    """
 
     def system(file: PackageFile) -> str | None:
         task = task_of(file.name)
@@ -243,6 +251,8 @@ def _grouped(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
         return groups
     metas = Counter(file.folder for file in files if file.is_meta)
     homes = {folder for folder, count in metas.items() if count == 1}
+    if not metas:
+        return grouped(files, lambda file: label_folder(file.name) or None)
 
     def home(file: PackageFile) -> str | None:
         above = [file.folder, *map(str, PurePosixPath(file.folder).parents)]

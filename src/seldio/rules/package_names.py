@@ -13,9 +13,13 @@ META_NAME = re.compile(r"(?i)\.meta\.ya?ml$")
 
 
 def is_package(collection: Collection) -> bool:
-    """Whether a source looks like a package or a part of one: it has a meta file, or folders ``taskN/LABEL/``."""
-    prefix = prefix_of(collection)
-    return any(META_NAME.search(entry.name) or _is_labelled(prefix + entry.name) for entry in collection.entries)
+    """Whether a source looks like a package or a part of one.
+
+    It has a meta file, or folders ``taskN/LABEL/``, or several folders ``LABEL/`` of outputs.
+    """
+    prefix, names = prefix_of(collection), [entry.name for entry in collection.entries]
+    placed = any(META_NAME.search(name) or _is_labelled(prefix + name) for name in names)
+    return placed or len({label_folder(name) for name in names if name.lower().endswith(".csv")} - {""}) > 1
 
 
 def prefix_of(collection: Collection) -> str:
@@ -38,6 +42,13 @@ def task_of(name: str) -> str | None:
     folders = name.split("/")[:-1]
     places = [place for place, part in enumerate(folders, 1) if TASK.fullmatch(part)]
     return "/".join(folders[: places[-1]]) if places else None
+
+
+def label_folder(name: str) -> str:
+    """The outermost folder on the way to a file that is called like a label; empty if none is."""
+    folders = name.split("/")[:-1]
+    at = next((place for place, part in enumerate(folders, 1) if _LABEL_FOLDER.fullmatch(part)), 0)
+    return "/".join(folders[:at])
 
 
 def _is_labelled(name: str) -> bool:

@@ -213,7 +213,7 @@ def carried(name: str) -> str | None:
 @rule("SUB208", ERROR)
 def meta_missing(system: System, found: Found) -> Iterator[Finding]:
     """System without a meta file."""
-    if system.sheet is None:
+    if system.sheet is None and not system.bare:
         label = printable(system.label)
         yield found(f"no meta file for {label}", f"add {label}.meta.yaml to this folder")
 
@@ -240,7 +240,7 @@ def output_folder(system: System, found: Found) -> Iterator[Finding]:
     """Outputs that are not in LABEL/LABEL/."""
     # an output of another label is SUB206
     ours = carried(system.output.rpartition("/")[2]) in (None, system.label)
-    if system.outputs and system.output != system.label and ours:
+    if system.outputs and system.output != system.label and ours and not system.bare:
         label = printable(system.label)
         message = f"used as the output of {label}: {plural(len(system.outputs), 'CSV file')}"
         yield found(message, f"the documented place is {label}/{label}/", system.below(system.output))
