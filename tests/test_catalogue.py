@@ -88,3 +88,49 @@ def test_what_is_wrong_with_an_archive_is_among_the_findings(tmp_path: Path) -> 
     found = seldio.catalogue(tmp_path / "half.zip")
 
     assert [one.code for one in found.findings] == ["SAF107"]
+
+
+# --- the tree says what its labels are ------------------------------------------------------------------
+
+ODD = {
+    "few rows": ("0,0,1,10,20,-5\n", "LAB105"),
+    "flags": ("0,0,1,10,20,1\n", None),
+    "no distances": ("".join(f"{n},1,1,{n % 90},-5,-1\n" for n in range(200)), "LAB105"),
+    "one distance in metres": ("".join(f"{n},1,1,{n % 90},-5,1.81\n" for n in range(200)), "LAB308"),
+    "decimal azimuths": ("".join(f"{n},1,1,{n % 90 + 0.5},-5,181\n" for n in range(200)), "LAB205"),
+    "decimal elevations": ("".join(f"{n},1,1,{n % 90},-5.5,181\n" for n in range(200)), "LAB205"),
+    "vectors": ("".join(f"{n},1,0,0.6,0.8,0.01\n" for n in range(200)), "LAB302"),
+}
+CLIP = "fold3_room4_mix001.csv"
+
+
+#: What may be in outputs of as many columns, which have the same names, is not told by names and neighbors.
+PLACES = [
+    (odd, place) for odd in ODD for place in ("metadata_dev/dev-train-tau", "metadata_dev", "beside")
+    if place != "beside" or odd not in ("few rows", "flags", "vectors")
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("odd", "place"), PLACES)
+def test_the_folders_of_starss_decide_the_layout_of_its_labels(tmp_path: Path, odd: str, place: str) -> None:
+    text, code = ODD[odd]
+    (home := tmp_path / place).mkdir(parents=True)
+    (home / CLIP).write_text(text)
+    if place == "beside":
+        (home / "fold3_room4_mix004.csv").write_text(
+            "".join(f"{n},1,1,{n % 90},-5,{150 + n % 40}\n" for n in range(200))
+        )
+
+    report = seldio.validate(home / CLIP if place != "beside" else home)
+    found = [one for one in report.findings if one.severity.value == "error"]
+    assert [one.code for one in found] == ([code] if code is not None else [])
+    assert all(one.path.endswith(CLIP) and one.column for one in found)
+    assert {group.format for group in seldio.catalogue(home).groups} == {"starss23"}
+    assert not any(one.fixable for one in found if code != "LAB308")
+    assert (home / CLIP).read_text() == text
+
+
+def test_names_alone_do_not_make_labels_of_outputs(tmp_path: Path) -> None:
+    rows = "".join(f"{n},1,0,0.6,{(-1) ** n * 0.8},0.01\n" for n in range(200))
+    (tmp_path / CLIP).write_text(rows)
+    assert [group.format for group in seldio.catalogue(tmp_path).groups] == ["dcase2020-output"]

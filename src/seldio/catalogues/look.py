@@ -10,7 +10,7 @@ import dataclasses
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
 from typing import BinaryIO, Literal, NamedTuple, Protocol, cast
 
@@ -19,7 +19,8 @@ from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells, stem_of
 from seldio.formats.base import PARQUET_MAGIC, TRAJECTORY
-from seldio.formats.detect import Detection, Wanted, choose_layout, closest, detect, means_the_same, offered
+from seldio.formats.datasets import COUNTED
+from seldio.formats.detect import Candidate, Detection, Wanted, choose_layout, closest, detect, means_the_same, offered
 from seldio.formats.diagnosis import plain_lines
 from seldio.formats.dialects import DIALECTS, OUTSIDE
 from seldio.formats.evidence import signature
@@ -117,7 +118,12 @@ def files_by_layout(
     """
     groups = _groups(files)
     found = {key: None if by_content(group[0]) else _detected(group) for key, group in groups.items()}
-    choices = {key: choose_layout(own, wanted) for key, own in found.items() if own is not None and wanted is not None}
+    by_tree = _told_by_tree(found, groups)
+    found |= by_tree
+    choices = {
+        key: choose_layout(own, wanted)
+        for key, own in found.items() if own is not None and wanted is not None and key not in by_tree
+    }  # fmt: skip
     found |= {
         key: choice.detection for key, choice in choices.items() if cast("Detection", found[key]).format is not None
     }
@@ -142,7 +148,7 @@ def files_by_layout(
         if format is None:
             _report_undecided(group, cast("Detection", found[key]), sink, wanted)
             continue
-        if wanted is None:
+        if wanted is None and key not in by_tree:
             _report_alike(group, found[key], format, sink)
         alone = key[0] if format.role == "table" else ""
         chosen.setdefault((format.name, alone), ([], why))[0].extend(group)
@@ -219,6 +225,46 @@ def _choice(
             return detection.format, f"like {groups[other][0].path}"
     # files without a single row mean the same in every layout
     return (DIALECTS[0], "") if own.empty else (None, "")
+
+
+_COUNTED = [one for one in DIALECTS if any(one.name in row.dialects for row in COUNTED.values())]
+
+
+def _told_by_tree(
+    found: Mapping[Key, Detection | None], groups: Mapping[Key, Sequence[TextFile]]
+) -> dict[Key, Detection]:
+    """What groups are by their folders and names, where these are those of a dataset whose recordings are known.
+
+    What is in the files then says how they deviate from it, and never that they are something else. Outside of
+    folders of labels, what they hold has to mean the same, or files next to them have to be sure labels of it: outputs
+    have these names, too.
+    """
+    unsure = {
+        key: own for key, own in found.items()
+        if own is not None and own.sample.rows and not own.sample.indexed and own.sample.shape is None
+        and not own.foreign and own.sample.width in {len(one.columns) for one in _COUNTED}
+        and (own.format is None or own.alike or own.format not in _COUNTED)
+        and not (own.format is not None and own.format.header)
+    }  # fmt: skip
+    if not unsure:
+        return {}
+    from seldio.formats.trees import named_labels
+
+    tree, labels = named_labels([file.path for group in groups.values() for file in group])
+    names = {name for row in COUNTED.values() if row.related & tree.row.related for name in row.dialects}
+    told = {}
+    for key, own in unsure.items():
+        sure = [labels[file.path] for file in groups[key] if file.path in labels]
+        format = next((one for one in _COUNTED if one.name in names and len(one.columns) == own.sample.width), None)
+        if format is None or 2 * len(sure) <= len(groups[key]):
+            continue
+        same = own.format is not None and own.format.role == "label" and means_the_same(own.format, format)
+        beside = (one for at, one in found.items() if at[0] == key[0] and one is not None and not one.alike)
+        if not (all(sure) or same or any(one.format == format for one in beside)):
+            continue
+        why = Candidate(format, 0, (f"{tree.row.title} by its {tree.evidence}",))
+        told[key] = dataclasses.replace(own, format=format, candidates=(why,), possible=(why,), alike=())
+    return told
 
 
 def in_utf8(file: TextFile, sink: Sink) -> TextFile:

@@ -182,6 +182,11 @@ class DatasetSpec:
         return next((part.part_of.of(part, root, paths) for part in parts if part.part_of is not None), (self.name, ""))
 
     @cached_property
+    def related(self) -> frozenset[str]:
+        """Its name, and that of the dataset that it is a part of."""
+        return frozenset((self.name, self.part_of.name if self.part_of is not None else self.name))
+
+    @cached_property
     def recordings(self) -> frozenset[str]:
         """The recordings of the development set."""
         return frozenset[str]().union(*(split.clips for split in self.splits))
@@ -374,6 +379,12 @@ AUDIO_TOPS = frozenset(
 def dataset(name: str) -> DatasetSpec:
     """The row called *name*."""
     return next(row for row in DATASETS if row.name == name)
+
+
+def counted(dialect: str, clip: str) -> DatasetSpec | None:
+    """The dataset with a recording called as *clip* is, below any folders, and labels in this dialect."""
+    stem = clip.rpartition("/")[2]
+    return next((row for row in COUNTED.values() if dialect in row.dialects and stem in row.recordings), None)
 
 
 def of_dialect(name: str) -> list[DatasetSpec]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from seldio.findings import Finding
 from seldio.formats.base import Ints
+from seldio.formats.datasets import counted
 from seldio.formats.diagnosis import headed_by
 from seldio.rules.base import POSITION, Labels
 from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
@@ -274,7 +275,7 @@ def overlaps(labels: Labels, found: Found) -> Iterator[Finding]:
                     "no recording has more than six at once")  # fmt: skip
 
 
-@rule("LAB205", WARNING)
+@rule("LAB205", ERROR)
 def decimal_angle(labels: Labels, found: Found) -> Iterator[Finding]:
     """Decimals where integers are expected."""
     for field in ("azimuth", "elevation", "distance"):
@@ -286,5 +287,8 @@ def decimal_angle(labels: Labels, found: Found) -> Iterator[Finding]:
             metre = getattr(labels.dialect, "metre", None) or 1
             values, unit = np.round(values * metre, 9), "centimetres" if metre == 100 else "metres"
         for row in labels.where(field, (values != np.rint(values)) & ~np.isnan(values)):
-            yield found(row, field, f"{field} {labels.text(row, field)} has decimals",
+            spec = counted(labels.format.name, labels.reading.part_of(int(row)).origin.clip)
+            whole = "" if spec is None else f", but {spec.title} has whole numbers"
+            one = found(row, field, f"{field} {labels.text(row, field)} has decimals{whole}",
                         f"if these are {unit}, round to the nearest integer, and do not truncate")  # fmt: skip
+            yield one if spec is not None else dataclasses.replace(one, severity=WARNING)

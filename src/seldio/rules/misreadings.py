@@ -13,7 +13,7 @@ import numpy as np
 
 from seldio.findings import Finding
 from seldio.formats.base import Ints
-from seldio.formats.datasets import DATASETS, DatasetSpec
+from seldio.formats.datasets import DatasetSpec, counted
 from seldio.formats.detect import Candidate, detect, judge, means_the_same
 from seldio.formats.dialects import DIALECTS
 from seldio.rules.profiles import NEAR, Profile
@@ -526,14 +526,19 @@ def distance_unit(files: Profile, found: Found) -> Iterator[Finding]:
         return
     near = metre == 100 and np.nanmax(high) * metre <= 1
     sure = not few and _of_a_room(files, 100 if metre == 100 else 0.01)
-    hint = f"{files.format.name} holds {unit}" + ("" if sure or few else f"; {UNLIKELY}")
+    hint = f"{files.format.name} holds {unit}"
     for index in files.explain(suspects, "distance"):
+        spec = counted(files.format.name, files.clips[index])
         message = f"distances reach {high[index] * metre:g} {unit}"
         message += f"{', unlike in other files' if few else ''}: these {'are' if sure else 'seem to be'} {meant}"
         if near:
             message += ", confidences, or shares of the longest distance"
-        one = found(index, 0, "distance", message, hint)
-        yield dataclasses.replace(one, fixable=sure, severity=ERROR if sure else WARNING)
+        factor = f": {'multiply' if metre == 100 else 'divide'} by 100" if sure or spec is not None else ""
+        unless = (
+            f"; name the format if the labels are not of {spec.title}" if spec is not None and not files.named else ""
+        )
+        one = found(index, 0, "distance", message, f"{hint}{factor}{unless}" + ("" if sure or few else f"; {UNLIKELY}"))
+        yield dataclasses.replace(one, fixable=sure, severity=ERROR if sure or spec is not None else WARNING)
 
 
 def _of_a_room(files: Profile, factor: float) -> bool:
@@ -551,14 +556,10 @@ def _named_otherwise(files: Profile) -> DatasetSpec | None:
     own = files.dialect
     if own is None or own.metre is None or files.named or own.role != "label":
         return None
-    metre, fields = own.metre, [part.field for part in own.columns]
-    for spec in DATASETS:
-        theirs = [one for one in DIALECTS if one.name in spec.dialects]
-        if not any([part.field for part in one.columns] == fields and one.metre == 100 * metre for one in theirs):
-            continue
-        if spec.counted and set(files.clips) <= set().union(*(split.clips for split in spec.splits)):
-            return spec
-    return None
+    fields = [part.field for part in own.columns]
+    alike = (one.name for one in DIALECTS if one.metre == 100 * own.metre and [c.field for c in one.columns] == fields)
+    found = ([counted(name, clip) for clip in files.clips] for name in alike)
+    return next((rows[0] for rows in found if all(rows)), None)
 
 
 @rule("LAB311", WARNING, needs="azimuth")

@@ -9,6 +9,7 @@ from seldio.rules.collection import Collection
 #: Folders of tasks, and common variants of their names.
 TASK = re.compile(r"(?i)task[ _-]*([0-9]{1,4})[ _-]*[a-z]?")
 _LABEL_FOLDER = re.compile(r"(?i).+_task[0-9]+[a-z]*_[0-9]+")
+_OUTPUT = re.compile(r"(?i)mix[0-9]{3}\.csv")
 META_NAME = re.compile(r"(?i)\.meta\.ya?ml$")
 
 
@@ -19,7 +20,9 @@ def is_package(collection: Collection) -> bool:
     """
     prefix, names = prefix_of(collection), [entry.name for entry in collection.entries]
     placed = any(META_NAME.search(name) or _is_labelled(prefix + name) for name in names)
-    return placed or len({label_folder(name) for name in names if name.lower().endswith(".csv")} - {""}) > 1
+    return (
+        placed or len({label_folder(name) for name in names if _OUTPUT.fullmatch(name.rpartition("/")[2])} - {""}) > 1
+    )
 
 
 def prefix_of(collection: Collection) -> str:
