@@ -474,3 +474,52 @@ def test_a_format_that_is_named_has_the_classes_of_the_dataset(yard: Path) -> No
     assert describe(yard, "starss23")["groups"][0]["classes"] == {"dog bark": 2, "car": 6}
     assert seldio.open(yard, format="starss23").events.vocabulary.startswith("yard[")
     assert origin_of(seldio.read(yard, format="starss23")).vocabulary.startswith("yard[")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "message"),
+    [
+        ('"azimuth", direction', '"azimuth", unit = "m", direction', "15:44", "m is not a unit of azimuth; choose from degrees, radians"),
+        ('"frame", unit = "s"', '"frame", unit = "degrees"', "13:39", "degrees is not a unit of frame; choose from frames, s, ms"),
+        ('"frame", unit = "s"', '"onset", unit = "frames"', "13:39", "frames is not a unit of onset; choose from s, ms"),
+        ('"class_name" }', '"class_name", unit = "m" }', "14:45", "class_name has no unit"),
+        ('"distance" }', '"distance", zero = "left" }', "16:46", "zero is of azimuths"),
+        ('"distance" }', '"distance", unit = "mile" }', "16:46", "unknown unit 'mile'; choose from frames, s, ms"),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_with_a_field_is_a_fault_at_its_key(
+    yard: Path, old: str, new: str, place: str, message: str
+) -> None:
+    (yard / "dataset.toml").write_text(ABOUT.replace(old, new), "utf-8")
+    (fault,) = found(yard)
+    assert (fault.code, f"{fault.line}:{fault.column}") == ("DAT102", place)
+    assert message in fault.message
+
+
+def test_class_numbers_need_a_list_of_classes(yard: Path) -> None:
+    about = ABOUT.replace('"class_name"', '"class_id"')
+    about = about[: about.index("[classes]")] + about[about.index("[labels]") :]
+    (yard / "dataset.toml").write_text(about, "utf-8")
+    (fault,) = found(yard)
+    assert (fault.code, fault.line) == ("DAT102", 9)
+    assert "nothing says which class a number is: name them in their order, in a table classes" in fault.message
+
+
+def test_a_mistake_in_the_file_is_one_finding(yard: Path) -> None:
+    for number in range(3):
+        (yard / f"train/a{number}.csv").write_text(A)
+    (yard / "other/c.csv").write_text("0,1,0,10,20,150\n1,1,0,11,20,150\n")
+    (yard / "dataset.toml").write_text(ABOUT.replace('"distance" }', '"distanse" }'), "utf-8")
+    assert codes(yard) == ["DAT102"]
+    (yard / "dataset.toml").write_text(ABOUT.replace("[labels]", "[labels"), "utf-8")
+    assert codes(yard) == ["DAT101"]
+    assert codes(yard / "train") == ["DAT101"]
+
+
+def test_new_leaves_the_names_of_class_numbers_to_people(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("time,class,azimuth\n0.1,0,10\n0.2,2,11\n")
+    code, text = new(tmp_path)
+    assert (code, "# which class a number is stands in no file" in text) == (0, True)
+    assert new(tmp_path, "--azimuth", "clockwise", "--write")[0] == 0
+    assert [*tomllib.loads((tmp_path / "dataset.toml").read_text())["classes"]] == ["class 0", "class 1", "class 2"]
+    assert codes(tmp_path) == []

@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from seldio.formats.cells import KINDS
 from seldio.schema.event_rows import Event
 from seldio.schema.events import COLUMNS
+from seldio.schema.own_columns import FIELDS
 from seldio.schemas import SCHEMAS
 from seldio.vocabularies import names, vocabulary
 
@@ -78,7 +80,15 @@ def _schemas() -> str:
         lines += _keys(schema)
         for inner, part in schema.get("$defs", {}).items() if name == "dataset" else ():
             lines += [f"### {inner}", "", part["description"], "", *_keys(part)]
+            lines += _fields() if inner == "ColumnKeys" else []
     return page("JSON Schemas", *lines)
+
+
+def _fields() -> list[str]:
+    """What columns hold, and what cells may be."""
+    units = [(f"`{field}`", " or ".join(f"`{unit}`" for unit in known)) for field, known in FIELDS.items()]
+    kinds = [(f"`{kind}`", cell.says) for kind, cell in KINDS.items()]
+    return [*table(("field", "units, the usual one first"), units), *table(("kind", "what a cell may be"), kinds)]
 
 
 def _keys(schema: dict[str, Any]) -> list[str]:

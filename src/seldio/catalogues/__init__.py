@@ -299,6 +299,8 @@ def _labels_by_layout(
     if own:
         for layout, files, why in own.layouts(every, sink):
             groups.append(Part(run(files), layout, evidence=why))
+        if left := [file for file in every if own.unread(file.name)]:
+            groups.append(Part(run(left), undecided=True))
         mine = {file.entry.path for part in groups for file in part.files}
         every = [file for file in every if file.path not in mine]
     sound = usable(every, lambda _: None)

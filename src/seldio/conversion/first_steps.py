@@ -22,6 +22,7 @@ from seldio.formats import LabelFormat, get, stem_of
 from seldio.formats.cells import number_in
 from seldio.formats.trees import TYPES
 from seldio.schema.frames import event_table
+from seldio.schema.own_columns import GIVEN, ZEROS
 from seldio.text import clipped, listed, plural, printable
 
 #: The dataset that the commands make, and its only split.
@@ -66,14 +67,14 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
 
     for option, words in (
         ("azimuth", ("clockwise", "counter-clockwise")),
-        ("zero", ("front", "left", "right", "back")),
+        ("zero", (*ZEROS,)),
     ):
         if said[option] not in (None, *words):
             raise UsageError(f"--{option} {clipped(said[option])}: choose from {', '.join(words)}")
     given = {}
     for text in said["given"]:
         name, _, value = text.partition("=")
-        if name not in ("azimuth", "elevation", "distance", "source", "class_id") or number_in(value) is None:
+        if name not in GIVEN or number_in(value) is None:
             raise UsageError(f"seldio new --given {clipped(text)}: write FIELD=VALUE, such as elevation=0")
         given[name] = number_in(value)
     with open_source(path, raise_errors) as source:

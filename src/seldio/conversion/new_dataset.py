@@ -29,7 +29,7 @@ from seldio.formats.diagnosis import plain_lines
 from seldio.formats.own_dataset import OwnDataset, parsed
 from seldio.media.audio import probe_entry
 from seldio.media.heard import array_heard
-from seldio.schema.dataset_file import ColumnKeys
+from seldio.schema.own_columns import FIELDS
 from seldio.schema.splits import is_name
 from seldio.text import clipped, listed, plural, printable
 
@@ -52,7 +52,7 @@ _UNIT = re.compile(
 _UNITS = {"sec": "s", "second": "s", "seconds": "s", "deg": "degrees", "degree": "degrees", "°": "degrees",
           "rad": "radians", "radian": "radians", "meter": "m", "meters": "m", "metre": "m", "metres": "m"}  # fmt: skip
 #: The units that are assumed where a column does not name one; of a frame, where it has decimals or is called a time.
-_USUAL = {"frame": "frames", "onset": "s", "offset": "s", "azimuth": "degrees", "elevation": "degrees", "distance": "m"}
+_USUAL = {field: units[0] for field, units in FIELDS.items() if units}
 _MEANS = {"frames": "label frames", "s": "seconds", "ms": "milliseconds", "m": "metres", "cm": "centimetres",
           "mm": "millimetres"}  # fmt: skip
 #: Classes of a label column, at most: more are no classes.
@@ -149,7 +149,14 @@ class NewDataset:
         """The names in the column of classes, sorted."""
         at = next((at for at, one in enumerate(self.columns) if one.field == "class_name"), None)
         names = {row[at] for table in self.tables for row in table.rows if len(row) > at} if at is not None else set()
-        return sorted(names) if len(names) <= _CLASSES else []
+        found = sorted(names) or [f"class {number}" for number in self._numbers]
+        return found if len(found) <= _CLASSES else []
+
+    @property
+    def _numbers(self) -> range:
+        """The class numbers up to the highest."""
+        cells = [cell for one in self.columns if one.field == "class_id" for cell in one.values if cell.isdecimal()]
+        return range(max(map(int, cells), default=-1) + 1)
 
     @cached_property
     def hop(self) -> Fraction:
@@ -228,6 +235,8 @@ class NewDataset:
             yield f"# {line}"
         if "elevation" not in {one.field for one in self.columns} | {*self.said.given}:
             yield "# there is no elevation: --given elevation=0 says that all sources are as high as the microphone"
+        if self._numbers and "class_name" not in {one.field for one in self.columns}:
+            yield "# which class a number is stands in no file: write the names into the table classes"
         for question in self.open_questions:
             yield f"# {question}"
 
@@ -316,7 +325,6 @@ _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 
 def _told(columns: Iterable[str], header: Sequence[str]) -> dict[str, tuple[str, str | None]]:
     """Field and unit of the columns that people name."""
-    fields = [*ColumnKeys.model_json_schema()["properties"]["field"]["anyOf"][0]["enum"]]
     found = {}
     for text in columns:
         title, mark, what = text.rpartition("=")
@@ -325,9 +333,9 @@ def _told(columns: Iterable[str], header: Sequence[str]) -> dict[str, tuple[str,
             raise UsageError(
                 f"seldio new --column {clipped(text)}: write HEADER=FIELD, where HEADER is {' or '.join(header)}"
             )
-        if name and name not in fields:
+        if name and name not in FIELDS:
             raise UsageError(
-                f"seldio new --column {clipped(text)}: unknown field {name!r}; choose from {', '.join(fields)}"
+                f"seldio new --column {clipped(text)}: unknown field {name!r}; choose from {', '.join(FIELDS)}"
             )
         found[title] = name, unit or None
     return found
@@ -349,7 +357,7 @@ def _unit(field: str, title: str, values: Sequence[str]) -> str | None:
     match = _UNIT.search(title)
     named = match["unit"].lower() if match else re.sub(r"[\W_]+", "", title.lower())
     unit = _UNITS.get(named, named)
-    if field in _USUAL and unit in ("s", "ms", "degrees", "radians", "m", "cm", "mm"):
+    if unit in FIELDS.get(field, ()):
         return unit
     if field == "frame" and ("time" in title.lower() or any("." in one for one in values)):
         return "s"

@@ -7,7 +7,6 @@ What it says decides over every guess; what is wrong with it, or contradicts it,
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from seldio.formats.diagnosis import plain_lines
 from seldio.formats.evidence import signature
 from seldio.formats.label_csv import Dialect, column
 from seldio.reader_rules import READER_RULES
+from seldio.schema.own_columns import FIELDS, UNITS, ZEROS
 from seldio.text import clipped, listed, printable
 from seldio.vocabularies import own_list
 
@@ -133,9 +133,15 @@ class OwnDatasets:
     """What the datasets in a source say of themselves."""
 
     datasets: Sequence[OwnDataset] = ()
+    broken: Sequence[str] = ()  # the folders of those that do not say it right, which is a finding
 
     def __bool__(self) -> bool:
-        return bool(self.datasets)
+        return bool(self.datasets or self.broken)
+
+    def unread(self, name: str) -> bool:
+        """Whether a file is of a dataset that does not say right what it is, so that nothing can be said of it."""
+        own = self.of(name)
+        return any(name.startswith(one) and (own is None or len(own.folder) < len(one)) for one in self.broken)
 
     def layout(self, file: TextFile, sink: Sink) -> LabelFormat | None:
         """The layout of a label file, as far as its dataset decides it."""
@@ -263,9 +269,6 @@ def _dialect(said: Mapping[str, Any], vocabulary: str | None, header: str | None
     return kept_dialect(json.dumps({**said, "header": header}, ensure_ascii=False), vocabulary or "starss")
 
 
-#: What a unit is multiplied by to give seconds, degrees or metres.
-_UNITS = {"s": 1.0, "ms": 0.001, "degrees": 1.0, "radians": math.degrees(1), "m": 1.0, "cm": 0.01, "mm": 0.001}
-_ZEROS = {"front": 0.0, "left": 90.0, "right": -90.0, "back": 180.0}
 _KINDS = {"class_id": "int", "source": "int", "class_name": "name", "onscreen": "flag"}
 
 
@@ -286,14 +289,15 @@ def _column(number: int, keys: Mapping[str, Any]) -> column:
         return column(f"#{number + 1}", keys.get("kind", "text"))
     timed = field == "frame" and unit not in (None, "frames")
     kind = keys.get("kind") or _KINDS.get(field) or ("int" if field == "frame" and not timed else "real")
-    scale = _UNITS.get(unit or "", 1.0) * (-1.0 if keys.get("direction") == "clockwise" else 1.0)
-    return column(field, kind, scale, _ZEROS[keys.get("zero", "front")], timed)
+    scale = UNITS[unit or "frames"] * (-1.0 if keys.get("direction") == "clockwise" else 1.0)
+    return column(field, kind, scale, ZEROS[keys.get("zero", "front")], timed)
 
 
 def described(source: Source, sink: Sink) -> OwnDatasets:
     """What the datasets of a source say; files that do not say it right are findings, and say nothing."""
-    datasets = (_read(*found, sink) for found in own_files(source))
-    return OwnDatasets(tuple(one for one in datasets if one is not None))
+    found = [(folder, _read(entry, folder, below, sink)) for entry, folder, below in own_files(source)]
+    broken = [folder for folder, one in found if one is None]
+    return OwnDatasets(tuple(one for _, one in found if one is not None), broken)
 
 
 def _read(entry: Entry, folder: str, below: str, sink: Sink) -> OwnDataset | None:
@@ -323,7 +327,7 @@ def parsed(data: bytes, path: str) -> tuple[Mapping[str, Any], Sequence[Finding]
     except tomllib.TOMLDecodeError as error:
         return {}, [_not_toml(text, str(error), path)]
     places = TomlPlaces(text)
-    wrong = [*faults(record), *_more(record)]
+    wrong = [*faults(record)] or [*_more(record)]
     return record, [places.finding(fault, path) for fault in wrong]
 
 
@@ -340,42 +344,49 @@ def _not_toml(text: str, message: str, path: str) -> Finding:
 
 
 def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
-    """What no single key can say of itself."""
+    """What no single key can say of itself; each of them is right."""
     from seldio.schema.dataset_file import KeyFault
 
-    labels = record.get("labels")
-    columns = labels.get("columns", ()) if isinstance(labels, dict) else ()
-    given = [one for one in columns if isinstance(one, dict)] if isinstance(columns, list) else []
-    everywhere = labels.get("given") if isinstance(labels, dict) else None
-    fields = [one.get("field") for one in given]
-    for number, field in enumerate(fields):
+    labels = record.get("labels", {})
+    columns, everywhere = labels.get("columns", []), labels.get("given", {})
+    fields = [one.get("field") for one in columns]
+    for number, (field, keys) in enumerate(zip(fields, columns, strict=True)):
+        place = ("labels", "columns", number)
         if field is not None and field in fields[:number]:
-            yield KeyFault(("labels", "columns", number, "field"), f"{field} is in another column as well")
-        if field is not None and isinstance(everywhere, dict) and field in everywhere:
+            yield KeyFault((*place, "field"), f"{field} is in another column as well")
+        if field in everywhere:
             yield KeyFault(("labels", "given", field), f"{field} has a column of its own: it cannot be given as well")
-        if field == "azimuth" and "direction" not in given[number]:
-            message = "the direction is missing: clockwise (90 is right) or counter-clockwise (90 is left)"
-            yield KeyFault(("labels", "columns", number), message)
-    headers = [str(one.get("header")).strip().lower() for one in given]
-    for number, header in enumerate(headers):
-        if given[number].get("header") is not None and header in headers[:number]:
-            yield KeyFault(("labels", "columns", number, "header"), f"another column is called {header} as well")
-    headed = [one.get("header") is not None for one in given]
-    if any(headed) and not all(headed):
-        yield KeyFault(("labels", "columns", headed.index(False)), "all columns have a header, or none has")
-    for split, keys in record.get("splits", {}).items() if isinstance(record.get("splits"), dict) else ():
-        for number, text in enumerate(keys.get("clips", ()) if isinstance(keys, dict) else ()):
+        if field is not None and "unit" in keys and keys["unit"] not in (units := FIELDS[field]):
+            choices = f"{keys['unit']} is not a unit of {field}; choose from {', '.join(units)}"
+            yield KeyFault((*place, "unit"), choices if units else f"{field} has no unit")
+        for key in ("direction", "zero") if field != "azimuth" else ():
+            if key in keys:
+                yield KeyFault((*place, key), f"{key} is of azimuths")
+        if field == "azimuth" and "direction" not in keys:
+            yield KeyFault(place, "the direction is missing: clockwise (90 is right) or counter-clockwise (90 is left)")
+    headers = [one.get("header") for one in columns]
+    names = [str(header).strip().lower() for header in headers]
+    for number, name in enumerate(names):
+        if headers[number] is not None and name in names[:number]:
+            yield KeyFault(("labels", "columns", number, "header"), f"another column is called {name} as well")
+    if None in headers and any(headers):
+        yield KeyFault(("labels", "columns", headers.index(None)), "all columns have a header, or none has")
+    if columns and not {"frame", "onset"} & {*fields}:
+        yield KeyFault(("labels", "columns"), "no column is the frame or the onset")
+    if not record.get("classes") and "class_name" not in fields and "class_id" in (*fields, *everywhere):
+        at = ("columns", fields.index("class_id"), "field") if "class_id" in fields else ("given", "class_id")
+        message = "nothing says which class a number is: name them in their order, in a table classes"
+        yield KeyFault(("labels", *at), message)
+    for split, keys in record.get("splits", {}).items():
+        for number, text in enumerate(keys.get("clips", ())):
             try:
                 clips_of(text)
-            except (UsageError, TypeError) as error:
+            except UsageError as error:
                 yield KeyFault(("splits", split, "clips", number), str(error))
-    for number, name in enumerate(labels.get("formats", ()) if isinstance(labels, dict) else ()):
-        if isinstance(name, str) and named(name, LabelFormat) is None:
-            yield KeyFault(
-                ("labels", "formats", number), f"unknown format of labels {name!r}; seldio formats lists them"
-            )
-    if given and not {"frame", "onset"} & {*fields}:
-        yield KeyFault(("labels", "columns"), "no column is the frame or the onset")
+    for number, format in enumerate(labels.get("formats", ())):
+        if named(format, LabelFormat) is None:
+            message = f"unknown format of labels {format!r}; seldio formats lists them"
+            yield KeyFault(("labels", "formats", number), message)
 
 
 class TomlPlaces:

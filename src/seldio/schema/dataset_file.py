@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from seldio.errors import UsageError
+from seldio.schema.own_columns import FIELDS, GIVEN, KINDS, UNITS, ZEROS
 from seldio.text import meant
-
-#: What a cell of a column may be; :mod:`seldio.formats.cells` reads and writes it.
-KINDS = ("int", "whole", "real", "real3", "real3inf", "flag", "name", "zero", "text")
 
 
 def _pattern(text: str) -> str:
@@ -42,16 +41,19 @@ def _columns(text: str) -> str:
         field, mark, kind = each.partition(":")
         if not mark:
             raise ValueError(f"{each!r} has no kind: write field:kind, such as {each}:int")
-        if field not in COLUMNS:
-            raise ValueError(f"unknown field {field!r}{meant(field, COLUMNS)}; choose from {', '.join(COLUMNS)}")
-        _kind(kind)
+        _known("field", COLUMNS, field)
+        _known("kind", KINDS, kind)
     return text
 
 
-def _kind(kind: str) -> str:
-    if kind not in KINDS:
-        raise ValueError(f"unknown kind {kind!r}{meant(kind, KINDS)}; choose from {', '.join(KINDS)}")
-    return kind
+def _known(what: str, choices: Iterable[str], name: str) -> str:
+    if name not in choices:
+        raise ValueError(f"unknown {what} {name!r}{meant(name, choices)}; choose from {', '.join(choices)}")
+    return name
+
+
+def _enum(choices: Iterable[str]) -> WithJsonSchema:
+    return WithJsonSchema({"enum": [*choices], "type": "string"})
 
 
 def _name(text: str) -> str:
@@ -62,8 +64,12 @@ def _name(text: str) -> str:
 
 Pattern = Annotated[str, AfterValidator(_pattern)]
 Number = Annotated[str | float, AfterValidator(_fraction)]
-Kind = Annotated[str, AfterValidator(_kind)]
 Name = Annotated[str, AfterValidator(_name)]
+FieldName = Annotated[str, AfterValidator(partial(_known, "field", FIELDS)), _enum(FIELDS)]
+Unit = Annotated[str, AfterValidator(partial(_known, "unit", UNITS)), _enum(UNITS)]
+Zero = Annotated[str, AfterValidator(partial(_known, "zero", ZEROS)), _enum(ZEROS)]
+Kind = Annotated[str, AfterValidator(partial(_known, "kind", KINDS)), _enum(KINDS)]
+Given = Annotated[str, AfterValidator(partial(_known, "field", GIVEN)), _enum(GIVEN)]
 
 
 class _Keys(BaseModel):
@@ -222,17 +228,12 @@ class ColumnKeys(_Keys):
     """A column of your own label files."""
 
     header: str | None = Field(None, description="its name in the first line; no column has one in files without it")
-    field: Literal[
-        "frame", "onset", "offset", "class_id", "class_name", "source", "azimuth", "elevation", "distance", "x", "y",
-        "z", "onscreen", "score",
-    ] | None = Field(None, description="what it holds; a column without a field is passed over")  # fmt: skip
-    unit: Literal["frames", "s", "ms", "degrees", "radians", "m", "cm", "mm"] | None = Field(
-        None, description="of its numbers; frames, s for onset and offset, degrees or m if none"
-    )
+    field: FieldName | None = Field(None, description="what it holds; a column without a field is passed over")
+    unit: Unit | None = Field(None, description="of its numbers; frames, s for onset and offset, degrees or m if none")
     direction: Literal["counter-clockwise", "clockwise"] = Field(
         "counter-clockwise", description="of azimuths, seen from above"
     )
-    zero: Literal["front", "left", "right", "back"] = Field("front", description="where azimuth 0 is")
+    zero: Zero = Field("front", description="where azimuth 0 is")
     kind: Kind | None = Field(None, description="what its cells may be, where the field does not say enough")
 
 
@@ -243,11 +244,10 @@ class LabelKeys(_Keys):
     columns: list[ColumnKeys] = Field([], description="the columns of tables with commas, in any order if named")
     hop: Number = Field("1/10", description="seconds between label frames")
     clip_frames: int | None = Field(None, description="frames of every clip, where the dataset fixes them")
-    given: dict[Literal["azimuth", "elevation", "distance", "source", "class_id"], float] = Field(
+    given: dict[Given, float] = Field(
         {},
         description="what is the same of all rows and stands in no column: elevation = 0",
-        # pydantic before 2.10 does not say it
-        json_schema_extra={"propertyNames": {"enum": ["azimuth", "elevation", "distance", "source", "class_id"]}},
+        json_schema_extra={"propertyNames": {"enum": [*GIVEN]}},  # pydantic before 2.10 does not say it
     )
 
 
