@@ -40,6 +40,7 @@ from seldio.cli.options import (
     format_option,
     named_numbers,
     one_of,
+    see_free,
     write_report,
 )
 from seldio.errors import ExitCode, UsageError
@@ -148,6 +149,7 @@ def compare(
     if table is not None and (json or checked(output, "scores") == "json"):
         raise UsageError("--table: json holds every table; use --output csv, markdown, html, latex or text")
     checked(output, "scores")
+    see_free(out, systems, reference, judgements)
     choices: Any = {
         "average": average,
         "against": against,

@@ -17,6 +17,7 @@ from seldio.cli.options import (
     WORKERS,
     Engine,
     format_option,
+    see_free,
     write_report,
 )
 from seldio.errors import ExitCode
@@ -53,6 +54,7 @@ def diff(
     from seldio.reports import Options, checked
 
     checked(output, "scores")
+    see_free(out, old, new)
     with engines.running(workers, engine, resume):
         found = api.diff(old, new, format=format, new_format=new_format, force=force)
     write_report([found], "json" if json else output, Options(table=table, details=details), out)

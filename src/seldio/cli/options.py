@@ -126,6 +126,31 @@ def print_wrapped(text: str, *, fill: bool = False) -> None:
     typer.echo(wrapped(text, sys.stdout, fill=fill))
 
 
+def see_free(out: Path | None, *inputs: object) -> None:
+    """See that a report takes the place of nothing that it is about; it may lie among that, and replace an earlier one.
+
+    Raises:
+        UsageError: it is one of the *inputs*, or a file in one of them that holds data.
+    """
+    from seldio.files import input_at
+
+    given = [one for each in inputs for one in (each if isinstance(each, list | tuple) else [each])]
+    if out is None or not out.is_file() or (place := input_at(out, given)) is None:
+        return
+    from seldio.catalogues import Catalogue
+    from seldio.files import open_source
+
+    if Path(place).is_dir():
+        with open_source(out, lambda _: None) as source:
+            held = [group for group in Catalogue(source).groups if group.format or group.kind in _DATA]
+    if Path(place).is_file() or held:
+        raise UsageError(f"-o {out}: this is one of the files that are read; choose another name")
+
+
+#: What a report never takes the place of, besides files of a known format.
+_DATA = ("recording", "video", "description")
+
+
 def write_report(subject: Subject, output: str, options: ReportOptions, out: Path | None) -> None:
     """Write findings or scores to a file, or print them."""
     from seldio.reports import render, write

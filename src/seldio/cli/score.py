@@ -40,6 +40,7 @@ from seldio.cli.options import (
     complete_profiles,
     format_option,
     named_numbers,
+    see_free,
     write_report,
 )
 from seldio.errors import ExitCode, UsageError
@@ -185,6 +186,7 @@ def score(
     if table is not None and (json or checked(output, "scores") == "json"):
         raise UsageError("--table: json holds every table; use --output csv, markdown, html, latex or text")
     checked(output, "scores")
+    see_free(out, predictions, reference, judgements, judge_cache)
     if items is not None and len(predictions) > 1:
         raise UsageError("--items takes one system; seldio compare --items shows where several part")
     choices: Any = {"average": average, "join": join, "offline": offline}  # what they may be is checked by scorers
@@ -228,5 +230,6 @@ def rank(
     from seldio.reports import Options, checked
 
     checked(output, "scores")
+    see_free(out, paths)
     write_report([api.rank(paths, metrics=metrics or ())], "json" if json else output, Options(), out)
     return ExitCode.CLEAN

@@ -38,6 +38,7 @@ from seldio.cli.options import (
     one_of,
     print_json,
     print_wrapped,
+    see_free,
     write_report,
 )
 from seldio.errors import ExitCode, UsageError
@@ -142,6 +143,7 @@ def validate(
     from seldio.reports import Options, checked
     from seldio.rules import CATALOGUE
 
+    see_free(out, paths, reference, baseline, config)
     chosen = settings.load_file(config) if config is not None else settings.load()
     if output == "mera" and not json:
         return _mera(paths, reference, out)

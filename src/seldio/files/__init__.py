@@ -14,15 +14,16 @@ from seldio.files.sources import open_source, read_entries
 if TYPE_CHECKING:
     from seldio.files.writing import atomic_write as atomic_write
     from seldio.files.writing import in_the_way as in_the_way
+    from seldio.files.writing import input_at as input_at
     from seldio.files.writing import make_folder as make_folder
     from seldio.files.writing import many_files as many_files
     from seldio.files.writing import write_bytes as write_bytes
 
-_WRITING = ("atomic_write", "in_the_way", "make_folder", "many_files", "write_bytes")
+_WRITING = ("atomic_write", "in_the_way", "input_at", "make_folder", "many_files", "write_bytes")
 
 __all__ = [
-    "DEFAULTS", "Entry", "Limits", "Source", "atomic_write", "in_the_way", "make_folder", "many_files", "name_fault",
-    "open_source", "read_entries", "write_bytes",
+    "DEFAULTS", "Entry", "Limits", "Source", "atomic_write", "in_the_way", "input_at", "make_folder", "many_files",
+    "name_fault", "open_source", "read_entries", "write_bytes",
 ]  # fmt: skip
 
 

@@ -16,7 +16,7 @@ import shutil
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
@@ -103,6 +103,18 @@ def _opened(path: str, below: Place | None = None, *, make: bool = False) -> Ite
         yield folder
     finally:
         folder.close()
+
+
+def input_at(path: Place, inputs: Iterable[object]) -> str | None:
+    """The one of *inputs* that the file at *path* is, or lies in; None where no file exists."""
+    place = os.path.realpath(path)
+    for one in inputs if Path(place).exists() else ():
+        if isinstance(one, str | os.PathLike) and one:
+            name = str(os.fspath(one))
+            real = os.path.realpath(name)
+            if place == real or place.startswith(f"{real}{os.sep}"):
+                return name
+    return None
 
 
 @contextmanager

@@ -6,7 +6,7 @@ stand or fall together, so that where some share one, recordings are resampled w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -77,10 +77,19 @@ def _resampled(sums: Floats, sizes: Floats) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def clips_of(items: Sequence[Item]) -> Ints:
-    """The number of the recording that each question is about; one about none has one of its own."""
-    numbers: dict[str, int] = {}
-    names = ("\n".join(item.audio) or f"\n{number}" for number, item in enumerate(items))
+def recording_of(item: Item) -> str:
+    """A name for the recording that a question is about, or the recordings together; its own for one about none."""
+    return "\n".join(item.audio) or f"\n{item.id}"
+
+
+def clips_of(items: Iterable[Item]) -> Ints:
+    """The number of the recording that each question is about."""
+    return numbered(map(recording_of, items))
+
+
+def numbered(names: Iterable[Hashable]) -> Ints:
+    """A number for each name, in their order: the same for the same."""
+    numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 
 

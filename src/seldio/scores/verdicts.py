@@ -12,13 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import zip_longest
-from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from seldio.errors import UsageError
-from seldio.files import Entry, Source, write_bytes
+from seldio.files import Entry, Source, input_at, write_bytes
 from seldio.files.sources import Lookup, reopened
 from seldio.findings import raise_errors
 from seldio.formats.items import LETTERS
@@ -122,11 +121,8 @@ def checked(path: str | os.PathLike[str], inputs: Iterable[object] = ()) -> str:
         UsageError: no list of replies is written so, or it would take the place of one of the *inputs*.
     """
     name = os.fspath(path)
-    there = os.path.realpath(name)
-    for one in inputs if Path(there).exists() else ():
-        place = os.path.realpath(one) if isinstance(one, str | os.PathLike) else ""
-        if place and (there == place or there.startswith(f"{place}{os.sep}")):
-            raise UsageError(f"--items {printable(name)} is one of the files that are scored: choose another name")
+    if input_at(name, inputs) is not None:
+        raise UsageError(f"--items {printable(name)} is one of the files that are scored: choose another name")
     suffix = next((one for one in SUFFIXES if name.lower().endswith(one)), None)
     if suffix is None:
         raise UsageError(f"--items {printable(name)}: choose a name that ends in {', '.join(SUFFIXES)}")

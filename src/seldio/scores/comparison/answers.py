@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -26,6 +26,7 @@ from seldio.scores.comparison.pairs import (
     same_systems,
     system_names,
 )
+from seldio.scores.intervals import numbered, recording_of
 from seldio.scores.proportions import mcnemar, paired_difference, wilson
 from seldio.scores.resampling import ENOUGH, FEWEST, Resampling, holm, interval, interval_cells, p_value, weights
 from seldio.scores.verdicts import ReplyVerdict, checked, of_choices, of_jasco, of_scored, write
@@ -88,15 +89,11 @@ def _measured(
 ) -> MarkedAnswers:  # fmt: skip
     items = [item for item, _ in joined.pairs]
     return MarkedAnswers(
-        title, tuple(item.id for item in items), tuple(map(_recording, items)), tuple(measured.measures),
+        title, tuple(item.id for item in items), tuple(map(recording_of, items)), tuple(measured.measures),
         np.stack([flags.astype(np.float64) for flags in measured.measures.values()], axis=1),
         np.array([row is not None for _, row in joined.pairs]), groups, notices,
         tuple(of_choices(joined, measured)) if options.items is not None else (),
     )  # fmt: skip
-
-
-def _recording(item: Item) -> str:
-    return "\n".join(item.audio or [item.id])
 
 
 def _so_bench(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
@@ -121,7 +118,7 @@ def _so_bench(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     there = np.arange(len(asked)) < len(joined.items)
     told = report.notices(marks, items, joined, profile, own_words=False)
     return MarkedAnswers(
-        profile.title, tuple(item.id for item in asked), tuple(map(_recording, asked)), (column,),
+        profile.title, tuple(item.id for item in asked), tuple(map(recording_of, asked)), (column,),
         marks.correct[:, None], there, {"task": [item.task for item in asked]}, told, tuple(kept),
     )  # fmt: skip
 
@@ -295,9 +292,7 @@ def _contest(
 
 def _units(marked: MarkedAnswers, draw: Resampling) -> Ints:
     """The unit of each question."""
-    names: Sequence[Hashable] = marked.clips if draw.over == "clips" else range(len(marked.items))
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(name, len(numbers)) for name in names])
+    return numbered(marked.clips) if draw.over == "clips" else np.arange(len(marked.items))
 
 
 def _paired(

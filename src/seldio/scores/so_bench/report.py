@@ -66,8 +66,8 @@ class Marks:
 
     def __init__(self, rows: Iterable[Scored], take: Callable[[Scored], object] | None = None) -> None:
         self.names: dict[str, int] = {}  # codes of tasks and of groups
-        clips: dict[str, int] = {}  # numbers of recordings
-        task, group, decider, odd, clip = array("i"), array("i"), array("b"), array("b"), array("q")
+        recordings: list[str] = []  # what each is about
+        task, group, decider, odd = array("i"), array("i"), array("b"), array("b")
         correct, parseable, from_text = array("d"), array("b"), array("b")
         numbers = {key: (array("q"), array("d")) for key in _KEPT}
         self.states: list[str] = []  # what became of each reply
@@ -76,7 +76,7 @@ class Marks:
             task.append(self.names.setdefault(row.task, len(self.names)))
             group.append(self.names.setdefault(question_class(row), len(self.names)))
             decider.append(_DECIDERS.index(row.how))
-            clip.append(clips.setdefault("\n".join(row.item.audio) or f"\n{number}", len(clips)))
+            recordings.append(intervals.recording_of(row.item))
             correct.append(row.correct)
             parseable.append(row.outcome is not None and row.outcome.parseable)
             from_text.append(row.how == "offline" and row.task != "speech_content" and bool(row.prediction.strip()))
@@ -92,7 +92,7 @@ class Marks:
             if take is not None:
                 take(row)
         self.task, self.group, self.decider = np.asarray(task), np.asarray(group), np.asarray(decider)
-        self.clip = np.asarray(clip)  # the number of the recording
+        self.clip = intervals.numbered(recordings)  # the number of the recording
         self.correct, self.parseable = np.asarray(correct), np.asarray(parseable)
         self.from_text = np.asarray(from_text)  # whether a text was read that the official program asks its judge about
         self.odd = np.asarray(odd)  # a bit for each notice that a question is a reason for
