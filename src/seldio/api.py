@@ -499,6 +499,7 @@ def score(
     offset_share: float | None = None,
     tracks: bool = False,
     recordings: Path | None = None,
+    baselines: bool = False,
     join: Literal["strict", "official", "order"] = "strict",
     offline: Literal["extract", "none", "official-fallback"] = "extract",
     threshold: Mapping[str, float] = NOTHING,
@@ -552,6 +553,8 @@ def score(
         tracks: labels: add HOTA, IDF1 and identity switches as TrackEval defines them.
         recordings: labels: the labelled recordings, which determine where each clip ends; found automatically if they
             are in the same dataset tree as the labels.
+        baselines: add the published results of the profile to the overall score, if they are over the same clips or
+            questions with the same limits; a notice says why not.
         join: answers: how predictions are matched to questions: ``strict`` by id, those without ids in their
             ``order``, or those of SO-Bench as its ``official`` program does.
         offline: answers: how SO-Bench is decided without a judge.
@@ -600,7 +603,8 @@ def score(
         "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
         "classes": classes, "jackknife": jackknife, "bootstrap": bootstrap, "official_points": official_points,
         "by_clip": by_clip, "errors": errors, "events": events, "collar": collar, "offset_share": offset_share,
-        "tracks": tracks, "recordings": recordings, "split": split, "force": force, "join": join, "offline": offline,
+        "tracks": tracks, "recordings": recordings, "baselines": baselines,
+        "split": split, "force": force, "join": join, "offline": offline,
         "thresholds": dict(threshold), "judge": server, "judgements": judgements, "items": items,
     }  # fmt: skip
     chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}

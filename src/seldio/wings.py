@@ -69,7 +69,8 @@ def _wing(name: str, title: str, modules: str, needs: str = "", *verbs: Verb, **
 OWN: tuple[Wing, ...] = (
     _wing(
         "scoring", "scores, their intervals and ranks",
-        "scores.contents scores.measures scores.proportions scores.ranking scores.resampling cli.score", "",
+        "scores.contents scores.measures scores.proportions scores.published scores.ranking scores.resampling "
+        "cli.score", "",
         Verb("score", "Score predictions as the official programs do.", "seldio.cli.score:score"),
         Verb("rank", "Rank systems by their scores, as defined by DCASE Task 3.", "seldio.cli.score:rank"),
     ),

@@ -36,11 +36,12 @@ class Results(NamedTuple):
     columns: Mapping[str, str]  # the unit of each, ``%`` where shares are from 0 to 100
     rows: Sequence[Mapping[str, Any]]
     note: str = ""
+    short: str = ""  # what tells them from others over the same split
 
     def cell(self, row: Mapping[str, Any], column: str) -> Any:
         """A number as scores have it, shares from 0 to 1; with its interval ``[number, low, high]``; None without."""
         value, share = row.get(column), self.columns.get(column) == "%"
-        several = [each / 100 if share else each for each in (value if isinstance(value, list) else [value])
+        several = [float(f"{each}e-2") if share else each for each in (value if isinstance(value, list) else [value])
                    if each is not None]  # fmt: skip
         return several if isinstance(value, list) else next(iter(several), None)
 
@@ -85,7 +86,7 @@ class KnownDataset:
             Results(
                 each["name"], each["title"], each["profiles"], each["split"],
                 {name: unit for name, _, unit in (column.partition(" ") for column in each["columns"])},
-                each["rows"], each.get("note", ""),
+                each["rows"], each.get("note", ""), each.get("short", ""),
             )
             for each in self.record.get("results", ())
         )  # fmt: skip

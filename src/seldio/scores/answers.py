@@ -48,6 +48,7 @@ class AnswerOptions:
     thresholds: Mapping[str, float] = dataclasses.field(default_factory=dict)
     judge: JudgeOptions | None = None  # what to ask
     judgements: str | None = None  # file of judgements made elsewhere
+    baselines: bool = False  # with the published results of the profile, where they are over the same questions
 
     items: str | os.PathLike[str] | None = (
         None  # where to write each reply with its verdict; JSONL, CSV or HTML by its suffix
@@ -91,6 +92,12 @@ def score_answers(
     system, take = path_of(predictions), kept.extend if options.items is not None else None
     report = PROFILES[sides.profile](sides.items, sides.outputs, sides.profile, system, options, take)
     report = dataclasses.replace(report, signature=str(signed(sides, options)))
+    if options.baselines:
+        from seldio.scores.published import with_baselines
+
+        answered = {str(row.id) for row in sides.outputs}
+        asked = {str(item.id) for item in sides.items} & answered if sides.items is not None else answered
+        report = with_baselines(report, asked, [*options.thresholds])
     if options.items is not None:
         verdicts.write(options.items, {system: kept}, sides.profile, predictions if reference is None else reference)
     return dataclasses.replace(report, notices=(*sides.notices, *report.notices)) if sides.notices else report

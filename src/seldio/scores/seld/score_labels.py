@@ -67,6 +67,7 @@ class SeldOptions:
     split: str | None = None  # score the clips of this split of the reference alone
     allow_missing: bool = False  # score the clips that have a prediction and a reference where others lack one
     force: bool = False  # score labels and predictions in which there are errors too
+    baselines: bool = False  # with the published results of the profile, where they are over the same clips
 
     def limits(self, profile: SeldProfile) -> Thresholds:
         """The thresholds of the profile, those of the options in their place.
@@ -149,8 +150,16 @@ def score_labels(
         UsageError: an option makes no sense, a field is missing, or there is nothing to score.
         DataError: clips have no prediction, or no reference.
     """
-    case = scored_case(predictions, reference, options or SeldOptions(), format, reference_format)
-    return report_of(path_of(predictions), case)
+    options = options or SeldOptions()
+    case = scored_case(predictions, reference, options, format, reference_format)
+    report = report_of(path_of(predictions), case)
+    if not options.baselines:
+        return report
+    from seldio.scores.published import with_baselines
+
+    changed = [name for name in ("angle", "distance", "relative", "onscreen")
+               if getattr(case.limits, name) != getattr(case.profile.limits, name)]  # fmt: skip
+    return with_baselines(report, case.score.clips, [*changed, *["classes"] * (options.classes is not None)])
 
 
 def scored_case(

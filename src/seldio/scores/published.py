@@ -1,0 +1,92 @@
+"""A score next to the published results of its profile: only over the same clips or questions, with the same limits."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from seldio.formats.about import KnownDataset, Results, every
+from seldio.formats.datasets import expected_clips
+from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport
+from seldio.text import listed, plural
+
+STANDING = Column("published_as", "published as", meaning="of published results, whether and how they are official")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Published:
+    """Results, and what they are over."""
+
+    known: KnownDataset
+    results: Results
+
+    @property
+    def noun(self) -> str:
+        return "question" if "questions" in self.known.record else "clip"
+
+    @property
+    def clips(self) -> frozenset[str]:
+        return expected_clips(self.known.name, self.results.split) if self.noun == "clip" else frozenset()
+
+    def __str__(self) -> str:
+        count = len(self.clips) or self.known.record["questions"]
+        return f"{self.results.split} of {self.known.name} ({plural(count, self.noun)})"
+
+    def over(self, scored: Collection[str]) -> bool:
+        """Whether they are over what was scored."""
+        return self.clips == {*scored} if self.clips else len({*scored}) == self.known.record["questions"]
+
+
+def with_baselines(report: ScoreReport, scored: Collection[str], changed: Sequence[str] = ()) -> ScoreReport:
+    """The report with the published results of its profile as further rows of the overall score, or with why not.
+
+    Args:
+        report: of one system.
+        scored: the clips, or the ids of the questions, that it is over.
+        changed: the options that make its numbers others than those of the profile.
+    """
+    every_one = [_Published(known, results) for known in every() for results in known.results]
+    asked = [one for one in every_one if report.profile in one.results.profiles]
+    same = [one for one in asked if one.over(scored)]
+    if same and not changed:
+        return _joined(report, same)
+    if not asked:
+        names = dict.fromkeys(name for one in every_one for name in one.results.profiles)
+        why = f"none are known for the profile {report.profile}, only for {listed([*names], 20)}"
+    elif changed:
+        why = f"they have the limits of the profile, and this score another {listed([*changed])}"
+    else:
+        part = next((f" of {one.results.split}" for one in asked if {*scored} < one.clips), "")
+        over = " and ".join(dict.fromkeys(map(str, asked)))
+        why = f"they are over {over}, and this score over {plural(len({*scored}), asked[0].noun)}{part}"
+    told = Notice("no-baselines", f"there are no published results next to this score: {why}", grave=True)
+    return dataclasses.replace(report, notices=(told, *report.notices))
+
+
+def _joined(report: ScoreReport, same: Sequence[_Published]) -> ScoreReport:
+    overall, micro = report.tables[0], report.settings.get("average") == "micro"
+    names = [column.name for column in overall.columns[1:]]
+    rows: list[tuple[Cell, ...]] = []
+    for one in same:
+        if overall.columns[0].name == "system":  # others have a table of their own
+            rows += (_row(one.results, row, names, micro) for row in one.results.rows)
+    notes = dict.fromkeys(one.results.note for one in same if one.results.note)
+    text = f"published results over {' and '.join(dict.fromkeys(map(str, same)))} are shown as they were rounded"
+    told = Notice("baselines", "; ".join([text, *notes]))
+    if rows:
+        own = [(*row, None) for row in overall.rows if all(row[0] != other[0] for other in rows)]
+        table = dataclasses.replace(overall, columns=(*overall.columns, STANDING), rows=(*own, *rows))
+        report = dataclasses.replace(report, tables=(table, *report.tables[1:]))
+    return dataclasses.replace(report, notices=(*report.notices, told))
+
+
+def _row(results: Results, row: Mapping[str, Any], names: Sequence[str], micro: bool) -> tuple[Cell, ...]:
+    """A published result in the columns of an overall score; of one over all classes, what was published of that."""
+    cells: list[Cell] = []
+    for name in names:
+        found = results.cell(row, f"{name}_micro" if micro and name != "ER" else name)
+        cells.append(Interval(*found) if isinstance(found, list) else found)
+    baseline, rank = "official baseline" if row.get("baseline") else "", row.get("rank")
+    ranked = f"rank {rank}, {results.short}" if rank is not None else ""
+    return (row["system"], *cells, ", ".join(filter(None, (baseline, ranked))) or "not official")
