@@ -55,6 +55,7 @@ ELSEWHERE = {
     "VID117": "test_core.py",
     "VID": "test_video.py",
     "QAI107": "test_items.py",
+    "QAI129": "test_items.py",
     "QAI2": "test_ruenvaqa.py",
     "QAI310": "test_item_blind.py",
     "QAI3": "test_item_audio.py",

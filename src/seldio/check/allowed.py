@@ -85,7 +85,7 @@ ALLOWED: dict[str, Allowed] = {
     "LAB308": Allowed("set", {"distance": _METRES}, least=50),
     "LAB316": Allowed("set", {"frame": _FRAMES}),
     "LAB320": Allowed("set", {"frame": _EXCHANGED, "class_id": _EXCHANGED}, columns="exchanged"),
-    "QAI121": Allowed("none", {"answer": Edit("letter or text of the same option")}),
+    **dict.fromkeys(("QAI121", "QAI128"), Allowed("none", {"answer": Edit("letter or text of the same option")})),
     **dict.fromkeys(("SYN103", "SYN105", "SYN106", "SYN107", "SYN110"), Allowed()),
     **dict.fromkeys(("SYN111", "SYN112"), Allowed("layout")),
     **dict.fromkeys(("SYN114", "SYN145"), Allowed("set", columns="one goes")),

@@ -1,6 +1,7 @@
-"""Repair right answers that are not written as their format writes them (QAI121): a letter as its text, or back.
+"""Repair right answers that are not written as their format writes them: letters as texts (QAI121), or back (QAI128).
 
-That is a guess, since ``B`` may be meant as it stands. A file is only written if nothing else of it changes.
+What ``B`` becomes is a guess, since it may be meant as it stands; what the text of one option alone becomes is none. A
+file is only written if nothing else of it changes.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ from seldio.text import plural, printable
 
 #: One repair can lay bare the next (a delimiter, then radians); more rounds than this never occur.
 ROUNDS = 6
-#: The rule whose repair writes answers in the form of their format.
-FORM = "QAI121"
+#: The rules whose repair writes answers in the form of their format.
+FORMS = ("QAI121", "QAI128")
 
 #: Checks all sources again, with these contents instead of those on disk.
 Check = Callable[[Mapping[str, bytes]], list[Examined]]
@@ -245,11 +245,14 @@ def _round(examined: Sequence[Examined], careful: Collection[str]) -> Iterator[F
                 fixed = _mended(file, format, found, path not in careful) if found else None
                 if fixed is not None and fixed.codes:
                     yield fixed
-        asked = {path for path, found in codes.items() if FORM in found and path in one.local and path not in careful}
+        asked = {
+            path: code for path, found in codes.items() for code in FORMS
+            if code in found and path in one.local and (path not in careful or CATALOGUE[code].fix == "safe")
+        }  # fmt: skip
         if asked:
             from seldio.check.answer_repair import with_answers_in_form
         for path, before, after in with_answers_in_form(one.questions, asked) if asked else ():
-            yield Fixed(path, before, after, (FORM,))
+            yield Fixed(path, before, after, (asked[path],))
 
 
 def _certain(file: TextFile, format: Dialect) -> bool:

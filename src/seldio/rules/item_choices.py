@@ -37,7 +37,19 @@ def answer_not_among_options(table: ItemTable, found: Found) -> Iterator[Finding
 
 @rule("QAI121", ERROR, "unsafe")
 def answer_in_another_form(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Answer in a form that the scorer of the benchmark does not read."""
+    """Letter as an answer where the scorer of the benchmark reads texts."""
+    if _form(table) == "text":
+        yield from _misformed(table, found)
+
+
+@rule("QAI128", ERROR, "safe")
+def text_for_a_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
+    """Text of an option as an answer where the scorer of the benchmark reads letters."""
+    if _form(table) == "letter":
+        yield from _misformed(table, found)
+
+
+def _misformed(table: ItemTable, found: Found) -> Iterator[Finding]:
     for row, right in misformed(table):
         answer, form, home = table.values("answer")[row], _form(table), formats.get(table.home, ItemFormat)
         said = f"the letter {answer}" if form == "text" else f'the text "{clipped(answer)}"'

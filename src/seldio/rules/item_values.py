@@ -5,7 +5,6 @@ What a benchmark has is data, see :mod:`seldio.benchmarks`.
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -30,36 +29,49 @@ _SHARE = 0.05
 def not_the_whole_benchmark(table: ItemFile, found: Found) -> Iterator[Finding]:
     """File that looks like all of a benchmark but differs from it."""
     known = find(table.format)
-    if known is None or not known.sizes or not table.asks or not len(table):
+    if known is None or not known.sizes or not table.asks:
         return
-    whole, total = known.sizes[0], len(table)
-    if known.numbered:
-        missing = _missing(table.values("id"), whole)
-        if missing:
-            cut = missing == [*range(missing[0], whole + 1)]
-            message = f"{total} of the {whole} questions of {known.title}: {_runs(missing)} missing"
-            hint = f"download the file again, if all are meant: a score of some is not a score of {known.title}"
-            severity = WARNING if cut and total > whole / 2 else INFO
-            yield dataclasses.replace(found(0, "id", message, hint), severity=severity)
-        return
-    if abs(total - whole) < known.near:
+    if 2 * len(table) > known.sizes[0] and (missing := _missing(known, table)) and _at_the_end(known, missing):
+        yield found(0, "id", _some(known, table, missing), "the file seems to be cut off: download it again")
+    if abs(len(table) - known.sizes[0]) < known.near:
         for field, wrong in _differences(known, table):
             message = f"the {field} counts are not those of {known.title}: {'; '.join(wrong[:4])}"
             yield found(0, field, message, "download the benchmark again")
-        if total not in known.sizes and not any("weight" in task for task in known.tasks.values()):
-            message = f"{total:,} questions, but {known.title} has {' or '.join(map(str, known.sizes))}"
+        if len(table) not in known.sizes and not any("weight" in task for task in known.tasks.values()):
+            message = f"{len(table):,} questions, but {known.title} has {' or '.join(map(str, known.sizes))}"
             yield found(0, "id", message, "download the benchmark again")
-    elif whole / 2 <= total < whole:
-        message = f"a subset: {total:,} of the {whole:,} questions of {known.title}"
-        yield dataclasses.replace(
-            found(0, "id", message, f"a score of it is not a score of {known.title}"), severity=INFO
-        )
 
 
-def _missing(ids: Sequence[str | None], count: int) -> list[int]:
-    """The numbers up to *count* that are none of the ids, where all ids are such numbers."""
+@rule("QAI129", INFO)
+def subset_of_a_benchmark(table: ItemFile, found: Found) -> Iterator[Finding]:
+    """File with a part of the questions of a benchmark."""
+    known = find(table.format)
+    if known is None or not known.sizes or not table.asks:
+        return
+    most, missing = 2 * len(table) > known.sizes[0], _missing(known, table)
+    cut = most and bool(missing) and _at_the_end(known, missing)
+    many = most and not known.numbered and len(table) <= known.sizes[0] - known.near
+    if (missing and not cut) or many:
+        hint = f"a score of them is not a score of {known.title}"
+        yield found(0, "id", _some(known, table, missing), hint)
+
+
+def _some(known: Benchmark, table: ItemTable, missing: Sequence[int]) -> str:
+    which = f": {_runs(missing)} missing" if missing else ""
+    return f"{len(table):,} of the {known.sizes[0]:,} questions of {known.title}{which}"
+
+
+def _at_the_end(known: Benchmark, missing: Sequence[int]) -> bool:
+    return list(missing) == [*range(missing[0], known.sizes[0] + 1)]
+
+
+def _missing(known: Benchmark, table: ItemTable) -> list[int]:
+    """Which of the numbers that are ids are not there, where all ids are such numbers."""
+    ids, whole = table.values("id"), range(1, known.sizes[0] + 1)
+    if not known.numbered or not ids:
+        return []
     numbers = {int(id) if id is not None and re.fullmatch("[1-9][0-9]{0,9}", id) else 0 for id in ids}
-    return [n for n in range(1, count + 1) if n not in numbers] if numbers <= {*range(1, count + 1)} else []
+    return [number for number in whole if number not in numbers] if numbers <= {*whole} else []
 
 
 def _runs(numbers: Sequence[int]) -> str:
