@@ -66,7 +66,7 @@ def _at_the_end(known: Benchmark, missing: Sequence[int]) -> bool:
 
 
 def _missing(known: Benchmark, table: ItemTable) -> list[int]:
-    """Which of the numbers that are ids are not there, where all ids are such numbers."""
+    """The numbers that are missing among the ids, where all ids are such numbers."""
     ids, whole = table.values("id"), range(1, known.sizes[0] + 1)
     if not known.numbered or not ids:
         return []
