@@ -24,7 +24,7 @@ import numpy as np
 from deep import Change, channels, field, files, relabelled
 
 from seldio import geometry
-from seldio.formats.trees import read_tree
+from seldio.catalogues.trees import read_tree
 from seldio.media.arrays import Format
 from seldio.media.intensity import SoundField
 from seldio.rules import findings

@@ -26,7 +26,7 @@ from deep_labels import ERRORS, SMALL, Scene, fit, said
 from scipy.signal import fftconvolve
 
 from seldio import geometry
-from seldio.formats.trees import read_tree
+from seldio.catalogues.trees import read_tree
 from seldio.media.intensity import SoundField
 from seldio.rules.deep_fit import LabelledClip
 from seldio.synth.recording import RATE

@@ -24,13 +24,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from seldio.catalogues.trees import read_tree
 from seldio.check.validation import validate
 from seldio.cli import app
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import open_source
 from seldio.files.entries import plain_file
 from seldio.findings import Finding, Severity, Sink, raise_errors
-from seldio.formats.trees import read_tree
 from seldio.media import recording as recordings
 from seldio.media.audio import BLOCK, Decoder, NotAudio, probe, probe_entry, read, read_header
 from seldio.media.recording import Recording

@@ -134,3 +134,30 @@ def test_names_alone_do_not_make_labels_of_outputs(tmp_path: Path) -> None:
     rows = "".join(f"{n},1,0,0.6,{(-1) ** n * 0.8},0.01\n" for n in range(200))
     (tmp_path / CLIP).write_text(rows)
     assert [group.format for group in seldio.catalogue(tmp_path).groups] == ["dcase2020-output"]
+
+
+def test_a_recording_alone_is_no_table_of_labels(tmp_path: Path) -> None:
+    (tmp_path / "kitchen.wav").write_bytes(b"1 2 3\n")
+
+    (group,) = seldio.catalogue(tmp_path / "kitchen.wav").groups
+
+    assert (group.kind, group.certainty) == ("recording", "likely")
+    with pytest.raises(seldio.UsageError, match=r"1 file called \.wav"):
+        seldio.convert(tmp_path / "kitchen.wav", tmp_path / "to.csv", "starss23")
+
+
+def test_labels_under_another_name_are_told_apart_from_other_files(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("0,1,0,10,20,150\n")
+    (tmp_path / "b.txt").write_text("0,1,0,-170,20,150\n")
+    (tmp_path / "README").write_text("labels of a room\n")
+
+    others = {group.files[0].name: group for group in seldio.catalogue(tmp_path).of("other")}
+
+    assert others["README"].doubt == ""
+    assert "labels" in others["b.txt"].doubt, "with what speaks against passing it over"
+    told = seldio.info(tmp_path)
+    assert [one["files"] for one in told["catalogue"] if one["kind"] == "other"] == [
+        [str(tmp_path / name)] for name in ("README", "b.txt")
+    ]
+    assert "README" in str(told)
+    assert "b.txt" in str(told)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from effort import examples
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_rules import ALL, Case
 from typer.testing import CliRunner
@@ -348,6 +348,7 @@ TEXT: dict[str, Callable[[list[str]], list[str]]] = {
 
 
 @given(st.sampled_from(sorted(VALUES)), st.lists(st.sampled_from(sorted(TEXT)), max_size=3, unique=True), st.booleans())
+@example("half degrees", ["a header", "commas at the end", "decimal commas"], False)
 @settings(max_examples=examples(150), deadline=None)
 def test_planted_faults_are_changed_as_the_list_says(what: str, faults: list[str], named: bool) -> None:
     with tempfile.TemporaryDirectory() as name:

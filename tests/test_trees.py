@@ -14,10 +14,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seldio import rules
+from seldio.catalogues.trees import TYPES, Tree, read_tree
 from seldio.errors import UsageError
 from seldio.findings import Finding, Severity
 from seldio.formats.datasets import DATASETS, clip_range, dataset, expected_clips
-from seldio.formats.trees import TYPES, Tree, read_tree
 from seldio.rules.collection import Collection
 from seldio.schema.clips import CLIP_SCHEMA, Clip, from_clips, to_clips
 from seldio.text import printable

@@ -27,11 +27,11 @@ from videos import NTSC, bars, begun_at, make, number, recording
 
 import seldio
 from seldio import clock
+from seldio.catalogues.trees import read_tree
 from seldio.check.validation import validate
 from seldio.errors import DataError, UsageError
 from seldio.files import open_source
 from seldio.findings import Finding
-from seldio.formats.trees import read_tree
 from seldio.media import video_packets
 from seldio.media.video import NotVideo, PictureDecoder, Video
 from seldio.rules.collection import Collection

@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: No room of any dataset is larger (metres).
-FARTHEST = 100.0
 
 
 def to_polar(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:

@@ -36,6 +36,7 @@ from seldio.catalogues.look import (
 from seldio.catalogues.parts import NamedEntry, Part
 from seldio.errors import InvalidData
 from seldio.files import Entry, Source
+from seldio.files.names import media_type
 from seldio.files.sources import is_own, own_files
 from seldio.findings import Finding, Sink
 from seldio.formats import Format, LabelFormat, TextFile, named
@@ -124,6 +125,11 @@ class Catalogue:
         """The format of questions or predictions; of several, that of the first file; None where there are none."""
         return cast("ItemFormat", self.questions[0].format) if self.questions else None
 
+    @property
+    def undecided(self) -> bool:
+        """Whether there are files that may be labels, of which nothing tells the format."""
+        return any(part.undecided for part in self.labels)
+
     @cached_property
     def groups(self) -> tuple[FileGroup, ...]:
         """Every file of the source, each in one group."""
@@ -163,7 +169,8 @@ def candidates(
 ) -> list[Entry]:
     """The files that may hold labels or questions, by their names; without *labels*, those that may hold questions."""
     if source.single or (labels and format is not None and format.holds != "events"):
-        return [entry for entry in source if not is_own(entry)]
+        told = source.single and format is None  # a recording or video, by its name
+        return [entry for entry in source if not is_own(entry) and not (told and media_type(entry.name))]
     own = format if labels else None
 
     def named(entry: Entry) -> bool:

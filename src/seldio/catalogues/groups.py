@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
+from seldio.catalogues.leftovers import leftovers
 from seldio.catalogues.look import PARQUET_SUFFIX, content
 from seldio.files import Entry, Source
+from seldio.files.names import media_type
 from seldio.files.sources import is_own
 from seldio.formats import LabelFormat
-from seldio.formats.trees import TYPES
 
 if TYPE_CHECKING:
     from seldio.catalogues import Catalogue
@@ -29,7 +30,8 @@ Kind = Literal[
     "unreadable",
     "other",
 ]
-#: How sure it is what files are: the user said so; nothing speaks against it; something else fits less; several fit.
+#: How sure it is what files are: the user said so; what they hold says it; only their names do, or something else fits
+#: less well; several things fit equally well.
 Certainty = Literal["named", "sure", "likely", "undecided"]
 _HOLDS: Mapping[str, Kind] = {"events": "labels", "items": "questions", "predictions": "predictions"}
 #: Findings that say that several layouts fit, or none.
@@ -51,6 +53,7 @@ class FileGroup:
     certainty: Certainty
     doubt: str  # what speaks against it, in a sentence; empty where nothing does
     files: tuple[Entry, ...]  # sorted by name
+    like: tuple[str, ...] = ()  # layouts of labels that files of no use look like
     clips: tuple[str, ...] | None = None  # the clip of each label file; None where their rows say which clips there are
 
 
@@ -79,12 +82,12 @@ def _told(found: Catalogue) -> Iterator[FileGroup]:
         by_name = isinstance(format, LabelFormat) and format.clips_by == "name" and format.role != "table"
         yield FileGroup(
             kind, None if format is None else format.name, "" if kind == "unreadable" else why, sure,
-            "" if about is None else about.message, files, tuple(f.clip for f in part.files) if by_name else None,
+            "" if about is None else about.message, files, clips=tuple(f.clip for f in part.files) if by_name else None,
         )  # fmt: skip
     taken = {file.entry.path for part in (*found.labels, *found.questions) for file in part.files}
     more = tuple(entry for path, entry in beside.items() if path not in taken)
     yield FileGroup("companion", None, "read with the labels next to them", "sure", "", more)
-    yield FileGroup("list", None, "tables of words", "sure", "", tuple(found.lists))
+    yield FileGroup("list", None, "with words instead of labels", "sure", "", tuple(found.lists))
 
 
 def _rest(source: Source, told: Sequence[FileGroup]) -> Iterator[FileGroup]:
@@ -93,12 +96,22 @@ def _rest(source: Source, told: Sequence[FileGroup]) -> Iterator[FileGroup]:
     kinds: dict[Kind, list[Entry]] = {"recording": [], "video": [], "description": [], "other": []}
     for entry in source:
         if entry.path not in taken:
-            type = TYPES.get(entry.name.rpartition(".")[2].lower())
+            type = media_type(entry.name)
             kind: Kind = "description" if is_own(entry) else "other"
-            kinds["recording" if type == "audio" else "video" if type == "video" else kind].append(entry)
-    why = {"recording": "its name", "video": "its name", "description": "says what the dataset is"}
-    why["other"] = "no format of seldio"
-    yield from (FileGroup(kind, None, why[kind], "sure", "", tuple(some)) for kind, some in kinds.items())
+            kinds["recording" if type == "audio" else type or kind].append(entry)
+    why: dict[Kind, str] = {"recording": "its name", "video": "its name", "description": "says what the dataset is"}
+    yield from (
+        FileGroup(kind, None, why[kind], "likely" if why[kind] == "its name" else "sure", "", tuple(kinds[kind]))
+        for kind in why
+    )
+    yield from leftover_groups(kinds["other"])
+
+
+def leftover_groups(entries: Iterable[Entry]) -> Iterator[FileGroup]:
+    """Files that are passed over, in groups that look alike."""
+    for named, like, some in leftovers(entries):
+        doubt = f"rows like those of labels ({' or '.join(like)}), but not called .csv" if like else ""
+        yield FileGroup("other", None, named, "sure", doubt, tuple(some), like)
 
 
 def as_table(groups: Sequence[FileGroup]) -> pa.Table:

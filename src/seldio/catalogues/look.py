@@ -248,7 +248,7 @@ def _told_by_tree(
     }  # fmt: skip
     if not unsure:
         return {}
-    from seldio.formats.trees import named_labels
+    from seldio.catalogues.trees import named_labels
 
     tree, labels = named_labels([file.path for group in groups.values() for file in group])
     names = {name for row in COUNTED.values() if row.related & tree.row.related for name in row.dialects}
@@ -472,6 +472,11 @@ def content(file: NamedFile) -> Content:
 def is_table(file: NamedFile, *contents: Content) -> bool:
     """Whether a file is called Parquet and holds one of *contents*."""
     return file.name.lower().endswith(PARQUET_SUFFIX) and content(file) in contents
+
+
+def begins_like_numbers(file: NamedFile) -> bool:
+    """Whether the first byte of a file is a digit, as of no question and of no table with names of its columns."""
+    return file.head(1).isdigit()
 
 
 def named_like_labels(file: NamedFile) -> bool:

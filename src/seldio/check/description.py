@@ -13,12 +13,12 @@ from seldio.check.labels import LabelGroup
 from seldio.check.validation import Examined, examine
 from seldio.errors import SeldioError
 from seldio.files.entries import plain_file
+from seldio.files.names import media_type
 from seldio.formats import Format, LabelFormat
 from seldio.formats.about import KnownDataset, Results, find, of_format
 from seldio.formats.base import UNITS
 from seldio.formats.datasets import DATASETS
 from seldio.formats.label_csv import Dialect
-from seldio.formats.trees import TYPES
 from seldio.text import clipped, listed, plural, printable
 from seldio.vocabularies import short, vocabulary
 
@@ -44,8 +44,8 @@ def describe(path: str | os.PathLike[str], format: str | None = None) -> dict[st
 
 def _media(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What is in a single recording or video; nothing for any other source, and for what cannot be read."""
-    kind = TYPES.get(os.fspath(path).rpartition(".")[2].lower())
-    if kind not in ("audio", "video") or not Path(path).is_file():
+    kind = media_type(os.fspath(path))
+    if kind is None or not Path(path).is_file():
         return {}
     from seldio.media.contents import contents
 
@@ -65,6 +65,11 @@ def description(examined: Examined, path: str | os.PathLike[str], named: bool = 
     own = [one.facts for one in examined.described.datasets] if examined.described else []
     about = [] if own else list(_recognized(examined, items))
     found |= ({"datasets": own} if own else {}) | ({"about": about} if about else {})
+    found["catalogue"] = [
+        {"kind": one.kind, "format": one.format, "files": [entry.path for entry in one.files], "evidence": one.evidence,
+         "certainty": one.certainty, "doubt": one.doubt}
+        for one in examined.catalogue
+    ]  # fmt: skip
     return found | ({"items": items} if items else {}) | ({"doubts": doubts} if doubts else {})
 
 
@@ -214,6 +219,12 @@ def as_text(description: dict[str, Any]) -> str:
             lines.append(f"  {'classes' if not number else '':<11} {count:>9,}  {printable(name)}")
     for each in description.get("media", []):
         lines += _media_text(each)
+    if passed := [one for one in description.get("catalogue", ()) if one["kind"] in ("list", "other")]:
+        lines += ["", "passed over"]
+    for one in passed:
+        names = listed([_below(name, description["path"]) for name in one["files"]], 3)
+        doubt = f"; {one['doubt']}" * bool(one["doubt"])
+        lines.append(printable(f"  {plural(len(one['files']), 'file')} {one['evidence']}: {names}{doubt}"))
     for doubt in description.get("doubts", ()):
         lines += ["", printable(doubt[:1].upper() + doubt[1:] + ".")]
     if description["findings"]:

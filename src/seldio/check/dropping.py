@@ -9,6 +9,7 @@ from seldio.check.repair import Check, Fixed
 from seldio.check.validation import Examined
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS
+from seldio.files.names import is_csv
 from seldio.files.streams import read_regular
 from seldio.formats import TextFile, cells
 from seldio.formats.detect import detect
@@ -26,7 +27,7 @@ def without_column(examined: Sequence[Examined], column: int, check: Check) -> t
     """
     questions = {file.entry.path for one in examined for part, _ in one.questions for file in part.files}
     tables = {path: real for one in examined for path, real in one.local.items()
-              if path.lower().endswith(".csv") and path not in questions}  # fmt: skip
+              if is_csv(path) and path not in questions}  # fmt: skip
     if not tables:
         raise UsageError("--drop-column: there is no label file with columns")
     changes, gone, widths = {}, list[str](), set[int]()

@@ -21,9 +21,11 @@ from seldio.check.facts import ItemFacts
 from seldio.check.reference import RUENVAQA, AnyReference
 from seldio.errors import UsageError
 from seldio.files import Source
+from seldio.files.names import is_csv
 from seldio.files.sources import Lookup
 from seldio.findings import RECORDS_SINGLY, Finding, Sink, gathered
 from seldio.formats.items import ItemReading
+from seldio.formats.mera import task_name
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.rules.collection import Reference
 from seldio.rules.item_audio import Audio, check_file
@@ -89,17 +91,12 @@ class ItemCheck:
     def _task_sink(self, file: str, sink: Sink) -> Sink:
         """*sink* without complaints about outputs that are not text, where the task does not ask for texts."""
         tasks = self.reference.tasks if isinstance(self.reference, ItemReference) else {}
-        name = task_of(file)
+        name = task_name(file)
         gold = tasks.get(name)
         texts = name.lower() == RUENVAQA.lower() if not gold else all(isinstance(right, str) for right in gold.values())
         if not self.inside or texts:
             return sink
         return lambda finding: None if finding.code == "PRD116" else sink(finding)
-
-
-def task_of(name: str) -> str:
-    """The name that MERA finds a task's file by."""
-    return name.rpartition("/")[2].rpartition(".")[0] or name.rpartition("/")[2]
 
 
 #: Suffixes under which the file of a task may have been written, by mistake too; no page and no program.
@@ -117,8 +114,8 @@ def is_submission(source: Source, found: Sequence[Part], reference: AnyReference
     """
     if not all(part.questions in (None, SUBMISSION.name) for part in found):
         return False
-    task = any(task_of(entry.name).lower() == RUENVAQA.lower() and _WRITTEN.search(entry.name) for entry in source)
-    others = any(entry.name.lower().endswith(".csv") for entry in source)  # labels, with answers among them
+    task = any(task_name(entry.name).lower() == RUENVAQA.lower() and _WRITTEN.search(entry.name) for entry in source)
+    others = any(is_csv(entry.name) for entry in source)  # labels, with answers among them
     answers = any(part.questions is not None for part in found)
     looks = task or (source.kind in ZIPPED and answers and not others)
     known = isinstance(reference, ItemReference) and bool(reference.tasks)
@@ -131,7 +128,7 @@ def check_predictions(reading: ItemReading, name: str, reference: AnyReference, 
     With *inside*, the file is one of a submission with a file for each task.
     """
     expected = reference if isinstance(reference, ItemReference) else None
-    foreign = inside and task_of(name).lower() != RUENVAQA.lower()  # another task: its answers are no letters
+    foreign = inside and task_name(name).lower() != RUENVAQA.lower()  # another task: its answers are no letters
     if expected is not None and expected.questions is not None and has_outputs(reading) and not foreign:
         strange = list(check_answered(Answered(reading, expected.questions)))
         yield from strange
@@ -149,7 +146,7 @@ def _gold(reference: ItemReference | None, name: str, foreign: bool) -> list[Ite
         return None
     if not foreign and reference.questions is not None:
         return [row for row in reference.questions.rows if isinstance(row, Item)]
-    task = reference.tasks.get(task_of(name))
+    task = reference.tasks.get(task_name(name))
     return None if not task else [Item.model_validate({"id": str(id)}) for id in task]
 
 

@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from seldio.catalogues.parts import NamedEntry, Part
-from seldio.check.items import ZIPPED, task_of
+from seldio.check.items import ZIPPED
 from seldio.check.reference import RUENVAQA, AnyReference
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Source, open_source, read_entries
+from seldio.files.names import suffix_of, written_suffix
 from seldio.findings import Finding, raise_errors
+from seldio.formats.mera import task_name
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.rules.mera_verdict import MeraPackage, mera_response, mera_verdict
 from seldio.rules.predictions import ItemReference
 from seldio.text import json_text, printable
 
 #: Files whose content counts.
-_TEXTS = (".json", ".jsonl", ".csv")
+_TEXTS = ("json", "jsonl", "csv")
 
 
 class Submission(NamedTuple):
@@ -33,14 +35,14 @@ class Submission(NamedTuple):
         known = tuple(reference.tasks) if isinstance(reference, ItemReference) else ()
         chosen = {file.entry.name for part in found if part.questions is not None for file in part.files}
         tasks = known or (RUENVAQA,)
-        texts = read_entries((entry for entry in source if entry.name.lower().endswith(_TEXTS)), lambda _: None)
+        texts = read_entries((entry for entry in source if suffix_of(entry.name) in _TEXTS), lambda _: None)
         members = dict.fromkeys((entry.name for entry in source), b"") | {entry.name: data for entry, data in texts}
         paths = {entry.name: entry.path for entry in source}
         # what is no zip, or folder to be zipped, cannot be opened
         package = MeraPackage(source.path, members if source.kind in ZIPPED else None, tasks, paths)
         files = tuple(
             NamedEntry(entry, entry.name, "") for entry in source
-            if entry.name.endswith(SUBMISSION.suffix) and (task_of(entry.name) in tasks or entry.name in chosen)
+            if written_suffix(entry.name) == "json" and (task_name(entry.name) in tasks or entry.name in chosen)
         )  # fmt: skip
         return Submission(package, (Part(files, SUBMISSION.name),) if files else ())
 
@@ -73,7 +75,7 @@ def _members(path: str | os.PathLike[str]) -> dict[str, bytes] | None:
         with open_source(path, damage) as source:
             if source.kind in ZIPPED:
                 return {entry.name: data for entry, data in read_entries(source, raise_errors)}
-            if source.kind == "file" and source.path.lower().endswith(".json"):
+            if source.kind == "file" and suffix_of(source.path) == "json":
                 return {entry.name: entry.read() for entry in source.entries}
             return None
     except InvalidData:

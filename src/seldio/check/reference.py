@@ -8,15 +8,16 @@ import re
 
 from seldio import formats
 from seldio.catalogues import Catalogue
-from seldio.catalogues.look import PARQUET_SUFFIX, suffixes, wordy
+from seldio.catalogues.look import named_like_labels, wordy
 from seldio.clock import HOP
 from seldio.errors import InvalidData, UsageError
-from seldio.files import Entry, Source, open_source, read_entries
+from seldio.files import Entry, open_source, read_entries
+from seldio.files.names import suffix_of
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, stem_of
 from seldio.formats.datasets import COUNTED, clip_range, expected_clips
 from seldio.formats.items import ItemFormat
-from seldio.formats.mera import gold_of, id_value
+from seldio.formats.mera import gold_of, id_value, task_name
 from seldio.rules.collection import Reference
 from seldio.rules.item_table import ItemFile, ItemTable
 from seldio.rules.items import repeated_id
@@ -25,7 +26,6 @@ from seldio.rules.registry import findings
 from seldio.schema.qa import Item
 from seldio.text import printable
 
-_AUDIO = (".wav", ".flac")
 #: What files are compared with: clips, questions or nothing.
 AnyReference = Reference | ItemReference | None
 #: What MERA calls its only task whose questions seldio reads.
@@ -45,15 +45,14 @@ def load(text: str) -> Reference | ItemReference:
     if match and match[1] in COUNTED:
         return Reference(text, dict.fromkeys(sorted(expected_clips(*match.groups()))))
     with open_source(text, raise_errors) as source:
-        if (found := _questions(source) if source.single else _tasks(source)) is not None:
-            return found
-        if source.kind == "file" and not text.lower().endswith((*_AUDIO, *suffixes(), PARQUET_SUFFIX)):
-            data = source.entries[0].read()
-            if formats.format_of_file(data, text) is None:
-                names = data.decode("utf-8", "replace").split()
-                return Reference(text, dict.fromkeys(_clip(name) for name in names))
-        clips = {_clip(e.name): _length(e) for e in source.entries if e.name.lower().endswith(_AUDIO)}
         told = Catalogue(source)
+        if (found := _questions(told) if source.single else _tasks(told)) is not None:
+            return found
+        if source.kind == "file" and told.undecided and not named_like_labels(source.entries[0]):
+            names = source.entries[0].read().decode("utf-8", "replace").split()
+            return Reference(text, dict.fromkeys(_clip(name) for name in names))
+        recordings = (entry for group in told.of("recording") for entry in group.files)
+        clips = {_clip(entry.name): _length(entry) for entry in recordings}
         for recording, several in _annotated(told).items() if clips else ():
             if recording in clips and recording not in several:
                 clips |= dict.fromkeys(several, clips.pop(recording))
@@ -64,16 +63,12 @@ def load(text: str) -> Reference | ItemReference:
         return Reference(text, clips or dict.fromkeys(labelled), ends, told.own)
 
 
-def _questions(source: Source) -> ItemReference | None:
+def _questions(told: Catalogue) -> ItemReference | None:
     """The questions of a single file; None where it holds none."""
-    for entry in source.entries:
-        if entry.name.lower().endswith(_AUDIO):
-            return None
-        data = entry.read()
-        format = formats.format_of_file(data, entry.name)
-        if not isinstance(format, ItemFormat):
-            return None
-        reading = format.read(data, entry.path, raise_errors)
+    source = told.source
+    if (format := told.asked) is not None:
+        entry = source.entries[0]
+        reading = format.read(entry.read(), entry.path, raise_errors)
         items = [row for row in (reading.rows if reading is not None else ()) if isinstance(row, Item)]
         if format.holds == "predictions" and not items:
             raise UsageError(
@@ -89,14 +84,14 @@ def _questions(source: Source) -> ItemReference | None:
     return None
 
 
-def _tasks(source: Source) -> ItemReference | None:
+def _tasks(told: Catalogue) -> ItemReference | None:
     """The questions of MERA's tasks; None where some file is something else."""
-    entries = source.entries
-    if not entries or not all(entry.name.lower().endswith(".json") for entry in entries):
+    source = told.source
+    if not source.entries or not all(suffix_of(entry.name) == "json" for entry in source):
         return None
     tasks, questions = {}, None
     for entry, data in read_entries(source, raise_errors):
-        gold, name = gold_of(data), _clip(entry.name)
+        gold, name = gold_of(data), task_name(entry.name)
         if gold is None:
             return None
         format = formats.format_of_file(data, entry.name) if name == RUENVAQA else None

@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from seldio import formats, rules, wings
 from seldio.catalogues import Catalogue, own_datasets
 from seldio.catalogues.parts import Part
+from seldio.catalogues.trees import Tree, read_tree
 from seldio.check import gate
 from seldio.check.labels import LabelCheck, LabelGroup
 from seldio.check.settings import Settings
 from seldio.engines import each
 from seldio.errors import MissingLibrary, MissingWing
 from seldio.files import Source
+from seldio.files.names import is_zip
 from seldio.files.sources import Lookup, is_own, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, Sink, gathered
 from seldio.formats import LabelFormat
-from seldio.formats.trees import Tree, read_tree
 from seldio.rules.audio import check_recordings
 from seldio.rules.collection import Collection, Reference, grouped
 from seldio.rules.ignored import Ignored
@@ -35,6 +36,7 @@ from seldio.rules.submissions import Misfit
 from seldio.rules.tree_media import UncheckedVideos, is_sound, is_video
 
 if TYPE_CHECKING:
+    from seldio.catalogues.groups import FileGroup
     from seldio.check.items import CheckedItems
     from seldio.check.mera import Submission
     from seldio.check.reference import AnyReference
@@ -61,6 +63,7 @@ class Examined:
     local: Mapping[str, str]  # the files on disk behind shown paths; members of archives are not among them
     described: OwnDatasets | None = None  # what the datasets say of themselves
     tree: Tree | None = None  # the tree that the files are in, where it was looked at
+    catalogue: tuple[FileGroup, ...] = ()  # every file by what it is, where facts are counted
 
 
 def validate(
@@ -142,13 +145,14 @@ def examine(
         for one in (package or run.misfit(whole), goal and goal.package):
             found += rules.findings(one) if one is not None else ()
         if not (source.single or package or goal):
-            found += rules.findings(run.ignored(list(chain(*parts)), whole, count))
+            found += rules.findings(run.ignored(sets[0], whole, count))
         told = chain.from_iterable(rules.unexplained(some, source.path) for some in (found, *apart))
         report = Report(files=count, heard=run.heard)
         kept = gate.admitted(labels, gathered(dict.fromkeys(told), RECORDS_SINGLY))
         report.add((settings or Settings()).applied(kept))
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
-        return Examined(report, tuple(labels), tuple(items), local, own, run.seen)
+        groups = tuple(chain.from_iterable(one.groups for one in sets if facts))
+        return Examined(report, tuple(labels), tuple(items), local, own, run.seen, groups)
 
 
 @dataclasses.dataclass
@@ -187,7 +191,7 @@ class _Checking:
     def submission(self, found: Sequence[Part]) -> Submission | None:
         """The submission to MERA that the source is; *found* are its parts. None is in a format of labels."""
         source, format = self.source, self.format
-        if source.streamed or (source.kind == "file" and not source.path.lower().endswith(".zip")):
+        if source.streamed or (source.kind == "file" and not is_zip(source.path)):
             return None
         from seldio.check.items import is_submission
         from seldio.formats.mera_submission import SUBMISSION
@@ -204,8 +208,7 @@ class _Checking:
         """The files of each system of a package, and those that belong to none; else all of them."""
         source = self.source
         if package is None:
-            media = source.kind == "file" and all(is_sound(entry.name) or is_video(entry.name) for entry in source)
-            return [source.restricted(()) if media and self.format is None else source]
+            return [source]
         owners = {entry.name: number for number, system in enumerate(package.systems) for entry in system.outputs}
         return [source.restricted(some) for some in grouped(source, lambda one: owners.get(one.name, -1)).values()]
 
@@ -255,14 +258,11 @@ class _Checking:
         layout = formats.named(self.format, LabelFormat) if self.format is not None else None
         return Misfit(self.source.path, misfits(self.source, clips.path, layout))
 
-    def ignored(self, parts: Iterable[Part], whole: Collection, count: int) -> Ignored:
+    def ignored(self, told: Catalogue, whole: Collection, count: int) -> Ignored:
         """The files that were left alone; *count*: how many were not."""
-        files = [file for part in parts for file in part.files]
-        taken = {entry.path for file in files for entry in (file.entry, *(beside for beside, _ in file.beside))}
-        left = [entry for entry in self.source if entry.path not in taken and not is_own(entry)]
         alone = not count and {one.code for one in self.found if one.severity is Severity.ERROR} <= {*_OF_CLIPS}
         layouts = frozenset(reading.format.name for reading in whole.readings)
-        return Ignored(self.source.path, self.source.kind, left, alone, layouts)
+        return Ignored(self.source.path, self.source.kind, told.of("other"), alone, layouts)
 
     def tree(self, collection: Collection, questions: bool) -> int:
         """Check a folder's names and recordings, or a single recording; return how many recordings were looked at."""

@@ -24,9 +24,8 @@ from seldio.formats import LabelFormat, stem_of
 from seldio.formats.cells import LIMIT
 from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
-from seldio.geometry import FARTHEST
 from seldio.schema.arrays import from_numpy, from_texts, pc, to_mask, to_numpy
-from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
+from seldio.schema.events import COLUMNS, FARTHEST, ClipFile, Origin, origin_of, with_origin
 from seldio.text import printable
 from seldio.vocabularies import Vocabulary, spelling, vocabulary
 

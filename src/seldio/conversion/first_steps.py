@@ -16,11 +16,11 @@ from seldio.conversion.losses import plan
 from seldio.conversion.outputs import clip_tables
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import open_source
+from seldio.files.names import media_type, plain_stem, suffix_of
 from seldio.files.sources import OWN
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get, stem_of
 from seldio.formats.cells import number_in
-from seldio.formats.trees import TYPES
 from seldio.schema.frames import event_table
 from seldio.schema.own_columns import GIVEN, ZEROS
 from seldio.text import clipped, listed, plural, printable
@@ -29,7 +29,6 @@ from seldio.text import clipped, listed, plural, printable
 DATASET, SPLIT = "dataset", "dev-train-own"
 #: Where a file of several clips becomes a file for each.
 _BY_CLIP = "by-clip"
-_AUDIO = tuple(f".{suffix}" for suffix, kind in TYPES.items() if kind == "audio")
 #: What is written into a command for what only a person knows.
 _ASKED = {"azimuth": "DEGREES", "elevation": "DEGREES", "distance": "METRES"}
 _UNLABELLED = (
@@ -103,7 +102,11 @@ def first_steps(path: Path) -> Iterator[str]:
     if not path.exists():
         raise UsageError(f"no such file or folder: {printable(str(path))}")
     folder = path if path.is_dir() else path.parent
-    sounds = {file.stem: file for file in sorted(folder.iterdir()) if file.suffix.lower() in _AUDIO and file.is_file()}
+    sounds = {
+        plain_stem(file.name): file
+        for file in sorted(folder.iterdir())
+        if media_type(file.name) == "audio" and file.is_file()
+    }
     labels = list(_labels(path, folder))
 
     if not labels:
@@ -164,7 +167,7 @@ def _commands(one: LabelledFile, number: int, sound: Path | None, target: str, s
     name = f"fold3_room1_mix{number:03}"
     labels, audio = (f"{DATASET}/{top}/{SPLIT}" for top in ("metadata_dev", "foa_dev"))
     folders = shlex.join([audio, labels] if sound is not None else [labels])
-    copied = shlex.join(["cp", str(sound), f"{audio}/{name}{sound.suffix.lower()}"]) if sound is not None else ""
+    copied = shlex.join(["cp", str(sound), f"{audio}/{name}.{suffix_of(sound.name)}"]) if sound is not None else ""
     if sound is None:
         yield f"# there is no recording called {printable(one.clip)}: copy it to {audio}/{name}.wav"
     if number == 1:

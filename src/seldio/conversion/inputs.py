@@ -42,7 +42,9 @@ def label_parts(
 def _labels_in(told: Catalogue, size: int | None, by_clip: bool = False) -> list[Part]:
     """The label files of a catalogue, in parts."""
     found = [part for part in told.parts(by_clip=by_clip, size=size) if part.questions is None]
-    if not found and told.source.single:  # reading it says what it is instead of labels
+    if (
+        not found and told.source.single and not told.of("recording", "video")
+    ):  # reading it says what it is instead of labels
         found = [Part((NamedEntry(entry, entry.name, ""),)) for entry in told.source]
     checked_clips(found)
     return found

@@ -32,6 +32,7 @@ from seldio.conversion.report import Conversion
 from seldio.conversion.right_answers import FEW, RightAnswers, with_choices
 from seldio.errors import DataError, InvalidData, LossError, UsageError
 from seldio.files import Source, write_bytes
+from seldio.files.names import is_zip
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats.base import Format
@@ -400,7 +401,7 @@ def _put(spool: IO[bytes], stream: BinaryIO, out: Place | BinaryIO, target: Item
     """Write what was spooled; in a zip, as MERA takes it, where the output of a submission is called one."""
     spool.seek(0)
     name = os.fspath(out) if isinstance(out, str | os.PathLike) else ""
-    if not str(name).lower().endswith(".zip"):
+    if not is_zip(str(name)):
         shutil.copyfileobj(spool, stream)
     elif target is SUBMISSION:
         stream.write(zipped({f"{RUENVAQA}.json": spool.read()}))

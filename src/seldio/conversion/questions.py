@@ -27,6 +27,7 @@ from seldio.conversion.report import QuestionsMade
 from seldio.engines import each
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source
+from seldio.files.names import is_zip
 from seldio.findings import raise_errors
 from seldio.formats import get
 from seldio.formats.items import ItemFormat
@@ -234,7 +235,7 @@ def _place(out: Place | BinaryIO, target: ItemFormat, split: str) -> Path | Bina
     if not isinstance(out, str | os.PathLike):
         return out
     path = Path(out)
-    if path.suffix.lower() == ".zip":
+    if is_zip(path.name):
         raise UsageError(f"questions are written as one file, not an archive: {printable(str(path))}")
     if not path.is_dir() and not os.fspath(out).endswith(("/", os.sep)):
         return path

@@ -15,10 +15,12 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from seldio.catalogues.look import begins_like_numbers
 from seldio.conversion.report import Conversion
 from seldio.engines import each
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import Entry, Source, atomic_write, in_the_way, make_folder, open_source, write_bytes
+from seldio.files.names import is_csv, is_lossless, suffix_of
 from seldio.files.sources import Lookup
 from seldio.findings import raise_errors
 from seldio.formats.parquet import guarded
@@ -39,8 +41,7 @@ _MARK = r"[^\s\"'`,;|<>()\[\]{}/\\]*"
 
 Place = str | os.PathLike[str]
 #: Files whose text may name recordings; labels and sound are none of them.
-TEXTS = (".json", ".jsonl", ".md", ".yaml", ".yml", ".txt", ".csv", ".tsv")
-SOUNDS = (".wav", ".flac")
+TEXTS = ("json", "jsonl", "md", "yaml", "yml", "txt", "csv", "tsv")
 #: Sample frames that are converted at a time.
 _BLOCK = 1 << 16
 #: Decibels by which recordings may be made louder or quieter, at most.
@@ -83,7 +84,7 @@ def convert_array(
     with open_source(path, raise_errors) as source:
         if source.kind not in ("folder", "file"):
             raise UsageError(f"--to {to} needs a folder or a file on disk: unpack the archive first")
-        single = source.kind == "file" and source.entries[0].name.lower().endswith(SOUNDS)
+        single = source.kind == "file" and is_lossless(source.entries[0].name)
         if gain and not (audio or single):
             raise UsageError("--gain applies to converted recordings: add --audio")
         if source.kind == "folder":
@@ -106,7 +107,7 @@ def _tree(source: Source, out: Path, work: MakingRecording, audio: bool, said: A
     if out.resolve() == Path(source.path).resolve():
         raise UsageError(f"{printable(str(out))} is the source: choose another folder with -o")
     kept = [entry for entry in source if entry.local is None or not entry.local.is_relative_to(out.resolve())]
-    own = {entry.name: entry for entry in kept if entry.name.lower().endswith(SOUNDS)}
+    own = {entry.name: entry for entry in kept if is_lossless(entry.name)}
     replaced = {name: repointed(name, to) for name in own if repointed(name, to) != name}
     if not audio:
         _check_siblings({name: (own[name], own.get(sibling)) for name, sibling in replaced.items()}, to)
@@ -223,12 +224,11 @@ def _file(source: Source, entry: Entry, out: Path, work: MakingRecording, audio:
 
 def _recordings(entry: Entry, array: Array) -> list[str]:
     """The recordings of *array* that a file of metadata names, each once."""
-    if _is_label(entry):
-        return []
-    if entry.name.lower().endswith(".parquet"):
+    held = _holds(entry)
+    if held == "table":
         texts = texts_of(_table(entry))
         return list(dict.fromkeys(path for text in texts for path in recordings(text, array)))
-    if not entry.name.lower().endswith(TEXTS):
+    if held is None:
         return []
     with entry.open() as stream:
         return list(dict.fromkeys(path for line in stream for path in recordings(_text(line), array)))
@@ -245,19 +245,22 @@ def _table(entry: Entry) -> pa.Table:
     return table
 
 
-def _is_label(entry: Entry) -> bool:
-    """Whether a csv is made of numbers: labels name no recording."""
-    return entry.name.lower().endswith(".csv") and entry.head(1) in (b"", *(b"%d" % digit for digit in range(10)))
+def _holds(entry: Entry) -> Literal["table", "text"] | None:
+    """How a file of metadata may name recordings; None for labels, which are made of numbers, and for all others."""
+    if (suffix := suffix_of(entry.name)) == "parquet":
+        return "table"
+    numbers = is_csv(entry.name) and (not entry.size or begins_like_numbers(entry))
+    return "text" if suffix in TEXTS and not numbers else None
 
 
 def _copy(entry: Entry, place: Path, to: Array, below: Path | None = None) -> None:
     """Write a file of the tree that is *below* a folder: metadata repointed, all else as it is."""
-    name = entry.name.lower()
-    if name.endswith(".parquet"):
+    held = _holds(entry)
+    if held == "table":
         data = io.BytesIO()
         pq.write_table(repointed_table(_table(entry), to), data)
         write_bytes(place, data.getvalue(), below)
-    elif name.endswith(TEXTS) and not _is_label(entry):
+    elif held == "text":
         with entry.open() as stream, atomic_write(place, below) as written:
             for line in stream:
                 written.write(repointed(_text(line), to).encode("utf-8", "surrogateescape"))

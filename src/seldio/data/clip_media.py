@@ -1,7 +1,7 @@
 """The files of a clip: its recordings by array and its video, of a dataset or found next to a label file."""
 
 # Plain strings, as in seldio.files.
-# ruff: noqa: PTH100, PTH112, PTH113, PTH118, PTH119, PTH120, PTH122
+# ruff: noqa: PTH100, PTH112, PTH113, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from seldio.catalogues.trees import read_tree
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry
 from seldio.files.entries import plain_file
+from seldio.files.names import MEDIA, plain_stem
 from seldio.files.sources import LEVELS, on_disk, on_this_machine
 from seldio.formats.datasets import TOPS
-from seldio.formats.trees import TYPES, read_tree
 from seldio.media.recording import Recording
 from seldio.schema.clips import RECORDINGS, Array, Clip
 from seldio.text import clipped, listed, plural, printable
@@ -146,12 +147,10 @@ class Media(Mapping[str, ClipMedia]):
 
 # --- beside a label file ---------------------------------------------------------------------------------
 
-_SUFFIXES = tuple(suffix for suffix, kind in TYPES.items() if kind != "metadata")
-
 
 def stem_of(path: str) -> str:
     """The name of the clip that a file is called after."""
-    return "stdin" if path == "-" else os.path.splitext(os.path.basename(path))[0]
+    return "stdin" if path == "-" else plain_stem(path) or os.path.basename(path)
 
 
 def media_of(labels: Path, audio: Path | None = None, video: Path | None = None) -> ClipMedia:
@@ -174,7 +173,7 @@ def _files_of(path: str) -> dict[str, Entry]:
     below = ""
     for _ in range(LEVELS + 1):
         rest = below.partition("/")[2]
-        names = (f"{top}{rest}{stem}.{suffix}" for top in _tops(folder, below) for suffix in _SUFFIXES)
+        names = (f"{top}{rest}{stem}.{suffix}" for top in _tops(folder, below) for suffix in MEDIA)
         there = [name for name in names if os.path.isfile(os.path.join(folder, name))]
         for clip in read_tree(there, folder).clips:
             for field, name in clip.files.items():

@@ -47,6 +47,7 @@ from seldio.data.export_table import (
 )
 from seldio.engines import cut, each
 from seldio.files import Entry
+from seldio.files.names import suffix_of
 from seldio.formats.parquet import write_parquet
 from seldio.schema.events import ClipFile, Origin, origin_of, with_origin
 from seldio.schema.streams import from_stream, to_stream
@@ -276,14 +277,10 @@ def _members(row: ClipRow) -> Iterator[tuple[str, Entry]]:
     """The names in the tar, and the files; a name goes on behind the key with what the file is."""
     for column, entry in row.media.items():
         array = "" if column == "video" else f"{row.array if column == 'audio' else column}."
-        yield f"{row.key}.{array}{_suffix(entry).lower()}", entry
+        yield f"{row.key}.{array}{suffix_of(entry.name)}", entry
     if row.labels is not None:
-        suffix = _suffix(row.labels).lower()
+        suffix = suffix_of(row.labels.name)
         yield f"{row.key}.{'labels.' if suffix == 'json' else ''}{suffix}", row.labels
-
-
-def _suffix(entry: Entry) -> str:
-    return entry.name.rpartition(".")[2]
 
 
 def _add(tar: tarfile.TarFile, name: str, file: BinaryIO) -> None:
@@ -304,14 +301,14 @@ def folder_files(plan: ExportPlan, kind: str, **_: object) -> ExportFiles:
     columns = ClipColumns.of(plan, embed=False)
     listings = {split: FolderListing(columns, kind, split, rows, plan.on_disk) for split, rows in plan.splits.items()}
     if not all(listing.tells_types() for listing in listings.values()):
-        listings = {split: dataclasses.replace(listing, suffix="parquet") for split, listing in listings.items()}
+        listings = {split: dataclasses.replace(listing, type="parquet") for split, listing in listings.items()}
     parts: list[FilePart] = []
     for split, listing in listings.items():
         for row in listing.rows:
             files = {**row.media, **({} if row.labels is None else {"labels": row.labels})}
             parts += [copied(_place(kind, split, row, name, entry), entry, split) for name, entry in files.items()]
         inputs = tuple(entry for row in listing.rows for entry in row.files)
-        parts.append(FilePart(f"{split}/metadata.{listing.suffix}", inputs, listing, split, gathered=True))
+        parts.append(FilePart(f"{split}/metadata.{listing.type}", inputs, listing, split, gathered=True))
     described = {
         name: value if name not in columns.media or _typed(kind, name) else feature(pa.string())
         for name, value in columns.described.items() if name != LABELS
@@ -333,7 +330,7 @@ def _column(kind: str, column: str) -> str:
 
 def _place(kind: str, split: str, row: ClipRow, column: str, entry: Entry) -> str:
     """Where a file goes; only files of the folder's type lie below its split, where others would be taken for it."""
-    name = f"{row.array if column == 'audio' else column}/{row.key}.{_suffix(entry)}"
+    name = f"{row.array if column == 'audio' else column}/{row.key}.{suffix_of(entry.name)}"
     return f"{split}/{name}" if _typed(kind, column) else name
 
 
@@ -341,7 +338,7 @@ def _place(kind: str, split: str, row: ClipRow, column: str, entry: Entry) -> st
 class FolderListing(Content):
     """The metadata of a split, or of some rows of it; gathered from parts.
 
-    *on_disk* is whether all files of its clips lie on disk as they are, *suffix* that of the file: jsonl or parquet.
+    *on_disk* is whether all files of its clips lie on disk as they are, *type* that of the file: jsonl or parquet.
     """
 
     columns: ClipColumns
@@ -349,7 +346,7 @@ class FolderListing(Content):
     split: str
     rows: Sequence[ClipRow]
     on_disk: bool
-    suffix: str = "jsonl"
+    type: str = "jsonl"
 
     def portable(self) -> FolderListing:
         """The same without the other clips."""
@@ -374,7 +371,7 @@ class FolderListing(Content):
 
     def __call__(self, stream: BinaryIO) -> int:
         """Write it; return the number of its rows."""
-        if self.suffix == "parquet":
+        if self.type == "parquet":
             packed: Iterable[pa.Table] = map(from_stream, self._each(_packed, _LISTING))
             pq.write_table(pa.concat_tables(packed).combine_chunks(), stream)
         else:

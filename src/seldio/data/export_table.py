@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from seldio.catalogues import Catalogue
 from seldio.data.arrow_tables import Events, conformed
 from seldio.data.clip_media import ClipMedia
 from seldio.data.index import Index
@@ -172,7 +173,7 @@ class ExportPlan:
     def items(self) -> Questions:
         """The questions about each clip."""
         found: dict[str, list[dict[str, Any]]] = {}
-        if any(entry.name.lower().endswith((".json", ".jsonl", ".csv", ".tsv", ".parquet")) for entry in self.others):
+        if Catalogue(self.index.source.restricted(self.others), labels=False).questions:
             for item, file in self.index.items.rows:
                 for clip in dict.fromkeys(self.index.clip_of(path, file) for path in item.audio):
                     if clip is not None:

@@ -23,9 +23,11 @@ from seldio import formats
 from seldio.catalogues import Catalogue, own_datasets
 from seldio.catalogues.look import (
     PARQUET_SUFFIX,
+    begins_like_numbers,
     named_like_labels,
 )
 from seldio.catalogues.parts import Part, entries_by_clip, resolved
+from seldio.catalogues.trees import TYPES, Tree, read_tree
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.item_inputs import held_items
 from seldio.conversion.outputs import clip_tables
@@ -33,12 +35,12 @@ from seldio.data.arrow_tables import ClipLabelFile, Events, Items, read_question
 from seldio.data.clip_media import PLAYED, ClipMedia, Path, media_of
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
+from seldio.files.names import media_type, suffix_of, without_suffix
 from seldio.files.sources import Lookup, is_remote, on_this_machine, remote_listing
 from seldio.findings import raise_errors
 from seldio.formats import PARQUET, Format, LabelFormat, get, stem_of
 from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.items import ItemFormat
-from seldio.formats.trees import TYPES, Tree, read_tree
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.clips import Clip, ClipTable
 from seldio.schema.events import Origin, origin_of, with_origin
@@ -96,7 +98,7 @@ class Index:
         """Whether anything is called like a recording, a video, labels or questions."""
         suffixes = (*TYPES, *(format.suffix.lstrip(".") for format in formats.ITEM_FORMATS), "parquet")
         alone = self.source.single and bool(self.source.entries)
-        known = any(name.rpartition(".")[2].lower() in suffixes for name in self.entries)
+        known = any(suffix_of(name) in suffixes for name in self.entries)
         return alone or known or any(map(named_like_labels, self.source))
 
     @property
@@ -172,7 +174,7 @@ class Index:
     def items(self) -> Items:
         """The questions, in the order of the files."""
         known = {row.metadata for row in self.tree.clips if row.layout != "loose"}
-        media = {name for name in self.entries if TYPES.get(name.rpartition(".")[2].lower()) in ("audio", "video")}
+        media = {name for name in self.entries if media_type(name) is not None}
         kept = tuple(entry for entry in self.source if entry.name not in known | media)
         return read_questions(Source(self.source.path, self.source.kind, kept), self.item_format)
 
@@ -205,8 +207,8 @@ class Index:
         there are others, all files are looked at, as neighbours tell lists of words.
         """
         named = self.item_format or self.format
-        heads = (self.entries[name].head(1) for name in self._alone)
-        if any(head and not head.isdigit() for head in heads if named is None):
+        alike = (self.entries[name] for name in self._alone if named is None)
+        if any(entry.size and not begins_like_numbers(entry) for entry in alike):
             return Catalogue(self.source)
         alone = self._alone if named is not None else frozenset[str]()
         unclear = [entry for entry in self.source if entry.name in alone or not _known(entry.name)]
@@ -269,7 +271,7 @@ def _several(format: Format | None) -> bool:
 
 def _known(name: str) -> bool:
     """Whether the name alone says what a file is, or that it cannot stand in a table."""
-    return name.rpartition(".")[2].lower() in TYPES or any("\ud800" <= one <= "\udfff" for one in name)
+    return suffix_of(name) in TYPES or any("\ud800" <= one <= "\udfff" for one in name)
 
 
 def _joined(some: Mapping[str, ClipLabelFile], more: Mapping[str, ClipLabelFile]) -> dict[str, ClipLabelFile]:
@@ -298,7 +300,7 @@ def _stem(entry: Entry) -> str:
 def _path(row: Clip) -> str:
     """The path of a clip's first file, without suffix."""
     paths = row.files
-    return paths.get("metadata", next(iter(paths.values()))).rpartition(".")[0]
+    return without_suffix(paths.get("metadata", next(iter(paths.values()))))
 
 
 # --- one clip --------------------------------------------------------------------------------------------

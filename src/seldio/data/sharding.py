@@ -88,7 +88,7 @@ def asking_loader(stream: object) -> Any:
     """The loader of torch whose ``len()`` asks for that of *stream*; None where something else asks."""
     frame = sys._getframe(2)
     loader = frame.f_locals.get("self")
-    from_torch = str(frame.f_globals.get("__name__")).partition(".")[0] in ("torch", "torchdata")
+    from_torch = str(frame.f_globals.get("__name__")).split(".", 1)[0] in ("torch", "torchdata")
     return loader if from_torch and getattr(loader, "dataset", None) is stream else None
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, Self, cast
 
 from seldio.errors import InvalidData, SeldioError
+from seldio.files.names import suffix_of
 from seldio.files.problems import guard, problem
 from seldio.files.streams import CHUNK, Inside, Packed, Stretch, open_regular, read_regular
 from seldio.findings import Sink
@@ -92,6 +93,11 @@ class Entry:
         import hashlib
 
         return self.name, self.size, int.from_bytes(hashlib.sha256(self.read()).digest()[:8])
+
+    @property
+    def unpacked(self) -> bool:
+        """Whether it is read as what is packed into a file of a folder."""
+        return suffix_of(self.path) == "gz" != suffix_of(self.name)
 
     def portable(self) -> Self:
         """The same file as another process reads it best: what is in an archive or in memory goes along.

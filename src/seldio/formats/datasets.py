@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from seldio import plugins
 from seldio.errors import UsageError
+from seldio.files.names import plain_stem, without_suffixes
 from seldio.schema.splits import TEST, TRAIN, VALIDATION, WORDS, is_name
 from seldio.text import clipped
 
@@ -91,7 +92,7 @@ class PartOf(NamedTuple):
         said = _compiled(f"(?P<part>{self.said})|{self.whole_said}", re.IGNORECASE)
         if found := [*said.finditer(f"{root}/{paths[0]}")]:
             return part.name if found[-1]["part"] else self.name, f"{found[-1][0]} in the path"
-        names = {path.rpartition("/")[2].rpartition(".")[0] for path in paths}
+        names = set(map(plain_stem, paths))
         own = frozenset[str]().union(*(split.clips for split in part.splits if split.name in self.splits))
         enough = len(names & own) >= self.least
         return (part.name, self.least_says) if enough else (self.name, self.otherwise_says)
@@ -402,12 +403,12 @@ def named_split(path: str, dialect: str = "") -> str:
     >>> [named_split(path) for path in ("metadata_dev/dev-test-tau/a.csv", "fold3_room21_mix001.csv", "a.csv")]
     ['dev-test-tau', 'dev-train-sony', '']
     """
-    *folders, last = path.replace("\\", "/").split("/")
+    *folders, _ = path.replace("\\", "/").split("/")
     for folder in reversed(folders):
         words = folder.split("-")
         if is_name("-".join(words[:2])) and len(words) <= 3:  # dev-test-sony
             return folder
-    stem = last.partition(".")[0]
+    stem = without_suffixes(path)
     for row in (of_dialect(dialect) if dialect else ()) or DATASETS:
         named = row.named("dev", stem)
         if named is not None and (split := row.split_of(named.fold, named.room)):

@@ -182,9 +182,12 @@ class _Cleaner:
         delimiter = self.delimiter(start)
         self.told = delimiter == "," or ("SYN120" in self.undone and not _thousands(self.shown))
         self.text = with_commas(self.shown, delimiter)
-        if delimiter != "," and self.told:  # rows that have commas stay
-            pairs = zip(self.shown.decode().split("\n"), self.text.decode().split("\n")[:-1], strict=False)
-            self.meant = [new if new.count(",") + 1 == self.width or "," not in old else old for old, new in pairs]
+        if delimiter != "," and self.told:  # rows that have commas stay; with all of them, the header does
+            pairs = [*zip(self.shown.decode().split("\n"), self.text.decode().split("\n")[:-1], strict=False)]
+            fits = [new.removesuffix(",").count(",") + 1 == self.width or "," not in old for old, new in pairs]
+            self.meant = [
+                new if fit and any(fits[1:] or fits) else old for (old, new), fit in zip(pairs, fits, strict=True)
+            ]
         begin = self.header(start) if not self.reshaped(start) else None
         if begin is None or not self.same_width(begin):
             return Cleaned(newline=newline, final_newline=self.final_newline)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -22,6 +23,11 @@ CYRILLIC = dict(zip("АВСЕавсе", "ABCEABCE", strict=True))
 _ID = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _INDENT = re.compile(rb'[\[{]\r?\n( +)["\[{]')
 _ONE_LINE_CONTAINER = re.compile(rb'\{\s*"(?:access|data)"\s*:')
+
+
+def task_name(path: str) -> str:
+    """The name of the task that a file with this *path* is for, as MERA's server finds it."""
+    return posixpath.splitext(posixpath.basename(path))[0]
 
 
 def gold_of(data: bytes) -> dict[Any, Any] | None:

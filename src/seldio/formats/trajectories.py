@@ -29,6 +29,7 @@ from seldio.findings import Finding, Sink
 from seldio.formats.base import TRAJECTORY, TextFile
 from seldio.formats.cells import number_in
 from seldio.reader_rules import READER_RULES
+from seldio.schema.events import FARTHEST
 from seldio.text import clipped, listed, plural
 from seldio.vocabularies import spelling, vocabulary
 
@@ -40,7 +41,7 @@ LONGEST = 86_400
 #: Rows of time, azimuth, elevation and distance; NaN is unknown.
 Track = np.ndarray[Any, np.dtype[np.float64]]
 _FIELDS = ("azimuth", "elevation", "distance")
-_RANGES = {"azimuth": (-180.0, 180.0), "elevation": (-90.0, 90.0), "distance": (0.0, geometry.FARTHEST)}
+_RANGES = {"azimuth": (-180.0, 180.0), "elevation": (-90.0, 90.0), "distance": (0.0, FARTHEST)}
 _LABELS = ("label", "class", "class_name", "sound")
 
 

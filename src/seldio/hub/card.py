@@ -17,12 +17,13 @@ import pyarrow.parquet as pq
 from huggingface_hub.utils._fixes import yaml_dump
 
 from seldio.check.description import as_text
+from seldio.files.names import in_lower_case, suffix_of
 from seldio.findings import Sink
 from seldio.formats import yaml_text
 from seldio.formats.about import bibtex
 from seldio.hub.layout import ConfigSplit, Upload, features_of, schema_of
 from seldio.rules.hub import SIZES
-from seldio.rules.hub_folder import kind_of, suffix_of
+from seldio.rules.hub_folder import kind_of
 from seldio.text import plural
 
 _FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:\r?\n)?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -280,7 +281,7 @@ def croissant(
     tables = [(_files(f"files/{part.config}/{part.split}", part.patterns, _mime(part)), _table_records(part))
               for part in parts if part.kind != "wav"]  # fmt: skip
     names = (entry.name for entry in upload.files if kind_of(entry.name) in ("wav", "mp4"))
-    suffixes = sorted({suffix_of(name) for name in names if suffix_of(name) == name.rpartition(".")[2]})
+    suffixes = sorted({suffix_of(name) for name in names if in_lower_case(name)})
     media = [(_files(f"media/{suffix}", [f"**/*.{suffix}", f"*.{suffix}"], _MIME[suffix]), _media_records(suffix))
              for suffix in suffixes]  # fmt: skip
     record["distribution"] = [repository, *(files for files, _ in (*tables, *media))]

@@ -13,12 +13,13 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet as pq
 
+from seldio.catalogues.trees import read_tree
 from seldio.check.validation import Examined
 from seldio.data.export_table import feature
 from seldio.files import Entry
+from seldio.files.names import suffix_of, without_suffixes
 from seldio.formats.label_csv import Dialect
-from seldio.formats.trees import read_tree
-from seldio.rules.hub_folder import ASIDE, kind_of, suffix_of
+from seldio.rules.hub_folder import ASIDE, kind_of
 from seldio.schema.splits import WORDS, clip_split, place, split_of
 
 #: The last part of the name of a shard.
@@ -143,7 +144,7 @@ def _config(name: str, labels: bool) -> str:
     if labels:
         return "labels"
     folders, _, last = name.rpartition("/")
-    stem = _SHARD.sub("", last.partition(".")[0])
+    stem = _SHARD.sub("", without_suffixes(last))
     words = [part for part in (*folders.split("/"), stem) if part and part not in ("data", *WORDS)]
     words = [re.sub(rf"[-_.]?\b(?:{'|'.join(WORDS)})\b", "", part).strip("-_.") or part for part in words]
     return re.sub(r"[^\w.-]", "_", "-".join(words)) or "default"

@@ -25,6 +25,7 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
 from seldio import progress, rules
 from seldio.catalogues.look import check_classes
+from seldio.catalogues.trees import read_tree
 from seldio.check.description import description
 from seldio.check.validation import examine
 from seldio.conversion.inputs import with_companions
@@ -34,15 +35,15 @@ from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, in_the_way, make_folder, open_source, write_bytes
 from seldio.files.entries import hidden
 from seldio.files.exports import MANIFEST
+from seldio.files.names import suffix_of
 from seldio.files.writing import remove_tree
 from seldio.findings import Finding, Report, Severity, Sink
 from seldio.formats.datasets import LOOSE
-from seldio.formats.trees import read_tree
 from seldio.hub.card import About, Card, croissant, made_card, read_card
 from seldio.hub.client import Unreachable, checked_commit, endpoint, hub, patiently
 from seldio.hub.layout import Upload, UploadKind, config_splits
 from seldio.hub.repository import Head, RemoteFile, checked_name, fetch, is_safe, read_head
-from seldio.rules.hub_folder import ASIDE, HubFolder, suffix_of
+from seldio.rules.hub_folder import ASIDE, HubFolder
 from seldio.text import listed, plural, printable
 
 #: Files and bytes of one commit; after a break, the next run goes on behind the last commit.

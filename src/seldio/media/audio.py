@@ -12,7 +12,7 @@ import os
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from typing import Any, BinaryIO, Literal, NamedTuple, Self
 
@@ -223,6 +223,13 @@ class _Beginning(io.BytesIO):
         if whence == os.SEEK_END:
             return super().seek(self._size + offset)
         return super().seek(offset, whence)
+
+
+def first_bytes(entry: Entry) -> bytes:
+    """The first 12 bytes of a file, which tell a container; none where it cannot be opened."""
+    with suppress(SeldioError):
+        return entry.head(12)
+    return b""
 
 
 def probe_entry(entry: Entry) -> Probe:

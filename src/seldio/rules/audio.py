@@ -6,7 +6,6 @@ recording is read once, block by block, in constant memory.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import math
 from collections import Counter
@@ -17,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from seldio.catalogues.trees import Tree
 from seldio.clock import onset
 from seldio.engines import each
 from seldio.errors import InvalidData, SeldioError
 from seldio.files import Entry
 from seldio.findings import Finding, Rule, Sink
 from seldio.formats.datasets import DatasetSpec
-from seldio.formats.trees import Tree
 from seldio.media.arrays import RATES
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, by_folder, grouped
@@ -57,9 +56,9 @@ def recording_unreadable(one: RecordingFile, found: Found) -> Iterator[Finding]:
     """Recording that is not audio, or has no samples."""
     again = "download or unpack it again"
     if one.facts is None:
-        head = b""
-        with contextlib.suppress(SeldioError):
-            head = one.entry.head(12)
+        from seldio.media.audio import first_bytes
+
+        head = first_bytes(one.entry)
         known = head[:4] in (b"RIFF", b"RIFX", b"RF64", b"fLaC", b"OggS")
         # the first bytes of a file that is not audio often reveal what it is
         start = f" (it begins with {printable(head.decode('latin-1'))})" if head and not known else ""

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Collection as Names
 from typing import NamedTuple
 
+from seldio.files.names import in_lower_case, is_csv
 from seldio.findings import SINGLY, Finding
 from seldio.formats import stem_of
 from seldio.formats.datasets import TOPS
@@ -125,7 +126,7 @@ class Renamed(NamedTuple):
 def called(collection: Collection) -> dict[str, str]:
     """The clip of each file by the name that programs look for; they do not find ``mix001.CSV``."""
     return {
-        posixpath.basename(path) if path.endswith((".CSV", ".Csv")) else posixpath.basename(clip): clip
+        posixpath.basename(path) if is_csv(path) and not in_lower_case(path) else posixpath.basename(clip): clip
         for clip, path in collection.clips.items()
     }
 

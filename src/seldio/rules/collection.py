@@ -7,11 +7,11 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from seldio.catalogues.trees import TreePlace
 from seldio.errors import InvalidData, SeldioError
 from seldio.files import Entry, Source
 from seldio.findings import Finding, Rule
 from seldio.formats.base import FileRows, LabelReading
-from seldio.formats.trees import TreePlace
 
 if TYPE_CHECKING:
     from seldio.formats.own_dataset import OwnDatasets

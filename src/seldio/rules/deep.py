@@ -15,12 +15,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from seldio.catalogues.trees import Tree
 from seldio.engines import each
 from seldio.files import Entry
 from seldio.files.sources import Lookup
 from seldio.findings import Finding, Heard, Rule, Sink, Spread
 from seldio.formats import LabelReading
-from seldio.formats.trees import Tree
 from seldio.media.arrays import Format
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.deep_causes import Verdict

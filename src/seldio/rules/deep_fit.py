@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from seldio import clock, geometry
+from seldio.catalogues.trees import Tree, TreePlace
 from seldio.errors import SeldioError
 from seldio.files import Entry
+from seldio.files.names import AUDIO
 from seldio.files.sources import Lookup
 from seldio.findings import Finding, Heard
-from seldio.formats.trees import TYPES, Tree, TreePlace
 from seldio.media.arrays import Format
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, grouped
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 LATER = {"Levels": "seldio.media.intensity"}
 FORMATS: tuple[Format, ...] = ("foa", "mic")
 #: Of recordings, the usual one first.
-_SUFFIXES = [suffix for suffix, kind in TYPES.items() if kind == "audio"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,19 +103,19 @@ def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pai
             yield Pair(clip.clip, rows, entry, places.get(entry.name), format or said)
 
 
-def _on_disk(tree: Tree, labels: TreePlace, lookup: Lookup) -> Iterator[tuple[Entry, Format | None]]:
+def _on_disk(tree: Tree, place: TreePlace, lookup: Lookup) -> Iterator[tuple[Entry, Format | None]]:
     """Recordings that are not in the source, but in their place on disk; no format if no folder implies it."""
-    below = "/".join((*labels.below, labels.stem))
-    tops = {name: top for name, top in tree.row.tops.items() if top.set == labels.set or top.set is None}
+    below = "/".join((*place.below, place.stem))
+    tops = {name: top for name, top in tree.row.tops.items() if top.set == place.set or top.set is None}
     wanted: dict[Format | None, list[str]] = {}
     for format in FORMATS:
         folders = [name for name, top in tops.items() if top.field == format] or [format]
-        wanted[format] = [f"{folder}/{path}" for folder in folders for path in dict.fromkeys((below, labels.stem))]
+        wanted[format] = [f"{folder}/{path}" for folder in folders for path in dict.fromkeys((below, place.stem))]
     if not tops:
-        wanted[None] = [f"{labels.name.rpartition('/')[0]}/{labels.stem}".lstrip("/")]
+        wanted[None] = [f"{place.name.rpartition('/')[0]}/{place.stem}".lstrip("/")]
     for shown, paths in wanted.items():
-        names = (f"{path}.{suffix}" for path in paths for suffix in _SUFFIXES)
-        entry = next(filter(None, (lookup.find(name, labels.name) for name in names)), None)
+        names = (f"{path}.{suffix}" for path in paths for suffix in AUDIO)
+        entry = next(filter(None, (lookup.find(name, place.name) for name in names)), None)
         if entry is not None:
             yield entry, shown
 

@@ -18,9 +18,10 @@ import pyarrow.json
 import pyarrow.parquet as pq
 
 from seldio.files import Entry
+from seldio.files.names import suffix_of
 from seldio.findings import Finding, Rule, Severity
 from seldio.rules.collection import Found, grouped
-from seldio.rules.hub_folder import HubFolder, kind_of, suffix_of
+from seldio.rules.hub_folder import HubFolder, kind_of
 from seldio.rules.registry import ERROR, WARNING, register, rule
 from seldio.text import clipped, listed, plural, printable
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from seldio.errors import InvalidData
 from seldio.files import Entry
+from seldio.files.names import suffix_of
 
 #: Suffixes that are one format to the Hub; the first one is its name.
 KINDS = (
@@ -20,12 +21,6 @@ KINDS = (
     ("wav", "flac", "mp3", "ogg", "opus", "m4a"), ("mp4", "mkv", "mov", "avi", "webm"),
 )  # fmt: skip
 _KIND_OF = {suffix: kind[0] for kind in KINDS for suffix in kind}
-
-
-def suffix_of(name: str) -> str:
-    """The last suffix of a file name in lower case, without its dot; empty if it has none."""
-    stem, dot, suffix = name.rpartition("/")[2].rpartition(".")
-    return suffix.lower() if dot and stem else ""
 
 
 def kind_of(name: str) -> str:

@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seldio.files import Entry
+from seldio.files.names import suffix_of
 from seldio.findings import Finding
 from seldio.rules.collection import Found
-from seldio.rules.hub_folder import HubFolder, kind_of, suffix_of
+from seldio.rules.hub_folder import HubFolder, kind_of
 from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.schema.arrays import pc
 from seldio.text import plural, printable

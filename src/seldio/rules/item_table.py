@@ -138,9 +138,9 @@ class ItemTable:
 
     def column(self, field: str) -> pa.Array:
         """A column; ``answer_meta.KEY`` is a key of the meta."""
-        name, _, key = field.partition(".")
+        name, *keys = field.split(".", 1)
         column = self.table[name].combine_chunks()
-        return pc.struct_field(column, key) if key else column
+        return pc.struct_field(column, keys) if keys else column
 
     def values(self, field: str) -> list[Any]:
         """A column as Python values."""

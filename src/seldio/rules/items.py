@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from seldio.files import name_fault
+from seldio.files.names import plain_stem
 from seldio.findings import Finding
 from seldio.rules.base import Bools
 from seldio.rules.collection import Found
@@ -186,7 +187,7 @@ def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
     for row, (extra, audio, start, end) in enumerate(zip(*columns, strict=True)):
         if extra is None or '"audio_id"' not in extra or len(audio) != 1 or start is not None or end is not None:
             continue
-        stem = audio[0].replace("\\", "/").rpartition("/")[2].rpartition(".")[0]
+        stem = plain_stem(audio[0])
         if stem and f'"audio_id": "{stem}"' in extra and extra.count('"audio_id"') == 1:
             continue  # nearly all
         name = table.extra(row).get("audio_id")

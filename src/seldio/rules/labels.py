@@ -15,6 +15,7 @@ from seldio.formats.datasets import counted
 from seldio.formats.diagnosis import headed_by
 from seldio.rules.base import POSITION, Labels
 from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
+from seldio.schema.events import FARTHEST
 from seldio.text import clipped, plural
 from seldio.vocabularies import Vocabulary, spelling, vocabulary
 
@@ -111,8 +112,6 @@ def elevation_range(labels: Labels) -> Marked:
 def distance_range(labels: Labels) -> Marked:
     """Distance below 0 or above 100 m."""
     distance = labels.column("distance")
-    from seldio.geometry import FARTHEST
-
     return (distance < 0) | (distance > FARTHEST)
 
 

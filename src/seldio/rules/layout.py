@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
 
+from seldio.catalogues.trees import Holding, Tree, TreePlace
+from seldio.files.names import media_type
 from seldio.findings import Finding
 from seldio.formats.datasets import Set
-from seldio.formats.trees import TYPES, Holding, Tree, TreePlace
 from seldio.rules.collection import Collection, Found, by_folder, grouped
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import listed, plural, printable
@@ -84,7 +85,7 @@ def empty_media(collection: Collection, tree: Tree, found: Found) -> Iterator[Fi
     """Empty audio or video file (0 bytes)."""
     empty = {
         entry.name for entry in collection.entries
-        if entry.size == 0 and TYPES.get(entry.name.rpartition(".")[2].lower()) in ("audio", "video")
+        if entry.size == 0 and media_type(entry.name) is not None
     }  # fmt: skip
     for places in by_folder((place for place in tree.places if place.name in empty), _name):
         verb = "is" if len(places) == 1 else "are"

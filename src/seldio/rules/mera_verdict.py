@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from seldio.findings import Finding
+from seldio.formats.mera import task_name
 from seldio.rules.collection import Found
 from seldio.rules.registry import ERROR, rule
 from seldio.text import clipped, printable
@@ -57,7 +58,7 @@ def mera_verdict(
     """
     if members is None:
         return [{"task": "_all", "type": "unreadable_zip"}, *({"task": task, "type": "no_task"} for task in gold)]
-    files = {posixpath.splitext(posixpath.basename(name))[0]: name for name in members}
+    files = {task_name(name): name for name in members}
     return [
         {"task": task} | error
         for task, right in gold.items()
@@ -163,7 +164,7 @@ class MeraPackage:
     def errors(self, kind: str) -> Iterator[tuple[str, str, dict[str, str]]]:
         """The validator's errors of one type: the task, the path of its file, and the error itself."""
         gold = dict.fromkeys(self.tasks)
-        files = {member.rsplit("/", 1)[-1].rsplit(".", 1)[0]: member for member in self.members or ()}
+        files = {task_name(member): member for member in self.members or ()}
         for error in mera_verdict(self.members, gold):
             if error["type"] == kind:
                 task, name = error["task"], files.get(error["task"])

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 from seldio.errors import InvalidData
 from seldio.files import Entry
+from seldio.files.names import is_csv, suffix_of
 from seldio.findings import Finding, Rule
 from seldio.formats.yaml_text import Pointer, YamlDocument, parse
 from seldio.rules.collection import Collection, Reference, grouped
 from seldio.rules.package_names import META_NAME, TASK, label_folder, prefix_of, task_of
 
-META = ".meta.yaml"
 _LABEL = re.compile(
     r"(?P<name>[^_\s./\\]+)_(?P<institute>[^_\s./\\]+)_(?P<track>task[0-9]+[A-Za-z]*)_(?P<index>[0-9]{1,9})"
 )
@@ -45,7 +45,7 @@ class PackageFile(NamedTuple):
         return self.name.rpartition("/")[2]
 
     @property
-    def stem(self) -> str:
+    def label(self) -> str:
         """The name of a meta file before ``.meta.yaml``, in any spelling."""
         return YAML_NAME.sub("", self.base)
 
@@ -55,9 +55,19 @@ class PackageFile(NamedTuple):
         return META_NAME.search(self.base) is not None
 
     @property
+    def is_rightly_named(self) -> bool:
+        """Whether it is named as the challenge asks meta files to be."""
+        return self.base == f"{self.label}.meta.yaml"
+
+    @property
     def is_csv(self) -> bool:
         """Whether it may be an output."""
-        return self.name.lower().endswith(".csv")
+        return is_csv(self.name)
+
+    @property
+    def is_report(self) -> bool:
+        """Whether it may be the technical report."""
+        return suffix_of(self.name) == "pdf"
 
     def shown(self, folder: str) -> str:
         """The path of *folder*, which contains this file, as shown to people."""
@@ -194,7 +204,7 @@ def systems(collection: Collection) -> Package:
     every = [PackageFile(prefix + entry.name, entry) for entry in collection.entries]
     files = [file for file in every if not _is_foreign(file.name)]
     # places do not matter for a single file, nor for loose meta files in a folder
-    placed = any(file.entry.name.lower().endswith(".csv") or task_of(file.entry.name) is not None for file in every)
+    placed = any(is_csv(file.entry.name) or task_of(file.entry.name) is not None for file in every)
     tree = collection.kind in ("zip", "tar") or (collection.kind == "folder" and placed)
     groups = _grouped(files) if tree else {}
     inside = {file.name for group in groups.values() for file in group}
@@ -214,7 +224,7 @@ def systems(collection: Collection) -> Package:
         loose=tuple(file for file in outside if file.is_csv),
         tasks={file.shown(task): PurePosixPath(task).name for file in every if (task := task_of(file.name))},
         whole=bool(found) and not prefix and not all(system.bare for system in found),
-        reported=any(file.name.lower().endswith(".pdf") for file in files),
+        reported=any(file.is_report for file in files),
         reference=collection.reference,
     )
 
@@ -266,15 +276,17 @@ def _sheet(folder: str, group: Sequence[PackageFile], outside: Sequence[PackageF
     label = PurePosixPath(folder).name
     files = (
         [file for file in group if file.is_meta]
-        or [file for file in outside if file.is_meta and file.stem == label]
+        or [file for file in outside if file.is_meta and file.label == label]
         or [file for file in group if file.folder == folder and YAML_NAME.search(file.base)]
     )
-    return min(files, key=lambda file: (file.folder != folder, file.base != label + META, file.name), default=None)
+    return min(
+        files, key=lambda file: (file.folder != folder, file.base != f"{label}.meta.yaml", file.name), default=None
+    )
 
 
 def _system(folder: str, group: Sequence[PackageFile], sheet: Meta | None) -> System:
     """The system in *folder*."""
-    label = PurePosixPath(folder).name or (sheet.file.stem if sheet is not None else "")
+    label = PurePosixPath(folder).name or (sheet.file.label if sheet is not None else "")
     task = task_of(folder + "/")
     csvs = grouped(group, lambda file: file.folder[len(folder) :].strip("/") if file.is_csv else None)
     outputs = {name: tuple(file.entry for file in files) for name, files in csvs.items()}
@@ -294,5 +306,5 @@ def _system(folder: str, group: Sequence[PackageFile], sheet: Meta | None) -> Sy
         output=output,
         outputs=outputs.pop(output, ()),
         elsewhere=outputs,
-        rest=tuple(file for file in group if file != taken and not file.name.lower().endswith((".csv", ".pdf"))),
+        rest=tuple(file for file in group if not (file == taken or file.is_csv or file.is_report)),
     )

@@ -10,11 +10,12 @@ from typing import Any
 
 from seldio.errors import InvalidData
 from seldio.files import Entry
+from seldio.files.names import in_lower_case
 from seldio.findings import Finding
 from seldio.rules.clip_names import CLIP_NAME
 from seldio.rules.collection import Found, grouped
 from seldio.rules.file_sets import SAME_ROWS
-from seldio.rules.package import META, YAML_NAME, Label, Meta, Package, System
+from seldio.rules.package import YAML_NAME, Label, Meta, Package, System
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import clipped, listed, plural, printable
 
@@ -98,8 +99,8 @@ def label_differs(package: Package, found: Found) -> Iterator[Finding]:
                 message = f"the output of {printable(label or '')} is in the folder {printable(system.label)}"
                 yield found(path, message, "check that it is the right output; if so, rename it")
     for meta in package.orphans:
-        if meta.label is not None and meta.label != meta.file.stem:
-            yield _differing_meta(package, meta, meta.file.stem, found)
+        if meta.label is not None and meta.label != meta.file.label:
+            yield _differing_meta(package, meta, meta.file.label, found)
 
 
 @rule("SUB207", ERROR)
@@ -185,7 +186,7 @@ def _misplaced(system: System) -> bool:
 
 def _differing(package: Package, system: System, meta: Meta, found: Found) -> Iterator[Finding]:
     """The one name of a system that differs from the others, or both where all differ."""
-    stem = meta.file.stem if meta.file.base.endswith(META) else system.label
+    stem = meta.file.label if meta.file.is_rightly_named else system.label
     if meta.label is not None and meta.label == stem != system.label:
         message = f"the folder {printable(system.label)} contains the meta file of {clipped(meta.label)}"
         yield found(system.path, message, "rename the folder, or the file and the label in it")
@@ -285,7 +286,7 @@ def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
             continue  # reported by SUB209
         kinds = ((file.entry, YAML_NAME.search(file.name)) for file in system.rest)
         odd = [(entry, "second meta file" if meta else "not read (not a CSV file)") for entry, meta in kinds]
-        capital = (entry for entry in system.outputs if not entry.name.endswith(".csv"))
+        capital = (entry for entry in system.outputs if not in_lower_case(entry.name))
         odd += [(entry, "suffix is not .csv in lower case") for entry in capital]
         lost: list[tuple[Entry, str]] = []
         for entries in system.elsewhere.values():
@@ -301,7 +302,7 @@ def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
 def package_file_name(system: System, found: Found) -> Iterator[Finding]:
     """Meta file or output that is not named LABEL.meta.yaml or LABEL.output.csv."""
     label = printable(system.label)
-    if (sheet := system.sheet) is not None and not sheet.file.base.endswith(META):
+    if (sheet := system.sheet) is not None and not sheet.file.is_rightly_named:
         message = f"{clipped(sheet.file.base)} is not a valid name for a meta file"
         yield found(message, f"rename it to {label}.meta.yaml", sheet.path)
     for entry in system.outputs:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seldio.catalogues.look import PARQUET_SUFFIX
+from seldio.catalogues.trees import Tree
 from seldio.errors import InvalidData
 from seldio.files import Entry
 from seldio.files.exports import DATA, LABELS, manifest
@@ -16,7 +17,6 @@ from seldio.files.parquet_files import parquet_file
 from seldio.findings import Finding
 from seldio.formats import TextFile
 from seldio.formats.parquet import DAMAGE, PARQUET
-from seldio.formats.trees import Tree
 from seldio.rules.collection import Collection, Found
 from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.schema.events import COLUMNS

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
+from seldio.catalogues.trees import AUDIO, Holding, Tree, TreePlace
 from seldio.findings import Finding
 from seldio.formats.datasets import Field
-from seldio.formats.trees import AUDIO, Holding, Tree, TreePlace
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import listed, plural, printable

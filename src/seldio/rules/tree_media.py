@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from seldio.catalogues.trees import AUDIO, Tree, TreePlace
 from seldio.engines import each
 from seldio.errors import MissingLibrary, MissingWing
 from seldio.files import Entry
+from seldio.files.names import MEDIA, media_type, suffix_of
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats.datasets import DatasetSpec
-from seldio.formats.trees import AUDIO, TYPES, Tree, TreePlace
 from seldio.rules.collection import Collection, Found, by_folder, grouped, probed
 from seldio.rules.registry import INFO, register, rule
 from seldio.text import listed, plural, printable
@@ -35,19 +36,19 @@ CONTAINERS = {
     "wav": ("WAV", "WAVEX", "RF64"), "flac": ("FLAC",), "ogg": ("OGG",), "opus": ("OGG",),
     "mp3": ("MP3", "MPEG"), "aif": ("AIFF",), "aiff": ("AIFF",), "w64": ("W64",),
 }  # fmt: skip
-assert set(CONTAINERS) < set(TYPES)
+assert set(CONTAINERS) < set(MEDIA)
 #: From this many files on, a fault that a whole folder shares is one finding.
 MANY = 4
 
 
 def is_sound(name: str) -> bool:
     """Whether a file is a recording that libsndfile may be able to read, by its suffix."""
-    return name.rpartition(".")[2].lower() in CONTAINERS
+    return suffix_of(name) in CONTAINERS
 
 
 def is_video(name: str) -> bool:
     """Whether a file is a video by its suffix, or a recording in a container of videos, such as ``.m4a``."""
-    return TYPES.get(name.rpartition(".")[2].lower(), "metadata") != "metadata" and not is_sound(name)
+    return media_type(name) is not None and not is_sound(name)
 
 
 @dataclasses.dataclass(frozen=True)

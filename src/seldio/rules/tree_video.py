@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from seldio.catalogues.trees import Tree
 from seldio.clock import HOP
 from seldio.engines import each
 from seldio.errors import SeldioError
 from seldio.files import Entry
 from seldio.findings import Finding, Rule
-from seldio.formats.trees import Tree
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, probed
 from seldio.rules.tree_media import TreeFile, TreeMedia, is_video

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
 
+from seldio.catalogues.trees import Tree
 from seldio.clock import centre
 from seldio.engines import each
 from seldio.findings import Finding, Sink
 from seldio.formats.datasets import DatasetSpec
-from seldio.formats.trees import Tree
 from seldio.rules.audio import check_sounds
 from seldio.rules.collection import Collection, Found, by_folder
 from seldio.rules.registry import ERROR, INFO, WARNING, rule, run

@@ -20,6 +20,8 @@ from seldio.schema.arrays import to_numpy
 from seldio.text import plural
 
 _TRIPLETS = pa.list_(pa.list_(pa.list_(pa.float64())))
+#: No room of any dataset is larger (metres).
+FARTHEST = 100.0
 #: Every column of an event table with its Arrow type, in order.
 COLUMNS: dict[str, pa.DataType] = {
     "clip": pa.dictionary(pa.int32(), pa.string()),

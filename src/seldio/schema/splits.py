@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from seldio.files.names import without_suffixes
+
 if TYPE_CHECKING:
     from seldio.schema.clips import Clip
 
@@ -66,7 +68,7 @@ def split_of(path: str) -> str:
     ['train', 'validation', 'validation', 'train']
     """
     *folders, last = path.split("/")
-    stem = last.partition(".")[0]
+    stem = without_suffixes(last)
     if (shard := shard_split(last)) is not None:
         return shard
     if is_name(stem) and (said := meaning(stem)) is not None:

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from seldio.errors import DataError, UsageError
 from seldio.files import Limits, open_source, read_entries
+from seldio.files.names import suffix_of
 from seldio.findings import raise_errors
 from seldio.formats import json_text
 from seldio.formats.csv_text import read_table, rows
@@ -134,7 +135,7 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
     """
     with open_source(path, raise_errors, _LIMITS) as source:
         alone = source.single
-        wanted = [entry for entry in source.entries if alone or entry.name.lower().endswith((".json", ".csv"))]
+        wanted = [entry for entry in source.entries if alone or suffix_of(entry.name) in ("json", "csv")]
         parts = [read_bytes(data, entry.path) for entry, data in read_entries(wanted, raise_errors)]
     if not parts:
         raise DataError(f"{printable(os.fspath(path))} holds no .json or .csv file with scores")

@@ -27,6 +27,7 @@ from seldio.data.dataset import Dataset, open_dataset
 from seldio.data.window_sources import sound_facts
 from seldio.errors import DataError, UsageError
 from seldio.files import atomic_write, write_bytes
+from seldio.files.names import suffix_of
 from seldio.formats import get
 from seldio.media.arrays import Format
 from seldio.media.audio import write_blocks
@@ -372,7 +373,7 @@ def _write_labels(
     folder: str | os.PathLike[str], inside: str, name: str, table: pa.Table, file: ClipLabelFile
 ) -> None:  # fmt: skip
     if file.table is None:
-        suffix = file.entry.name.rpartition(".")[2]
+        suffix = suffix_of(file.entry.name)
         write_bytes(Path(folder, inside, f"{name}.{suffix}"), file.entry.read(), folder)
     else:  # one clip of a table of many
         layout = get("starss23" if "distance" in table.column_names else "starss22")

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from seldio.catalogues.trees import read_tree
 from seldio.conversion.frames import class_keys, grouped, has
 from seldio.errors import UsageError
 from seldio.files import open_source, read_entries
 from seldio.findings import raise_errors
 from seldio.formats import json_text
-from seldio.formats.trees import read_tree
 from seldio.reports import json_report
 from seldio.reports.tables import Cell, Column, Interval, ScoreReport, Table, UnreliableInterval
 from seldio.schema.arrays import pc

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import posixpath
 import re
 from collections.abc import Iterator
 from fractions import Fraction
@@ -14,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seldio import clock, geometry, wings
+from seldio.catalogues.look import named_like_labels
 from seldio.check.validation import Examined, examine
 from seldio.conversion.item_inputs import read_items
 from seldio.data.clip_media import ClipMedia, Path, named_file, stem_of
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
+from seldio.files.names import plain_stem
 from seldio.files.sources import on_this_machine
 from seldio.findings import Finding, Heard, all_ranges
 from seldio.formats import LabelReading
@@ -78,7 +79,7 @@ def prediction_of(path: Path, stem: str) -> str | Source:
     if not os.path.isdir(shown):  # noqa: PTH112 - a plain string, as in seldio.files
         return os.fspath(named_file(path).path)
     with open_source(shown, lambda _: None) as source:
-        found = [entry for entry in source if stem_of(entry.name) == stem and entry.name.endswith((".csv", ".json"))]
+        found = [entry for entry in source if stem_of(entry.name) == stem and named_like_labels(entry)]
     if len(found) != 1:
         there = "no file" if not found else f"{len(found)} files"
         raise UsageError(f"{printable(shown)} has {there} of the name {clipped(stem)}: choose the file itself")
@@ -320,7 +321,7 @@ def _stems(item: Item) -> set[str]:
     """The names of the recordings that an item is about, and of what they were cut from."""
     origin = _extra(item, "cut_from", "audio")
     paths = [*item.audio, *([origin] if isinstance(origin, str) else [])]
-    return {posixpath.splitext(posixpath.basename(path.replace("\\", "/")))[0] for path in paths}
+    return set(map(plain_stem, paths))
 
 
 def _extra(item: Item, *keys: str) -> Any:

@@ -26,12 +26,12 @@ from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown
 from seldio.errors import DataError, InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
+from seldio.files.names import AUDIO
 from seldio.files.sources import LEVELS, on_disk
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import LabelFormat
 from seldio.formats.datasets import AUDIO_TOPS, named_split, of_dialect
 from seldio.formats.detect import CHOSEN, Wanted, years
-from seldio.formats.trees import TYPES
 from seldio.rules.collection import Reference
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import clip_codes, origin_of
@@ -434,9 +434,6 @@ def framed(table: pa.Table, layout: LabelFormat) -> pa.Table:
     return table if layout.hop == clock.HOP else rescaled(table, layout.hop, clock.HOP)
 
 
-_SUFFIXES = tuple(f".{suffix}" for suffix, kind in TYPES.items() if kind == "audio")
-
-
 def lengths(labels: Labels, clips: Iterable[str], recordings: str | None) -> dict[str, int]:
     """Label frames of the recordings of *clips*, as far as they are known.
 
@@ -483,7 +480,7 @@ def _recordings(labels: Mapping[str, Entry]) -> Iterator[tuple[str, Entry]]:
     for folder, wanted in by_folder.items():
         places = [(base, below, _listing(f"{base}/{below}")) for base, below in ((folder, ""), *_siblings(folder))]
         for clip, stem in wanted:
-            names = [stem + suffix for suffix in _SUFFIXES]
+            names = [f"{stem}.{suffix}" for suffix in AUDIO]
             there = ((base, below + name) for base, below, held in places for name in names if name in held)
             if found := next(filter(None, (on_disk(*place) for place in there)), None):
                 yield clip, found

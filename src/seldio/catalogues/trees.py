@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from seldio.files.names import MEDIA
 from seldio.formats.datasets import (
     AUDIO,
     LOOSE,
@@ -30,12 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["AUDIO", "TYPES", "Holding", "Tree", "TreePlace", "read_tree"]
 
-#: What files are, by their suffix.
-TYPES: dict[str, Literal["metadata", "audio", "video"]] = {
-    "csv": "metadata",
-    **dict.fromkeys(("wav", "flac", "ogg", "opus", "mp3", "m4a", "aif", "aiff", "w64"), "audio"),
-    **dict.fromkeys(("mp4", "mov", "mkv", "avi", "webm", "m4v"), "video"),
-}
+#: What files are in a tree, by their suffix.
+TYPES: dict[str, Literal["metadata", "audio", "video"]] = {"csv": "metadata", **MEDIA}
 
 
 @dataclass(frozen=True, slots=True)
