@@ -197,10 +197,10 @@ def test_scores_of_jasco_are_those_of_its_page(shared: Path) -> None:
 
 
 def test_tasks_of_so_bench_are_those_of_its_card(shared: Path) -> None:
-    text, record = seed(shared, "so-bench.txt"), about("so-bench").record
-    counts = {row["task"]: row["questions"] for row in record["lists"][0]["rows"]}
+    text = seed(shared, "so-bench.txt")
+    counts = {row["task"]: row["questions"] for row in next(about("so-bench").lists)["rows"]}
     assert counts == COUNTS
-    assert sum(counts.values()) == record["questions"]
+    assert (sum(counts.values()),) == about("so-bench").sizes
     assert all(f"{task} |\n{count:,} |" in text for task, count in counts.items())
     assert seldio.cite("so-bench").count("2606.10738") == text.count("2606.10738") == 2
     assert about("so-bench").license == ""  # the card states none
@@ -210,7 +210,7 @@ def test_the_record_of_ruenvaqa_has_what_its_page_and_metadata_say(shared: Path)
     text = seed(shared, "ruenvaqa.txt")
     meta = json.loads((shared / "data/ruenvaqa/dataset_meta.json").read_text("utf-8"))
     record = about("ruenvaqa").record
-    assert record["questions"] == meta["dataset_size"]
+    assert about("ruenvaqa").sizes[0] == meta["dataset_size"]
     assert record["facts"]["skills"].split(", ") == meta["skills"]
     assert ", ".join(meta["skills"]) in text
     assert "CC BY-NC 4.0" in meta["license"]
@@ -289,6 +289,26 @@ def test_a_tree_with_all_clips_is_complete_and_goes_into_cards_with_licence_and_
     assert About(license="cc0-1.0", citation="@misc{me}").completed(facts) == About("cc0-1.0", (), None, "@misc{me}")
     some = {**facts, "about": [{**facts["about"][0], "complete": False}]}
     assert About().completed(some) == About()  # a few files of such names may be anybody's
+
+
+def hints(path: Path) -> dict[str, str | None]:
+    return {finding.code: finding.hint for finding in seldio.validate(path).findings}
+
+
+def test_findings_about_missing_and_damaged_files_say_where_to_download_them(tmp_path: Path) -> None:
+    root = whole(tmp_path)
+    (root / "metadata_dev/dev-test-tau/fold4_room2_mix001.csv").unlink()
+    sound = root / "foa_dev/dev-test-tau/fold4_room2_mix002.wav"
+    sound.parent.mkdir(parents=True)
+    sound.write_bytes(b"")
+    (sound.parent / "fold4_room2_mix003.wav").write_bytes(b"no sound")
+    found, address = hints(root), "https://zenodo.org/records/7880637"
+    assert found["LAY108"] == f"STARSS23 has 48: {address}"
+    assert found["LAY113"] == f"download or unpack again: {address}"
+    assert found["AUD101"] == f"download or unpack it again: {address}"
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/a.wav").write_bytes(b"no sound")
+    assert hints(tmp_path / "mine")["AUD101"] == "download or unpack it again"  # nobody knows from where
 
 
 def test_a_dataset_of_ones_own_with_a_licence_is_cited_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,7 +153,7 @@ def russian(folder: Path, count: int) -> Path:
 
 
 def test_people_are_official_next_to_all_questions_and_not_next_to_some(tmp_path: Path) -> None:
-    whole = russian(tmp_path, about("ruenvaqa").record["questions"])
+    whole = russian(tmp_path, about("ruenvaqa").sizes[0])
     report = seldio.score(whole / "replies.json", whole / "test.json", baselines=True)
     assert [(row["exact_match"], row["published_as"]) for row in rows(report).values()] == [
         (0.9497, "official baseline")

@@ -48,7 +48,7 @@ def _about(known: KnownDataset) -> Iterator[str]:
         names = [f"{name} ({unit})" if unit else name for name, unit in results.columns.items()]
         by = any("by" in row for row in results.rows)
         yield from table(("system", *names, *["who"] * by), [_row(results, row, by) for row in results.rows])
-    for one in record.get("lists", ()):
+    for one in known.lists:
         yield from (f"## {one['title']}", "")
         rows = [[_cell(row[name]) for name in one["columns"]] for row in one["rows"]]
         yield from table(one["columns"], rows)

@@ -87,7 +87,7 @@ def _recognized(examined: Examined, items: Sequence[dict[str, Any]]) -> Iterator
         yield _brief(known, complete) | ({"lacking": lacking} if lacking else {})
     for group in items:
         benchmark = of_format(group["format"]) if group["holds"] == "items" else None
-        if benchmark is not None and group["ids"] == group["rows"] == benchmark.record["questions"]:
+        if benchmark is not None and group["ids"] == group["rows"] and group["rows"] in benchmark.sizes:
             yield _brief(benchmark, True)
 
 
@@ -345,7 +345,7 @@ def about_page(known: KnownDataset) -> str:
     for results in known.results:
         note = f"; {results.note}" if results.note else ""
         lines += ["", f"{results.title}{note}", *(f"  {_result(results, row)}" for row in results.rows)]
-    for one in record.get("lists", ()):
+    for one in known.lists:
         rows = (", ".join(f"{row[name]:,}" if isinstance(row[name], int) else row[name] for name in one["columns"])
                 for row in one["rows"])  # fmt: skip
         lines += ["", one["title"], *(f"  {row}" for row in rows)]

@@ -14,7 +14,7 @@ from importlib import resources
 from itertools import chain
 from typing import Any, NamedTuple
 
-from seldio import plugins
+from seldio import benchmarks, plugins
 from seldio.errors import UsageError
 from seldio.text import clipped, meant
 
@@ -68,6 +68,12 @@ class KnownDataset:
         return str(self.record.get("license", ""))
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many questions all of it has; none of what holds no questions."""
+        known = benchmarks.find(self.name)
+        return known.sizes if known is not None else ()
+
+    @property
     def download(self) -> str:
         """The address of the data; empty where none is known."""
         return str(self.record.get("download", ""))
@@ -78,6 +84,17 @@ class KnownDataset:
         found = ((each, about(each["of"]).citations[0].bibtex if "of" in each else each["bibtex"])
                  for each in self.record.get("cite", ()))  # fmt: skip
         return tuple(Citation(each["what"], bibtex.strip()) for each, bibtex in found)
+
+    @property
+    def lists(self) -> Iterator[Mapping[str, Any]]:
+        """Other tables: their ``title``, ``columns``, and rows by column."""
+        yield from self.record.get("lists", ())
+        known = benchmarks.find(self.name)
+        if known is not None and known.tasks:
+            rows = [{"task": name, **({"questions": task["weight"]} if "weight" in task else {})}
+                    for name, task in known.tasks.items()]  # fmt: skip
+            rows.sort(key=lambda row: -row.get("questions", 0))
+            yield {"title": "Tasks", "columns": list(rows[0]), "rows": rows}
 
     @cached_property
     def results(self) -> tuple[Results, ...]:
@@ -129,6 +146,12 @@ def about(name: str) -> KnownDataset:
         return found
     names = [one.name for one in every()]
     raise UsageError(f"unknown dataset {clipped(name)!r}; choose from {', '.join(names)}{meant(name, names)}")
+
+
+def with_address(said: str, name: str) -> str:
+    """*said*, and where to download the dataset or benchmark called *name*, where that is known."""
+    known = find(name)
+    return f"{said}: {known.download}" if known is not None and known.download else said
 
 
 def of_format(name: str) -> KnownDataset | None:

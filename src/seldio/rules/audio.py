@@ -54,7 +54,6 @@ _OFFSET = 0.01
 @rule("AUD101", ERROR)
 def recording_unreadable(one: RecordingFile, found: Found) -> Iterator[Finding]:
     """Recording that is not audio, or has no samples."""
-    again = "download or unpack it again"
     if one.facts is None:
         from seldio.media.audio import first_bytes
 
@@ -62,19 +61,19 @@ def recording_unreadable(one: RecordingFile, found: Found) -> Iterator[Finding]:
         known = head[:4] in (b"RIFF", b"RIFX", b"RF64", b"fLaC", b"OggS")
         # the first bytes of a file that is not audio often reveal what it is
         start = f" (it begins with {printable(head.decode('latin-1'))})" if head and not known else ""
-        yield found(f"{one.file} cannot be read as audio: {printable(one.fault or '')}{start}", again)
+        yield found(f"{one.file} cannot be read as audio: {printable(one.fault or '')}{start}", one.again)
     elif not one.facts.frames:
         header = one.facts.header
         rest = header.rest if header is not None and header.promised is None else 0
         more = f": its header was never completed, and {rest:,} bytes follow it" if rest else ""
-        yield found(f"{one.file} has no samples{more}", again)
+        yield found(f"{one.file} has no samples{more}", one.again)
 
 
 @rule("AUD102", ERROR)
 def recording_cut_off(one: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
     """Recording shorter than its header says, or an Ogg file without its last page."""
     if header.cut_off:
-        yield found(f"{one.file} ends at {header.seconds:.3f} s: {header.cut_off}", "download or unpack it again")
+        yield found(f"{one.file} ends at {header.seconds:.3f} s: {header.cut_off}", one.again)
 
 
 @rule("AUD103", ERROR)

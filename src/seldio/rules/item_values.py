@@ -13,6 +13,7 @@ from typing import Any
 from seldio import formats, plugins
 from seldio.benchmarks import Benchmark, find
 from seldio.findings import Finding
+from seldio.formats.about import with_address
 from seldio.formats.items import ItemFormat
 from seldio.rules.collection import Found
 from seldio.rules.item_table import FIELD, ItemFile, ItemTable
@@ -32,14 +33,16 @@ def not_the_whole_benchmark(table: ItemFile, found: Found) -> Iterator[Finding]:
     if known is None or not known.sizes or not table.asks:
         return
     if 2 * len(table) > known.sizes[0] and (missing := _missing(known, table)) and _at_the_end(known, missing):
-        yield found(0, "id", _some(known, table, missing), "the file seems to be cut off: download it again")
+        hint = with_address("the file seems to be cut off: download it again", known.format)
+        yield found(0, "id", _some(known, table, missing), hint)
     if abs(len(table) - known.sizes[0]) < known.near:
+        again = with_address("download the benchmark again", known.format)
         for field, wrong in _differences(known, table):
             message = f"the {field} counts are not those of {known.title}: {'; '.join(wrong[:4])}"
-            yield found(0, field, message, "download the benchmark again")
+            yield found(0, field, message, again)
         if len(table) not in known.sizes and not any("weight" in task for task in known.tasks.values()):
             message = f"{len(table):,} questions, but {known.title} has {' or '.join(map(str, known.sizes))}"
-            yield found(0, "id", message, "download the benchmark again")
+            yield found(0, "id", message, again)
 
 
 @rule("QAI129", INFO)

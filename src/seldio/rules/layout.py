@@ -8,6 +8,7 @@ from operator import attrgetter
 from seldio.catalogues.trees import Holding, Tree, TreePlace
 from seldio.files.names import media_type
 from seldio.findings import Finding
+from seldio.formats.about import with_address
 from seldio.formats.datasets import Set
 from seldio.rules.collection import Collection, Found, by_folder, grouped
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
@@ -93,7 +94,7 @@ def empty_media(collection: Collection, tree: Tree, found: Found) -> Iterator[Fi
             places,
             f"{plural(len(places), 'recording or video', 'recordings or videos')} {verb} empty (0 bytes): "
             f"{file_names(places)}",
-            "download or unpack again",
+            with_address("download or unpack again", tree.layout),
         )
 
 

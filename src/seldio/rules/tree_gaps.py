@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from seldio.catalogues.trees import AUDIO, Holding, Tree, TreePlace
 from seldio.findings import Finding
+from seldio.formats.about import with_address
 from seldio.formats.datasets import Field
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
@@ -70,7 +71,8 @@ def recording_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Findi
     for set, fields in has:
         for gap in _gaps(tree, set, fields, AUDIO):
             what = "video without a recording" if set == "eval" else "labels or video without a recording"
-            yield found(gap.files(sorted(fields)), f"{what} for {gap}: {gap.names}", "unpack the recordings again")
+            hint = with_address("download or unpack the recordings again", tree.layout)
+            yield found(gap.files(sorted(fields)), f"{what} for {gap}: {gap.names}", hint)
 
 
 @rule("LAY104", WARNING)
@@ -137,7 +139,7 @@ def clip_missing(collection: Collection, tree: Tree, found: Found) -> Iterator[F
                 collection.path,
                 f"{count.split} has {count.there} of {count.total} clips: {listed(count.missing)} "
                 f"{'is' if len(count.missing) == 1 else 'are'} missing",
-                f"{tree.row.title} has {count.total}",
+                with_address(f"{tree.row.title} has {count.total}", tree.layout),
             )
 
 
@@ -152,4 +154,5 @@ def part_of_data_set(collection: Collection, tree: Tree, found: Found) -> Iterat
         parts.append(evaluation)
     if parts:
         counted = ", ".join(f"{part.there or 'none'} of {part.total} clips of {part.split}" for part in parts)
-        yield found(collection.path, f"part of {tree.row.title}: {counted}", "fine if intended")
+        hint = with_address("fine if intended, else download the rest", tree.layout)
+        yield found(collection.path, f"part of {tree.row.title}: {counted}", hint)

@@ -59,6 +59,14 @@ class TreeFile(Generic[Facts]):
     place: TreePlace
     facts: Facts | None = None  # None if it cannot be read
     fault: str | None = None  # why not
+    dataset: str = dataclasses.field(default="", kw_only=True)  # that its tree is
+
+    @property
+    def again(self) -> str:
+        """What to do where it is damaged."""
+        from seldio.formats.about import with_address  # which reads files
+
+        return with_address("download or unpack it again", self.dataset)
 
     @property
     def path(self) -> str:
@@ -127,7 +135,7 @@ class TreeAudio(TreeMedia[RecordingFile, "Probe"]):
         entries = [self.entries[place.name] for place in self.places]
         headers = each(probed, entries, batch=64, what="reading headers", key=attrgetter("stamp"))
         files = zip(entries, self.places, headers, strict=True)
-        self.all = [RecordingFile(entry, place, *header) for entry, place, header in files]
+        self.all = [RecordingFile(entry, place, *header, dataset=tree.layout) for entry, place, header in files]
         self.readable = [(one, one.facts) for one in self.all if one.facts is not None and one.facts.frames]
         #: those with all the samples that their headers declare, by name
         self.whole = {one.place.name: (one, header) for one, header in self.readable if not header.cut_off}

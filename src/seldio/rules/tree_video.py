@@ -90,7 +90,9 @@ class TreeVideo(TreeMedia[VideoFile, VideoFacts]):
             lengths.append(max((probe.seconds for probe in probes if probe and not probe.cut_off), default=None))
         facts = each(_facts, tasks, batch=8, what="reading the packets of videos", key=attrgetter("stamp"))
         rows = zip(tasks, self.places, facts, lengths, strict=True)
-        self.all = [VideoFile(task.entry, place, *found, length) for task, place, found, length in rows]
+        self.all = [
+            VideoFile(task.entry, place, *found, length, dataset=tree.layout) for task, place, found, length in rows
+        ]
         self.readable = [(one, one.facts) for one in self.all if one.facts is not None]
 
 

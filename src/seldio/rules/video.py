@@ -31,7 +31,7 @@ _SAME_RATE = 1e-5
 def video_unreadable(one: VideoFile, found: Found) -> Iterator[Finding]:
     """Video that cannot be read, or has no video frames."""
     if one.facts is None and not one.is_recording:
-        yield found(f"{one.file} cannot be read as video: {printable(one.fault or '')}", "download it again")
+        yield found(f"{one.file} cannot be read as video: {printable(one.fault or '')}", one.again)
 
 
 @rule("VID102", ERROR)
@@ -41,7 +41,7 @@ def video_cut_off(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[F
         promised = f" of {facts.promised:,}" if facts.promised > facts.frames else ""
         why = f" ({printable(facts.fault)})" if facts.fault else ""
         message = f"{one.file} ends after {facts.frames:,}{promised} frames, at {facts.end:.3f} s{why}"
-        yield found(message, "download it again")
+        yield found(message, one.again)
 
 
 def _size(row: DatasetSpec, one: VideoFile, facts: VideoFacts) -> str | None:
@@ -168,7 +168,7 @@ def picture_damaged(watched: WatchedVideo, found: Found) -> Iterator[Finding]:
     if (gone := facts.frames - pictures.there) > 0:
         why = f" ({printable(pictures.fault)})" if pictures.fault else ""
         message = f"{gone:,} of {plural(facts.frames, 'frame')} of {one.file} cannot be decoded{why}"
-        yield found(message, "download it again")
+        yield found(message, one.again)
 
 
 @rule("VID202", WARNING)

@@ -23,19 +23,19 @@ class _Published:
 
     @property
     def noun(self) -> str:
-        return "question" if "questions" in self.known.record else "clip"
+        return "question" if self.known.sizes else "clip"
 
     @property
     def clips(self) -> frozenset[str]:
         return expected_clips(self.known.name, self.results.split) if self.noun == "clip" else frozenset()
 
     def __str__(self) -> str:
-        count = len(self.clips) or self.known.record["questions"]
+        count = len(self.clips) or self.known.sizes[0]
         return f"{self.results.split} of {self.known.name} ({plural(count, self.noun)})"
 
     def over(self, scored: Collection[str]) -> bool:
         """Whether they are over what was scored."""
-        return self.clips == {*scored} if self.clips else len({*scored}) == self.known.record["questions"]
+        return self.clips == {*scored} if self.clips else len({*scored}) == self.known.sizes[0]
 
 
 def with_baselines(report: ScoreReport, scored: Collection[str], changed: Sequence[str] = ()) -> ScoreReport:
