@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import random
 import re
+import tarfile
 import tomllib
 import wave
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +23,7 @@ from seldio.cli import app
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import open_source
 from seldio.files.entries import plain_file
-from seldio.findings import Finding, raise_errors
+from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats.own_dataset import OwnDataset
 from seldio.media.audio import write_wav
 from seldio.media.recording import Recording
@@ -523,3 +525,89 @@ def test_new_leaves_the_names_of_class_numbers_to_people(tmp_path: Path) -> None
     assert new(tmp_path, "--azimuth", "clockwise", "--write")[0] == 0
     assert [*tomllib.loads((tmp_path / "dataset.toml").read_text())["classes"]] == ["class 0", "class 1", "class 2"]
     assert codes(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace(",", ";"),
+        lambda text: text.replace(",", ";").replace(".", ","),
+        lambda text: text.replace(",", "\t"),
+        lambda text: re.sub(r"[a-z][a-z ]*", lambda match: f'"{match[0]}"', text),
+        lambda text: re.sub(r"[^,\n]+", lambda match: f'"{match[0]}"', text).replace("\n", "\r\n"),
+    ],
+    ids=["semicolons", "decimal commas", "tabs", "names in quotes", "all in quotes"],
+)
+def test_columns_are_read_however_they_are_written(yard: Path, change: Callable[[str], str]) -> None:
+    (yard / "train/a.csv").write_text(change(A))
+    assert codes(yard) == []
+    assert rows(seldio.read(yard / "train/a.csv")) == ROWS
+    for old, new_text, code in (("dog bark,271", "dgo bark,271", "LAB102"), ("271", "27!", "SYN130")):
+        text = change(A.replace(old, new_text))
+        (yard / "train/a.csv").write_text(text)
+        (fault,) = found(yard)
+        assert (fault.code, fault.line) == (code, 3)
+        assert fault.value == new_text.partition(",")[0]
+        assert text.splitlines()[2].index(fault.value) + 1 == fault.column
+
+
+def test_a_class_with_a_comma_is_read_from_quotes(yard: Path) -> None:
+    (yard / "dataset.toml").write_text(ABOUT.replace('"dog bark"', '"bark, of a dog"'), "utf-8")
+    (yard / "train/a.csv").write_text(A.replace("dog bark", '"bark, of a dog"'))
+    assert codes(yard) == []
+    assert rows(seldio.read(yard / "train/a.csv")) == ROWS
+    (yard / "train/a.csv").write_text(HEAD + '0.0,"meow, of a cat",270,1.5\n')
+    (fault,) = found(yard)
+    assert (fault.code, fault.column, fault.value) == ("LAB102", 6, "meow, of a cat")
+    assert fault.message == "meow, of a cat is not a class of yard"
+
+
+@pytest.mark.parametrize("sign", [";", "\t", ","])
+def test_new_reads_tables_however_they_are_written(tmp_path: Path, sign: str) -> None:
+    lines = [["time", "label", "azimuth"], ["0.0", '"dog, big"', "10"], ["0.1", "cat", "11"], ["0.2", "cat"], ["0.3"]]
+    (tmp_path / "a.csv").write_text("".join(sign.join(line) + "\n" for line in lines))
+    code, text = new(tmp_path)
+    assert code == 0
+    assert "label    class_name: dog, big, cat\n" in text
+    assert '  0.0,"dog, big",10  is  frame 0, dog, big, azimuth -10 (right)' in text
+    assert (
+        f"# 2 rows with more or fewer cells than the header, left out here: {tmp_path}/a.csv:4, {tmp_path}/a.csv:5"
+        in text
+    )
+    assert new(tmp_path / "a.csv", "--azimuth", "clockwise", "--write")[0] == 0
+    assert [(one.code, one.line) for one in found(tmp_path) if one.severity is Severity.ERROR] == [
+        ("SYN121", 4),
+        ("SYN121", 5),
+    ]
+
+
+def test_new_proposes_no_list_beside_labels(yard: Path, tmp_path: Path) -> None:
+    (yard / "dataset.toml").unlink()
+    (yard / "rooms.csv").write_text("room,floor\nkitchen,wood\nhall,stone\n")
+    code, text = new(yard)
+    assert (code, "columns that no format has: time,label,azimuth,distance" in text) == (0, True)
+    assert f"# 1 file with other columns, passed over: {yard}/rooms.csv" in text
+    (tmp_path / "known").mkdir()
+    (tmp_path / "known/fold1.csv").write_text("0,1,0,10,20,150\n1,1,0,11,20,150\n")
+    (tmp_path / "known/rooms.csv").write_text("room,floor\nkitchen,wood\nhall,stone\n")
+    assert "# 1 label file (starss23)" in new(tmp_path / "known")[1]
+
+
+def test_new_says_how_an_archive_is_unpacked(yard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with zipfile.ZipFile("a.zip", "w") as archive:
+        archive.write(yard / "train/a.csv", "a.csv")
+    with tarfile.open("b.tar.gz", "w:gz") as packed:
+        packed.add(yard / "train/a.csv", "a.csv")
+    for name, command in (("a.zip", "unzip a.zip -d a"), ("b.tar.gz", "tar -xf b.tar.gz -C b")):
+        code, text = new(name)
+        assert (code, command in text.splitlines()) == (0, True)
+        assert text.endswith(f"seldio new {name[0]}\n")
+
+
+def test_columns_in_two_orders_are_proposed_once(yard: Path) -> None:
+    (yard / "dataset.toml").unlink()
+    (yard / "train/a.csv").write_text("label,distance,time,azimuth\ndog bark,1.5,0.0,270\ndog bark,1.5,0.1,271\n")
+    text = new(yard)[1]
+    assert "# 2 label files with columns that no format has" in text
+    assert "azimuth   azimuth, degrees: 10 to 355" in text

@@ -50,18 +50,18 @@ class LabelledFile(NamedTuple):
 
 
 def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
-    """The lines that propose a ``dataset.toml`` for a folder of tables that no format has; empty where there are none.
+    """The lines that propose a ``dataset.toml`` for tables that no format has; empty where there are none.
 
     Args:
-        path: the folder.
+        path: the folder, or a file of it; of an archive, the lines unpack it.
         said: the fields of :class:`seldio.conversion.new_dataset.SaidOfColumns`, numbers as ``FIELD=VALUE``.
         write: whether it is written.
 
     Raises:
         UsageError: it cannot be written, or what is *said* makes no sense.
     """
-    if not path.is_dir():
-        return []
+    if not path.exists():
+        raise UsageError(f"no such file or folder: {printable(str(path))}")
     from seldio.conversion.new_dataset import NewDataset, SaidOfColumns, as_toml
 
     for option, words in (
@@ -77,6 +77,12 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
             raise UsageError(f"seldio new --given {clipped(text)}: write FIELD=VALUE, such as elevation=0")
         given[name] = number_in(value)
     with open_source(path, raise_errors) as source:
+        if source.archived:
+            to = str(path.with_name(stem_of(stem_of(path.name))))
+            unpack = ["unzip", str(path), "-d", to] if source.kind == "zip" else ["tar", "-xf", str(path), "-C", to]
+            made = [] if source.kind == "zip" else [shlex.join(["mkdir", "-p", to])]
+            return ["# an archive is read, but not written into: unpack it first", *made, shlex.join(unpack),
+                    shlex.join(["seldio", "new", to])]  # fmt: skip
         found = NewDataset(source, SaidOfColumns(**{**said, "given": given}))
         if not found.tables:
             if write:
@@ -99,8 +105,6 @@ def first_steps(path: Path) -> Iterator[str]:
         UsageError: there is no such file or folder.
         InvalidData: labels cannot be read.
     """
-    if not path.exists():
-        raise UsageError(f"no such file or folder: {printable(str(path))}")
     folder = path if path.is_dir() else path.parent
     sounds = {
         plain_stem(file.name): file

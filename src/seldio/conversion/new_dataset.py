@@ -5,6 +5,8 @@ What values and names tell is proposed; what stands in no file, such as the dire
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from collections import Counter
@@ -25,8 +27,9 @@ from seldio.files.sources import OWN
 from seldio.findings import raise_errors
 from seldio.formats import TextFile
 from seldio.formats.cells import from_utf16, numeric
-from seldio.formats.diagnosis import plain_lines
+from seldio.formats.label_csv import COMMA
 from seldio.formats.own_dataset import OwnDataset, parsed
+from seldio.formats.plain_csv import PlainCsv, delimiter_of, first_line
 from seldio.media.audio import probe_entry
 from seldio.media.heard import array_heard
 from seldio.schema.own_columns import FIELDS
@@ -77,7 +80,14 @@ class UnknownTable(NamedTuple):
 
     entry: Entry
     header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str, ...], ...]  # those as wide as the header
+    odd: tuple[int, ...] = ()  # the lines of those that are not
+
+    @property
+    def known(self) -> int:
+        """How many of its columns are called like fields of labels."""
+        names = {_plain_title(title) for title in self.header}
+        return sum(not names.isdisjoint(pattern.split("|")) for pattern in _TITLES.values())
 
 
 class ProposedColumn(NamedTuple):
@@ -115,7 +125,9 @@ class NewDataset:
     def __init__(self, source: Source, said: SaidOfColumns) -> None:
         self.source, self.said = source, said
         catalogue = Catalogue(source)
-        self.tables = list(_tables(catalogue))
+        found = list(_tables(catalogue))
+        #: those with the columns of most label files, in the order of the first; and all others
+        self.tables, self.other = _alike(found)
         self.sounds = [entry for one in catalogue.of("recording") for entry in one.files]
 
     @cached_property
@@ -124,8 +136,7 @@ class NewDataset:
         if not self.tables:
             return []
         first = self.tables[0].header
-        alike = [table for table in self.tables if table.header == first]
-        cells = [tuple(row[at] for table in alike for row in table.rows) for at in range(len(first))]
+        cells = [tuple(row[at] for table in self.tables for row in table.rows) for at in range(len(first))]
         told = _told(self.said.columns, first)
         free = [title for title in first if title not in told]
         found = {title: one for one in _TITLES for title in _best(one, free, dict(zip(first, cells, strict=True)))}
@@ -139,16 +150,10 @@ class NewDataset:
             columns.append(ProposedColumn(title, name or None, unit or _unit(name, title, values), values))
         return columns
 
-    @property
-    def other(self) -> list[UnknownTable]:
-        """The label files with another header than the first."""
-        return [table for table in self.tables if table.header != self.tables[0].header]
-
     @cached_property
     def classes(self) -> list[str]:
         """The names in the column of classes, sorted."""
-        at = next((at for at, one in enumerate(self.columns) if one.field == "class_name"), None)
-        names = {row[at] for table in self.tables for row in table.rows if len(row) > at} if at is not None else set()
+        names = {name for one in self.columns if one.field == "class_name" for name in one.values}
         found = sorted(names) or [f"class {number}" for number in self._numbers]
         return found if len(found) <= _CLASSES else []
 
@@ -188,9 +193,15 @@ class NewDataset:
         return _splits(table.entry for table in self.tables)
 
     @property
+    def _folder(self) -> Path:
+        """Where the dataset lies."""
+        place = Path(self.source.path)
+        return place if place.is_dir() else place.parent
+
+    @property
     def name(self) -> str:
         """What the dataset is called."""
-        folder = re.sub(r"[^\w .-]", "-", Path(self.source.path).resolve().name).strip(" .-")
+        folder = re.sub(r"[^\w .-]", "-", self._folder.resolve().name).strip(" .-")
         return self.said.name or folder or "dataset"
 
     @property
@@ -227,7 +238,9 @@ class NewDataset:
                f"{','.join(self.tables[0].header)}")  # fmt: skip
         if self.other:
             paths = listed([table.entry.path for table in self.other])
-            yield f"# {plural(len(self.other), 'file')} with another header: {paths}"
+            yield f"# {plural(len(self.other), 'file')} with other columns, passed over: {paths}"
+        if odd := [f"{table.entry.path}:{line}" for table in self.tables for line in table.odd]:
+            yield f"# {plural(len(odd), 'row')} with more or fewer cells than the header, left out here: {listed(odd)}"
         width = max(len(one.header) for one in self.columns)
         for one in self.columns:
             yield f"#   {one.header:<{width}}  {printable(str(one))}"
@@ -245,22 +258,22 @@ class NewDataset:
         if not {"frame", "onset"} & {one.field for one in self.columns}:
             return
         table = self.tables[0]
-        data = "\n".join(",".join(row) for row in (table.header, *table.rows[:_SHOWN])).encode() + b"\n"
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([table.header, *table.rows[:_SHOWN]])
         ways = ("clockwise", "counter-clockwise") if [*self.open_questions] else (self.said.azimuth,)
         for way in ways if any(one.field == "azimuth" for one in self.columns) else (None,):
             chosen = NewDataset.__new__(NewDataset)
             chosen.source, chosen.tables, chosen.sounds = self.source, self.tables, []
             chosen.said = SaidOfColumns(self.said.name, self.said.columns, way, self.said.zero, self.said.given)
             own = OwnDataset(OWN, "", parsed(as_toml(chosen.record).encode(), OWN)[0])
-            file = TextFile(table.entry.path, table.entry.name, "clip", data)
+            file = TextFile(table.entry.path, table.entry.name, "clip", text.getvalue().encode())
             layout = own.layout(file, raise_errors)
             if layout is None:
                 return
             rows = layout.read([file], raise_errors).table
             yield f"read {way}:" if len(ways) > 1 and way else "read so:"
-            yield from (
-                f"  {','.join(row)}  is  {said}" for row, said in zip(table.rows, _said(rows, own), strict=False)
-            )
+            shown = text.getvalue().splitlines()[1:]
+            yield from (f"  {row}  is  {said}" for row, said in zip(shown, _said(rows, own), strict=False))
 
     def write(self) -> Path:
         """Write the file into the folder.
@@ -270,7 +283,7 @@ class NewDataset:
         """
         if questions := [*self.open_questions]:
             raise UsageError("; ".join(questions))
-        return _written(self.record, Path(self.source.path))
+        return _written(self.record, self._folder)
 
 
 def write_known(path: str, format: str | None = None) -> Path:
@@ -310,14 +323,33 @@ def _written(record: Mapping[str, Any], folder: Path) -> Path:
 
 
 def _tables(catalogue: Catalogue) -> Iterator[UnknownTable]:
-    """The tables with a header that are of no known format."""
-    unknown = (one for one in catalogue.of("labels", "list") if one.format is None)
+    """The tables with a header that are of no known format; lists of words only where there are no labels."""
+    known = any(one.format is not None for one in catalogue.of("labels"))
+    unknown = (one for one in catalogue.of("labels", *(() if known else ("list",))) if one.format is None)
     for entry in sorted((entry for one in unknown for entry in one.files), key=lambda entry: entry.name):
         data = entry.read()
-        text = from_utf16(data) or plain_lines(data).decode(errors="replace")
-        rows = [tuple(cell.strip().strip('"') for cell in line.split(",")) for line in text.split("\n") if line.strip()]
-        if rows and not any(map(numeric, rows[0])) and len(rows[0]) > 1:
-            yield UnknownTable(entry, rows[0], tuple(row for row in rows[1:] if len(row) == len(rows[0])))
+        data = text.encode() if (text := from_utf16(data)) is not None else data
+        plain = PlainCsv(data, delimiter_of(first_line(data)))
+        lines = [(n, line) for n, line in enumerate(plain.data.decode().split("\n"), 1) if line.strip()]
+        rows = [(n, tuple(cell.replace(COMMA, ",").strip() for cell in line.split(","))) for n, line in lines]
+        header = rows[0][1] if rows else ()
+        if len(header) > 1 and not any(map(numeric, header)):
+            whole = tuple(row for _, row in rows[1:] if len(row) == len(header))
+            yield UnknownTable(entry, header, whole, tuple(n for n, row in rows if len(row) != len(header)))
+
+
+def _alike(found: Sequence[UnknownTable]) -> tuple[list[UnknownTable], list[UnknownTable]]:
+    """The tables with the columns that most look like those of labels, each in the order of the first; and others."""
+    kinds: dict[frozenset[str], list[UnknownTable]] = {}
+    for table in found:
+        kinds.setdefault(frozenset(table.header), []).append(table)
+    best = max(kinds.values(), key=lambda some: (some[0].known, len(some)), default=[])
+    places = [[table.header.index(title) for title in best[0].header] for table in best]
+    ordered = [
+        table._replace(header=best[0].header, rows=tuple(tuple(row[at] for at in place) for row in table.rows))
+        for table, place in zip(best, places, strict=True)
+    ]
+    return ordered, [table for table in found if not any(table is one for one in best)]
 
 
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
@@ -341,11 +373,16 @@ def _told(columns: Iterable[str], header: Sequence[str]) -> dict[str, tuple[str,
     return found
 
 
+def _plain_title(title: str) -> str:
+    """How a column is called, without its unit and signs."""
+    return re.sub(r"[\W_]+", "", _UNIT.sub("", title).lower())
+
+
 def _best(field: str, titles: Sequence[str], cells: Mapping[str, Sequence[str]]) -> list[str]:
     """The column that is called like a *field* and holds values of its kind; none or one."""
     for pattern in _TITLES[field].split("|"):
         for title in titles:
-            name = re.sub(r"[\W_]+", "", _UNIT.sub("", title).lower())
+            name = _plain_title(title)
             words = not all(map(numeric, cells[title]))
             if name == pattern and bool(cells[title]) and words == (field == "class_name"):
                 return [title]

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from seldio.formats.bad_rows import BadRows
 
 
+#: Stands for a comma in a cell of a dataset's own columns, which rows of bare cells cannot hold.
+COMMA = "\ue000"
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class column:  # noqa: N801 - reads as a word in the table of dialects
     """One column of a dialect: the field it holds and its kind.
@@ -108,7 +112,12 @@ class Dialect(LabelFormat):
 
     def read(self, files: Sequence[TextFile], sink: Sink) -> LabelReading:
         """See :meth:`LabelFormat.read`."""
-        parts = [CsvPart(self, file) for file in files]
+        if self.own:
+            from seldio.formats.plain_csv import part_of
+
+            parts = [part_of(self, file) for file in files]
+        else:
+            parts = [CsvPart(self, file) for file in files]
         parsed = _parse_all(self, parts)
         if parsed is None:
             from seldio.formats.bad_rows import BadRows
@@ -340,6 +349,8 @@ def _reading(dialect: Dialect, parts: list[CsvPart], parsed: pa.Table) -> LabelR
     whole = frozenset(name for name, column in columns.items() if pa.types.is_integer(column.type))
     if dialect.own:
         columns |= dict(_measured(dialect, columns, parsed.num_rows))
+        if "class_name" in columns:
+            columns["class_name"] = pc.replace_substring(columns["class_name"], COMMA, ",")
     if dialect.silence:
         columns = _without_silence(dialect, parts, columns)
     if "class_name" in columns:

@@ -22,9 +22,9 @@ from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats import get, named, stem_of
 from seldio.formats.base import LabelFormat, Place, TextFile, TextLines
 from seldio.formats.datasets import clip_range
-from seldio.formats.diagnosis import plain_lines
 from seldio.formats.evidence import signature
-from seldio.formats.label_csv import Dialect, column
+from seldio.formats.label_csv import COMMA, Dialect, column
+from seldio.formats.plain_csv import cells_of, delimiter_of, first_line
 from seldio.reader_rules import READER_RULES
 from seldio.schema.own_columns import FIELDS, UNITS, ZEROS
 from seldio.text import clipped, listed, printable
@@ -32,9 +32,6 @@ from seldio.vocabularies import own_list
 
 if TYPE_CHECKING:
     from seldio.schema.dataset_file import KeyFault
-
-#: Bytes of a file that its first line is within.
-_HEAD = 4096
 
 
 @dataclass(frozen=True)
@@ -236,9 +233,10 @@ def _in_order(
     if not columns[0].get("header") or not file.data.strip():  # a silent clip may have no header either
         fits = not lent or (signature(file.data)[0] == len(columns) and _unknown(file))
         return _dialect(said, vocabulary, None) if fits else None
-    first = plain_lines(file.data[:_HEAD]).decode(errors="replace").partition("\n")[0]
+    first = first_line(file.data)
     known = {str(one["header"]).strip().lower(): one for one in columns}
-    names = [name.strip().strip('"') for name in first.split(",")]
+    cells = cells_of(first, delimiter_of(first, known))
+    names = [cell.value.strip() for cell in cells]
     found = {name.lower() for name in names} & known.keys()
     lacking = [str(one["header"]) for name, one in known.items() if name not in found and one.get("field")]
     if 2 * len(found) < len(known) or (lent and lacking and not _unknown(file)):
@@ -247,15 +245,15 @@ def _in_order(
         message = f"no column {listed(lacking)}, which {path} names"
         hint = f"the columns are {listed(names, 12)}"
         sink(READER_RULES["DAT201"].at(file.path, message, hint, 1, 1, first, first))
-    for name in names:
+    for name, cell in zip(names, cells, strict=True):
         if name.lower() not in known:
             message = f"the column {clipped(name, 40)} is passed over: {path} does not name it"
-            column = first.index(name) + 1
             hint = "add it to labels.columns, without a field if labels do without it"
-            sink(READER_RULES["DAT202"].at(file.path, message, hint, 1, column, name, first))
+            sink(READER_RULES["DAT202"].at(file.path, message, hint, 1, cell.start + 1, name, first))
     there = [known.get(name.lower(), {}) for name in names]
     timed = {"frame", "onset"} & {one.get("field") for one in there}
-    return _dialect({**said, "columns": there}, vocabulary, first) if timed else None
+    header = ",".join(cell.value.replace(",", COMMA) for cell in cells)
+    return _dialect({**said, "columns": there}, vocabulary, header) if timed else None
 
 
 def _unknown(file: TextFile) -> bool:

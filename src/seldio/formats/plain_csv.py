@@ -1,0 +1,119 @@
+"""Tables in other ways than bare cells between commas, as these: with semicolons, tabs or bars, and in quotes.
+
+The columns of a dataset's own may be written so; no row and no line moves, and findings are led back to their place.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from seldio.findings import Finding, Sink
+from seldio.formats.base import Place, TextFile
+from seldio.formats.cells import numeric
+from seldio.formats.diagnosis import plain_lines
+from seldio.formats.label_csv import COMMA, CsvPart, Dialect
+
+if TYPE_CHECKING:
+    from seldio.formats.bad_rows import BadRows
+
+#: Bytes of a file that its first line is within.
+_HEAD = 4096
+DELIMITERS = (",", ";", "\t", "|")
+_CELLS = {sign: re.compile(rf' *"((?:[^"]|"")*)" *(?=[{sign}]|\Z)|([^{sign}]*)') for sign in DELIMITERS}
+
+
+class TableCell(NamedTuple):
+    """A cell: its text without quotes, and where that stands in its line."""
+
+    value: str
+    start: int
+    end: int
+
+
+def cells_of(line: str, delimiter: str) -> list[TableCell]:
+    """The cells of a line."""
+    found, position = list[TableCell](), 0
+    while match := _CELLS[delimiter].match(line, position):
+        group = 2 if match[1] is None else 1
+        found.append(TableCell(match[group].replace('""', '"'), *match.span(group)))
+        if match.end() == len(line):
+            break
+        position = match.end() + 1
+    return found
+
+
+def delimiter_of(line: str, names: Iterable[str] = (), width: int = 0) -> str:
+    """What separates the cells of a line: what gives most of the *names* that it should hold, or *width* cells."""
+    wanted = {name.lower() for name in names}
+
+    def fits(sign: str) -> tuple[int, bool, int]:
+        cells = cells_of(line, sign)
+        return len({cell.value.strip().lower() for cell in cells} & wanted), len(cells) == width, len(cells)
+
+    return max(DELIMITERS, key=fits)
+
+
+def first_line(data: bytes) -> str:
+    """The first line of a table, as far as it is of a usual length."""
+    return plain_lines(data[:_HEAD]).decode(errors="replace").partition("\n")[0]
+
+
+class PlainCsv:
+    """The bytes of a table as bare cells between commas, and the way back."""
+
+    def __init__(self, data: bytes, delimiter: str) -> None:
+        self.lines, self.delimiter = plain_lines(data).decode(errors="replace").split("\n"), delimiter
+        self.data = "\n".join(map(self._bare, self.lines)).encode()
+
+    def _bare(self, line: str) -> str:
+        return ",".join(self._cell(cell.value) for cell in cells_of(line, self.delimiter))
+
+    def _cell(self, text: str) -> str:
+        decimal = text.replace(",", ".", 1) if self.delimiter != "," else text  # elsewhere it may part thousands
+        return decimal if numeric(decimal.strip()) else text.replace(",", COMMA)
+
+    def place(self, line: int, index: int | None) -> Place:
+        """Where a cell stands, or its whole row."""
+        text = self.lines[line - 1]
+        if index is None:
+            return Place(line, 1, len(text) + 1, text, text)
+        cell = cells_of(text, self.delimiter)[index]
+        return Place(line, cell.start + 1, cell.end + 1, cell.value, text)
+
+    def moved(self, finding: Finding) -> Finding:
+        """A finding in the bare cells, where it is in the file."""
+        if finding.line is None or finding.column is None:
+            return finding
+        text = self.lines[finding.line - 1]
+        before = self._bare(text)[: finding.column - 1]
+        cell = cells_of(text, self.delimiter)[before.count(",")]
+        column = cell.start + len(before.rpartition(",")[2]) + 1
+        value = finding.value.replace(COMMA, ",") if finding.value else finding.value
+        message = finding.message.replace(COMMA, ",")
+        return dataclasses.replace(finding, column=column, value=value, message=message, excerpt=text)
+
+
+def part_of(dialect: Dialect, file: TextFile) -> CsvPart:
+    """The rows of a file in the columns of a dataset, however they are written."""
+    delimiter = delimiter_of(first_line(file.data), dialect.titles, len(dialect.columns)) if file.data else ","
+    plain = delimiter == "," and b'"' not in file.data
+    return CsvPart(dialect, file) if plain else _OtherPart(dialect, file, delimiter)
+
+
+class _OtherPart(CsvPart):
+    """The rows of one csv file that are written in another way."""
+
+    def __init__(self, dialect: Dialect, file: TextFile, delimiter: str) -> None:
+        self.table = PlainCsv(file.data, delimiter)
+        super().__init__(dialect, dataclasses.replace(file, data=self.table.data))
+
+    def clean(self, known: BadRows, sink: Sink) -> None:
+        """See :meth:`CsvPart.clean`."""
+        super().clean(known, lambda finding: sink(self.table.moved(finding)))
+
+    def _place(self, row: int, field: str | None) -> Place:
+        line = int(self.physical[row]) if self.physical is not None else row + 1 + self.skipped
+        return self.table.place(line, self.dialect.index(field))
