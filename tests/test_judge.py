@@ -26,7 +26,7 @@ from seldio.scores.judge import Judge, JudgeRequest, Price, Reply, ReplySchema, 
 from seldio.scores.judge import write_judgements as write
 from seldio.scores.judge.client import Pace, retry_after
 from seldio.scores.judge.judge import Cache, CachedReply
-from seldio.scores.judge.messages import Malformed, read
+from seldio.scores.judge.messages import Malformed, make_plain, read
 
 SCHEMA = ReplySchema("test", {"right": {"type": "boolean"}, "score": {"type": "integer", "enum": [0, 1, 2]}})
 TAG = re.compile(r'its "request" is "([0-9a-f]{12})"')
@@ -195,6 +195,25 @@ def ask(server: Server, number: int = 1, /, **options: Any) -> tuple[list[Reply]
 
 
 # --- it works ------------------------------------------------------------------------------------------
+
+
+def test_a_plain_request_is_sent_as_it_is_and_answered_with_text(serve: Serve) -> None:
+    def verdict(text: str) -> dict[str, Any]:
+        if text != "yes":
+            raise Malformed("it says neither")
+        return {"right": True}
+
+    server = serve(lambda call: completion("maybe" if call.number == 0 else "yes"))
+    sent = make_plain("q", "test", "You are a judge", "Is {this} right?", ReplySchema("plain", {}, read=verdict))
+    with judge(server) as asked:
+        [reply] = asked.ask([sent])
+    assert {"right": True} == reply.verdict
+    first, second = (call.body for call in server.calls)
+    assert "response_format" not in first
+    assert [("system", "You are a judge"), ("user", "Is {this} right?")] == [
+        (each["role"], each["content"]) for each in first["messages"]
+    ]
+    assert "it says neither. Reply again in the format" in second["messages"][-1]["content"]
 
 
 def test_replies_keep_the_order_of_the_requests(serve: Serve) -> None:

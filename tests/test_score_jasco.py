@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
@@ -23,6 +24,7 @@ from seldio.scores.jasco.count import NAN_TEXTS, JudgedRow, grouped
 from seldio.scores.jasco.count import official as as_official
 from seldio.scores.jasco.judging import (
     COLUMN,
+    PROMPTS,
     Judged,
     as_text,
     judged,
@@ -441,6 +443,55 @@ def test_the_request(vocabulary: Any) -> None:
             read(json.dumps(wrong), sent)
     other = row.model_copy(update={"extra": {**(row.extra or {}), "target_keywords": "castle"}})
     assert len({request(one, v).key() for one in (row, other) for v in ("Both", "Good")}) == 4  # type: ignore[arg-type]
+
+
+DIGESTS = {
+    "readme": "022a9e39c735b2c3",
+    "eval.py": "8a84f16233486f5b",
+}
+
+
+@pytest.mark.parametrize("prompt", DIGESTS)
+def test_the_published_words_are_sent_to_the_character(prompt: str) -> None:
+    """The digests are those of the texts at e728f83: the code block of the README, and general_prompt of eval.py."""
+    assert hashlib.sha256(PROMPTS[prompt].encode()).hexdigest()[:16] == DIGESTS[prompt]
+    extra = {
+        "audio_sound": "waves {x}", "spoken_text": "Hi", "audio_only_target": "A", "speech_only_target": "S",
+        "tgt_text": "They swim", "target_keywords": "swim,sea",
+    }  # fmt: skip
+    row = whole()[1].model_copy(update={"prediction": "They swim.", "extra": extra})
+    sent = request(row, prompt=prompt)
+    words = {
+        "{audio_sound}": "waves {x}", "{spoken_text}": "Hi", "{question}": row.prompt, "{audio_only_target}": "A",
+        "{speech_only_target}": "S", "{reference}": "They swim", "{keywords}": "swim,sea", "{prediction}": "They swim.",
+    }  # fmt: skip
+    wanted = PROMPTS[prompt]
+    for name, text in words.items():
+        assert wanted.count(name) == 1
+        wanted = wanted.replace(name, text or "")
+    assert [
+        {"role": "system", "content": "You are an NLP assistant"},
+        {"role": "user", "content": wanted},
+    ] == sent.messages()
+    assert {"rating": 2, "orientation": "Both"} == read(GOOD, sent)
+    for wrong in ("Rating: 3\nOrientation: Both", "Rating: 2"):
+        with pytest.raises(Malformed, match=r"no line has an? (Rating|Orientation)"):
+            read(wrong, sent)
+
+
+def test_replies_to_the_published_words_stand_as_they_came() -> None:
+    found = whole()[:2]
+    said = ["Explanation1: so\nRating: 2\nExplanation2: so\nOrientation: Good", "I would rather not say"]
+    marked = judged(found, lambda requests: [Reply(each.id, None, text) for each, text in zip(requests, said, strict=True)], prompt="eval.py")  # fmt: skip
+    assert said == [str((row.extra or {})[COLUMN]) for row in marked]
+    report = score(found, judge=lambda requests: [Reply(each.id, None, GOOD) for each in requests], prompt="readme", allow_missing=True)  # fmt: skip
+    assert {"mode": "corrected", "prompt": "readme"} == report.settings
+    assert "own-wording" not in names(report)
+
+
+def test_the_words_of_the_readme(shared: Path) -> None:
+    seed = (shared / "seeds" / "jasco.txt").read_text("utf-8").replace("\u00e2\u20ac\u2122", "\u2019")
+    assert f"```\n{PROMPTS['readme']}```" in seed
 
 
 # --- the real files ------------------------------------------------------------------------------------

@@ -515,6 +515,7 @@ def score(
     judge_max_tokens: int = 1024,
     judge_temperature: float = 0.0,
     judge_json: bool = True,
+    judge_prompt: str = "seldio",
     judgements: Path | None = None,
     items: Path | None = None,
     dry_run: bool = False,
@@ -573,6 +574,8 @@ def score(
         judge_max_tokens: the maximum length of a reply.
         judge_temperature: the sampling temperature.
         judge_json: request JSON replies, which some servers reject.
+        judge_prompt: JASCO: the words that the judge is asked in, ``seldio``, or to the character those published in
+            its ``readme`` or its ``eval.py``, whose replies are read as text.
         judgements: answers: a file of judgements made elsewhere.
         items: answers: write each reply to this file (.jsonl, .csv or .html) with what was read in it, by which layer,
             and its verdict; the most doubtful first.
@@ -596,7 +599,7 @@ def score(
     server = _judge(
         judge, judge_url, judge_price, cache=judge_cache, concurrency=judge_concurrency, max_rpm=judge_rpm,
         again=judge_again, timeout=judge_timeout, retries=judge_retries, max_tokens=judge_max_tokens,
-        temperature=judge_temperature, json_mode=judge_json, dry_run=dry_run,
+        temperature=judge_temperature, json_mode=judge_json, dry_run=dry_run, prompt=judge_prompt,
     )  # fmt: skip
     reference, split = _of_split(reference, split)
     named = {

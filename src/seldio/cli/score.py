@@ -173,6 +173,12 @@ def score(
         help="Request JSON replies, which some servers reject.",
         rich_help_panel=_JUDGE,
     ),
+    judge_prompt: str = typer.Option(
+        "seldio",
+        metavar="NAME",
+        help="Words of JASCO's prompt: seldio, or as published in its readme or its eval.py.",
+        rich_help_panel=_JUDGE,
+    ),
     judgements: str | None = typer.Option(
         None, metavar="FILE", help="Use judgements made elsewhere (JSON lines).", rich_help_panel=_JUDGE
     ),
@@ -207,7 +213,7 @@ def score(
                 judge_cache=judge_cache, judge_concurrency=judge_concurrency, judge_rpm=judge_rpm,
                 judge_price=judge_price, judge_again=judge_again, judge_timeout=judge_timeout,
                 judge_retries=judge_retries, judge_max_tokens=judge_max_tokens, judge_temperature=judge_temperature,
-                judge_json=judge_json, judgements=judgements, dry_run=dry_run, **choices,
+                judge_json=judge_json, judge_prompt=judge_prompt, judgements=judgements, dry_run=dry_run, **choices,
             )
             for one in predictions
         ]  # fmt: skip

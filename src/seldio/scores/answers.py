@@ -60,6 +60,10 @@ class AnswerOptions:
         return "official" if self.join == "official" else "strict"
 
 
+#: What judges are asked in unless something else is wanted.
+_WORDS = JudgeOptions.prompt
+
+
 def score_answers(
     predictions: Place,
     reference: Place | None,
@@ -88,6 +92,8 @@ def score_answers(
     if options.items is not None:
         verdicts.checked(options.items, (predictions, reference, options.judgements))
     sides = read_answers(predictions, reference, options, format, reference_format)
+    if options.judge is not None and options.judge.prompt != _WORDS and not sides.profile.startswith("jasco"):
+        raise UsageError(f"--judge-prompt is for JASCO; the judge of {sides.profile} is asked in seldio's words")
     kept: list[verdicts.ReplyVerdict] = []
     system, take = path_of(predictions), kept.extend if options.items is not None else None
     report = PROFILES[sides.profile](sides.items, sides.outputs, sides.profile, system, options, take)
@@ -105,9 +111,11 @@ def score_answers(
 
 def signed(sides: AnswerSides, options: AnswerOptions) -> Signature:
     """What a score of *sides* rests on."""
-    given = {"allow_missing": options.allow_missing, **options.thresholds}
+    given: dict[str, Any] = {"allow_missing": options.allow_missing, **options.thresholds}
     given |= {name: value for name, usual in (("join", "strict"), ("offline", "extract"))
               if (value := getattr(options, name)) != usual}  # fmt: skip
+    if options.judge is not None and options.judge.prompt != _WORDS:
+        given["prompt"] = options.judge.prompt
     model, url = (options.judge.model, options.judge.url) if options.judge is not None else (None, None)
     judge = judged_by(model, url, _bytes(options.judgements) if options.judgements else None)
     return signature(sides.profile, sides.items, sides.outputs, given, judge)
@@ -348,13 +356,17 @@ def _so_bench(
 
 
 def _jasco(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions, take: Take) -> ScoreReport:
+    from seldio.scores.jasco.judging import PROMPTS
     from seldio.scores.jasco.report import score
 
+    prompt = options.judge.prompt if options.judge is not None else _WORDS
+    if prompt not in PROMPTS:
+        raise UsageError(f"unknown prompt {printable(prompt)}; choose from {', '.join(sorted(PROMPTS))}")
     judgements = judgements_of(options.judgements) if options.judgements else None
     with _judge(options) as server:
         found = score(
             rows, items, mode="eval.py" if profile == "jasco-eval.py" else "corrected", system=system,
-            judge=server.ask if server is not None else None, judgements=judgements,
+            judge=server.ask if server is not None else None, judgements=judgements, prompt=prompt,
             allow_missing=options.allow_missing, published=True, take=take,
             tally=server.tally if server is not None else None,
         )  # fmt: skip

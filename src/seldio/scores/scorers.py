@@ -67,3 +67,4 @@ class JudgeOptions:
     temperature: float = 0.0  # of the model
     json_mode: bool = True  # ask the server for JSON; some servers refuse that
     dry_run: bool = False  # ask nothing; say what asking would take
+    prompt: str = "seldio"  # the words that it is asked in: seldio's, or those that a benchmark has published

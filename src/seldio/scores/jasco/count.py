@@ -321,6 +321,7 @@ def count(
     judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]] | None = None,
     judgements: Mapping[str, Judgement] | None = None,
     vocabulary: Vocabulary = "Both",
+    prompt: str = "seldio",
     allow_missing: bool = False,
 ) -> JascoCase:
     """All that a report is made of; the arguments are those of :func:`~seldio.scores.jasco.report.score`.
@@ -330,7 +331,7 @@ def count(
         DataError: judgements are missing, repeated or of no item.
     """
     if judge is not None:
-        rows = judged(rows, judge, vocabulary)
+        rows = judged(rows, judge, vocabulary, prompt)
     if judgements is not None:
         rows = with_judgements(rows, judgements)
     texts = [text_of(row) for row in rows]

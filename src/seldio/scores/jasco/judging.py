@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
+from seldio.benchmarks import prompts
 from seldio.errors import DataError
 from seldio.formats.json_strict import CAREFUL, too_deep
 from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.schema.qa import Prediction
 from seldio.scores.judge import Judgement, JudgeRequest, Reply, ReplySchema, make
+from seldio.scores.judge.messages import Malformed, make_plain
 from seldio.text import clipped, listed, plural
 
 Mode = Literal["eval.py", "corrected"]
@@ -178,33 +181,11 @@ def _orientation(value: str | None) -> Orientation | None:
 Vocabulary = Literal["Both", "Good"]
 TASK = "jasco"
 
-_INSTRUCTIONS = """You judge the answer of an audio language model. It listened to a recording in which people speak \
-while something else can be heard, and was asked what the speakers are doing. Only who uses both the sound and the \
-words can tell. You see what the recording holds, the right answer, and wrong answers that follow from the sound alone \
-and from the words alone. The model's answer is the text "model answer".
-
-First find, in the model's answer, its conclusion about what the speakers do or where they are. Descriptions of the \
-sound and quotations of the words are not a conclusion. Tense and style do not matter, nor does anything besides the \
-conclusion.
-
-Decide two things, each for itself.
-
-"rating", how close the conclusion is to the right answer:
-- 0: there is no conclusion, or it is wrong or does not follow, or it rests on the sound alone or the words alone, or \
-it is so general that it fits anything ("they are talking").
-- 1: it goes the right way and rests on both sound and words, but the key words, or words that mean the same, are \
-missing, or another conclusion is more likely.
-- 2: it says what the right answer says, with the key words or words that mean the same, and is the most likely \
-conclusion from sound and words together.
-
-"orientation", what the conclusion clearly rests on:
-- "Audio-Oriented": on the sound.
-- "Speech-Oriented": on the words, or it mostly repeats them.
-- "{both}": on both, each with a strong link. Never for a vague conclusion ("an activity", "something", \
-"somewhere"): choose the stronger of the two above for it.
-- "Neither": there is no conclusion.
-
-Give one or two sentences of explanation before each decision."""
+#: The texts that a judge is asked with: ``seldio``, and to the character those of JASCO's ``readme`` and ``eval.py``.
+PROMPTS = prompts("jasco")
+#: What ``eval.py`` says before them.
+_SYSTEM = "You are an NLP assistant"
+_COLUMNS = ("audio_sound", "spoken_text", "audio_only_target", "speech_only_target")
 
 
 def schema(vocabulary: Vocabulary) -> ReplySchema:
@@ -229,20 +210,37 @@ def _faults(verdict: Mapping[str, Any]) -> list[str]:
     return [f"{name} {text}" for name, text in texts.items() if getattr(found, name) is None]
 
 
-def request(row: Prediction, vocabulary: Vocabulary = "Both") -> JudgeRequest:
-    """What the judge is asked about one output of a model."""
+def request(row: Prediction, vocabulary: Vocabulary = "Both", prompt: str = "seldio") -> JudgeRequest:
+    """What the judge is asked about one output of a model, in the words of one of the :data:`PROMPTS`."""
     extra = row.extra or {}
+    sound, words, of_sound, of_words = (_text(extra, name) for name in _COLUMNS)
+    right, keywords = _text(extra, "tgt_text"), _text(extra, "target_keywords")
+    if prompt != "seldio":
+        text = PROMPTS[prompt].format(
+            audio_sound=sound, spoken_text=words, question=row.prompt or "", audio_only_target=of_sound,
+            speech_only_target=of_words, reference=right, keywords=keywords, prediction=row.prediction or "",
+        )  # fmt: skip
+        return make_plain(key(row), TASK, _SYSTEM, text, ReplySchema(f"jasco-{prompt}", {}, read=_read_text))
     texts = {
-        "sound": _text(extra, "audio_sound"),
-        "words": _text(extra, "spoken_text"),
-        "question": row.prompt or "",
-        "answer from the sound alone": _text(extra, "audio_only_target"),
-        "answer from the words alone": _text(extra, "speech_only_target"),
-        "right answer": _text(extra, "tgt_text"),
-        "key words": _text(extra, "target_keywords"),
+        "sound": sound, "words": words, "question": row.prompt or "", "answer from the sound alone": of_sound,
+        "answer from the words alone": of_words, "right answer": right, "key words": keywords,
         "model answer": row.prediction or "",
-    }
-    return make(key(row), TASK, _INSTRUCTIONS.format(both=vocabulary), texts, schema(vocabulary))
+    }  # fmt: skip
+    instructions = PROMPTS[prompt].rstrip("\n").format(both=vocabulary)
+    return make(key(row), TASK, instructions, texts, schema(vocabulary))
+
+
+def _read_text(text: str) -> dict[str, Any]:
+    """The verdict of a reply in the form that JASCO asks for.
+
+    Raises:
+        Malformed: it has no rating, or no orientation.
+    """
+    found = _corrected(text)
+    if found.rating is None or found.orientation is None:
+        lacks = "a Rating of 0, 1 or 2" if found.rating is None else "an Orientation"
+        raise Malformed(f"no line has {lacks}")
+    return {"rating": found.rating, "orientation": _WRITTEN[found.orientation]}
 
 
 def key(row: Prediction) -> str:
@@ -298,14 +296,17 @@ def judged(
     rows: Sequence[Prediction],
     judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]],
     vocabulary: Vocabulary = "Both",
+    prompt: str = "seldio",
 ) -> list[Prediction]:
     """*rows* with what a judge says about them; an answer that is empty is not sent: there is nothing to judge.
 
-    Where the judge failed the column is empty; a reply that was refused is shown there, as no verdict.
+    Where the judge failed the column is empty; a reply that was refused is shown there, as no verdict. To JASCO's words it is the
+    reply as it came.
     """
     asked = [row for row in rows if _says_something(row)]
-    replies = iter(judge([request(row, vocabulary) for row in asked]))
-    texts = (_reply_text(next(replies)) if _says_something(row) else as_text(_SILENT) for row in rows)
+    replies = iter(judge([request(row, vocabulary, prompt) for row in asked]))
+    said = _reply_text if prompt == "seldio" else attrgetter("text")
+    texts = (said(next(replies)) if _says_something(row) else as_text(_SILENT) for row in rows)
     return [_with(row, text) for row, text in zip(rows, texts, strict=True)]
 
 

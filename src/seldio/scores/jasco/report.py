@@ -162,6 +162,7 @@ def score(
     judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]] | None = None,
     judgements: Mapping[str, Judgement] | None = None,
     vocabulary: Vocabulary = "Both",
+    prompt: str = "seldio",
     allow_missing: bool = False,
     by_item: bool = False,
     published: bool = False,
@@ -179,6 +180,7 @@ def score(
         judge: asked about all predictions, e.g. ``Judge(...).ask``; None to use what the file holds.
         judgements: made elsewhere, by item and number of the instruction, as ``17/3``; these come before others.
         vocabulary: for *judge*: what it calls the orientation to both.
+        prompt: for *judge*: the words that it is asked in, one of :data:`~seldio.scores.jasco.judging.PROMPTS`.
         allow_missing: score an incomplete set of answers.
         by_item: with a table of items.
         published: with a table of published scores.
@@ -192,14 +194,21 @@ def score(
     """
     covered = join(predictions, items, allow_missing=allow_missing)
     case = count(
-        predictions, covered, judge=judge, judgements=judgements, vocabulary=vocabulary, allow_missing=allow_missing
+        predictions,
+        covered,
+        judge=judge,
+        judgements=judgements,
+        vocabulary=vocabulary,
+        prompt=prompt,
+        allow_missing=allow_missing,
     )
     if take is not None:
         take(of_jasco(case, case.marks(mode)))
-    shown = {"mode": mode} | ({"vocabulary": vocabulary} if judge is not None else {}) | dict(settings or {})
+    words = {"vocabulary": vocabulary} if prompt == "seldio" else {"prompt": prompt}
+    shown = {"mode": mode} | (words if judge is not None else {}) | dict(settings or {})
     found = tables(case, mode=mode, by_item=by_item, published=published, tally=tally)
     over = f"{plural(len(case.items), 'item')}, {plural(len(case.rows), 'answer')}"
-    told = notices(case, own_wording=judge is not None)
+    told = notices(case, own_wording=judge is not None and prompt == "seldio")
     return ScoreReport(system, *_PROFILES[mode], over, found, told, shown)
 
 

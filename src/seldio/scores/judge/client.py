@@ -88,11 +88,10 @@ class Client:
         self._token = token
         self._chat = InferenceClient(base_url=base_url, api_key=token or _NO_TOKEN, timeout=timeout)
         self._options: dict[str, Any] = {"model": model, "temperature": temperature, "max_tokens": max_tokens}
-        if json_mode:
-            self._options["response_format"] = {"type": "json_object"}
+        self._form: dict[str, Any] = {"response_format": {"type": "json_object"}} if json_mode else {}
 
-    def ask(self, messages: Sequence[Mapping[str, str]]) -> Answer:
-        """Make one call.
+    def ask(self, messages: Sequence[Mapping[str, str]], *, plain: bool = False) -> Answer:
+        """Make one call; the reply to a *plain* one is not JSON.
 
         Raises:
             CallFailed: there is no answer.
@@ -101,7 +100,10 @@ class Client:
 
         transport: type[Exception] = errors.HTTPError  # type: ignore[attr-defined]  # of httpx, httpx2 or requests
         try:
-            reply = self._chat.chat.completions.create(messages=[dict(each) for each in messages], **self._options)
+            form = {} if plain else self._form
+            reply = self._chat.chat.completions.create(
+                messages=[dict(each) for each in messages], **self._options, **form
+            )
         except errors.OfflineModeIsEnabled as error:
             raise CallFailed("HF_HUB_OFFLINE is set: unset it to ask a judge", again=False, hopeless=True) from error
         except errors.HfHubHTTPError as error:
@@ -214,10 +216,6 @@ class Pace:
 # --- threads ---------------------------------------------------------------------------------------
 
 _SHOWN = 4000  # characters of a bad reply that the judge is shown again
-_AGAIN = (
-    "Your reply cannot be used: {why}. Reply again with one JSON object that fits the schema, and nothing else. "
-    'Its "request" is "{tag}".'
-)
 
 
 @dataclasses.dataclass
@@ -283,7 +281,7 @@ class Crew:
         """Ask once, and once more with an explanation if the reply cannot be read."""
         messages = request.messages()
         for last in (False, True):
-            self._call(messages, outcome)
+            self._call(messages, outcome, plain=request.schema.read is not None)
             try:
                 read(outcome.text, request)
             except Malformed as why:
@@ -291,18 +289,18 @@ class Crew:
                 if last:
                     return
                 bad = {"role": "assistant", "content": outcome.text[:_SHOWN] or "(empty)"}
-                messages += [bad, {"role": "user", "content": _AGAIN.format(why=why, tag=request.tag)}]
+                messages += [bad, {"role": "user", "content": request.again(why)}]
             else:
                 return
 
-    def _call(self, messages: list[dict[str, str]], outcome: JudgeOutcome) -> None:
+    def _call(self, messages: list[dict[str, str]], outcome: JudgeOutcome, *, plain: bool) -> None:
         """One call, with its retries; the answer goes into *outcome*."""
         for failures in range(self._retries + 1):
             self._pace.turn()
             if self._stop.is_set():
                 raise CallFailed("stopped", again=False)
             try:
-                answer = self._client.ask(messages)
+                answer = self._client.ask(messages, plain=plain)
             except CallFailed as failure:
                 if not failure.again or failures == self._retries:
                     raise
