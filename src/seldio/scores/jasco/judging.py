@@ -300,8 +300,8 @@ def judged(
 ) -> list[Prediction]:
     """*rows* with what a judge says about them; an answer that is empty is not sent: there is nothing to judge.
 
-    Where the judge failed the column is empty; a reply that was refused is shown there, as no verdict. To JASCO's words it is the
-    reply as it came.
+    Where the judge failed the column is empty; a reply that was refused is shown there, as no verdict. To JASCO's
+    words it is the reply as it came.
     """
     asked = [row for row in rows if _says_something(row)]
     replies = iter(judge([request(row, vocabulary, prompt) for row in asked]))
