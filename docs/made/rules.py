@@ -17,6 +17,7 @@ from seldio.check.reference import load
 from seldio.check.validation import validate
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
+from seldio.formats.about import KnownDataset, every
 from seldio.rules import CATALOGUE, findings, registry
 from seldio.rules.registry import ListedRule
 from seldio.text import printable
@@ -108,6 +109,9 @@ def _page(rule: Rule) -> str:
     )
     for paragraph in rule.explanation.split("\n\n"):
         lines += [*_paragraph(paragraph), ""]
+    if known := [known for known in every() if re.search(rf"\b{_short(known)}\b", rule.explanation)]:
+        links = ", ".join(f"[{_short(one)}](../datasets/{one.name}.md)" for one in known)
+        lines += [f"**Licence, citation, download:** {links}", ""]
     folder = CASES / rule.code
     if folder.is_dir():
         lines += _examples(rule, folder)
@@ -118,6 +122,10 @@ def _page(rule: Rule) -> str:
     elif rule.code[:4] in ELSEWHERE:
         lines += [ELSEWHERE[rule.code[:4]], ""]
     return page(f"{rule.code}: {rule.name.replace('-', ' ')}", *lines, orphan=True)
+
+
+def _short(known: KnownDataset) -> str:
+    return known.title.partition(":")[0]
 
 
 def _paragraph(paragraph: str) -> Iterator[str]:
@@ -159,7 +167,7 @@ def _example(rule: Rule, path: Path, options: dict[str, Any]) -> Iterator[str]:
         if "reader" in options:
             yield from code("\n".join(printable(str(finding)) for finding in found) or "nothing found")
             return
-        format = f" --format {options['format']}" if "format" in options else ""
+        format = f" --format {options['format']}" if options.get("format") else ""
         reference = f" --reference {options['reference']}" if "reference" in options else ""
         yield from code(run(f"seldio validate {path.name}{format}{reference} --select {rule.code}"), "console")
 
