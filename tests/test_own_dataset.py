@@ -611,3 +611,35 @@ def test_columns_in_two_orders_are_proposed_once(yard: Path) -> None:
     text = new(yard)[1]
     assert "# 2 label files with columns that no format has" in text
     assert "azimuth   azimuth, degrees: 10 to 355" in text
+
+
+RUSSIAN = """
+[russian]
+bird = { gender = "f", forms = ["птица", "птицы", "птицу", "с птицей"] }
+car = { gender = "f", forms = ["машина", "машины", "машину", "с машиной"] }
+"""
+
+
+@pytest.fixture
+def asked(yard: Path, tmp_path: Path) -> list[str]:
+    """Russian questions about a bird in the yard."""
+    lines = [f"{n / 10},bird,{n % 20},{2 + n % 3}" for n in range(60)]
+    for name in ("train/a.csv", "other/b.csv"):
+        (yard / name).write_text(HEAD + "\n".join(lines) + "\n")
+    (yard / "dataset.toml").write_text(ABOUT + RUSSIAN, "utf-8")
+    seldio.convert(yard, tmp_path / "questions.json", "ruenvaqa")
+    items = seldio.read(tmp_path / "questions.json").to_pylist()
+    return [" ".join([item["question"], *(item["options"] or ())]) for item in items]
+
+
+def test_questions_in_russian_have_the_names_that_the_dataset_declines(asked: list[str]) -> None:
+    assert any("птиц" in text for text in asked)
+    assert any("лай собаки" in text for text in asked)  # which is known by its Russian name alone, and is not heard
+
+
+def test_a_class_that_is_declined_is_one_of_the_classes(yard: Path) -> None:
+    (yard / "dataset.toml").write_text(ABOUT + RUSSIAN.replace("bird =", "burd ="), "utf-8")
+    (fault,) = found(yard)
+    assert (fault.code, fault.message) == ("DAT102", "russian.burd: burd is not among the classes")
+    (yard / "dataset.toml").write_text(ABOUT + RUSSIAN.replace(', "с птицей"', ""), "utf-8")
+    assert codes(yard) == ["DAT102"]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source, open_source
@@ -53,8 +53,14 @@ class OwnDataset:
     @cached_property
     def vocabulary(self) -> str | None:
         """Its classes as :func:`seldio.vocabularies.vocabulary` takes them; None where it names none."""
-        classes = self.record.get("classes")
-        return own_list(self.name, ([name, *more.values()] for name, more in classes.items())) if classes else None
+        return own_list(self.name, self._spellings.values()) if self._spellings else None
+
+    @property
+    def _spellings(self) -> dict[str, list[str]]:
+        """The names of each class in all languages."""
+        declined = {name: keys["forms"][:1] for name, keys in self.record.get("russian", {}).items()}
+        every = self.record.get("classes", {}).items()
+        return {name: list(dict.fromkeys([name, *more.values(), *declined.get(name, ())])) for name, more in every}
 
     @property
     def labels(self) -> Mapping[str, Any]:
@@ -125,6 +131,14 @@ class OwnDataset:
         return {"file": self.path, **kept, **{key: value for key, value in more.items() if value}}
 
 
+class ClassNoun(NamedTuple):
+    """A class of a dataset in Russian sentences."""
+
+    names: tuple[str, ...]  # in all languages
+    gender: str  # empty where the dataset does not say how the noun is declined
+    forms: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class OwnDatasets:
     """What the datasets in a source say of themselves."""
@@ -179,6 +193,15 @@ class OwnDatasets:
         own = self.of(name)
         said = own.record.get("recordings", {}).get("arrays", []) if own is not None else []
         return "foa" if said == ["foa"] else "mic" if said == ["mic"] else None
+
+    @property
+    def nouns(self) -> tuple[ClassNoun, ...]:
+        """The classes as nouns of Russian sentences."""
+        return tuple(
+            ClassNoun(tuple(names), keys.get("gender", ""), tuple(keys.get("forms", ())))
+            for one in self.datasets for name, names in one._spellings.items()
+            for keys in [one.record.get("russian", {}).get(name, {})]
+        )  # fmt: skip
 
     def split(self, name: str) -> str | None:
         """The split of a file; None where no dataset says it."""
@@ -375,6 +398,8 @@ def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
         at = ("columns", fields.index("class_id"), "field") if "class_id" in fields else ("given", "class_id")
         message = "nothing says which class a number is: name them in their order, in a table classes"
         yield KeyFault(("labels", *at), message)
+    for name in record.get("russian", {}).keys() - record.get("classes", {}).keys():
+        yield KeyFault(("russian", name), f"{name} is not among the classes")
     for split, keys in record.get("splits", {}).items():
         for number, text in enumerate(keys.get("clips", ())):
             try:

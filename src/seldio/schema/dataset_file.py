@@ -259,6 +259,15 @@ class ClipsKeys(_Keys):
     clips: list[str] = Field([], description="names of clips, or ranges such as mix001..mix079")
 
 
+class RussianKeys(_Keys):
+    """How the Russian name of a class is declined."""
+
+    gender: Literal["m", "f", "n", "pl"] = Field(description="of the name; pl if it stands in the plural")
+    forms: Annotated[list[str], Field(min_length=4, max_length=4)] = Field(
+        description="the nominative, genitive, accusative, and what follows *with*: с лаем собаки"
+    )
+
+
 class DatasetFile(_Keys):
     """A challenge year or a dataset."""
 
@@ -270,6 +279,9 @@ class DatasetFile(_Keys):
     classes: dict[str, dict[str, str]] = Field(
         {},
         description='its classes by name, in the order of their numbers, with names in other languages: { ru = "…" }',
+    )
+    russian: dict[str, RussianKeys] = Field(
+        {}, description="how Russian names of classes are declined, by class: questions in Russian need it"
     )
     labels: LabelKeys | None = Field(
         None,

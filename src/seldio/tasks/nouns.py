@@ -14,13 +14,16 @@ from functools import cache
 from importlib.resources import files
 from itertools import combinations
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
 from seldio.schema.events import origin_of
 from seldio.tasks.scene import Scene, SceneEvent
 from seldio.vocabularies import spelling, vocabulary
+
+if TYPE_CHECKING:
+    from seldio.formats.own_dataset import ClassNoun
 
 #: Verbs by gender of the noun (``pl``: plural): is heard, sounds, lasts.
 VERBS = {
@@ -43,65 +46,71 @@ class Noun(NamedTuple):
     y: dict[str, str]  # the same for a second noun
     broad: bool  # whether it covers other classes
     series: bool  # whether one event may be a series, so that nobody can count it
+    nested: int  # the mask of those that cover it or are covered by it
+    alike: int  # of all that may be taken for it
 
     def __hash__(self) -> int:
         return self.number
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Noun) and self.number == other.number
+        return isinstance(other, Noun) and (self.number, self.name) == (other.number, other.name)
 
 
 class Nouns(NamedTuple):
-    """All nouns; by spelling; masks of those that cover one or are covered by it; of all that may be taken for it."""
+    """All nouns, and by spelling."""
 
     all: tuple[Noun, ...]
     known: dict[str, Noun]
-    nested: tuple[int, ...]
-    alike: tuple[int, ...]
 
 
 @cache
-def nouns() -> Nouns:
-    """The table of ``nouns.json``."""
+def nouns(own: tuple[ClassNoun, ...] = ()) -> Nouns:
+    """The table of ``nouns.json`` with the classes that datasets decline, or name as one of the table is called."""
     rows: list[dict[str, Any]] = json.loads(files(__package__).joinpath("nouns.json").read_text("utf-8"))["classes"]
-    made = tuple(_noun(number, row) for number, row in enumerate(rows))
-    known = {spelling(name): noun for noun, row in zip(made, rows, strict=True) for name in row["names"]}
-    nested = _masks(rows, known, ("covers",))
-    return Nouns(made, known, nested, _masks(rows, known, ("covers", "like")))
+    called = {spelling(row["forms"][0]): number for number, row in enumerate(rows)}
+    rows += [{"names": one.names, "gender": one.gender, "forms": one.forms} for one in own if one.forms]
+    numbers = {spelling(name): number for number, row in enumerate(rows) for name in row["names"]}
+    for one in own:
+        found = (table.get(spelling(name)) for table in (numbers, called) for name in one.names)
+        if (number := next((each for each in found if each is not None), None)) is not None:
+            numbers |= {spelling(name): number for name in one.names}
+    nested, alike = _masks(rows, numbers, ("covers",)), _masks(rows, numbers, ("covers", "like"))
+    made = tuple(_noun(number, row, nested[number], alike[number]) for number, row in enumerate(rows))
+    return Nouns(made, {name: made[number] for name, number in numbers.items()})
 
 
-def _noun(number: int, row: dict[str, Any]) -> Noun:
+def _noun(number: int, row: dict[str, Any], nested: int, alike: int) -> Noun:
     verbs = dict(zip(("heard", "sounds", "lasts"), VERBS[row["gender"]], strict=True))
     cases = dict(zip(("", "gen", "acc", "with"), row["forms"], strict=True))
     words = cases | verbs | {key.capitalize(): verb.capitalize() for key, verb in verbs.items()}
     x, y = ({f"{letter}_{key}" if key else letter: word for key, word in words.items()} for letter in "xy")
-    return Noun(number, row["gender"], cases[""], x, y, "covers" in row, "series" in row)
+    return Noun(number, row["gender"], cases[""], x, y, "covers" in row, "series" in row, nested, alike)
 
 
-def _masks(rows: list[dict[str, Any]], known: dict[str, Noun], keys: tuple[str, ...]) -> tuple[int, ...]:
+def _masks(rows: list[dict[str, Any]], numbers: dict[str, int], keys: tuple[str, ...]) -> tuple[int, ...]:
     """For each class the mask of the classes that its row names under *keys*, or that name it."""
     masks = [0] * len(rows)
     for number, row in enumerate(rows):
-        for other in (known[spelling(name)].number for key in keys for name in row.get(key, ())):
+        for other in (numbers[spelling(name)] for key in keys for name in row.get(key, ())):
             masks[number] |= 1 << other
             masks[other] |= 1 << number
     return tuple(masks)
 
 
 @cache
-def noun_of(label: str) -> Noun | None:
+def noun_of(label: str, own: tuple[ClassNoun, ...] = ()) -> Noun | None:
     """The noun of a class; None where it has no Russian name."""
-    return nouns().known.get(spelling(label))
+    return nouns(own).known.get(spelling(label))
 
 
 def nested(one: Noun, other: Noun) -> bool:
     """Whether one of two classes is a kind of the other."""
-    return bool(nouns().nested[one.number] >> other.number & 1)
+    return bool(one.nested >> other.number & 1)
 
 
 def alike(one: Noun, other: Noun) -> bool:
     """Whether one of two classes may be taken for the other."""
-    return bool(nouns().alike[one.number] >> other.number & 1)
+    return bool(one.alike >> other.number & 1)
 
 
 def mask_of(some: Iterable[Noun]) -> int:
@@ -110,13 +119,13 @@ def mask_of(some: Iterable[Noun]) -> int:
 
 
 @cache
-def absent(audible: int, known: int) -> tuple[Noun, ...]:
+def absent(audible: int, known: int, own: tuple[ClassNoun, ...] = ()) -> tuple[Noun, ...]:
     """The nouns of *known* that are surely not heard where those of *audible* are: masks."""
-    table = nouns()
+    table = nouns(own)
     out = audible
     for noun in table.all:
         if audible >> noun.number & 1:
-            out |= table.alike[noun.number]
+            out |= noun.alike
     return tuple(noun for noun in table.all if known & ~out & 1 << noun.number)
 
 
@@ -151,7 +160,7 @@ class RussianClip(NamedTuple):
     absent: tuple[Noun, ...]
 
 
-def known_classes(table: pa.Table) -> int:
+def known_classes(table: pa.Table, own: tuple[ClassNoun, ...] = ()) -> int:
     """The mask of the classes that the labels would tell of: what they do not name is absent.
 
     Those of the table's vocabulary; only those that occur where some are not classes of it, for then nobody
@@ -168,21 +177,21 @@ def known_classes(table: pa.Table) -> int:
     if any(spelling(name) not in classes.indices for name in written):
         numbers = table["class_id"].unique().to_pylist() if "class_id" in table.column_names else []
         labels = [*written, *(classes.label(number) for number in numbers if number is not None)]
-    return mask_of(noun for noun in map(noun_of, labels) if noun is not None)
+    return mask_of(noun for noun in (noun_of(label, own) for label in labels) if noun is not None)
 
 
-def clip_of(scene: Scene, known: int) -> RussianClip:
+def clip_of(scene: Scene, known: int, own: tuple[ClassNoun, ...] = ()) -> RussianClip:
     """*scene* for the Russian tasks; *known* is the mask of :func:`known_classes`."""
     found: dict[Noun, list[SceneEvent]] = {}
     unnamed = 0
     for events in scene.alike.values():
-        noun = noun_of(events[0].name.label)
+        noun = noun_of(events[0].name.label, own)
         if noun is None:
             unnamed += 1
         else:
             found.setdefault(noun, []).extend(events)
     sounds = [_sound(noun, events) for noun, events in found.items()]
-    return RussianClip(scene, sounds, unnamed, () if unnamed else absent(mask_of(found), known))
+    return RussianClip(scene, sounds, unnamed, () if unnamed else absent(mask_of(found), known, own))
 
 
 def _sound(noun: Noun, events: list[SceneEvent]) -> Sound:

@@ -449,8 +449,10 @@ def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[It
     benchmark's, from a hash of the content; below 2^53, so that every JSON reader keeps them. In addition to the
     benchmark's keys, ``meta`` has the clip's ``audio_id``, and its ``start`` and ``end`` in seconds.
     """
-    known, dataset = known_classes(table), origin_of(table).format or None
-    return ask_all(table, TASKS, REFUSED, partial(clip_of, known=known), partial(_item, dataset), **options)
+    described, dataset = options.get("own"), origin_of(table).format or None
+    own = described.nouns if described else ()
+    view = partial(clip_of, known=known_classes(table, own), own=own)
+    return ask_all(table, TASKS, REFUSED, view, partial(_item, dataset), **options)
 
 
 def _item(dataset: str | None, place: ItemPlace, task: Task[RussianClip, Choice], draft: Choice) -> Item:
