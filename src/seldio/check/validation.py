@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -243,10 +243,11 @@ class _Checking:
         found = self.checked(check, list(chain(*systems)), what="checking labels", key=key, here=self.rows)
         return [LabelGroup.of(chain(*islice(found, len(some)))) for some in systems]
 
-    def judged(self, labels: Sequence[LabelGroup], skip: Container[str]) -> list[Finding]:
+    def judged(self, labels: Sequence[LabelGroup], skip: Iterable[str]) -> list[Finding]:
         """What is wrong with the labels of a system, all of them considered."""
         rows = (row.finding for one in labels for row in one.findings(self.clips))
-        return [*rules.findings(self.collection(labels, self.found), skip=skip), *rows]
+        named = ("SUB109",) * (self.format is not None and self.clips is None)  # then they are labels on purpose
+        return [*rules.findings(self.collection(labels, self.found), skip=[*skip, *named]), *rows]
 
     def misfit(self, whole: Collection) -> Misfit | None:
         """What is seen of results only where they are scored against the labels of the reference."""

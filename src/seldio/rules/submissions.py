@@ -12,6 +12,7 @@ import numpy as np
 
 from seldio.files import Entry
 from seldio.findings import SINGLY, Finding
+from seldio.formats.datasets import of_dialect
 from seldio.rules.clip_names import CLIP_NAME, systems
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.file_sets import finer, framed_clips
@@ -171,13 +172,32 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
 @rule("SUB109", ERROR)
 def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding]:
     """Labels where the results of an evaluation set are expected."""
-    if not collection.expected or not all(re.fullmatch(r"mix\d{3}", clip) for clip in collection.expected):
+    clips = {posixpath.basename(clip) for clip in collection.expected or collection.clips}
+    if not clips or not all(re.fullmatch(r"mix\d{3}", clip) for clip in clips):
         return
     for reading in collection.readings:
-        if reading.format.role == "label" and reading.format.name != "dcase2025" and reading.table.num_rows:
-            count = plural(len(reading.parts), "file")
-            message = f"these are labels ({reading.format.name}), not results: {count}"
-            yield found(reading.parts[0].file.path, message, "submissions have no source column; convert the files")
+        if reading.format.role != "label" or reading.format.name == "dcase2025" or not reading.table.num_rows:
+            continue
+        part = next(part for part in reading.parts if part.rows)
+        message = f"these are labels ({reading.format.name}), not results: {plural(len(reading.parts), 'file')}"
+        hint = "submissions have no source column; convert the files"
+        if collection.expected:
+            yield found(part.file.path, message, hint)
+            continue
+        called = _RESULTS.match(posixpath.basename(posixpath.dirname(part.file.path)))
+        for row in of_dialect(reading.format.name):
+            whole = clips == row.evaluation or bool(called)
+            if not (row.secret and clips <= row.evaluation and (whole or len(clips) >= NUMBERED)):
+                continue
+            place = part.place(0, "source")
+            message += f" called as the evaluation clips of {row.title}, whose labels were never published"
+            one = found(part.file.path, message, f"{hint}, or name the format if these are labels of your own",
+                        place.line, place.column, place.value, place.excerpt)  # fmt: skip
+            yield one if whole else dataclasses.replace(one, severity=WARNING)
+
+
+#: What folders of results are called.
+_RESULTS = re.compile(r"(?i)subm|predict|output|result")
 
 
 #: Bytes of a file of predictions from which on the program of 2026 ends with an error.
