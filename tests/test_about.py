@@ -287,6 +287,13 @@ def test_a_tree_with_all_clips_is_complete_and_goes_into_cards_with_licence_and_
     assert card.license == "mit"
     assert card.citation == seldio.cite("starss23")
     assert About(license="cc0-1.0", citation="@misc{me}").completed(facts) == About("cc0-1.0", (), None, "@misc{me}")
+    (tmp_path / "STARSS23/dataset.toml").write_text('name = "mine"\ntitle = "Mine"\n')
+    described = seldio.info(tmp_path / "STARSS23")
+    assert About().completed(described) == About("mit", (), "Mine", seldio.cite("starss23"))
+    (tmp_path / "STARSS23/dataset.toml").write_text('name = "mine"\nlicense = "CC0-1.0"\n')
+    described = seldio.info(tmp_path / "STARSS23")  # which says itself what its licence is
+    assert "about" not in described
+    assert About().completed(described) == About("cc0-1.0")
     some = {**facts, "about": [{**facts["about"][0], "complete": False}]}
     assert About().completed(some) == About()  # a few files of such names may be anybody's
 

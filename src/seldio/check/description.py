@@ -63,7 +63,7 @@ def description(examined: Examined, path: str | os.PathLike[str], named: bool = 
     found = {"path": os.fspath(path), "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
     doubts = [finding.message for finding in report.findings if finding.code == "SYN902"]
     own = [one.facts for one in examined.described.datasets] if examined.described else []
-    about = [] if own else list(_recognized(examined, items))
+    about = [] if any("license" in one for one in own) else list(_recognized(examined, items))
     found |= ({"datasets": own} if own else {}) | ({"about": about} if about else {})
     found["catalogue"] = [
         {"kind": one.kind, "format": one.format, "files": [entry.path for entry in one.files], "evidence": one.evidence,

@@ -49,13 +49,11 @@ class About:
 
         What is known of a published dataset goes into the card only where all of its clips or questions are here.
         """
-        for own in facts.get("datasets", ()):
-            return About(self.license or own.get("license", "").lower() or None, self.languages,
-                         self.title or own.get("title"), self.citation or own.get("cite"))  # fmt: skip
-        for known in (one for one in facts.get("about", ()) if one["complete"]):
-            return About(self.license or known.get("license", "").lower() or None, self.languages, self.title,
-                         self.citation or bibtex([known["name"]]))  # fmt: skip
-        return self
+        own: Mapping[str, Any] = next(iter(facts.get("datasets", ())), {})
+        known: Mapping[str, Any] = next((one for one in facts.get("about", ()) if one["complete"]), {})
+        license = self.license or own.get("license") or known.get("license")
+        citation = self.citation or own.get("cite") or (bibtex([known["name"]]) if known else None)
+        return About(license and license.lower(), self.languages, self.title or own.get("title"), citation)
 
 
 @dataclasses.dataclass(frozen=True)
