@@ -35,10 +35,11 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio import progress
+from seldio.check.description import describe
 from seldio.cli import app
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
-from seldio.findings import Finding
+from seldio.findings import Finding, Severity
 from seldio.hub import client, pull, pulling, push, pushing, repository
 from seldio.hub.card import BEGIN, END, read_card
 from seldio.hub.layout import UploadKind, _config, features_of
@@ -191,6 +192,58 @@ def test_what_is_pushed_comes_back_byte_for_byte(hub: Hub, tree: Path, tmp_path:
     assert len(got.fetched) == len(back)
     assert not any(path.is_symlink() for path in (tmp_path / "got").rglob("*"))
     assert [path.name for path in tmp_path.iterdir() if "seldio-pull" in path.name] == []
+
+
+DESCRIBED = """\
+name = "yard"
+title = "Yard sounds"
+license = "CC-BY-4.0"
+
+[classes]
+"dog bark" = { ru = "лай собаки" }
+bird = {}
+
+[labels]
+given = { elevation = 0 }
+columns = [
+  { header = "time", field = "frame", unit = "s" },
+  { header = "label", field = "class_name" },
+  { header = "azimuth", field = "azimuth", direction = "clockwise" },
+]
+
+[splits]
+train = { folders = ["first"] }
+test = { clips = ["b"] }
+"""
+
+
+@pytest.mark.parametrize("kind", ["files", "parquet", "webdataset", "audiofolder"])
+def test_a_dataset_that_is_pulled_still_says_what_it_is(hub: Hub, tmp_path: Path, kind: UploadKind) -> None:
+    files = {"dataset.toml": DESCRIBED}
+    files |= {f"{name}.csv": f"time,label,azimuth\n0.0,{label},270\n0.1,{label},271\n"
+              for name, label in (("first/a", "dog bark"), ("second/b", "bird"))}  # fmt: skip
+    for name, text in files.items():
+        (tmp_path / "yard" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "yard" / name).write_text(text, "utf-8")
+    for name in ("first/a.wav", "second/b.wav"):
+        (tmp_path / "yard" / name).write_bytes(wav(4, 24000))
+    push(tmp_path / "yard", REPO, kind=kind)
+    got = tmp_path / "got"
+    pull(REPO, got)
+    assert [str(one) for one in seldio.validate(got).findings if one.severity is Severity.ERROR] == []
+    (said,) = describe(got)["datasets"]
+    assert (said["title"], said["classes"], said["splits"]) == ("Yard sounds", ["dog bark", "bird"], ["train", "test"])
+    clips = seldio.open(got).clips
+    assert dict(zip(clips["clip"].to_pylist(), clips["split"].to_pylist(), strict=True)) == {"a": "train", "b": "test"}
+    (tmp_path / "system").mkdir()
+    (tmp_path / "system/b.csv").write_text("time,label,azimuth\n0.0,bird,270\n0.1,bird,271\n")
+    report = seldio.score(tmp_path / "system", got, split="test")
+    by_class = next(table for table in report.tables if table.name == "classes")
+    assert [row[0] for row in by_class.rows] == ["dog bark", "bird"]
+    assert report.tables[0].rows[0][1] == 0.0  # the error rate: columns and classes are those of the dataset
+    if kind != "files":
+        seldio.convert(got, tmp_path / "back", "files")
+    assert (tmp_path / ("got" if kind == "files" else "back") / "dataset.toml").read_text("utf-8") == DESCRIBED
 
 
 def test_a_second_push_sends_nothing(hub: Hub, tree: Path) -> None:

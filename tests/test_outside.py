@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from processes import Forked, Seldio, forking, other_process
+from test_package import META
 
 import seldio as package
 
@@ -358,9 +359,13 @@ def test_a_year_that_is_taken_away_comes_back_from_outside(tmp_path: Path) -> No
     outputs = Path(__file__).parent / "cases/formats/dcase2024-submission/mix001.csv"
     labels = tmp_path / "mix001.csv"
     labels.write_text("".join(f"{frame},5,0,30,10,180\n" for frame in range(12)))
+    bundle = packaged(tmp_path / "task3a", outputs.read_text())
     commands = (
         ("formats", "dcase2024-submission"), ("validate", outputs, "--format", "dcase2024-submission"),
+        ("info", bundle, "--format", "dcase2024-submission"), ("info", bundle),
+        ("validate", bundle, "--format", "dcase2024-submission"),
         ("convert", outputs, "--to", "parquet", "-o", tmp_path / "out.parquet"),
+        ("convert", labels, "--to", "dcase2024-submission", "--allow-loss", "source"),
         ("score", outputs, "-r", labels, "-p", "dcase2024", "--json"),
     )  # fmt: skip
     where = {"PYTHONPATH": str(copy.parent)}
@@ -369,6 +374,59 @@ def test_a_year_that_is_taken_away_comes_back_from_outside(tmp_path: Path) -> No
             shown, notes, code = outside(words, True)
             assert (code, shown, notes) == seldio(*words), words
             assert (shown, notes, code) != hidden(words, True), words
+
+
+def packaged(folder: Path, text: str, clips: int = 3) -> Path:
+    """A submission package of one system, whose outputs are *text*."""
+    name = "Own_LAB_task3a_1"
+    (folder / name / name).mkdir(parents=True)
+    for number in range(1, clips + 1):
+        (folder / name / name / f"mix{number:03}.csv").write_text(text)
+    (folder / name / f"{name}.meta.yaml").write_text(META.replace("Politis_TAU_task3a_1", name), "utf-8")
+    (folder / "Own_LAB_task3a.technical_report.pdf").write_bytes(b"%PDF")
+    return folder
+
+
+def test_a_year_of_one_file_is_read_written_checked_scored_and_packaged(tmp_path: Path) -> None:
+    """The file is that of docs/howto/next-year.md."""
+    page = (Path(package.__file__).parents[2] / "docs/howto/next-year.md").read_text("utf-8")
+    year = re.search(r"```\{code-block\} toml\n:caption: mine/dcase2027.toml\n\n(.*?)```", page, re.DOTALL)
+    assert year is not None
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/dcase2027.toml").write_text(year[1], "utf-8")
+    tree = tmp_path / "DCASE2027/metadata_dev"
+    header = "frame,class,source,azimuth,elevation,distance_mm\n"
+    clips = {"dev-train/fold7_room30_mix001": "8,0,-45,10,2500", "dev-train/fold7_room30_mix002": "1,0,5,0,900",
+             "dev-test/fold8_room31_mix001": "12,0,90,0,1200"}  # fmt: skip
+    for name, row in clips.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / f"{name}.csv").write_text(header + "".join(f"{frame},{row}\n" for frame in range(4)))
+    rows = "frame,class,azimuth,elevation,distance_mm\n0,12,84,0,1300\n1,12,70,0,1300\n"
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "outputs/fold8_room31_mix001.csv").write_text(rows)
+    packaged(tmp_path / "task3a", rows)
+    with other_process({"SELDIO_PLUGINS": str(tmp_path / "mine")}) as run:
+
+        def out(*words: object) -> str:
+            shown, notes, code = run([str(word) for word in words], True)
+            assert (code, notes) == (0, "") or words[0] == "convert", (words, shown, notes)
+            return shown
+
+        assert "dcase2027  2027 labels" in out("info", tree)
+        assert out("validate", tree.parent) == "All clean: 3 files.\n"
+        out("convert", tree, "--to", "starss23", "-o", tmp_path / "there")
+        out("convert", tmp_path / "there", "--to", "dcase2027", "-o", tmp_path / "back")
+        for name in clips:
+            assert (tmp_path / f"back/{name}.csv").read_bytes() == (tree / f"{name}.csv").read_bytes()
+        assert "profile dcase2027: DCASE 2027" in out("score", tmp_path / "outputs", "-r", tree, "--split", "dev-test")
+        about = out("info", tmp_path / "task3a")
+        assert "dcase2027-submission  2027 submissions" in about
+        clean = out("validate", tmp_path / "task3a", "-r", "mix001..mix003")
+        assert clean == "All clean: 4 files.\n"
+        broken = tmp_path / "task3a/Own_LAB_task3a_1/Own_LAB_task3a_1/mix002.csv"
+        broken.write_text(rows.replace("0,12,84,0,1300", "0,13,84,0,1300"))
+        shown, _, code = run(["validate", str(tmp_path / "task3a"), "-r", "mix001..mix003"], True)
+        assert (code, f"{broken}:2:3  LAB102 error class 13" in shown) == (1, True)
 
 
 def test_a_folder_that_is_called_like_an_installed_package_is_refused(tmp_path: Path) -> None:

@@ -643,3 +643,10 @@ def test_a_class_that_is_declined_is_one_of_the_classes(yard: Path) -> None:
     assert (fault.code, fault.message) == ("DAT102", "russian.burd: burd is not among the classes")
     (yard / "dataset.toml").write_text(ABOUT + RUSSIAN.replace(', "с птицей"', ""), "utf-8")
     assert codes(yard) == ["DAT102"]
+
+
+def test_a_table_of_labels_keeps_the_splits_that_folders_are(yard: Path, system: Path, tmp_path: Path) -> None:
+    (yard / "other").rename(yard / "dev-test")
+    seldio.convert(yard, tmp_path / "labels.parquet", "parquet")
+    report = seldio.score(system, tmp_path / "labels.parquet", split="test", format=str(yard / "dataset.toml"))
+    assert "over 1 clip, 3 classes" in str(report)

@@ -205,8 +205,9 @@ def reference_labels(
 def splits_of(labels: Labels) -> dict[str, str]:
     """The split of each clip, as its folder is called or its dataset calls it; empty where nothing tells it."""
     if isinstance(labels, LabelTable):
-        paths = {clip: labels.entries[clip].path if clip in labels.entries else clip for clip in labels.first}
         names = {file.clip: file.name for file in origin_of(labels.table).files}
+        there = {clip: entry.path for clip, entry in labels.entries.items()}
+        paths = {clip: there.get(clip) or names.get(clip, clip) for clip in labels.first}
     else:
         names = {file.clip: file.entry.name for file in labels.part.files}
         paths = {file.clip: file.entry.path for file in labels.part.files}
