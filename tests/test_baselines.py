@@ -117,6 +117,9 @@ def test_every_output_names_the_official_rows(output: str, folder: Path, monkeyp
     assert "official baseline" in text
     if output == "text":
         assert text.count("0.620     27.8") == 1  # of both systems once
+    alone, code = in_process([*command, "--table", "overall"])
+    assert code == 0
+    assert alone.count("official baseline") == 4
 
 
 def test_json_keeps_them_and_a_ranking_leaves_them_out(folder: Path, tmp_path: Path) -> None:

@@ -296,6 +296,8 @@ def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Tab
     Raises:
         UsageError: no report has that table; the message lists what there is.
     """
+    if all(report.tables[0].name == name and report.tables[0].columns[0].name == "system" for report in reports):
+        name = None
     found = [(report, table) for report in reports for table in report.tables if name in (None, table.name)]
     if name is None:
         found = [(report, report.tables[0]) for report in reports]
