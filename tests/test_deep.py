@@ -850,7 +850,7 @@ def test_a_report_says_what_was_heard_of_right_labels_and_why_nothing_was(tmp_pa
 
     done = CliRunner().invoke(app, ["validate", str(folder), "--deep", "--select", "AUD3", "--statistics"])
     assert done.exit_code == 0
-    assert "What was heard of the labels" in done.stdout
+    assert "Labels compared with the recordings" in done.stdout
     assert f"{names[2]} (FOA): not heard, the recording has 2 channels, not 4" in done.stdout
     assert "What was heard of each class" in done.stdout
 
@@ -1109,7 +1109,7 @@ def test_a_wall_is_no_rotation(rotated: float) -> None:
 
 
 def test_one_place_is_no_direction_of_all() -> None:
-    """If all is heard at one place, its wall and a rotation cannot be distinguished."""
+    """If all sound comes from one direction, its wall and a rotation cannot be distinguished."""
     rng = np.random.default_rng(4)
     mean = shared(
         together([heard_in_a_room([10.0] * 3, 6.0, 0.0, rng) for _ in range(12)]), np.zeros(12, int), round_about=True

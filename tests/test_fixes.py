@@ -369,6 +369,13 @@ def _written(cell: str, kind: str) -> st.SearchStrategy[str]:
 JUDGED = {"LAB309", "LAB312"}
 
 
+def test_quotes_stay_where_a_comma_in_them_may_be_one_of_thousands() -> None:
+    data = b'0;0;0;0;0\n0;0;0;0;"1,000"\n'
+    _, found = checked(data, get("dcase2024-submission"))
+    assert {finding.code: finding.fixable for finding in found} == {"SYN120": False, "SYN122": False}
+    assert settled(data, get("dcase2024-submission"), unsafe=True) == data
+
+
 @dialects
 @given(st.data())
 @settings(max_examples=examples(25))

@@ -547,7 +547,7 @@ def score(
             asked for; :func:`compare` has more options.
         official_points: labels: add the point values that the official jackknife prints, if it prints any.
         by_clip: labels: add the scores of each clip.
-        errors: labels: add where the lost F comes from, by kind of error, pair of classes and condition.
+        errors: labels: break down lost F by error type, pair of classes and condition.
         events: labels: add the F-score of whole events by their onsets, offsets and directions.
         collar: labels: maximum error of the onset and offset of an event in seconds (0.2).
         offset_share: labels: maximum error of its offset as a share of its length, if that is more (0.5).

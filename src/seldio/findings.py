@@ -300,7 +300,7 @@ class HeardClass:
 
 @dataclasses.dataclass(frozen=True)
 class Heard:
-    """What was heard of the labels of a clip, or of a dataset, in recordings of one format.
+    """How the labels of a clip, or of a dataset, compare with recordings of one format.
 
     Args:
         clip: the name of the clip; None for all of a dataset together.

@@ -98,7 +98,23 @@ def meant(name: str, known: Iterable[str], whole: Callable[[str], str] = str) ->
     return f"; did you mean {printable(whole(close[0]))}?" if close else ""
 
 
+def times(count: int) -> str:
+    """How often something happens, in words.
+
+    >>> times(1), times(2), times(1200)
+    ('once', 'twice', '1,200 times')
+    """
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+
+
 def listed(names: list[str] | tuple[str, ...], most: int = 5, count: int | None = None) -> str:
-    """The first *most* names, comma separated, and how many more there are; *count*: of them all, if not all given."""
-    shown, more = ", ".join(printable(name) for name in names[:most]), (count or len(names)) - most
+    """The first *most* names, comma separated, and how many more there are; *count*: of them all, if not all given.
+
+    A name with a comma in it stands in quotes.
+
+    >>> listed(["Water tap, faucet", "Bell", "Knock"], 2)
+    '"Water tap, faucet", Bell and 1 more'
+    """
+    quoted = (f'"{printable(name)}"' if ", " in name else printable(name) for name in names[:most])
+    shown, more = ", ".join(quoted), (count or len(names)) - most
     return shown if more <= 0 else f"{shown} and {more:,} more"

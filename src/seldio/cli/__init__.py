@@ -29,7 +29,7 @@ _VERBS = (
     Verb("formats", "List the formats, or explain one.", "seldio.cli.verbs:formats"),
     Verb("rule", "Explain a rule, or list all of them.", "seldio.cli.verbs:rule"),
     Verb("schema", "Print a JSON Schema.", "seldio.cli.verbs:schema"),
-    Verb("new", "Print the commands that make a dataset of your labels and recordings.", "seldio.cli.verbs:new"),
+    Verb("new", "Print the commands that turn your labels and recordings into a dataset.", "seldio.cli.verbs:new"),
 )
 #: The order in which commands are listed; those from outside come last.
 _ORDER = (

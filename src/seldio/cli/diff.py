@@ -28,7 +28,7 @@ def diff(
     old: str = typer.Argument(metavar="OLD", help="Labels, questions or predictions: file, folder or archive."),
     new: str = typer.Argument(metavar="NEW", help="The other version of them."),
     format: str | None = format_option("Format of both versions; detected by default.", "--format", "-f"),
-    new_format: str | None = format_option("Format of the new version, if it is another one."),
+    new_format: str | None = format_option("Format of the new version, if different."),
     force: bool = typer.Option(False, "--force", help="Compare labels even if seldio validate finds errors in them."),
     output: str = REPORT_FORM,
     json: bool = REPORT_JSON,

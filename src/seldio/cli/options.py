@@ -329,7 +329,7 @@ SCORE_COLLAR: Any = typer.Option(
 SCORE_OFFSET_SHARE: Any = typer.Option(
     None,
     metavar="SHARE",
-    help="Its maximum offset error over its length, if more (0.5).",
+    help="Maximum offset error as a fraction of the event's length, used where larger than --collar (0.5).",
     rich_help_panel=SCORING_BESIDE,
 )
 SCORE_TRACKS: Any = typer.Option(

@@ -125,7 +125,7 @@ def score(
     errors: bool = typer.Option(
         False,
         "--errors",
-        help="Add where the lost F comes from, by kind, classes and condition.",
+        help="Break down lost F by error type, class and condition.",
         rich_help_panel=SCORING_BESIDE,
     ),
     events: bool = SCORE_EVENTS,
@@ -183,14 +183,14 @@ def score(
         None, metavar="FILE", help="Use judgements made elsewhere (JSON lines).", rich_help_panel=_JUDGE
     ),
     dry_run: bool = typer.Option(
-        False, "--dry-run", help="Report how many requests judging would take; ask nothing.", rich_help_panel=_JUDGE
+        False, "--dry-run", help="Report how many requests judging would take; send none.", rich_help_panel=_JUDGE
     ),
     items: Path | None = ITEMS,
     workers: int | None = WORKERS,
     engine: Engine = ENGINE,
     resume: str | None = RESUME,
 ) -> ExitCode:
-    """Score predictions against labels or questions, as the official programs do, and report where these err."""
+    """Score predictions against labels or questions, as the official programs do, and report where they go wrong."""
     from seldio import api, engines
     from seldio.reports import Options, checked
 

@@ -257,8 +257,8 @@ def convert(
         False,
         "--balance",
         rich_help_panel=_ASK,
-        help="As many questions as the task shares of SO-Bench allow (the scarcest task sets the total), without those "
-        "whose answer their text gives away.",
+        help="Keep the task proportions of SO-Bench (the scarcest task sets the total), and drop questions that can be "
+        "answered from their text alone.",
     ),
     split: str | None = typer.Option(
         None,

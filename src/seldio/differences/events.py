@@ -39,9 +39,9 @@ class ChangedEvent:
 
 #: What may happen to an event, in the order in which it is told, with words for many of them.
 KINDS: Mapping[str, str] = {
-    "turned": "events turned", "moved": "events moved", "distance": "events with another distance",
-    "re-timed": "events re-timed", "renamed": "events of another class", "renumbered": "events of another source",
-    "joined": "events joined with another one", "split": "events split off another one",
+    "turned": "events turned", "moved": "events moved", "distance": "events whose distance changed",
+    "re-timed": "events re-timed", "renamed": "events whose class changed", "renumbered": "events whose source changed",
+    "joined": "events joined", "split": "events split",
     "flag": "events with another on-screen flag", "value": "events with other values",
     "added": "events added", "dropped": "events dropped",
 }  # fmt: skip

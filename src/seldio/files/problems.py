@@ -20,7 +20,7 @@ from seldio.text import clipped, printable
 _WHY = {
     "SAF101": "unpacking would write outside the folder, so it is not read",
     "SAF102": "unpacking could write anywhere on the disk, so it is not read",
-    "SAF103": "reading it may never end, so it is not opened",
+    "SAF103": "reading it might never end, so it is not opened",
     "SAF104": "unpacking keeps the last one, here the first is read",
     "SAF105": "that exceeds a limit that keeps memory and disk from filling up",
     "SAF106": "it would run with its owner's rights, which data never needs",

@@ -157,6 +157,7 @@ class _Cleaner:
     def __init__(self, file: TextFile, dialect: Dialect, known: BadRows, undone: Collection[str] = ()) -> None:
         self.file, self.dialect, self.bad_rows, self.undone = file, dialect, known, undone
         self.meant: list[str | None] = []
+        self.stuck = False  # whether nothing can be put right in the cells
         self.headless = False  # whether the header has to be put first
         self.causes: dict[tuple[str, bool], _Cause] = {}
         #: by number of a shape the runs of lines that it has and that are counted only
@@ -180,14 +181,14 @@ class _Cleaner:
         self.meant = [*self.shown.decode().split("\n")[:-1]] if self.undone else []
         start = self.blanks(0, 1)
         delimiter = self.delimiter(start)
-        self.told = delimiter == "," or ("SYN120" in self.undone and not _thousands(self.shown))
+        self.stuck = delimiter != "," and bool(_thousands(self.shown))  # then cells cannot be told apart for sure
+        self.told = delimiter == "," or ("SYN120" in self.undone and not self.stuck)
         self.text = with_commas(self.shown, delimiter)
         if delimiter != "," and self.told:  # rows that have commas stay; with all of them, the header does
             pairs = [*zip(self.shown.decode().split("\n"), self.text.decode().split("\n")[:-1], strict=False)]
             fits = [new.removesuffix(",").count(",") + 1 == self.width or "," not in old for old, new in pairs]
-            self.meant = [
-                new if fit and any(fits[1:] or fits) else old for (old, new), fit in zip(pairs, fits, strict=True)
-            ]
+            some = any(fits[1:] if titled(pairs[0][1].split(",")) else fits)
+            self.meant = [new if fit and some else old for (old, new), fit in zip(pairs, fits, strict=True)]
         begin = self.header(start) if not self.reshaped(start) else None
         if begin is None or not self.same_width(begin):
             return Cleaned(newline=newline, final_newline=self.final_newline)
@@ -215,7 +216,7 @@ class _Cleaner:
         if start is None:
             self.note(rule.at(self.file.path, message, hint, line, 1, fixable=fixable), lines)
             return
-        cause = self.causes.setdefault((code, fixable), _Cause())
+        cause = self.cause(code, fixable)
         if cause.full:
             cause.add([(line, 1)], 1)
             return
@@ -223,9 +224,13 @@ class _Cleaner:
         value = excerpt[column - 1 :][:width]
         self.note(rule.at(self.file.path, message, hint, line, column, value, excerpt, fixable=fixable))
 
+    def cause(self, code: str, fixable: bool) -> _Cause:
+        """What was found so far of a rule, of what can be repaired or of the rest."""
+        return self.causes.setdefault((code, fixable), _Cause())
+
     def note(self, finding: Finding, count: int = 1) -> None:
         """Take a finding, about *count* lines."""
-        cause = self.causes.setdefault((finding.code, finding.fixable), _Cause())
+        cause = self.cause(finding.code, finding.fixable)
         if not cause.full:
             cause.first.append(finding)
         cause.add([(finding.line or 1, count)], count, 1)
@@ -235,7 +240,7 @@ class _Cleaner:
         for number, runs in self.counted.items():
             rows = sum(count for _, count in runs)
             for fault in self.bad_rows.known[number - 1].faults:
-                cause = self.causes.setdefault((fault.code, fault.fixable), _Cause())
+                cause = self.cause(fault.code, fault.fixable and not self.stuck)
                 cause.add(runs, rows * fault.cells)
         self.counted.clear()
         for cause in self.causes.values():
@@ -441,7 +446,7 @@ class _Cleaner:
             count = text.count(b"\n", begin, stop)
             while number is not None and number not in counted and count:
                 faults = known[number - 1].faults
-                causes = [self.causes.setdefault((fault.code, fault.fixable), _Cause()) for fault in faults]
+                causes = [self.cause(fault.code, fault.fixable and not self.stuck) for fault in faults]
                 if all(cause.full or (cause.first and count > SINGLY) for cause in causes):
                     counted[number] = []
                 else:  # the first few are shown
@@ -520,7 +525,7 @@ class _Cleaner:
             if problem is not None:
                 self.report(
                     problem.code, problem.message, line, problem.hint, start=start, column=column + problem.shift,
-                    width=len(problem.value), fixable=problem.fixable,
+                    width=len(problem.value), fixable=problem.fixable and not self.stuck,
                 )  # fmt: skip
                 meant[index] = problem.repaired or ""
             column += len(cell) + 1

@@ -83,7 +83,8 @@ class RavenFormat(ToolFormat):
             yield part
             return
         if _OFFSET not in table.columns:
-            message = f"the rows are of {plural(len(files), 'recording')}, and none says when in its own it begins"
+            many = plural(len(files), "recording")
+            message = f"the rows cover {many}, but no row gives a start time within its recording"
             report("SYN508", rows[0][_FILE][1], message, 'add the measurement "File Offset (s)" to the table in Raven')
             part = ToolPart(file, origin, source.place)
             part.readable = False

@@ -181,7 +181,7 @@ def listening(report: Report, options: Options) -> list[Table]:
         )
         for one in [*shown, *(one for one in report.heard if one.clip is None)]
     ]  # fmt: skip
-    tables = [Table("listening", f"What was heard of the labels{rest}", columns, tuple(rows))]
+    tables = [Table("listening", f"Labels compared with the recordings{rest}", columns, tuple(rows))]
     if options.statistics:
         whole = [one for one in report.heard if one.clip is None] or report.heard
         kinds = tuple(

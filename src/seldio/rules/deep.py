@@ -296,7 +296,7 @@ def _outcome(fit: Fit, one: Heard, blamed: bool) -> tuple[str, str | None]:
     if one.share is not None and one.share < _SHARE:
         return "unclear", "the labels fit badly, but no cause is clear"
     if one.places < _PLACES:
-        return "unclear", "all is heard at one place"
+        return "unclear", "all sound comes from one direction"
     return "fits", _remaining(fit, one)
 
 

@@ -95,7 +95,7 @@ def _explained(channel: int, decibels: float) -> tuple[str, str]:
 
 @rule("AUD313", WARNING)
 def capsules_differ(fits: Fits, found: Found) -> Iterator[Finding]:
-    """A capsule of MIC that is louder, quieter or later than the other three."""
+    """MIC capsule that is louder, quieter or later than the other three."""
     yield from fits.told(_capsules(fits), found)
 
 
@@ -122,7 +122,7 @@ _LOUD = 3.0
 
 @rule("AUD314", WARNING)
 def arrays_apart(fits: Fits, found: Found) -> Iterator[Finding]:
-    """FOA and MIC of a clip that are not at the same time, or not equally loud."""
+    """FOA and MIC of a clip that differ in timing or level."""
     shifted = {fit.recording for fit, _ in fits.timings}
     shared = _shared(fits.apart)
     if shared:

@@ -292,7 +292,7 @@ def audio_channels(audio: Audio, found: Found) -> Iterator[Finding]:
 
 @rule("QAI306", WARNING)
 def audio_too_long(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Recording longer than what models hear of it."""
+    """Recording longer than models process."""
     most = audio.expected.get("heard")
     if most is not None:
         for one, probe in audio.readable:
@@ -341,7 +341,7 @@ def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
 
 @rule("QAI310", WARNING)
 def direction_of_one_channel(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Question that takes a direction or distance, about a recording with one channel."""
+    """Direction or distance question about a mono recording."""
     if audio.expected.get("channels") is not None:
         return
     mono = [one for one, probe in audio.readable if probe.channels == 1 and one.path in audio.spatial]

@@ -16,7 +16,7 @@ from seldio.formats.diagnosis import headed_by
 from seldio.rules.base import POSITION, Labels
 from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
 from seldio.schema.events import FARTHEST
-from seldio.text import clipped, plural
+from seldio.text import clipped, plural, times
 from seldio.vocabularies import Vocabulary, spelling, vocabulary
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def frame_order(labels: Labels, found: Found) -> Iterator[Finding]:
         elif not whole:
             hint = "put the lines right that cannot be read, then sort the rows by frame"
         one = found(row, "frame", f"frame {labels.text(row, 'frame')} comes after frame "
-                    f"{labels.text(row - 1, 'frame')}: the order breaks {plural(count, 'time')}",
+                    f"{labels.text(row - 1, 'frame')}: the order breaks {times(count)}",
                     hint)  # fmt: skip
         yield dataclasses.replace(one, fixable=whole)
 

@@ -210,7 +210,7 @@ def wrong_task(answered: Answered, found: Found) -> Iterator[Finding]:
 
 @rule("PRD205", ERROR)
 def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
-    """JASCO recording that was not asked all eight instructions."""
+    """JASCO recording without all eight instructions."""
     if answered.home != "jasco-predictions":
         return
     asked: dict[int, dict[str, int]] = {}

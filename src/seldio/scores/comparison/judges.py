@@ -164,7 +164,7 @@ def _notices(left_out: int, rows: Sequence[tuple[Cell, ...]], count: int, alone:
         text = f"only one side ever judges {listed(alone, 5)}: not compared"
         yield Notice("one-sided", text)
     if count < FEWEST:
-        yield Notice("few-units", f"{plural(count, 'answer')} tell nothing about others", grave=True)
+        yield Notice("few-units", f"{plural(count, 'answer')} are too few to generalize from", grave=True)
     elif count < ENOUGH:
         yield Notice("few-units", f"* only {count} answers: intervals of kappa are a little too narrow")
     if any(isinstance(row[3], Interval) and np.isnan(row[3].value) for row in rows):

@@ -287,9 +287,8 @@ def _about_swaps(contest: Contest, draw: Resampling) -> Iterator[Notice]:
     least = 2 / ways
     if ways <= draw.resamples and least > 0.001:
         tests = len(contest.p)
-        text = (
-            f"{contest.units:,} {contest.over} can change sides in {ways:,} ways: no p-value can be below {least:.2g}"
-        )
+        few = f"with {contest.units:,} {contest.over} there are only {ways:,} permutations"
+        text = f"{few}: no p-value can be below {least:.2g}"
         if tests > 1:
             text += f", or below {min(1.0, least * tests):.2g} with Holm's correction"
         yield Notice("smallest-p", text, grave=least * tests > LEVEL)

@@ -333,10 +333,8 @@ class Contest:
         """What there is to know about any comparison."""
         found = [*self.disagreeing()]
         if self.units < FEWEST:
-            text = (
-                f"{self.units:,} {self.over} tell nothing about others: the ends of intervals are in json and csv alone"
-            )
-            found.append(Notice("few-units", text, grave=True))
+            few = f"{self.units:,} {self.over} are too few to generalize from"
+            found.append(Notice("few-units", f"{few}: bounds of intervals are only in JSON and CSV", grave=True))
         elif self.units < ENOUGH:
             text = f"* only {self.units:,} {self.over}: intervals are a little too narrow, and small differences go "
             text += "unseen"

@@ -47,8 +47,8 @@ def with_intervals(report: ScoreReport, case: ImagingCase, draw: Resampling) -> 
     table = dataclasses.replace(overall, title=title, rows=((system, *cells),))
     told = [*report.notices, *about_classes(ranked, unit_of, draw.over)]
     if support < FEWEST:
-        text = f"{units:,} {draw.over} ({support:.1f} in effect) tell nothing about others: the ends of intervals "
-        told.append(Notice("few-units", f"{text}are in json and csv alone", grave=True))
+        text = f"{units:,} {draw.over} ({support:.1f} in effect) are too few to generalize from: "
+        told.append(Notice("few-units", f"{text}the bounds of intervals are only in JSON and CSV", grave=True))
     drawn = {"over": draw.over, "resamples": draw.resamples, "seed": draw.seed}
     return dataclasses.replace(
         report, tables=(table, *report.tables[1:]), notices=in_order(told), settings=drawn | dict(report.settings)

@@ -328,7 +328,7 @@ def _scored(case: SeldCase) -> Iterator[Notice]:
 #: The share of predicted rows behind the end that is no longer a matter of the last second.
 _FEW = 0.03
 _HORIZONS = {
-    "last-second": "up to the second of the last labelled frame, and not that frame where it is a multiple of 10",
+    "last-second": "up to the last labelled second, without its last frame if that is a multiple of 10",
     "before-last": "before the last labelled one, which is never scored",
     "recording": "up to the end of the recording, or the second of the last labelled frame where that is not known",
     600: "below 600 (60 s)",
@@ -448,8 +448,9 @@ def few_clips(case: SeldCase) -> Iterator[Notice]:
     kind = "jackknife" if case.bootstrap is None else "bootstrap"
     over, units = case.over(kind), case.units(kind)
     if units < FEWEST:
-        text = f"{plural(units, over[:-1])} tell{'s' * (units == 1)} nothing about others: an interval needs at least "
-        yield Notice("few-clips", f"{text}{FEWEST}; its ends are in json and csv alone", grave=True)
+        said = f"{plural(units, over[:-1])} {'is' if units == 1 else 'are'} too few to generalize from"
+        text = f"{said}: an interval needs at least {FEWEST}; its bounds are only in JSON and CSV"
+        yield Notice("few-clips", text, grave=True)
         return
     score, support = case.score, case.score.support(over)
     yield from weak_scores(score, over, case.labels)
@@ -461,8 +462,8 @@ def few_clips(case: SeldCase) -> Iterator[Notice]:
     found = [f"fewer than {FEWEST} {over} in effect {what} {listed(some, 5)}"
              for what, some in (("hold", few), ("have a match of", unmatched)) if some]  # fmt: skip
     if found:
-        text = f"{', and '.join(found)}: no interval that rests on these alone can be relied on, whichever way it is "
-        text += "made, and its ends are in json and csv alone"
+        text = f"{', and '.join(found)}: intervals that rest on these alone are unreliable; "
+        text += "their bounds are only in JSON and CSV"
         if case.intervals and case.macro and case.has("LE"):
             text += "; the jackknife's overall intervals of LE and SELD leave the range of possible values for it"
         yield Notice("few-clips", text, grave=True)
@@ -478,8 +479,8 @@ def weak_scores(score: SeldScore, over: Over, labels: Sequence[str]) -> Iterator
     """Overall intervals that are marked with an asterisk, or cannot be relied on though there are clips enough."""
     support = score.support(over, pooled=True)
     if names := _titles(score, support < FEWEST):
-        text = f"{over} are so uneven that {names} rest on fewer than {FEWEST} in effect: no interval of these can be "
-        yield Notice("few-clips", f"{text}relied on; its ends are in json and csv alone", grave=True)
+        text = f"{over} are so uneven that {names} rest on fewer than {FEWEST} in effect: their intervals are "
+        yield Notice("few-clips", f"{text}unreliable; the bounds are only in JSON and CSV", grave=True)
     lean: Any = score.lean(over) & (support >= FEWEST)[:, None]
     reasons = []
     if names := _titles(score, (support >= FEWEST) & (support < ENOUGH)):
