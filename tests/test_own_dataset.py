@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 import tarfile
 import tomllib
 import wave
@@ -568,7 +569,7 @@ def test_new_reads_tables_however_they_are_written(tmp_path: Path, sign: str) ->
     (tmp_path / "a.csv").write_text("".join(sign.join(line) + "\n" for line in lines))
     code, text = new(tmp_path)
     assert code == 0
-    assert "label    class_name: dog, big, cat\n" in text
+    assert 'label    class_name: "dog, big", cat\n' in text
     assert '  0.0,"dog, big",10  is  frame 0, dog, big, azimuth -10 (right)' in text
     assert (
         f"# 2 rows with more or fewer cells than the header, left out here: {tmp_path}/a.csv:4, {tmp_path}/a.csv:5"
@@ -650,3 +651,15 @@ def test_a_table_of_labels_keeps_the_splits_that_folders_are(yard: Path, system:
     seldio.convert(yard, tmp_path / "labels.parquet", "parquet")
     report = seldio.score(system, tmp_path / "labels.parquet", split="test", format=str(yard / "dataset.toml"))
     assert "over 1 clip, 3 classes" in str(report)
+
+
+def test_orders_of_columns_are_no_difference(yard: Path, tmp_path: Path) -> None:
+    before = Path(shutil.copytree(yard, tmp_path / "before"))
+    lines = ["label,distance,time,azimuth", "dog bark,1.5,0.0,270", "dog bark,1.5,0.1,271", "bird,3,0.3,10"]
+    (yard / "train/a.csv").write_text("\n".join(lines) + "\n")
+    assert "No changes." in str(seldio.diff(before, yard))
+
+
+def test_a_folder_as_a_format_leads_to_its_file(yard: Path) -> None:
+    with pytest.raises(UsageError, match=r"unknown format .*; did you mean .*yard/dataset.toml\?"):
+        seldio.read(yard / "train/a.csv", format=str(yard))

@@ -16,7 +16,7 @@ from seldio.errors import UsageError
 from seldio.files import Entry, Source, atomic_write, in_the_way, open_source, write_bytes
 from seldio.files.sources import is_own
 from seldio.findings import raise_errors
-from seldio.formats.own_dataset import TomlPlaces
+from seldio.formats.dataset_toml import TomlPlaces
 from seldio.media.audio import Floats, WrittenSound, margin, resample, write_blocks
 from seldio.media.recording import Recording
 from seldio.text import plural, printable

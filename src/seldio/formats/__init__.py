@@ -228,6 +228,10 @@ def asked(name: str) -> Format:
 
 def unknown(name: str, more: Iterable[str] = ()) -> UnknownFormat:
     """The error for a name that no format has; *more*: what else it could mean."""
+    from seldio.files.sources import OWN, on_disk
+
+    if on_disk(name, OWN) is not None:
+        return UnknownFormat(f"unknown format {name!r}; did you mean {name.rstrip('/')}/{OWN}?")
     close = text.meant(name, [*(name for one in index() for name in (one.name, *one.aliases)), *more])
     return UnknownFormat(f"unknown format {name!r}{close or '; seldio formats lists those of labels and questions'}")
 

@@ -11,27 +11,27 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source, open_source
 from seldio.files.sources import OWN as NAME
 from seldio.files.sources import own_files
-from seldio.findings import Finding, Sink, raise_errors
-from seldio.formats import get, named, stem_of
-from seldio.formats.base import LabelFormat, Place, TextFile, TextLines
-from seldio.formats.datasets import clip_range
+from seldio.findings import Sink, raise_errors
+from seldio.formats import get, stem_of
+from seldio.formats.base import LabelFormat, TextFile
+from seldio.formats.dataset_toml import clips_of, parsed
 from seldio.formats.evidence import signature
 from seldio.formats.label_csv import COMMA, Dialect, column
 from seldio.formats.plain_csv import cells_of, delimiter_of, first_line
 from seldio.reader_rules import READER_RULES
-from seldio.schema.own_columns import FIELDS, UNITS, ZEROS
+from seldio.schema.own_columns import UNITS, ZEROS
 from seldio.text import clipped, listed, printable
 from seldio.vocabularies import own_list
 
 if TYPE_CHECKING:
-    from seldio.schema.dataset_file import KeyFault
+    pass
 
 
 @dataclass(frozen=True)
@@ -214,12 +214,6 @@ class OwnDatasets:
         return max(every, key=lambda one: len(one.folder), default=None)
 
 
-@lru_cache(maxsize=256)
-def clips_of(text: str) -> frozenset[str]:
-    """The clips that a list names: one, or a range such as mix001..mix079."""
-    return frozenset(clip_range(text) if ".." in text else (text,))
-
-
 def in_file(path: str) -> LabelFormat:
     """The format that a dataset file is the name of: its columns, or the only format that it names, with its classes.
 
@@ -332,147 +326,4 @@ def _read(entry: Entry, folder: str, below: str, sink: Sink) -> OwnDataset | Non
     return None if wrong else OwnDataset(entry.path, folder, record, below, entry.read().decode())
 
 
-@lru_cache(maxsize=16)
-def parsed(data: bytes, path: str) -> tuple[Mapping[str, Any], Sequence[Finding]]:
-    """The keys of a file, and what is wrong with them."""
-    import tomllib
-
-    from seldio.schema.dataset_file import faults
-
-    try:
-        text = data.decode()
-        record = tomllib.loads(text)
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        return {}, [READER_RULES["DAT101"].at(path, "is not UTF-8", "save it as UTF-8", line)]
-    except tomllib.TOMLDecodeError as error:
-        return {}, [_not_toml(text, str(error), path)]
-    places = TomlPlaces(text)
-    wrong = [*faults(record)] or [*_more(record)]
-    return record, [places.finding(fault, path) for fault in wrong]
-
-
-_AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
-
-
-def _not_toml(text: str, message: str, path: str) -> Finding:
-    lines, match = text.split("\n"), _AT.search(message)
-    line, column = (int(match[1]), int(match[2])) if match and match[1] else (len(lines), len(lines[-1]) + 1)
-    said = _AT.sub("", message)
-    excerpt = lines[line - 1].removesuffix("\r") if line <= len(lines) else ""
-    hint = "texts stand in quotes, tables in [brackets]"
-    return READER_RULES["DAT101"].at(path, f"is not TOML: {said}", hint, line, column, None, excerpt)
-
-
-def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
-    """What no single key can say of itself; each of them is right."""
-    from seldio.schema.dataset_file import KeyFault
-
-    labels = record.get("labels", {})
-    columns, everywhere = labels.get("columns", []), labels.get("given", {})
-    fields = [one.get("field") for one in columns]
-    for number, (field, keys) in enumerate(zip(fields, columns, strict=True)):
-        place = ("labels", "columns", number)
-        if field is not None and field in fields[:number]:
-            yield KeyFault((*place, "field"), f"{field} is in another column as well")
-        if field in everywhere:
-            yield KeyFault(("labels", "given", field), f"{field} has a column of its own: it cannot be given as well")
-        if field is not None and "unit" in keys and keys["unit"] not in (units := FIELDS[field]):
-            choices = f"{keys['unit']} is not a unit of {field}; choose from {', '.join(units)}"
-            yield KeyFault((*place, "unit"), choices if units else f"{field} has no unit")
-        for key in ("direction", "zero") if field != "azimuth" else ():
-            if key in keys:
-                yield KeyFault((*place, key), f"{key} is of azimuths")
-        if field == "azimuth" and "direction" not in keys:
-            yield KeyFault(place, "the direction is missing: clockwise (90 is right) or counter-clockwise (90 is left)")
-    headers = [one.get("header") for one in columns]
-    names = [str(header).strip().lower() for header in headers]
-    for number, name in enumerate(names):
-        if headers[number] is not None and name in names[:number]:
-            yield KeyFault(("labels", "columns", number, "header"), f"another column is called {name} as well")
-    if None in headers and any(headers):
-        yield KeyFault(("labels", "columns", headers.index(None)), "all columns have a header, or none has")
-    if columns and not {"frame", "onset"} & {*fields}:
-        yield KeyFault(("labels", "columns"), "no column is the frame or the onset")
-    if not record.get("classes") and "class_name" not in fields and "class_id" in (*fields, *everywhere):
-        at = ("columns", fields.index("class_id"), "field") if "class_id" in fields else ("given", "class_id")
-        message = "nothing says which class a number is: name them in their order, in a table classes"
-        yield KeyFault(("labels", *at), message)
-    for name in record.get("russian", {}).keys() - record.get("classes", {}).keys():
-        yield KeyFault(("russian", name), f"{name} is not among the classes")
-    for split, keys in record.get("splits", {}).items():
-        for number, text in enumerate(keys.get("clips", ())):
-            try:
-                clips_of(text)
-            except UsageError as error:
-                yield KeyFault(("splits", split, "clips", number), str(error))
-    for number, format in enumerate(labels.get("formats", ())):
-        if named(format, LabelFormat) is None:
-            message = f"unknown format of labels {format!r}; seldio formats lists them"
-            yield KeyFault(("labels", "formats", number), message)
-
-
-class TomlPlaces:
-    """Where the keys of a TOML file stand."""
-
-    def __init__(self, text: str) -> None:
-        self._lines = TextLines(text)
-        self._starts: dict[tuple[str | int, ...], tuple[int, int]] = {}
-        here: tuple[str | int, ...] = ()
-        counts: dict[tuple[str, ...], int] = {}
-        for match in _LINE.finditer(text):
-            if match["array"] is not None:
-                keys = _keys(match["array"])
-                counts[keys] = counts.get(keys, -1) + 1
-                here = (*keys, counts[keys])
-                self._starts[here] = match.span("array")
-            elif match["table"] is not None:
-                here = _nested(_keys(match["table"]), counts)
-                self._starts.setdefault(here, match.span("table"))
-            else:
-                self._starts.setdefault((*here, *_keys(match["key"])), match.span("key"))
-
-    def finding(self, fault: KeyFault, path: str) -> Finding:
-        """A finding at a key, or at the nearest one around it."""
-        at = self.at(fault.path)
-        message = f"{fault.where}: {clipped(fault.message, 400)}"
-        return READER_RULES["DAT102"].at(path, message, _HINT, at.line, at.column, at.value or None, at.excerpt)
-
-    def at(self, path: tuple[str | int, ...]) -> Place:
-        """The place of a key, or of the nearest one around it."""
-        count = next((n for n in range(len(path), 0, -1) if path[:n] in self._starts), 0)
-        start, end = self._starts.get(path[:count], (0, 0))
-        for part in path[count:]:  # inside of what stands in brackets
-            pattern = r"\{" if isinstance(part, int) else rf"(?<![\w.-])[\"']?{re.escape(part)}[\"']?(?=\s*[=.])"
-            number = part if isinstance(part, int) else 0
-            inner = [*re.compile(pattern).finditer(self._lines.text, end)][number : number + 1]
-            if not inner:
-                break
-            start, end = inner[0].span()
-        return self._lines.place(start, end)
-
-
 _MEND = "write the labels as it says, or correct labels.columns or labels.formats"
-_HINT = "seldio schema dataset shows the keys"
-_KEY = r"(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')"
-_DOTTED = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
-_LINE = re.compile(
-    rf"^[ \t]*(?:\[\[[ \t]*(?P<array>{_DOTTED})[ \t]*\]\]|\[[ \t]*(?P<table>{_DOTTED})[ \t]*\]"
-    rf"|(?P<key>{_DOTTED})[ \t]*=)",
-    re.MULTILINE,
-)
-
-
-def _keys(text: str) -> tuple[str, ...]:
-    """The parts of a dotted key."""
-    return tuple(part.strip("\"'") for part in re.findall(_KEY, text))
-
-
-def _nested(keys: tuple[str, ...], counts: Mapping[tuple[str, ...], int]) -> tuple[str | int, ...]:
-    """The path of a table, which may stand in the last of a list of tables."""
-    path: list[str | int] = []
-    for number, key in enumerate(keys, 1):
-        path.append(key)
-        if keys[:number] in counts:
-            path.append(counts[keys[:number]])
-    return tuple(path)

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from seldio.catalogues.trees import Tree
 from seldio.findings import Finding
-from seldio.formats.own_dataset import OwnDataset, TomlPlaces, clips_of
+from seldio.formats.dataset_toml import TomlPlaces, clips_of
+from seldio.formats.own_dataset import OwnDataset
 from seldio.rules.collection import Collection, Found
 from seldio.rules.registry import ERROR, rule
 from seldio.rules.tree_media import CHANNELS, TreeAudio

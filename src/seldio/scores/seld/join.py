@@ -133,8 +133,8 @@ class LabelTable:
 
     @property
     def fields(self) -> set[str]:
-        """Columns that its rows have."""
-        return set(self.table.column_names)
+        """Columns that its rows have, or may have as the files of another dataset in its own columns."""
+        return {*self.table.column_names, *(self.layout.carries if self.layout.own else ())}
 
     @property
     def sizes(self) -> dict[str, int]:
