@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,7 +17,7 @@ from seldio.errors import UsageError
 from seldio.reports import render
 from seldio.reports.json_report import reports
 from seldio.reports.tables import Column, Interval, ScoreReport, Table, WeakInterval
-from seldio.scores.signatures import Signature
+from seldio.scores.signatures import Signature, judged_by
 
 ASKED = [
     {
@@ -62,8 +63,101 @@ def test_settings_and_the_order_are_part_of_it() -> None:
     nameless = [{"prediction": row["prediction"]} for row in SAID]
     one = signed(nameless, ASKED, fields="prediction=prediction", join="order")
     assert "|multiple-choice[join=order]|" in one
-    assert seldio.verify(one, nameless, ASKED, fields="prediction=prediction") == []
+    verify = partial(seldio.verify, one, nameless, ASKED, fields="prediction=prediction")
+    assert verify() == ["the settings: join=order in the signature, none here"]
+    assert verify(settings="join=order") == verify(settings={"join": "order"}) == verify(settings="[join=order]") == []
     assert "[allow_missing]" in signed(SAID[:5], ASKED, allow_missing=True)
+
+
+def test_the_judge_is_compared(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": "q0", "judgement": {"correct": true}}\n')
+    one = Signature.parsed(signed(SAID, ASKED))
+    for judge, named in (
+        ("judge gpt@example.org", {"judge": "gpt", "judge_url": "https://example.org/v1"}),
+        (judged_by(None, None, (tmp_path / "a.jsonl").read_bytes()), {"judgements": tmp_path / "a.jsonl"}),
+    ):
+        known = str(one._replace(judge=judge))
+        assert seldio.verify(known, SAID, ASKED) == [f"the judge: {judge} in the signature, no judge here"]
+        assert seldio.verify(known, SAID, ASKED, **named) == []  # type: ignore[arg-type]
+
+
+def test_a_reference_in_a_format_that_is_named(tmp_path: Path) -> None:
+    one = signed(SAID, ASKED)
+    (tmp_path / "asked.csv").write_text("not what it seems")
+    with pytest.raises(seldio.SeldioError):
+        seldio.verify(one, SAID, tmp_path / "asked.csv", reference_format="items")
+    (tmp_path / "asked.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ASKED))
+    assert seldio.verify(one, SAID, tmp_path / "asked.jsonl", reference_format="items") == []
+
+
+# --- labels -------------------------------------------------------------------------------------------
+
+ROWS = "0,1,0,10,0,100\n1,1,0,12,5,100\n1,11,1,-90,10,200\n"
+FORMATS = {"format": "starss23", "reference_format": "starss23"}
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> dict[str, Path]:
+    systems = {"ref": ROWS, "pred": ROWS.replace("-90", "-60"), "other": ROWS.replace("10,200", "20,200")}
+    for name, rows in systems.items():
+        (tmp_path / name / "dev-test").mkdir(parents=True)
+        for clip, text in (("fold4_room1_mix001", rows), ("fold4_room1_mix002", ""), ("fold4_room2_mix001", rows)):
+            (tmp_path / name / "dev-test" / f"{clip}.csv").write_text(text)
+    return {name: tmp_path / name for name in systems}
+
+
+def test_labels_have_a_signature_that_any_format_has_alike(labels: dict[str, Path], tmp_path: Path) -> None:
+    one = signed(labels["pred"], labels["ref"], **FORMATS)
+    assert re.fullmatch(r"seldio [^|]+\|dcase2023\|no judge\|ref [0-9a-f]{12}\|pred [0-9a-f]{12}", one)
+    frame = seldio.to_pandas(seldio.read(labels["pred"], format="starss23"))
+    seldio.convert(labels["pred"], tmp_path / "table.parquet", "parquet", format="starss23")
+    shuffled = frame.sample(frac=1, random_state=0)
+    for again in (tmp_path / "table.parquet", frame, shuffled):
+        assert signed(again, labels["ref"], reference_format="starss23") == one
+        assert seldio.verify(one, again, labels["ref"], reference_format="starss23") == []
+
+
+def test_what_differs_of_labels_is_said(labels: dict[str, Path]) -> None:
+    one = signed(labels["pred"], labels["ref"], angle=30, **FORMATS)
+    assert "|dcase2023[angle=30]|" in one
+    verify = partial(seldio.verify, one, **FORMATS)
+    assert verify(labels["pred"], labels["ref"], settings="angle=30") == []
+    assert verify(labels["pred"], labels["ref"]) == ["the settings: angle=30 in the signature, none here"]
+    said = verify(labels["ref"], labels["pred"], settings="angle=30")
+    assert [text.partition(":")[0] for text in said] == ["the reference", "the predictions"]
+    (labels["pred"] / "dev-test" / "fold4_room1_mix002.csv").write_text("7,1,0,10,0,100\n")
+    (said_of,) = verify(labels["pred"], labels["ref"], settings="angle=30")
+    assert said_of.startswith("the predictions: ")
+    with pytest.raises(UsageError, match="the labels to compare with are required"):
+        verify(labels["pred"])
+
+
+def test_clips_that_change_places_change_the_signature(labels: dict[str, Path]) -> None:
+    one = signed(labels["pred"], labels["ref"], **FORMATS)
+    folder = labels["pred"] / "dev-test"
+    (folder / "fold4_room1_mix001.csv").rename(folder / "kept")
+    (folder / "fold4_room1_mix002.csv").rename(folder / "fold4_room1_mix001.csv")
+    (folder / "kept").rename(folder / "fold4_room1_mix002.csv")
+    assert signed(labels["pred"], labels["ref"], **FORMATS) != one
+
+
+def test_parts_sum_up_to_the_same_signature(labels: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    one = signed(labels["pred"], labels["ref"], **FORMATS)
+    monkeypatch.setattr("seldio.scores.seld.score_labels.PART", 1)  # a clip is a part
+    assert signed(labels["pred"], labels["ref"], **FORMATS) == one
+
+
+def test_comparisons_have_one_too(labels: dict[str, Path]) -> None:
+    report = seldio.compare([labels["pred"], labels["other"]], labels["ref"], resamples=100, **FORMATS)
+    drawn = "over=clips,resamples=100,seed=0"
+    assert f"|dcase2023[{drawn}]|" in report.signature
+    for name in ("pred", "other"):
+        assert seldio.verify(report.signature, labels[name], labels["ref"], settings=drawn, **FORMATS) == []
+    (said,) = seldio.verify(report.signature, labels["ref"], labels["ref"], settings=drawn, **FORMATS)
+    assert said.startswith("the predictions: ")
+    answers = seldio.compare([SAID, SAID[::-1]], ASKED, resamples=100)
+    assert seldio.verify(answers.signature, SAID, ASKED, settings=drawn.replace("clips", "questions")) == []
+    assert Signature.parsed(answers.signature).predictions.count("+") == 1
 
 
 def test_every_output_has_it() -> None:

@@ -912,30 +912,54 @@ def rank(
 @wings.needed("verify")
 def verify(
     signature: str, predictions: Any, reference: Any = None, *, format: str | None = None,
-    fields: Mapping[str, str] | str | None = None,
+    fields: Mapping[str, str] | str | None = None, reference_format: str | None = None,
+    settings: Mapping[str, Any] | str = "", judge: str | None = None, judge_url: str | None = None,
+    judgements: Path | None = None,
 ) -> list[str]:  # fmt: skip
-    """Tell whether answers and questions are those that the signature of a score names.
+    """Tell whether predictions, reference, settings and judge are those that the signature of a score names.
 
     Args:
         signature: the line of the report, such as ``seldio 0.2.0|so-bench|no judge|ref 9f3c…|pred 1a2b…``.
-        predictions: the answers, in any format, order or layout: a path, or as for :func:`score`.
-        reference: the questions; None where the predictions hold them.
+        predictions: the labels or answers, in any format, order or layout, as for :func:`score`; of a comparison, those
+            of one system.
+        reference: the labels or questions; None where the predictions hold them.
         format: the format of the predictions; detected from their content by default.
         fields: the keys or columns of a file of your own, as in :func:`score`.
+        reference_format: the format of the reference; detected from its content by default.
+        settings: the options that were not as usual, as a signature has them (``"angle=30,force"``), or by name.
+        judge: the language model that decided, by its name on the server.
+        judge_url: its server.
+        judgements: the file of judgements made elsewhere.
 
     Returns:
-        What differs, a sentence each; empty where nothing does. The judge and the settings are not compared.
+        What differs, a sentence each; empty where nothing does.
 
     Raises:
-        UsageError: *signature* is none.
+        UsageError: *signature* is none, or one of energy maps, which have none.
         InvalidData: a file has an error.
     """
-    from seldio.scores.answers import verified
+    from seldio.scores.scorers import what
+    from seldio.scores.signatures import Signature, judged_by
+    from seldio.scores.signatures import given as settings_text
 
+    known = Signature.parsed(signature)
     asked = _in_memory(reference, "reference") if reference is not None else None
-    return verified(
-        signature, _in_memory(predictions, "predictions", fields is not None), asked, _own_keys(fields, format)
-    )
+    given = _in_memory(predictions, "predictions", fields is not None)
+    formats = {"format": _own_keys(fields, format), "reference_format": reference_format}
+    if what(known.profile) == "answers":
+        from seldio.scores.answers import verified as of_answers
+
+        here = of_answers(known, given, asked, None if judgements is None else os.fspath(judgements), **formats)
+    elif asked is None:
+        raise UsageError("the labels to compare with are required too")
+    else:
+        from seldio.scores.seld.score_labels import verified as of_labels
+
+        here = of_labels(known, given, asked, **formats)
+    if judge is not None:
+        here = here._replace(judge=judged_by(judge, judge_url, None))
+    reference_is = "the questions" if what(known.profile) == "answers" else "the reference"
+    return known.differences(here._replace(settings=settings_text(settings)), reference_is)
 
 
 # --- versions -------------------------------------------------------------------------------------------------------

@@ -70,17 +70,17 @@ OWN: tuple[Wing, ...] = (
     _wing(
         "scoring", "scores, their intervals and ranks",
         "scores.contents scores.measures scores.proportions scores.published scores.ranking scores.resampling "
-        "cli.score", "",
+        "scores.signatures cli.score cli.verify", "",
         Verb("score", "Score predictions as the official programs do.", "seldio.cli.score:score"),
         Verb("rank", "Rank systems by their scores, as defined by DCASE Task 3.", "seldio.cli.score:rank"),
+        Verb("verify", "Tell whether files are those that a score signature names.", "seldio.cli.verify:verify"),
     ),
     _wing("seld", "official scores of labels", "scores.seld", "scoring"),
     _wing("imaging", "energy maps of 2026", "scores.imaging viewer.maps", "scoring seld"),
     _wing(
         "answers", "reading replies and scoring them",
         "answers scores.answers scores.intervals scores.jasco scores.judge scores.multiple_choice scores.replies "
-        "scores.ruenvaqa scores.signatures scores.so_bench scores.verdicts rules.item_answers cli.verify", "scoring",
-        Verb("verify", "Tell whether files are those that a score signature names.", "seldio.cli.verify:verify"),
+        "scores.ruenvaqa scores.so_bench scores.verdicts rules.item_answers", "scoring",
     ),
     _wing("mera", "submissions to MERA", "check.mera rules.mera rules.mera_verdict", "answers"),
     _wing(

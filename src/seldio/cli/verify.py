@@ -12,20 +12,27 @@ from seldio.errors import ExitCode
 @guarded
 def verify(
     signature: str = typer.Argument(metavar="SIGNATURE", help="The line of a report: 'seldio 0.2.0|so-bench|…'."),
-    predictions: str = typer.Argument(metavar="PREDICTIONS", help="The answers, in any format."),
-    reference: str | None = typer.Argument(None, metavar="[QUESTIONS]", help="The questions with their answers."),
+    predictions: str = typer.Argument(metavar="PREDICTIONS", help="Labels or answers, in any format."),
+    reference: str | None = typer.Argument(None, metavar="[REFERENCE]", help="The labels or questions."),
     format: str | None = format_option("Format of the predictions; detected by default.", "--format", "-f"),
     fields: str | None = FIELDS,
+    reference_format: str | None = format_option("Format of the reference; detected by default.", "--reference-format"),
+    settings: str = typer.Option(
+        "", metavar="NAME=VALUE,…", help="Options of the score that were not as usual: angle=30,allow_missing."
+    ),
+    judge: str | None = typer.Option(None, metavar="MODEL", help="The language model that decided."),
+    judge_url: str | None = typer.Option(None, metavar="URL", help="Its server."),
+    judgements: str | None = typer.Option(None, metavar="FILE", help="Judgements made elsewhere."),
 ) -> ExitCode:
-    """Tell whether answers and questions are those that the signature of a score names.
+    """Tell whether predictions, reference, settings and judge are those that the signature of a score names.
 
     Exit code 0 if they are, 1 if something differs.
     """
     from seldio import api
-    from seldio.scores.signatures import Signature
 
-    found = api.verify(signature, predictions, reference, format=format, fields=fields)
-    typer.echo("\n".join(found) or "the same version, questions and predictions")
-    if rest := Signature.parsed(signature).uncompared:
-        typer.echo(f"not compared: {rest}")
+    found = api.verify(
+        signature, predictions, reference, format=format, fields=fields, reference_format=reference_format,
+        settings=settings, judge=judge, judge_url=judge_url, judgements=judgements,
+    )  # fmt: skip
+    typer.echo("\n".join(found) or "the same version, settings, judge, reference and predictions")
     return ExitCode.FINDINGS if found else ExitCode.CLEAN

@@ -121,16 +121,17 @@ def signed(sides: AnswerSides, options: AnswerOptions) -> Signature:
     return signature(sides.profile, sides.items, sides.outputs, given, judge)
 
 
-def verified(text: str, predictions: Place, reference: Place | None, format: str | None = None) -> list[str]:
-    """What of a signature is otherwise in the files at hand, in words; empty where all is the same.
+def verified(
+    known: Signature, predictions: Place, reference: Place | None, judgements: str | None, **formats: str | None
+) -> Signature:
+    """The signature of the files at hand, read as a score with the signature *known* reads them.
 
     Raises:
-        UsageError: it is none; and as :func:`score_answers`.
+        InvalidData, UsageError, DataError: as :func:`score_answers`.
     """
-    known = Signature.parsed(text)
-    join: Any = dict(pair.partition("=")[::2] for pair in known.settings.split(",")).get("join", "strict")
-    options = AnswerOptions(profile=known.profile, join=join)
-    return known.differences(signed(read_answers(predictions, reference, options, format), options))
+    join: Any = known.options.get("join", "strict")
+    options = AnswerOptions(profile=known.profile, join=join, judgements=judgements)
+    return signed(read_answers(predictions, reference, options, **formats), options)
 
 
 class AnswerSides(NamedTuple):

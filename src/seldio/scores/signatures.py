@@ -1,6 +1,7 @@
-"""What a score of answers rests on, in one line: version, way of scoring, judge, and digests of what was compared.
+"""What a score rests on, in one line: version, way of scoring, judge, and digests of what was compared.
 
-Digests are of rows, not of files: the same questions or replies have the same one in any format, order and layout.
+Digests are of rows, not of files: the same labels, questions or replies have the same one in any format, order and
+layout.
 """
 
 from __future__ import annotations
@@ -54,19 +55,46 @@ class Signature(NamedTuple):
         return cls(made, profile, (settings or "")[1:-1], judge, reference, predictions)
 
     @property
-    def uncompared(self) -> str:
-        """What :meth:`differences` does not compare, as no file at hand holds it; empty where there is nothing."""
-        judge = "" if self.judge == "no judge" else self.judge
-        return ", ".join(filter(None, (judge, self.settings and f"settings {self.settings}")))
+    def options(self) -> dict[str, str]:
+        """The settings by name, flags as ``True``."""
+        return {name: value if there else "True" for pair in self.settings.split(",") if pair
+                for name, there, value in [pair.partition("=")]}  # fmt: skip
 
-    def differences(self, files: Signature) -> list[str]:
-        """In words, what is otherwise in the *files* at hand."""
+    def differences(self, here: Signature, reference: str = "the questions") -> list[str]:
+        """In words, what is otherwise *here*; *reference*: what predictions are compared with.
+
+        Of a comparison, one of the systems is enough.
+        """
+        if here.predictions in self.predictions.split("+"):
+            here = here._replace(predictions=self.predictions)
         pairs = (
-            ("seldio", self.version, files.version),
-            ("the questions", self.reference, files.reference),
-            ("the predictions", self.predictions, files.predictions),
+            ("seldio", self.version, here.version),
+            ("the settings", self.settings or NONE, here.settings or NONE),
+            ("the judge", self.judge, here.judge),
+            (reference, self.reference, here.reference),
+            ("the predictions", self.predictions, here.predictions),
         )
         return [f"{what}: {one} in the signature, {other} here" for what, one, other in pairs if one != other]
+
+
+def given(settings: Mapping[str, object] | str) -> str:
+    """Settings as a signature has them, sorted by name, without those that are off."""
+    if isinstance(settings, str):
+        return ",".join(sorted(filter(None, map(str.strip, settings.strip("[]").split(",")))))
+    return ",".join(
+        name if value is True else f"{name}={value}"
+        for name, value in sorted(settings.items())
+        if value is not None and value is not False and value != ""
+    )
+
+
+def of_comparison(signatures: Sequence[Signature], settings: Mapping[str, object]) -> Signature:
+    """That of a comparison, by what is the same for all systems and the predictions of each."""
+    first = signatures[0]
+    more = {name: value if value != "True" else True for name, value in first.options.items()}
+    predictions = "+".join(one.predictions for one in signatures)
+    judges = list(dict.fromkeys(one.judge for one in signatures))
+    return first._replace(settings=given({**more, **settings}), judge=" + ".join(judges), predictions=predictions)
 
 
 def signature(
@@ -77,12 +105,17 @@ def signature(
     judge: str,
 ) -> Signature:
     """That of a score."""
-    given = ",".join(name if value is True else f"{name}={value}" for name, value in sorted(settings.items()) if value)
     asked = NONE if items is None else digest([getattr(row, name) for name in _ASKED] + [_truth(row)] for row in items)
     said = digest(
         [*(getattr(row, name) for name in _SAID), *((row.extra or {}).get(name) for name in _BESIDE)] for row in outputs
     )
-    return Signature(version("seldio"), profile, given, judge, asked, said)
+    return Signature(version("seldio"), profile, given(settings), judge, asked, said)
+
+
+def of_labels(profile: str, settings: Mapping[str, object], digests: tuple[int, int]) -> Signature:
+    """That of a score of labels, from the sums of :func:`seldio.scores.seld.rows.digest` on both sides."""
+    reference, predictions = (sha256(str(total).encode()).hexdigest()[:12] for total in digests)
+    return Signature(version("seldio"), profile, given(settings), "no judge", reference, predictions)
 
 
 def _truth(item: Item) -> object:

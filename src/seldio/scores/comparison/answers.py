@@ -15,7 +15,7 @@ from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item
 from seldio.scores import multiple_choice, ruenvaqa
-from seldio.scores.answers import AnswerOptions, AnswerSides, imported, judgements_of, read_answers
+from seldio.scores.answers import AnswerOptions, AnswerSides, imported, judgements_of, read_answers, signed
 from seldio.scores.comparison.pairs import (
     Against,
     Contest,
@@ -29,6 +29,7 @@ from seldio.scores.comparison.pairs import (
 from seldio.scores.intervals import numbered, recording_of
 from seldio.scores.proportions import mcnemar, paired_difference, wilson
 from seldio.scores.resampling import ENOUGH, FEWEST, Resampling, holm, interval, interval_cells, p_value, weights
+from seldio.scores.signatures import of_comparison
 from seldio.scores.verdicts import ReplyVerdict, checked, of_choices, of_jasco, of_scored, write
 from seldio.text import clipped, plural
 
@@ -187,13 +188,14 @@ def compare_answers(
         )
     if options.items is not None:
         checked(options.items, (*systems, reference, *judgements))
-    names, marked, profiles = system_names(systems), [], []
+    names, marked, profiles, signatures = system_names(systems), [], [], []
     for number, path in enumerate(systems):
         own = dataclasses.replace(options, judgements=judgements[number]) if judgements else options
         with naming(names[number], len(names) > 1):
             sides = read_answers(path, reference, own, format, reference_format)
             found = _MARKING.get(sides.profile, _so_bench)(sides, own)
         marked.append(dataclasses.replace(found, notices=(*sides.notices, *found.notices)))
+        signatures.append(signed(sides, own))
         profiles.append(sides.profile)
     if len(set(profiles)) > 1:
         raise DataError(
@@ -229,7 +231,8 @@ def compare_answers(
     one = len(names) == 1
     head = path_of(systems[0]) if one else f"comparison of {plural(len(names), 'system')}"
     over = plural(len(marked[0].items), "question")
-    return ScoreReport(head, profiles[0], marked[0].title, over, tuple(tables), in_order(told), settings)
+    signature = str(of_comparison(signatures, dataclasses.asdict(draw)))
+    return ScoreReport(head, profiles[0], marked[0].title, over, tuple(tables), in_order(told), settings, signature)
 
 
 def _common(marked: Sequence[MarkedAnswers], allow_missing: bool) -> tuple[list[MarkedAnswers], int]:

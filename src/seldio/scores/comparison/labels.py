@@ -19,6 +19,7 @@ from seldio.scores.seld.metrics import Counts
 from seldio.scores.seld.report import HELD, REFERENCES, SeldCase, notices, weak_scores
 from seldio.scores.seld.score_labels import SeldOptions, report_of, scored_case
 from seldio.scores.seld.scoring import SeldScore
+from seldio.scores.signatures import of_comparison
 from seldio.text import plural
 
 
@@ -84,7 +85,7 @@ def compare_labels(
     told += said_of(names, [[each for each in notices(one) if each.grave or each.first] for one in cases])
     return ScoreReport(
         f"comparison of {plural(len(names), 'system')}", profile.name, profile.title, over, tuple(found),
-        in_order(told), settings | dict(report.settings),
+        in_order(told), settings | dict(report.settings), _signed(cases, draw),
     )  # fmt: skip
 
 
@@ -95,7 +96,14 @@ def _alone(system: str, case: SeldCase, draw: Resampling) -> ScoreReport:
     report = report_of(system, shown)
     drawn = {"over": draw.over, "resamples": draw.resamples, "seed": draw.seed}
     told = in_order([*report.notices, *_about_rooms(case.score, draw)])
-    return dataclasses.replace(report, notices=told, settings=drawn | dict(report.settings))
+    settings = drawn | dict(report.settings)
+    return dataclasses.replace(report, notices=told, settings=settings, signature=_signed([case], draw))
+
+
+def _signed(cases: Sequence[SeldCase], draw: Resampling) -> str:
+    """The signature of a comparison."""
+    known = [case.signature for case in cases if case.signature is not None]
+    return str(of_comparison(known, dataclasses.asdict(draw)))
 
 
 def _common(names: Sequence[str], scores: Sequence[SeldScore]) -> tuple[list[SeldScore], dict[str, int]]:

@@ -19,6 +19,7 @@ from seldio.scores.seld.pairing import CARTESIAN, FOLDED
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.rows import RowFacts, SideFacts
 from seldio.scores.seld.scoring import SeldScore
+from seldio.scores.signatures import Signature
 from seldio.text import listed, plural
 
 
@@ -46,6 +47,7 @@ class SeldCase:
     forced: tuple[str, ...] = ()  # errors in the data, which is scored all the same
     causes: tuple[ProbableCause, ...] = ()  # the changes that the predictions seem to need
     beside: tuple[Beside, ...] = ()  # what was measured beside the score
+    signature: Signature | None = None  # what it rests on
 
     @property
     def official(self) -> bool:

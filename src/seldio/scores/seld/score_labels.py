@@ -23,6 +23,7 @@ from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import Finding, raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.reports.tables import ScoreReport
+from seldio.scores import signatures
 from seldio.scores.resampling import Resampling, rooms_of
 from seldio.scores.seld import causes, metrics, pairing, profiles
 from seldio.scores.seld.analyses import ANALYSES, NO_ANALYSIS, Asked, Shown, Sides, finished, wanted
@@ -33,9 +34,10 @@ from seldio.scores.seld.metrics import Average, Counts, Thresholds
 from seldio.scores.seld.mistakes import Mistakes
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import SeldCase, notices, tables
-from seldio.scores.seld.rows import NOTHING, EventFrames, Ints, SideFacts, event_frames, facts_of
+from seldio.scores.seld.rows import NOTHING, WORD, EventFrames, Ints, SideFacts, digest, event_frames, facts_of
 from seldio.scores.seld.scoring import SeldScore, count_sides, horizons
 from seldio.scores.seld.tracking import TrackCounts
+from seldio.scores.signatures import Signature
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
 
@@ -182,10 +184,10 @@ def scored_case(
         classes = vocabulary(options.classes or _classes(truth.layout, profile))
         frames = _lengths(compared, ways, options.recordings)
         ordered = tuple(Way(way.name, thresholds) for way, thresholds in ways.items())
-        work = Counting(ordered, len(classes), dropped=dropped, asked=options.asked(limits))
+        work = Counting(ordered, len(classes), dropped=dropped, asked=options.asked(limits), signed=True)
         some = parts(compared, frames)
         counted = count(work, some)
-        plain = dataclasses.replace(work, asked=NO_ANALYSIS)
+        plain = dataclasses.replace(work, asked=NO_ANALYSIS, signed=False)
         average = options.average or profile.averages[0]
         score, *others = (
             SeldScore(way, average, tuple(compared.clips), counts)
@@ -200,6 +202,7 @@ def scored_case(
     if any(0 < rows.elevations < rows.all for rows in (counted.facts.reference, counted.facts.prediction)):
         raise UsageError("scoring requires a direction in every row")
     names = [classes.label(n) for n in range(len(classes))]
+    given = {name: getattr(options, name) for name in _SIGNED} | {"recordings": options.recordings is not None}
     return SeldCase(
         profile, limits, score,
         dataclasses.replace(counted.facts, recorded=counted.facts.recorded + missed.facts.recorded), names,
@@ -209,7 +212,28 @@ def scored_case(
         official_points=options.official_points, by_clip=options.by_clip, named=named is not None,
         published=others[0] if others else None, forced=forced, causes=found,
         beside=finished(counted.beside, Shown(score, limits, names, work.asked)),
+        signature=signatures.of_labels(profile.name, given, counted.digests),
     )  # fmt: skip
+
+
+#: Options that shape the numbers of a score, as its signature has them.
+_SIGNED = (
+    "average", "angle", "distance", "relative", "onscreen", "classes", "collar", "offset_share", "split",
+    "allow_missing", "force",
+)  # fmt: skip
+
+
+def verified(known: Signature, predictions: Place, reference: Place, **formats: str | None) -> Signature:
+    """The signature of the files at hand, read as a score with the signature *known* reads them.
+
+    Raises:
+        InvalidData, UsageError, DataError: as :func:`score_labels`.
+    """
+    asked: Any = {name: known.options.get(name) for name in ("classes", "split")}
+    asked |= {name: name in known.options for name in ("allow_missing", "force")}
+    case = scored_case(predictions, reference, SeldOptions(profile=known.profile, **asked), **formats)
+    assert case.signature is not None
+    return case.signature
 
 
 def _classes(layout: LabelFormat, profile: SeldProfile) -> str:
@@ -231,7 +255,14 @@ def report_of(system: str, case: SeldCase) -> ScoreReport:
         **{name: value for outcome in case.beside for name, value in outcome.settings.items()},
     }
     return ScoreReport(
-        system, profile.name, profile.title, f"{over}, {average} average", tables(system, case), notices(case), settings
+        system,
+        profile.name,
+        profile.title,
+        f"{over}, {average} average",
+        tables(system, case),
+        notices(case),
+        settings,
+        str(case.signature),
     )
 
 
@@ -344,6 +375,7 @@ class Counted:
     lags: Ints = dataclasses.field(default_factory=causes.NO_LAGS.copy)  # how far onsets are apart, over a few clips
     beside: tuple[Mistakes | EventCounts | TrackCounts, ...] = ()  # sums of each analysis that was asked for
     samples: tuple[tuple[EventFrames, EventFrames], ...] = ()  # of each part, some rows of both sides
+    digests: tuple[int, int] = (0, 0)  # of the rows of both sides, where they are signed
 
     def __add__(self, other: Counted) -> Counted:
         sums: Iterable[tuple[Any, Any]] = zip(self.beside, other.beside, strict=True)
@@ -351,6 +383,7 @@ class Counted:
             self.pieces + other.pieces, self.facts + other.facts, joined([self.reference, other.reference]),
             joined([self.prediction, other.prediction]), self.lags + other.lags,
             tuple(one + another for one, another in sums), self.samples + other.samples,
+            ((self.digests[0] + other.digests[0]) & WORD, (self.digests[1] + other.digests[1]) & WORD),
         )  # fmt: skip
 
     @property
@@ -367,6 +400,7 @@ class Counting:
     classes: int  # how many the vocabulary has
     dropped: bool = False  # whether the program reads no row of the prediction
     asked: Asked = NO_ANALYSIS  # what is measured beside the score
+    signed: bool = False  # whether digests of the rows are made
 
     @property
     def nothing(self) -> Counted:
@@ -387,6 +421,7 @@ class Counting:
             UsageError: a side lacks a field that a profile needs.
         """
         (a, wrong), (b, amiss) = _side(part.reference, part.clips), _side(part.prediction, part.files)
+        digests = (digest(a, part.clips), digest(b, part.clips)) if self.signed else (0, 0)
         unread = len(b) if self.dropped else 0
         if self.dropped:
             b = NOTHING
@@ -405,7 +440,9 @@ class Counting:
         lags, samples = causes.lags(a, b, part.tried), (causes.sample(a, part.tried), causes.sample(b, part.tried))
         sides = Sides(a, b, part.clips, frames, profile, limits, self.classes, self.asked)
         beside = tuple(analysis.count(sides) for analysis in wanted(self.asked))
-        return Counted((tuple(counts[way] for way in self.ways),), notable, wrong, amiss, lags, beside, (samples,))
+        return Counted(
+            (tuple(counts[way] for way in self.ways),), notable, wrong, amiss, lags, beside, (samples,), digests
+        )
 
 
 def _side(some: ClipRows, clips: Sequence[str]) -> tuple[EventFrames, Faults]:
