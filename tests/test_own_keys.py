@@ -170,3 +170,66 @@ def test_a_place_in_a_csv_file_is_that_of_its_cell(tmp_path: Path, asked: Path) 
     found = seldio.validate(as_csv(tmp_path / "own.csv", rows), reference=asked, fields=FIELDS).findings
     twice = next(finding for finding in found if "q1" in finding.message)
     assert (twice.line, twice.column) == (6, 1)
+
+
+# --- questions ----------------------------------------------------------------------------------------
+
+ASKED = "id=n,question=asked,options=A+B+C+D,answer=gold"
+
+
+def own_questions(letters: bool = False) -> list[dict[str, Any]]:
+    """The questions under other keys, with an option in each of four."""
+    return [
+        {"n": one["id"], "asked": one["question"], **dict(zip("ABCD", OPTIONS, strict=True))}
+        | {"gold": "ABCD"[OPTIONS.index(one["answer"])] if letters else one["answer"], "level": "hard"}
+        for one in questions()
+    ]
+
+
+@pytest.mark.parametrize("letters", [False, True], ids=["texts", "letters"])
+@pytest.mark.parametrize("name", WRITERS)
+def test_questions_with_own_keys_are_a_reference(name: str, letters: bool, tmp_path: Path, asked: Path) -> None:
+    path = WRITERS[name](tmp_path / name, own_questions(letters))
+    said = as_lines(tmp_path / "said.jsonl", replies())
+    report = seldio.score(said, path, fields=FIELDS, reference_fields=ASKED)
+    own = seldio.score(said, asked, fields=FIELDS)
+    assert (report.overall["items"], report.overall["text"]) == (4, 0.5)
+    assert report.overall | {"system": 0} == own.overall | {"system": 0}
+    both = seldio.compare([said, said], path, fields=FIELDS, reference_fields=ASKED, resamples=100)
+    assert both.overall["text"].value == 0.5
+    assert not seldio.verify(report.signature, said, path, fields=FIELDS, reference_fields=ASKED)
+
+
+@pytest.mark.parametrize("cell", [json.dumps(OPTIONS), repr(OPTIONS)], ids=["json", "python"])
+def test_options_in_one_cell_are_a_list(cell: str, tmp_path: Path) -> None:
+    rows = [{"n": row["n"], "choices": cell, "gold": row["gold"]} for row in own_questions()]
+    path = as_csv(tmp_path / "own.csv", rows)
+    table = seldio.read(path, format=spelled("id=n,options=choices,answer=gold", asked=True))
+    assert table["options"].to_pylist() == [OPTIONS] * 4
+
+
+def test_questions_with_own_keys_in_memory(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist(own_questions())
+    fields = {"id": "n", "question": "asked", "options": "A+B+C+D", "answer": "gold"}
+    for rows in (own_questions(), table, table.to_pandas()):
+        report = seldio.score(replies(), rows, fields=FIELDS, reference_fields=fields)
+        assert report.overall["text"] == 0.5
+
+
+def test_options_that_a_question_lacks_are_left_out(tmp_path: Path) -> None:
+    rows = [row | {"D": ""} if row["gold"] != "violin" else row for row in own_questions()]
+    table = seldio.read(as_csv(tmp_path / "own.csv", rows), format=spelled(ASKED, asked=True))
+    assert [len(options) for options in table["options"].to_pylist()] == [3, 3, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ("id=n,question=asked", "answer=KEY among them"),
+        ("id=n,prediction=gold", "expected FIELD=KEY with a field of id, answer"),
+        ("id=x,answer=y", "reference has none of the keys x, y; its keys are n, asked"),
+    ],
+)
+def test_fields_of_questions_that_cannot_be_are_refused(fields: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        seldio.score(replies(), own_questions(), fields=FIELDS, reference_fields=fields)

@@ -480,6 +480,7 @@ def score(
     format: str | None = None,
     fields: Mapping[str, str] | str | None = None,
     reference_format: str | None = None,
+    reference_fields: Mapping[str, str] | str | None = None,
     split: str | None = None,
     allow_missing: bool = False,
     force: bool = False,
@@ -532,6 +533,8 @@ def score(
         fields: answers: the keys or columns of a file of your own, such as
             ``{"id": "sample_id", "prediction": "response_text"}``, or the same as the text of ``--fields``.
         reference_format: the format of the reference; detected from its content by default.
+        reference_fields: answers: the keys or columns of questions in a file of your own, such as
+            ``{"id": "n", "question": "asked", "options": "A+B+C+D", "answer": "right"}``.
         split: labels: only the clips of this split of the reference, by the name of their folder or their own, such as
             ``dev-test``; ``reference="starss23:dev-test"`` says the same of the folder ``starss23``.
         allow_missing: score the clips or questions that both sides have, and list the missing ones.
@@ -594,8 +597,9 @@ def score(
     from seldio.scores.contents import holds_answers, profile_for_maps, see_labels
 
     predictions = _in_memory(predictions, "predictions", True if fields else None)
-    reference = _in_memory(reference, "reference") if reference is not None else None
+    reference = _in_memory(reference, "reference", bool(reference_fields)) if reference is not None else None
     format = _own_keys(fields, format)
+    reference_format = _own_keys(reference_fields, reference_format, asked=True)
     server = _judge(
         judge, judge_url, judge_price, cache=judge_cache, concurrency=judge_concurrency, max_rpm=judge_rpm,
         again=judge_again, timeout=judge_timeout, retries=judge_retries, max_tokens=judge_max_tokens,
@@ -641,8 +645,8 @@ def score(
     return score_labels(predictions, reference, options, **formats)
 
 
-def _own_keys(fields: Mapping[str, str] | str | None, format: str | None) -> str | None:
-    """The format, or that of predictions with keys of the user's own.
+def _own_keys(fields: Mapping[str, str] | str | None, format: str | None, asked: bool = False) -> str | None:
+    """The format, or that of predictions, or of questions if *asked*, with keys of the user's own.
 
     Raises:
         UsageError: both are named, or a field is unknown.
@@ -650,10 +654,11 @@ def _own_keys(fields: Mapping[str, str] | str | None, format: str | None) -> str
     if not fields:
         return format
     if format is not None:
-        raise UsageError("--fields names the keys of a file in no known format: leave --format out")
+        which = "reference-" if asked else ""
+        raise UsageError(f"--{which}fields names the keys of a file in no known format: leave --{which}format out")
     from seldio.formats.own_keys import spelled
 
-    return spelled(fields)
+    return spelled(fields, asked)
 
 
 def _of_split(reference: Path | None, split: str | None) -> tuple[Path | None, str | None]:
@@ -692,6 +697,7 @@ def compare(
     format: str | None = None,
     fields: Mapping[str, str] | str | None = None,
     reference_format: str | None = None,
+    reference_fields: Mapping[str, str] | str | None = None,
     split: str | None = None,
     allow_missing: bool = False,
     force: bool = False,
@@ -734,6 +740,8 @@ def compare(
         format: the format of the predictions; detected from their content by default.
         fields: answers: the keys or columns of files of your own, as in :func:`score`.
         reference_format: the format of the reference; detected from its content by default.
+        reference_fields: answers: the keys or columns of questions in a file of your own, such as
+            ``{"id": "n", "question": "asked", "options": "A+B+C+D", "answer": "right"}``.
         split: labels: only the clips of this split of the reference, by the name of their folder or their own, such as
             ``dev-test``; ``reference="starss23:dev-test"`` says the same of the folder ``starss23``.
         allow_missing: compare the clips or questions that all have, and list the missing ones.
@@ -781,8 +789,9 @@ def compare(
     several = _each(systems)
     names = [f"system {number}" if len(several) > 1 else "predictions" for number in range(1, len(several) + 1)]
     paths = [_in_memory(one, name, fields is not None) for one, name in zip(several, names, strict=True)]
-    reference = _in_memory(reference, "reference") if reference is not None else None
+    reference = _in_memory(reference, "reference", bool(reference_fields)) if reference is not None else None
     format = _own_keys(fields, format)
+    reference_format = _own_keys(reference_fields, reference_format, asked=True)
     if not paths:
         raise UsageError("there is no system to compare")
     if profile is None and format is None and holds_judgements(paths[0]):
@@ -913,6 +922,7 @@ def rank(
 def verify(
     signature: str, predictions: Any, reference: Any = None, *, format: str | None = None,
     fields: Mapping[str, str] | str | None = None, reference_format: str | None = None,
+    reference_fields: Mapping[str, str] | str | None = None,
     settings: Mapping[str, Any] | str = "", judge: str | None = None, judge_url: str | None = None,
     judgements: Path | None = None,
 ) -> list[str]:  # fmt: skip
@@ -926,6 +936,7 @@ def verify(
         format: the format of the predictions; detected from their content by default.
         fields: the keys or columns of a file of your own, as in :func:`score`.
         reference_format: the format of the reference; detected from its content by default.
+        reference_fields: the keys or columns of questions in a file of your own.
         settings: the options that were not as usual, as a signature has them (``"angle=30,force"``), or by name.
         judge: the language model that decided, by its name on the server.
         judge_url: its server.
@@ -943,9 +954,10 @@ def verify(
     from seldio.scores.signatures import given as settings_text
 
     known = Signature.parsed(signature)
-    asked = _in_memory(reference, "reference") if reference is not None else None
+    asked = _in_memory(reference, "reference", bool(reference_fields)) if reference is not None else None
     given = _in_memory(predictions, "predictions", fields is not None)
-    formats = {"format": _own_keys(fields, format), "reference_format": reference_format}
+    of_reference = _own_keys(reference_fields, reference_format, asked=True)
+    formats = {"format": _own_keys(fields, format), "reference_format": of_reference}
     if what(known.profile) == "answers":
         from seldio.scores.answers import verified as of_answers
 

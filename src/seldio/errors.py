@@ -67,13 +67,13 @@ OTHERS = frozenset((
     "fill", "gain", "ignore", "include", "items", "judge", "judge-cache", "judge-max-tokens", "judge-price",
     "judge-url", "judgements", "lead",
     "margin", "metrics", "o", "offline", "over", "per-task", "predictions", "predictions-format", "profile",
-    "questions", "recordings", "reference", "reference-format", "relative", "resamples", "resume", "seed", "select",
-    "staging", "table", "threshold", "total", "video", "width", "write-baseline",
+    "questions", "recordings", "reference", "reference-fields", "reference-format", "relative", "resamples",
+    "resume", "seed", "select", "staging", "table", "threshold", "total", "video", "width", "write-baseline",
 ))  # fmt: skip
 _NAMED = "|".join(sorted((*FLAGS, *CHOICES, *OTHERS), key=len, reverse=True))
 _OPTION = re.compile(
     r"seldio [a-z]+(?: --?[a-z][a-z-]*)+"  # a command to run: it stays
-    r"|(?<![\w-])--fields (?P<fields>\S+=\S+)"
+    r"|(?<![\w-])--(?P<kind>(?:reference-)?fields) (?P<fields>\S+=\S+)"
     rf"|\A--(?P<first>{_NAMED}) (?P<whole>[^\s:=]+):"
     rf"|(?<![\w-])-(?:-(?P<name>{_NAMED})|(?P<short>o))(?![\w-])"
     r"(?: (?P<key>\w+)=(?P<given>[^\s:;,()]+)| (?P<place>[A-Z]{2,}\b)| (?P<word>[a-z0-9][\w.,-]*\b))?"
@@ -89,7 +89,7 @@ def in_python(text: str) -> str:
 
 def _argument(match: re.Match[str]) -> str:
     if match["fields"]:
-        return f'fields="{match["fields"]}"'
+        return f'{match["kind"].replace("-", "_")}="{match["fields"]}"'
     option = match["first"] or match["name"] or match["short"]
     if option is None:
         return "judge_…" if match[0].startswith("--") else match[0]

@@ -12,6 +12,7 @@ from seldio.cli.options import (
     ENGINE,
     FIELDS,
     ITEMS,
+    REFERENCE_FIELDS,
     REPORT,
     REPORT_DETAILS,
     REPORT_FILE,
@@ -70,6 +71,7 @@ def compare(
     ),
     format: str | None = format_option("Format of the predictions; detected by default.", "--format", "-f"),
     fields: str | None = FIELDS,
+    reference_fields: str | None = REFERENCE_FIELDS,
     reference_format: str | None = format_option("Format of the reference; detected by default."),
     split: str | None = SCORE_SPLIT,
     allow_missing: bool = typer.Option(
@@ -163,7 +165,7 @@ def compare(
             allow_missing=allow_missing, force=force, lead=lead, resamples=resamples, seed=seed, most=most, angle=angle,
             distance=distance, relative=relative, onscreen=onscreen, classes=classes, events=events, collar=collar,
             offset_share=offset_share, tracks=tracks, recordings=recordings, judgements=judgements,
-            fields=fields, items=items,
+            fields=fields, reference_fields=reference_fields, items=items,
             threshold=named_numbers(threshold, "--threshold", "distance=0.5"), **choices,
         )  # fmt: skip
     write_report([report], "json" if json else output, Options(table=table, details=details), out)

@@ -350,6 +350,10 @@ FIELDS: Any = typer.Option(
     None, "--fields", metavar="FIELD=KEY,…",
     help="Keys or columns of predictions in a file of your own: id=sample_id,prediction=response_text.",
 )  # fmt: skip
+REFERENCE_FIELDS: Any = typer.Option(
+    None, "--reference-fields", metavar="FIELD=KEY,…",
+    help="Keys or columns of questions in a file of your own: id=n,question=asked,options=A+B+C+D,answer=right.",
+)  # fmt: skip
 SCORE_JOIN: Any = typer.Option(
     "strict",
     metavar="[strict|order|official]",

@@ -12,6 +12,7 @@ from seldio.cli.options import (
     ENGINE,
     FIELDS,
     ITEMS,
+    REFERENCE_FIELDS,
     REPORT,
     REPORT_DETAILS,
     REPORT_FILE,
@@ -79,6 +80,7 @@ def score(
         "Format of the predictions, or a dataset.toml that says it; detected by default.", "--format", "-f"
     ),
     fields: str | None = FIELDS,
+    reference_fields: str | None = REFERENCE_FIELDS,
     reference_format: str | None = format_option("Format of the reference; detected by default."),
     split: str | None = SCORE_SPLIT,
     allow_missing: bool = typer.Option(
@@ -213,7 +215,8 @@ def score(
                 judge_cache=judge_cache, judge_concurrency=judge_concurrency, judge_rpm=judge_rpm,
                 judge_price=judge_price, judge_again=judge_again, judge_timeout=judge_timeout,
                 judge_retries=judge_retries, judge_max_tokens=judge_max_tokens, judge_temperature=judge_temperature,
-                judge_json=judge_json, judge_prompt=judge_prompt, judgements=judgements, dry_run=dry_run, **choices,
+                judge_json=judge_json, judge_prompt=judge_prompt, judgements=judgements, dry_run=dry_run,
+                reference_fields=reference_fields, **choices,
             )
             for one in predictions
         ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from seldio.cli.guard import guarded
-from seldio.cli.options import FIELDS, format_option
+from seldio.cli.options import FIELDS, REFERENCE_FIELDS, format_option
 from seldio.errors import ExitCode
 
 
@@ -16,6 +16,7 @@ def verify(
     reference: str | None = typer.Argument(None, metavar="[REFERENCE]", help="The labels or questions."),
     format: str | None = format_option("Format of the predictions; detected by default.", "--format", "-f"),
     fields: str | None = FIELDS,
+    reference_fields: str | None = REFERENCE_FIELDS,
     reference_format: str | None = format_option("Format of the reference; detected by default.", "--reference-format"),
     settings: str = typer.Option(
         "", metavar="NAME=VALUE,…", help="Options of the score that were not as usual: angle=30,allow_missing."
@@ -32,7 +33,7 @@ def verify(
 
     found = api.verify(
         signature, predictions, reference, format=format, fields=fields, reference_format=reference_format,
-        settings=settings, judge=judge, judge_url=judge_url, judgements=judgements,
+        settings=settings, judge=judge, judge_url=judge_url, judgements=judgements, reference_fields=reference_fields,
     )  # fmt: skip
     typer.echo("\n".join(found) or "the same version, settings, judge, reference and predictions")
     return ExitCode.FINDINGS if found else ExitCode.CLEAN

@@ -1,7 +1,8 @@
-"""Predictions under keys of the user's own, in JSON, CSV or Parquet: read by the names of their keys, or proposed ones.
+"""Predictions and questions under keys of the user's own, in JSON, CSV or Parquet, and a proposal of their names.
 
 ``--fields id=sample_id,prediction=response_text`` is the format ``fields:id=sample_id,prediction=response_text``, so
-that a worker, too, reads it by its name. A key inside of another is written with dots: ``body.choices.0.text``.
+that a worker, too, reads it by its name. A key inside of another is written with dots: ``body.choices.0.text``. Where
+no key is the prediction, they are questions: ``fields:id=n,question=asked,options=A+B+C+D,answer=right``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import dataclasses
 import json
 import re
 import shlex
+from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
@@ -30,6 +32,9 @@ from seldio.text import clipped, listed, plural, printable
 PREFIX = "fields:"
 #: What a key may be named for.
 FIELDS = ("id", "prediction", "audio", "task", "prompt")
+ASKED = ("id", "answer", "audio", "task", "question", "options")
+#: In a key that leads into others or names several.
+_COMPOSED = re.compile(r"[.+]")
 _PAIRS = re.compile(r",(?=\s*\w+\s*=)")
 #: Records that a proposal is made from, and how deep it looks into them.
 _LOOK, _DEEP = 500, 6
@@ -37,26 +42,31 @@ _LOOK, _DEEP = 500, 6
 _USUAL = re.compile(r"(?i)(predict|respon|repl(?:y|ies)|output|complet|generat|hypothes|content|answer|result|text)")
 
 
-def spelled(fields: Mapping[str, str] | str) -> str:
-    """The name of the format with these keys.
+def spelled(fields: Mapping[str, str] | str, asked: bool = False) -> str:
+    """The name of the format with these keys; *asked*: of questions.
 
     Raises:
-        UsageError: a field is unknown or named twice, or none is the prediction.
+        UsageError: a field is unknown or named twice, or none is the prediction, of questions the answer.
     """
+    known_fields, option, needed, example = (
+        (ASKED, "--reference-fields", "answer", "id=n,question=asked,options=A+B+C+D,answer=right")
+        if asked
+        else (FIELDS, "--fields", "prediction", "id=sample_id,prediction=response_text")
+    )
     if isinstance(fields, str):
         split = (pair.partition("=") for pair in _PAIRS.split(fields))
         pairs = [(field.strip(), key.strip()) for field, _, key in split]
     else:
         pairs = [*fields.items()]
     for field, key in pairs:
-        if field not in FIELDS or not key:
+        if field not in known_fields or not key:
             raise UsageError(
-                f"--fields {field}={key}: expected FIELD=KEY with a field of {', '.join(FIELDS)}, such as "
-                "id=sample_id,prediction=response_text"
+                f"{option} {field}={key}: expected FIELD=KEY with a field of {', '.join(known_fields)}, such as "
+                f"{example}"
             )
     known = dict(pairs)
-    if len(known) < len(pairs) or "prediction" not in known or len({*known.values()}) < len(known):
-        raise UsageError("--fields names each field and each key once, and prediction=KEY among them")
+    if len(known) < len(pairs) or needed not in known or len({*known.values()}) < len(known):
+        raise UsageError(f"{option} names each field and each key once, and {needed}=KEY among them")
     return PREFIX + ",".join(f"{field}={key}" for field, key in pairs)
 
 
@@ -64,6 +74,12 @@ def named(name: str) -> OwnKeys:
     """The format that :func:`spelled` has named."""
     pairs = dict(pair.partition("=")[::2] for pair in _PAIRS.split(name.removeprefix(PREFIX)))
     keys = {key: field for field, key in pairs.items()}
+    if "prediction" not in pairs:
+        return OwnKeys(
+            name=name, title="questions under keys of your own", holds="items", needs=("answer",), keys=keys,
+            required=tuple(key for key in keys if not _COMPOSED.search(key)), marks=("answer",), columnar=False,
+            answers="text", letters=True, numbered=True,
+        )  # fmt: skip
     return OwnKeys(
         name=name, title="predictions under keys of your own", holds="predictions", needs=("prediction",), keys=keys,
         required=tuple(key for key in keys if "." not in key), marks=("prediction",),
@@ -73,7 +89,7 @@ def named(name: str) -> OwnKeys:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class OwnKeys(JsonItems):
-    """Predictions whose keys the user has named; further ones are kept in ``extra``."""
+    """Predictions or questions whose keys the user has named; further ones are kept in ``extra``."""
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - nothing tells it
         """See :meth:`ItemFormat.likes`."""
@@ -85,7 +101,7 @@ class OwnKeys(JsonItems):
         if text is None:
             return None
         there = [*chain.from_iterable(islice(text.records(), _LOOK))]
-        if there and not {key.split(".")[0] for key in self.keys} & {*there} and not {*self.keys} & {*there}:
+        if there and not {_COMPOSED.split(key)[0] for key in self.keys} & {*there} and not {*self.keys} & {*there}:
             raise UsageError(
                 f"{printable(path)} has none of the keys {', '.join(map(printable, self.keys))}; its keys are "
                 f"{listed([*dict.fromkeys(there)], 20)}"
@@ -107,9 +123,12 @@ class OwnKeys(JsonItems):
         return dataclasses.replace(inner, path=path, locate=locate)
 
     def fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """See :meth:`JsonItems.fields`; keys with dots lead into objects."""
+        """See :meth:`JsonItems.fields`; keys with dots lead into objects, and a plus joins keys of options."""
         inside = {key: value for key in self.keys if key not in record and (value := _inside(record, key)) is not None}
-        return super().fields({**record, **inside})
+        found = super().fields({**record, **inside})
+        if isinstance(options := found.get("options"), str):
+            found["options"] = _listed(options)
+        return found
 
     def place_of(self, field: str, record: Mapping[str, Any]) -> Pointer:
         """See :meth:`JsonItems.place_of`."""
@@ -121,7 +140,18 @@ def _steps(key: str) -> Pointer:
     return tuple(int(step) if step.isdecimal() else step for step in key.split("."))
 
 
+def _listed(text: str) -> Any:
+    """The options in a cell, written as a list in JSON or Python; the text itself where it is none."""
+    try:
+        return [option if isinstance(option, str) else str(option) for option in literal_eval(text)]
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return text
+
+
 def _inside(record: Mapping[str, Any], key: str) -> Any:
+    if "+" in key:
+        values = [record[one] for one in key.split("+") if record.get(one) not in (None, "")]
+        return [str(value) for value in values] or None
     value = value_at(record, _steps(key))
     return None if isinstance(value, dict | list) else value
 
