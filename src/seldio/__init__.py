@@ -92,9 +92,9 @@ __all__ = [  # noqa: PLE0604 - resolved by __getattr__
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import version
+        from seldio.plugins import version
 
-        return version("seldio")
+        return version()
     if name in _HOMES:
         from seldio.wings import needed
 

@@ -52,6 +52,17 @@ def installed() -> tuple[tuple[str, Any], ...]:
 
 
 @cache
+def version() -> str:
+    """The version of seldio that is installed, by the name of its folder of metadata where it has one."""
+    folders = (folder for top in sys.path for folder in Path(top).glob("seldio-*.dist-info"))
+    if (folder := next(folders, None)) is not None:
+        return folder.stem.partition("-")[2]
+    from importlib.metadata import version
+
+    return version("seldio")
+
+
+@cache
 def packages() -> dict[str, str]:
     """The packages outside, and what messages say they are from; those in folders can be imported from then on."""
     names = {}

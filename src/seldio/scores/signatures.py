@@ -10,12 +10,14 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from importlib.metadata import version
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from seldio.errors import UsageError
-from seldio.schema.qa import Item, Prediction
+from seldio.plugins import version
+
+if TYPE_CHECKING:
+    from seldio.schema.qa import Item, Prediction
 
 _ASKED = ("id", "audio", "task", "question", "options", "answer", "canonical_answer")
 _SAID = ("id", "prompt", "prediction")
@@ -109,13 +111,13 @@ def signature(
     said = digest(
         [*(getattr(row, name) for name in _SAID), *((row.extra or {}).get(name) for name in _BESIDE)] for row in outputs
     )
-    return Signature(version("seldio"), profile, given(settings), judge, asked, said)
+    return Signature(version(), profile, given(settings), judge, asked, said)
 
 
 def of_labels(profile: str, settings: Mapping[str, object], digests: tuple[int, int]) -> Signature:
     """That of a score of labels, from the sums of :func:`seldio.scores.seld.rows.digest` on both sides."""
     reference, predictions = (sha256(str(total).encode()).hexdigest()[:12] for total in digests)
-    return Signature(version("seldio"), profile, given(settings), "no judge", reference, predictions)
+    return Signature(version(), profile, given(settings), "no judge", reference, predictions)
 
 
 def _truth(item: Item) -> object:
