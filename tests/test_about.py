@@ -298,6 +298,18 @@ def test_a_tree_with_all_clips_is_complete_and_goes_into_cards_with_licence_and_
     assert About().completed(some) == About()  # a few files of such names may be anybody's
 
 
+def test_questions_are_a_benchmark_where_all_of_them_are_here(shared: Path, tmp_path: Path) -> None:
+    lines = (shared / "data/jasco/v0.csv").read_text("utf-8").splitlines(keepends=True)
+    (tmp_path / "all.csv").write_text("".join(lines), "utf-8")
+    (tmp_path / "cut.csv").write_text("".join(lines[:70]), "utf-8")
+    found = seldio.info(tmp_path / "all.csv")
+    assert [(one["name"], one["license"], one["complete"]) for one in found["about"]] == [
+        ("jasco", "CC-BY-NC-4.0", True)
+    ]
+    assert "code: Apache-2.0" in str(found)
+    assert "about" not in seldio.info(tmp_path / "cut.csv")
+
+
 def hints(path: Path) -> dict[str, str | None]:
     return {finding.code: finding.hint for finding in seldio.validate(path).findings}
 

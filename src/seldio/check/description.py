@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seldio import benchmarks
 from seldio.catalogues.parts import Part
 from seldio.check.facts import different, total
 from seldio.check.labels import LabelGroup
@@ -15,9 +16,9 @@ from seldio.errors import SeldioError
 from seldio.files.entries import plain_file
 from seldio.files.names import media_type
 from seldio.formats import Format, LabelFormat
-from seldio.formats.about import KnownDataset, Results, find, of_format
+from seldio.formats.about import KnownDataset, Results, find
 from seldio.formats.base import UNITS
-from seldio.formats.datasets import DATASETS
+from seldio.formats.datasets import DATASETS, LOOSE
 from seldio.formats.label_csv import Dialect
 from seldio.text import clipped, listed, plural, printable
 from seldio.vocabularies import short, vocabulary
@@ -78,17 +79,18 @@ def _recognized(examined: Examined, items: Sequence[dict[str, Any]]) -> Iterator
 
     A tree is recognized by its names, questions by their format and number.
     """
-    tree, known = examined.tree, find(examined.tree.layout) if examined.tree is not None else None
-    if tree is not None and known is not None:
+    tree = examined.tree
+    if tree is not None and tree.layout != LOOSE.name and (known := find(tree.layout)) is not None:
         held = {clip for part, clip in tree.holdings if part == "dev"}
         tops = {top for place in tree.places for top in place.name.split("/")[:-1]}
         lacking = {top: name for top, name in known.record.get("archives", {}).items() if top not in tops}
         complete = bool(tree.row.recordings) and tree.row.recordings <= held
         yield _brief(known, complete) | ({"lacking": lacking} if lacking else {})
     for group in items:
-        benchmark = of_format(group["format"]) if group["holds"] == "items" else None
-        if benchmark is not None and group["ids"] == group["rows"] and group["rows"] in benchmark.sizes:
-            yield _brief(benchmark, True)
+        if group["holds"] == "items" and benchmarks.find(group["format"]) is not None:
+            known = find(group["format"])
+            if known is not None and group["ids"] == group["rows"] and group["rows"] in known.sizes:
+                yield _brief(known, True)
 
 
 def _brief(known: KnownDataset, complete: bool) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
-from itertools import chain
 from typing import Any, NamedTuple
 
 from seldio import benchmarks, plugins
@@ -109,11 +108,12 @@ class KnownDataset:
         )  # fmt: skip
 
 
+_FOLDER = resources.files("seldio") / "datasets" / "about"
+
+
 @cache
-def _own() -> Mapping[str, KnownDataset]:
-    files = (resources.files("seldio") / "datasets" / "about").iterdir()
-    known = (tomllib.loads(file.read_text("utf-8")) for file in files)
-    return {record["name"]: KnownDataset(record) for record in sorted(known, key=lambda record: record["order"])}
+def _read(file: str) -> KnownDataset:
+    return KnownDataset(tomllib.loads((_FOLDER / file).read_text("utf-8")))
 
 
 def _outside() -> Iterator[KnownDataset]:
@@ -127,12 +127,15 @@ def _outside() -> Iterator[KnownDataset]:
 
 def every() -> tuple[KnownDataset, ...]:
     """All of them."""
-    return tuple({one.name: one for one in chain(_own().values(), _outside())}.values())
+    own = sorted((_read(file.name) for file in _FOLDER.iterdir()), key=lambda known: int(known.record["order"]))
+    return tuple({one.name: one for one in (*own, *_outside())}.values())
 
 
 def find(name: str) -> KnownDataset | None:
     """That of the dataset or benchmark called *name*, by its name or an alias; None where there is none."""
     lowered = name.lower()
+    if any(file.name == f"{lowered}.toml" for file in _FOLDER.iterdir()):  # no other is read
+        return _read(f"{lowered}.toml")
     return next((one for one in every() if lowered in (one.name, *one.record.get("aliases", ()))), None)
 
 
@@ -152,11 +155,6 @@ def with_address(said: str, name: str) -> str:
     """*said*, and where to download the dataset or benchmark called *name*, where that is known."""
     known = find(name)
     return f"{said}: {known.download}" if known is not None and known.download else said
-
-
-def of_format(name: str) -> KnownDataset | None:
-    """The benchmark whose questions have this format."""
-    return next((one for one in every() if name in one.record.get("formats", ())), None)
 
 
 def bibtex(names: Iterable[str]) -> str:
