@@ -92,7 +92,8 @@ def _fields() -> list[str]:
 
 
 def _keys(schema: dict[str, Any]) -> list[str]:
-    rows = [(f"`{key}`", _type(value), value.get("description", "")) for key, value in schema["properties"].items()]
+    keyed = schema if "properties" in schema else schema["$defs"]["record"]
+    rows = [(f"`{key}`", _type(value), value.get("description", "")) for key, value in keyed["properties"].items()]
     return table(("key", "type", "what"), rows)
 
 

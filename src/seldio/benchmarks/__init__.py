@@ -21,15 +21,15 @@ class FieldValues:
 
     name: str
     values: tuple[str, ...]
-    path: str = ""  # the keys that lead to it in a record, separated by dots; its name alone if empty
+    path: tuple[str, ...] = ()  # the keys that lead to it in a record; its name alone if empty
     column: str = ""  # of questions as a table, that which holds it; empty where it is among the further keys
-    unless: str = ""  # the same of a key with which a record is none of the benchmark's, so that any value will do
+    unless: tuple[str, ...] = ()  # the keys to what a record has that is none of the benchmark's: any value will do
     shares: Mapping[str, float] = field(default_factory=dict)  # of all questions, by value
 
     @property
-    def keys(self) -> list[str]:
+    def keys(self) -> tuple[str, ...]:
         """The keys that lead to it."""
-        return (self.path or self.name).split(".")
+        return self.path or (self.name,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Benchmark:
     sizes: tuple[int, ...] = ()  # how many questions are published
     near: int = 0  # so many more or fewer look like all of them
     numbered: bool = False  # whether their ids count from 1 to the first of the sizes
-    task: str = ""  # the keys that lead to the task of a record
+    task: tuple[str, ...] = ()  # the keys that lead to the task of a record
     #: what belongs to each task: the value of a field under its name, ``options`` with the texts of all, or their
     #: ``count``; the others are those of a :class:`~seldio.tasks.specs.TaskSpec`
     tasks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

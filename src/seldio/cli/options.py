@@ -199,7 +199,9 @@ def named_numbers(values: list[str], option: str, example: str) -> dict[str, flo
 # --- shell completion; what it needs is loaded when it runs ---------------------------------------------------
 
 #: The schemas; listed here because loading them is slow. A test checks that the list is complete.
-SCHEMA_NAMES = ("clip", "dataset", "event", "item", "prediction", "report")
+SCHEMA_NAMES = (
+    "clip", "dataset", "event", "item", "prediction", "items", "jasco", "ruenvaqa", "so-bench", "report",
+)  # fmt: skip
 
 
 def complete_formats(incomplete: str) -> Iterator[tuple[str, str]]:

@@ -103,6 +103,8 @@ class ItemTable:
         if one.column:
             found = self.column(one.column)
             odd = pc.and_(found.is_valid(), pc.invert(pc.is_in(found, value_set=pa.array(one.values))))
+            if one.unless:
+                odd = pc.or_(odd, pc.fill_null(pc.match_substring(texts, f'"{one.unless[-1]}"'), False))
         else:
             found = pc.struct_field(pc.extract_regex(texts, rf'{key}: "(?P<value>[^"\\]*)"'), "value")
             once = pc.equal(pc.count_substring(texts, key), 1)
@@ -114,7 +116,7 @@ class ItemTable:
         for row in rows:
             extra = self.extra(row)
             value = values[row] if one.column else dig(extra, *one.keys)
-            other = bool(one.unless) and dig(extra, *one.unless.split(".")) is not None
+            other = bool(one.unless) and dig(extra, *one.unless) is not None
             values[row] = None if other else value if isinstance(value, str | None) else json.dumps(value)
         return pa.array(values, pa.string())
 
