@@ -49,9 +49,10 @@ ADQA = {"id": "x1", "audio_path": "audio/x1.wav", "question_text": "Who?", "mult
 ADQA_TRAIN = {"id": "x1", "audio_path": "audio/x1.wav", "question": "Who?", "choices": ["Man", "Woman"],
               "answer": "Woman", "gemini_cot": "A woman."}  # fmt: skip
 RU: dict[str, Any] = {
-    "instruction": template(2), "inputs": {"question": "Где?", "audio": "samples/audio001.wav", "option_a": "дома",
-    "option_b": "на улице"}, "outputs": "B",
-    "meta": {"id": 1, "categories": {"task_type": "t", "source_dataset": "s", "knowledge": "k"}},
+    "instruction": template(2), "inputs": {"question": "Где?", "audio": "samples/audio001.wav", "option_a": "один",
+    "option_b": "несколько"}, "outputs": "B",
+    "meta": {"id": 1, "categories": {
+        "task_type": "Music instrument counting", "source_dataset": "MUSIC-AVQA", "knowledge": "common"}},
 }  # fmt: skip
 FILLED = {"data": {"test": [{"outputs": "B", "meta": {"id": 1}}]}}
 QUESTIONS = "audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
@@ -129,9 +130,9 @@ ODDITIES = {
     "a Cyrillic letter as the answer": Oddity("ruenvaqa", ru(RU | {"outputs": "А"}), field("answer"), "А", ("QAI104",)),
     "an answer that is kept secret": Oddity("ruenvaqa", ru(RU | {"outputs": ""}, access="private"), field("answer"), None),
     "an instruction by number": Oddity("ruenvaqa", ru(RU | {"instruction": 3}), more("instruction"), 3),
-    "two options": Oddity("ruenvaqa", ru(RU), options, ["дома", "на улице"]),
-    "options that are null on the Hub": Oddity("ruenvaqa", line(RU | {"inputs": RU["inputs"] | {"option_c": None, "option_d": None}}), options, ["дома", "на улице"]),
-    "another order of inputs": Oddity("ruenvaqa", ru(RU | {"inputs": dict(reversed(RU["inputs"].items()))}), options, ["дома", "на улице"]),
+    "two options": Oddity("ruenvaqa", ru(RU), options, ["один", "несколько"]),
+    "options that are null on the Hub": Oddity("ruenvaqa", line(RU | {"inputs": RU["inputs"] | {"option_c": None, "option_d": None}}), options, ["один", "несколько"]),
+    "another order of inputs": Oddity("ruenvaqa", ru(RU | {"inputs": dict(reversed(RU["inputs"].items()))}), options, ["один", "несколько"]),
     "more in the meta": Oddity("ruenvaqa", ru(RU | {"meta": RU["meta"] | {"x": 1}}), lambda row: row.extra["meta"]["x"], 1),
     "answers by number": Oddity("ruenvaqa-submission", json.dumps(FILLED), field("id"), "1"),
     "an answer with its bracket": Oddity("ruenvaqa-submission", json.dumps(FILLED).replace('"B"', '"B) да"'), field("prediction"), "B) да", ("PRD135",)),
@@ -170,9 +171,9 @@ ODDITIES = {
 
 
 def codes(path: Path, format: str | None = None) -> tuple[str, ...]:
-    """The codes of a file's findings, those about recordings that are not there left out."""
+    """The codes of a file's findings, those about recordings and questions that are not there left out."""
     found = validate(path, format=format).findings
-    return tuple(sorted({finding.code for finding in found if not finding.code.startswith("QAI3")}))
+    return tuple(sorted({one.code for one in found if not one.code.startswith("QAI3") and one.code != "QAI129"}))
 
 
 @pytest.mark.parametrize("name", ODDITIES)

@@ -244,6 +244,8 @@ def _told_by_tree(
         if own is not None and own.sample.rows and not own.sample.indexed and own.sample.shape is None
         and not own.foreign and own.sample.width in {len(one.columns) for one in _COUNTED}
         and (own.format is None or own.alike or own.format not in _COUNTED)
+        # an own format without folders of its own may lie in any
+        and not any(one.format in OUTSIDE and one.format not in _COUNTED for one in own.possible)
         and not (own.format is not None and own.format.header)
     }  # fmt: skip
     if not unsure:
