@@ -126,6 +126,8 @@ class DatasetSpec:
         title: for people.
         usual: names of the folders that people unpack it to.
         dialects: the formats of its labels.
+        actors: the classes of sounds that actors make, whose source numbers are not 0.
+        things: those of what is no actor, with source 0.
         profile: the way its labels are scored, where that is not the usual one.
         signs: the evidence for it in the paths of a tree.
         label_signs: the evidence for its layouts in the paths of label files.
@@ -154,6 +156,8 @@ class DatasetSpec:
     title: str
     usual: tuple[str, ...] = ()
     dialects: tuple[str, ...] = ()
+    actors: frozenset[int] = frozenset()
+    things: frozenset[int] = frozenset()
     profile: str | None = None
     signs: tuple[TreeSign, ...] = ()
     label_signs: tuple[LabelSign, ...] = ()
@@ -321,7 +325,8 @@ def _spec(record: Mapping[str, Any], known: Mapping[str, DatasetSpec]) -> Datase
         name=record["name"], title=record["title"], usual=tuple(tree.get("folders", ())),
         dialects=tuple(record.get("labels", {}).get("formats")
                        or (one["name"] for one in record.get("formats", ()) if one["role"] == "label")),
-        profile=record.get("profile"),
+        actors=frozenset(record.get("labels", {}).get("actors", ())),
+        things=frozenset(record.get("labels", {}).get("things", ())), profile=record.get("profile"),
         signs=tuple(TreeSign(str(pattern(s["path"])), s["weight"], s["says"], s.get("rank", 0))
                     for s in tree.get("signs", ())),
         label_signs=tuple(LabelSign(str(pattern(s["path"])), s["formats"], s["points"], s["says"])

@@ -18,6 +18,9 @@ Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 #: Rows of frames with more rows than this are compared by sorting instead of pairwise.
 CROWDED = 16
+#: Degrees of azimuth between the hands, feet and mouth of one actor at most: 20 in the labels of STARSS22; and the
+#: elevation from which on azimuths are not compared.
+WIDEST, STEEP = 45, 60
 _IDENTITY = ("class_id", "class_name", "source")
 POSITION = ("azimuth", "elevation", "distance", "x", "y", "z")
 
@@ -138,6 +141,11 @@ class Labels:
         In crowded frames only pairs with adjacent values are listed: every row that
         has a twin is still in a pair.
         """
+        pairs = [_crowded(self, np.diff(self.frame_starts)), self._pairs(_IDENTITY)]
+        return np.concatenate([pair[0] for pair in pairs]), np.concatenate([pair[1] for pair in pairs])
+
+    def _pairs(self, fields: Sequence[str]) -> tuple[Ints, Ints]:
+        """Pairs of positions with one frame and the same values of some fields; none of crowded frames."""
         sizes = np.diff(self.frame_starts)
         follows = np.ones(len(self), dtype=bool)  # rows after another one of their frame
         follows[self.frame_starts[:-1]] = False
@@ -145,8 +153,8 @@ class Labels:
             *(part[sizes > CROWDED].tolist() for part in (self.frame_starts[:-1], sizes)), strict=True
         ):
             follows[start : start + size] = False
-        keys = [self.ordered(field) for field in _IDENTITY if field in self.reading.table.column_names]
-        pairs = [_crowded(self, sizes)]
+        keys = [self.ordered(field) for field in fields if field in self.reading.table.column_names]
+        pairs = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
         second, shift = np.flatnonzero(follows), 1
         while len(second):
             first = second - shift
@@ -161,6 +169,18 @@ class Labels:
         first, second = self.twins
         values = [self.ordered(field) for field in POSITION if field in self.fields]
         apart = np.logical_or.reduce([np.zeros(len(first), bool), *(one[first] != one[second] for one in values)])
+        return first[apart], second[apart]
+
+    @cached_property
+    def wide(self) -> tuple[Ints, Ints]:
+        """The pairs of positions with one frame and source that are farther apart than one actor is wide.
+
+        Source 0 is whatever is no actor. Above and below, azimuths say little.
+        """
+        first, second = self._pairs(["source"])
+        azimuth, level = self.ordered("azimuth"), np.abs(self.ordered("elevation")) < STEEP
+        apart = np.abs((azimuth[first] - azimuth[second] + 180) % 360 - 180) > WIDEST
+        apart &= level[first] & level[second] & (self.ordered("source")[first] > 0)
         return first[apart], second[apart]
 
     # --- findings ----------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ MOST_OVERLAPS = 6
 LONGEST_ACTIVITY = 1.65
 #: The column that a rule depends on, where that is not the one it reports: rows are not compared where their frames
 #: mean something else.
-JUDGED_BY = {"LAB202": "frame", "LAB203": "frame"}
+JUDGED_BY = {"LAB202": "frame", "LAB203": "frame", "LAB206": "class_id"}
 
 
 @row_rule(
@@ -255,7 +255,10 @@ def source_in_two_places(labels: Labels, found: Found) -> Iterator[Finding]:
     """One source in two places in the same frame."""
     if labels.dialect and "source" in labels.dialect.fills:
         return
-    for row, line in _repeated(labels, *labels.twins_apart):
+    first, second = labels.twins_apart
+    if labels.format.role == "label" and "elevation" in labels.fields:
+        first, second = (np.concatenate(pair) for pair in zip((first, second), labels.wide, strict=True))
+    for row, line in _repeated(labels, first, second):
         yield found(row, "azimuth", f"source {labels.text(row, 'source')} is at a different position in line {line}, "
                     "in the same frame", "give each source its own number")  # fmt: skip
 
@@ -291,3 +294,20 @@ def decimal_angle(labels: Labels, found: Found) -> Iterator[Finding]:
             one = found(row, field, f"{field} {labels.text(row, field)} has decimals{whole}",
                         f"if these are {unit}, round to the nearest integer, and do not truncate")  # fmt: skip
             yield one if spec is not None else dataclasses.replace(one, severity=WARNING)
+
+
+@rule("LAB206", WARNING, needs="source class_id")
+def source_of_class(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Source number that sounds of its class do not have."""
+    wrong = np.zeros(len(labels), dtype=bool)
+    for index, number in enumerate(labels.filled):
+        if (spec := counted(labels.format.name, labels.parts[number].origin.clip)) is not None:
+            rows = labels.rows_of(index)
+            classes, actor = labels.column("class_id")[rows], labels.column("source")[rows] > 0
+            if classes.max() < len(vocabulary(labels.format.vocabulary)):  # the classes are those of its list
+                wrong[rows] = np.where(actor, np.isin(classes, [*spec.things]), np.isin(classes, [*spec.actors]))
+    for row in labels.where("source", wrong):
+        named = vocabulary(labels.format.vocabulary).label(int(labels.column("class_id")[row]))
+        what = "what is no actor has source 0" if labels.column("source")[row] > 0 else "actors count from 1"
+        yield found(row, "source", f"source {labels.text(row, 'source')} of {named}: {what}",
+                    "give each actor one number for all of its sounds, and 0 to loudspeakers and machines")  # fmt: skip

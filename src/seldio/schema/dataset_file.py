@@ -242,6 +242,8 @@ class LabelKeys(_Keys):
 
     formats: list[str] = Field([], description="the formats of label files, where they have names")
     columns: list[ColumnKeys] = Field([], description="the columns of tables with commas, in any order if named")
+    actors: list[int] = Field([], description="classes of sounds that actors make, whose source numbers are not 0")
+    things: list[int] = Field([], description="classes of sounds that no actor makes, with source 0")
     hop: Number = Field("1/10", description="seconds between label frames")
     clip_frames: int | None = Field(None, description="frames of every clip, where the dataset fixes them")
     given: dict[Given, float] = Field(

@@ -73,15 +73,22 @@ def scene(seed: int, seconds: float = 60.0, tracks: int = 14) -> list[Track]:
     rng = np.random.default_rng(seed)
     frames = int(seconds * 10)
     found: list[Track] = []
+    drawn: list[int] = []
     for _ in range(tracks):
         class_id = int(rng.integers(len(vocabulary("starss"))))
         length = int(rng.integers(8, min(120, frames)))
         first = int(rng.integers(0, frames - length + 1))
         still = class_id in _STILL
         source = 0 if still else int(rng.integers(1, 5))
-        same = (track for track in found if (track.class_id, track.source) == (class_id, source))
-        if not any(first <= track.end and track.first <= first + length for track in same):
-            found.append(Track(class_id, source, first, _path(rng, length, still)))
+        near = [(one, number) for one, number in zip(found, drawn, strict=True)
+                if first <= one.end and one.first <= first + length]  # fmt: skip
+        if (class_id, source) not in [(one.class_id, number) for one, number in near]:
+            busy = {one.source for one, _ in near}  # no actor is in two places
+            actor = (
+                source if still else next(number for number in (source, *range(1, tracks + 2)) if number not in busy)
+            )
+            found.append(Track(class_id, actor, first, _path(rng, length, still)))
+            drawn.append(source)
     return sorted(found, key=lambda track: track.first)
 
 
