@@ -127,7 +127,7 @@ class DatasetSpec:
         usual: names of the folders that people unpack it to.
         dialects: the formats of its labels.
         actors: the classes of sounds that actors make, whose source numbers are not 0.
-        things: those of what is no actor, with source 0.
+        things: those of what is not an actor, with source 0.
         profile: the way its labels are scored, where that is not the usual one.
         signs: the evidence for it in the paths of a tree.
         label_signs: the evidence for its layouts in the paths of label files.

@@ -175,7 +175,7 @@ class Labels:
     def wide(self) -> tuple[Ints, Ints]:
         """The pairs of positions with one frame and source that are farther apart than one actor is wide.
 
-        Source 0 is whatever is no actor. Above and below, azimuths say little.
+        Source 0 is whatever is not an actor. Above and below, azimuths say little.
         """
         first, second = self._pairs(["source"])
         azimuth, level = self.ordered("azimuth"), np.abs(self.ordered("elevation")) < STEEP

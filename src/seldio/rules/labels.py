@@ -308,6 +308,6 @@ def source_of_class(labels: Labels, found: Found) -> Iterator[Finding]:
                 wrong[rows] = np.where(actor, np.isin(classes, [*spec.things]), np.isin(classes, [*spec.actors]))
     for row in labels.where("source", wrong):
         named = vocabulary(labels.format.vocabulary).label(int(labels.column("class_id")[row]))
-        what = "what is no actor has source 0" if labels.column("source")[row] > 0 else "actors count from 1"
+        what = "what is not an actor has source 0" if labels.column("source")[row] > 0 else "actors count from 1"
         yield found(row, "source", f"source {labels.text(row, 'source')} of {named}: {what}",
                     "give each actor one number for all of its sounds, and 0 to loudspeakers and machines")  # fmt: skip

@@ -38,7 +38,7 @@ class Track:
     """One source while it sounds: its class and number, its first label frame, and its positions."""
 
     class_id: int  # index into the STARSS vocabulary
-    source: int  # number of the actor, 0 for what is no actor
+    source: int  # number of the actor, 0 for what is not an actor
     first: int  # label frame of the first position
     #: metres, shape (frames, 3): front, left, up of the microphone, in the middle of each label frame
     positions: np.ndarray
