@@ -663,3 +663,32 @@ def test_orders_of_columns_are_no_difference(yard: Path, tmp_path: Path) -> None
 def test_a_folder_as_a_format_leads_to_its_file(yard: Path) -> None:
     with pytest.raises(UsageError, match=r"unknown format .*; did you mean .*yard/dataset.toml\?"):
         seldio.read(yard / "train/a.csv", format=str(yard))
+
+
+def test_a_table_of_several_recordings_holds_a_clip_for_each(tmp_path: Path) -> None:
+    folder = tmp_path / "yard"
+    (folder / "audio").mkdir(parents=True)
+    lines = [
+        "filename,start,end,label,azimuth",
+        "a.wav,0.1,0.4,dog,20",
+        "b.wav,0.2,0.3,cat,-30",
+        "a.wav,0.2,0.3,cat,10",
+    ]
+    (folder / "labels.csv").write_text("\n".join(lines) + "\n")
+    for name in "ab":
+        record(folder / f"audio/{name}.wav")
+    assert "filename  clip: a.wav, b.wav\n" in new(folder)[1]
+    assert new(folder, "--azimuth", "counter-clockwise", "--given", "elevation=0", "--write")[0] == 0
+    assert codes(folder) == []
+    told = [(row["clip"], row["onset"], row["class_id"], row["azimuth"]) for row in seldio.read(folder).to_pylist()]
+    assert told == [("a", 0.1, 1, 20.0), ("a", 0.2, 0, 10.0), ("b", 0.2, 0, -30.0)]
+    dataset = seldio.open(folder)
+    assert sorted(dataset.clips["clip"].to_pylist()) == ["a", "b"]
+    assert (dataset.events["b"].num_rows, dataset.clips["audio"].null_count) == (1, 0)
+    (folder / "labels.csv").write_text("\n".join(lines).replace("cat,10", "dgo,10") + "\n")
+    (fault,) = found(folder)
+    assert (fault.code, fault.line, fault.column) == ("LAB102", 4, 15)
+    (tmp_path / "system").mkdir()
+    (tmp_path / "system/all.csv").write_text("\n".join(lines) + "\n")
+    (folder / "labels.csv").write_text("\n".join(lines) + "\n")
+    assert max(seldio.score(tmp_path / "system", folder).tables[0].rows[0][1:]) == pytest.approx(1.0)

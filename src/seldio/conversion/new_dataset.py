@@ -39,6 +39,7 @@ from seldio.text import clipped, listed, plural, printable
 
 #: Fields by what columns are called, units and signs between words aside; a field has the first column that fits.
 _TITLES = {
+    "clip": "filename|file|recording|audio|audiofile|wav|wavfile|clip|clipname|path|filepath",
     "onset": "onset|onsets?|start|starttime|begin|begintime|from",
     "offset": "offset|offsets?|end|endtime|stop|to|until",
     "frame": "frame|frames|frameindex|time|times|timestamp|t|sec|second|seconds",
@@ -385,7 +386,7 @@ def _best(field: str, titles: Sequence[str], cells: Mapping[str, Sequence[str]])
         for title in titles:
             name = _plain_title(title)
             words = not all(map(numeric, cells[title]))
-            if name == pattern and bool(cells[title]) and words == (field == "class_name"):
+            if name == pattern and bool(cells[title]) and words == (field in ("clip", "class_name")):
                 return [title]
     return []
 

@@ -344,15 +344,21 @@ def _small(column: pa.ChunkedArray) -> bool:
 # --- from file columns to event columns ------------------------------------------------------------
 
 
-def _reading(dialect: Dialect, parts: list[CsvPart], parsed: pa.Table) -> LabelReading:
+def _reading(dialect: Dialect, files: list[CsvPart], parsed: pa.Table) -> LabelReading:
+    parts: Sequence[FileRows] = files
     columns = {name: parsed[name] for name in parsed.column_names if name in COLUMNS}
+    if dialect.clips_by == "rows":
+        from seldio.formats.plain_csv import by_clip
+
+        parts, order = by_clip(files, columns.pop("clip").to_pylist())
+        columns, parsed = {name: column.take(order) for name, column in columns.items()}, parsed.take(order)
     whole = frozenset(name for name, column in columns.items() if pa.types.is_integer(column.type))
     if dialect.own:
         columns |= dict(_measured(dialect, columns, parsed.num_rows))
         if "class_name" in columns:
             columns["class_name"] = pc.replace_substring(columns["class_name"], COMMA, ",")
     if dialect.silence:
-        columns = _without_silence(dialect, parts, columns)
+        columns = _without_silence(dialect, files, columns)
     if "class_name" in columns:
         columns |= _classes(dialect, columns["class_name"])
         if columns["class_name"].null_count == len(columns["class_name"]):

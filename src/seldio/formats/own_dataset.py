@@ -284,7 +284,7 @@ def _dialect(said: Mapping[str, Any], vocabulary: str | None, header: str | None
     return kept_dialect(json.dumps({**said, "header": header}, ensure_ascii=False), vocabulary or "starss")
 
 
-_KINDS = {"class_id": "int", "source": "int", "class_name": "name", "onscreen": "flag"}
+_KINDS = {"clip": "name", "class_id": "int", "source": "int", "class_name": "name", "onscreen": "flag"}
 
 
 def kept_dialect(said: str, vocabulary: str) -> Dialect:
@@ -295,6 +295,7 @@ def kept_dialect(said: str, vocabulary: str) -> Dialect:
         name=record["name"], title=record["title"], role="label", vocabulary=vocabulary, header=record["header"],
         columns=tuple(columns), hop=Fraction(str(record.get("hop", "1/10"))), clip_frames=record.get("clip_frames"),
         metre=1, given=record.get("given", {}), own=said, repairable=False,
+        clips_by="rows" if any(one.field == "clip" for one in columns) else "name",
     )  # fmt: skip
 
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from seldio.files.names import media_type, without_suffix
 from seldio.findings import Finding, Sink
-from seldio.formats.base import Place, TextFile
+from seldio.formats.base import FileRows, Ints, Place, TextFile
 from seldio.formats.cells import numeric
 from seldio.formats.diagnosis import plain_lines
 from seldio.formats.label_csv import COMMA, CsvPart, Dialect
@@ -117,3 +120,38 @@ class _OtherPart(CsvPart):
     def _place(self, row: int, field: str | None) -> Place:
         line = int(self.physical[row]) if self.physical is not None else row + 1 + self.skipped
         return self.table.place(line, self.dialect.index(field))
+
+
+class _ClipPart(FileRows):
+    """The rows of one clip in a file of several."""
+
+    def __init__(self, whole: FileRows, clip: str, rows: Ints) -> None:
+        folder = whole.origin.name.rpartition("/")[0]
+        name = f"{folder}/{clip}.csv" if folder else f"{clip}.csv"
+        super().__init__(whole.file, dataclasses.replace(whole.origin, clip=clip, name=name))
+        self._whole, self._rows, self.rows = whole, rows, len(rows)
+
+    def lines(self, rows: Ints) -> Ints:
+        """See :meth:`FileRows.lines`."""
+        return self._whole.lines(self._rows[rows])
+
+    def place(self, row: int, field: str | None) -> Place:
+        """See :meth:`FileRows.place`."""
+        return self._whole.place(int(self._rows[row]), field)
+
+
+def by_clip(parts: Sequence[FileRows], recordings: Sequence[str]) -> tuple[list[FileRows], Ints]:
+    """The rows of each clip, and their order in all rows of *parts*: a column names the recording of each row."""
+    found, order, first = list[FileRows](), list[Ints](), 0
+    for part in parts:
+        rows: dict[str, list[int]] = {}
+        for row, text in enumerate(recordings[first : first + part.rows]):
+            rows.setdefault(text.strip().replace(COMMA, ","), []).append(row)
+        paths = [without_suffix(text) if media_type(text) else text for text in rows]
+        stems = [path.replace("\\", "/").rpartition("/")[2] for path in paths]
+        for path, stem, some in zip(paths, stems, rows.values(), strict=True):
+            found.append(_ClipPart(part, stem if stems.count(stem) == 1 else path, np.array(some, np.int64)))
+            order.append(np.array(some, np.int64) + first)
+        found += [] if part.rows else [part]  # a table without rows is a clip without labels, as any other file
+        first += part.rows
+    return found, np.concatenate(order) if order else np.zeros(0, np.int64)

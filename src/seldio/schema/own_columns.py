@@ -7,9 +7,9 @@ import math
 _LENGTHS, _ANGLES = ("m", "cm", "mm"), ("degrees", "radians")
 #: The fields, each with the units that its numbers may be in, the usual one first.
 FIELDS: dict[str, tuple[str, ...]] = {
-    "frame": ("frames", "s", "ms"), "onset": ("s", "ms"), "offset": ("s", "ms"), "class_id": (), "class_name": (),
-    "source": (), "azimuth": _ANGLES, "elevation": _ANGLES, "distance": _LENGTHS, "x": _LENGTHS, "y": _LENGTHS,
-    "z": _LENGTHS, "onscreen": (), "score": (),
+    "clip": (), "frame": ("frames", "s", "ms"), "onset": ("s", "ms"), "offset": ("s", "ms"), "class_id": (),
+    "class_name": (), "source": (), "azimuth": _ANGLES, "elevation": _ANGLES, "distance": _LENGTHS, "x": _LENGTHS,
+    "y": _LENGTHS, "z": _LENGTHS, "onscreen": (), "score": (),
 }  # fmt: skip
 #: What a unit is multiplied by to give frames, seconds, degrees or metres.
 UNITS = {
