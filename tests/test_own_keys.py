@@ -233,3 +233,27 @@ def test_options_that_a_question_lacks_are_left_out(tmp_path: Path) -> None:
 def test_fields_of_questions_that_cannot_be_are_refused(fields: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         seldio.score(replies(), own_questions(), fields=FIELDS, reference_fields=fields)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_the_keys_of_questions_are_proposed(name: str, tmp_path: Path) -> None:
+    path = WRITERS[name](tmp_path / name, own_questions())
+    said = as_lines(tmp_path / "said.jsonl", [{"id": f"q{n}", "prediction": "rain"} for n in range(4)])
+    with pytest.raises(UsageError, match=r"holds no questions in a known format\. Wanted are id, question") as error:
+        seldio.score(said, path)
+    fields = error.value.text.rpartition("try --reference-fields ")[2]
+    assert fields == ASKED
+    assert seldio.score(said, path, reference_fields=fields).overall["text"] == 0.25
+
+
+def test_what_seems_to_hold_no_questions_gets_no_proposal(tmp_path: Path) -> None:
+    said = as_lines(tmp_path / "said.jsonl", [{"id": "q0", "prediction": "rain"}])
+    for name, text in (
+        ("labels.csv", "0,1,0,10,0,100\n"),
+        ("broken.json", '[{"answer": '),
+        ("notes.csv", "a,b\n1,2\n"),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(seldio.SeldioError) as error:
+            seldio.score(said, tmp_path / name)
+        assert "reference" not in str(error.value)

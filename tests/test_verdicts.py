@@ -84,6 +84,20 @@ def test_a_page_plays_what_is_there_and_runs_nothing_else(files: dict[str, Path]
     assert '<option value="wrong">wrong (3)</option>' in page
 
 
+def test_a_page_leads_to_the_pages_of_clips(files: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "q0.csv").write_text("0,1,0,10,0,100\n")
+    seldio.view(tmp_path / "q0.csv", tmp_path / "q0.html", format="starss23")
+    (tmp_path / "q1.html").write_text("<title>some other page</title>")
+    (tmp_path / "lists").mkdir()
+    seldio.view(tmp_path / "q0.csv", tmp_path / "lists" / "q2.html", format="starss23")
+    for list_of, pages in (("all.html", {"./q0.html": "q0.wav"}),
+                           ("lists/all.html", {"./../q0.html": "q0.wav", "./q2.html": "q2.wav"})):  # fmt: skip
+        seldio.score(files["one"], files["ref"], allow_missing=True, items=tmp_path / list_of)
+        found = re.findall(r'<a href="([^"]*)">([^<]*)</a>', (tmp_path / list_of).read_text())
+        assert dict(found) == pages
+        assert all((tmp_path / list_of).parent.joinpath(address).is_file() for address in pages)
+
+
 def test_two_systems_part_where_their_marks_do(files: dict[str, Path], tmp_path: Path) -> None:
     seldio.compare([files["one"], files["two"]], files["ref"], allow_missing=True, items=tmp_path / "part.jsonl")
     found = listed(tmp_path / "part.jsonl")

@@ -12,7 +12,7 @@ import json
 import re
 import shlex
 from ast import literal_eval
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
@@ -38,6 +38,12 @@ _COMPOSED = re.compile(r"[.+]")
 _PAIRS = re.compile(r",(?=\s*\w+\s*=)")
 #: Records that a proposal is made from, and how deep it looks into them.
 _LOOK, _DEEP = 500, 6
+#: Keys that questions often have, and those of an option each.
+_ASKED_AS = {
+    "question": re.compile(r"(?i)question|query|asked|prompt"), "options": re.compile(r"(?i)option(s|_list)$|choices"),
+    "answer": re.compile(r"(?i)answer|gold|correct|right|truth|target|label"),
+}  # fmt: skip
+_LETTERED = re.compile(r"(?i)^(option|choice)?[_ -]?[A-H1-8]$")
 #: Keys that replies often have, the likeliest first.
 _USUAL = re.compile(r"(?i)(predict|respon|repl(?:y|ies)|output|complet|generat|hypothes|content|answer|result|text)")
 
@@ -240,6 +246,32 @@ def advice(data: bytes, path: str, questions: Sequence[Item]) -> str:
     return (
         f"{said}. {why}; {printable(reply)} holds text: if the replies are in the order of the questions, try "
         f"--fields {_quoted(f'prediction={reply}')} --join order"
+    )
+
+
+def asked_advice(data: bytes, path: str, ids: Collection[str]) -> str:
+    """What to do about questions in no known format; empty where no key seems to hold right answers.
+
+    Args:
+        data: the content of the file.
+        path: as people know it.
+        ids: those that predictions name.
+    """
+    text = _as_json(data, path, lambda _: None)
+    records = [dict(_flat(record)) for record in islice(text.records(), _LOOK)] if text is not None else []
+    keys = list(dict.fromkeys(chain.from_iterable(records)))
+    found = {field: next(filter(pattern.search, keys), None) for field, pattern in _ASKED_AS.items()}
+    if found["answer"] is None:
+        return ""
+    shares = {key: sum(str(record.get(key)) in ids for record in records) for key in keys}
+    id = max(shares, key=lambda key: shares[key])
+    letters = [key for key in keys if _LETTERED.search(key)]
+    options = found["options"] or ("+".join(letters) if len(letters) > 1 else None)
+    fields = {"id": id if 2 * shares[id] >= len(records) else "KEY", **found, "options": options}
+    given = ",".join(f"{field}={key}" for field, key in fields.items() if key is not None)
+    said = f"Wanted are id, question, options and answer; the keys are {listed(keys, 12)}"
+    return f"{said}: try --reference-fields {_quoted(given)}" + (
+        " with the key that holds the ids" if fields["id"] == "KEY" else ""
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from seldio import formats
 from seldio.conversion.items import one_file
-from seldio.errors import DataError, UsageError
+from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.formats import ItemFormat
@@ -149,7 +149,7 @@ def read_answers(
 ) -> AnswerSides:  # fmt: skip
     """Predictions, their questions, and how they are scored; arguments and errors as of :func:`score_answers`."""
     given = _reading(predictions, format)
-    asked = _reading(reference, reference_format) if reference is not None else None
+    asked = _asked(reference, reference_format, given) if reference is not None else None
     _check_sides(predictions, given, asked)
     if asked is None and given.format.holds == "items":
         asked = given  # MMAU's and MMAR's files hold both, and their programs read nothing else
@@ -203,6 +203,22 @@ def _reading(path: Place, format: str | None) -> ItemReading:
         return dataclasses.replace(
             first, rows=PackedRows(tables, Item if first.format.holds == "items" else Prediction)
         )
+
+
+def _asked(place: Place, format: str | None, given: ItemReading) -> ItemReading:
+    """The questions at *place*, or an error with the keys that they may have."""
+    from seldio.formats.own_keys import asked_advice
+
+    try:
+        return _reading(place, format)
+    except (InvalidData, UsageError) as error:
+        if format is not None or place == "-":
+            raise
+        with reopened(place, raise_errors) as source:
+            data = source.entries[0].read() if source.single and source.entries else b""
+        if not (told := asked_advice(data, path_of(place), {str(row.id) for row in given.rows})):
+            raise
+        raise UsageError(f"{printable(path_of(place))} holds no questions in a known format. {told}") from error
 
 
 def _check_sides(place: Place, given: ItemReading, asked: ItemReading | None) -> None:

@@ -18,8 +18,9 @@ from urllib.parse import quote
 
 from seldio.errors import UsageError
 from seldio.files import Entry, Source, input_at, write_bytes
-from seldio.files.sources import Lookup, reopened
+from seldio.files.sources import Lookup, on_disk, reopened
 from seldio.findings import raise_errors
+from seldio.formats import stem_of
 from seldio.formats.items import LETTERS
 from seldio.reports.spreadsheet import write_table
 from seldio.reports.tables import Cell, Column, Table
@@ -39,6 +40,8 @@ DOUBTS = (
 )  # fmt: skip
 #: Bytes of recordings that a page holds; further ones are linked.
 MOST_BYTES = 32 * 2**20
+#: Bytes at the start of a page in which it says that it is about a clip.
+_HEAD = 1 << 17
 SUFFIXES = (".jsonl", ".csv", ".html")
 
 
@@ -190,9 +193,10 @@ def _page(
     """All rows as one page, with the recordings that can be found."""
     with reopened(Source("", "file", ()) if questions is None else questions, raise_errors) as source:
         sounds, left, linked = _sounds(rows, source, folder)
+        pages = dict(_clip_pages(rows, source, folder))
     kinds = Counter(one.verdict for row in rows for one in row)
     tasks = sorted({row[0].item.task or "" for row in rows} - {""})
-    shown = "".join(_row(row, sounds) for row in rows)
+    shown = "".join(_row(row, sounds, pages) for row in rows)
     page = files(__package__ or "").joinpath("verdicts.html").read_text("utf-8")
     style, script = (page.partition(f"<{name}>")[2].partition(f"</{name}>")[0] for name in ("style", "script"))
     media = "data: file: 'self'" if linked else "data:"
@@ -220,7 +224,7 @@ def _options(names: Mapping[str, int | None]) -> str:
     )
 
 
-def _row(row: Sequence[ReplyVerdict], sounds: Mapping[str, str]) -> str:
+def _row(row: Sequence[ReplyVerdict], sounds: Mapping[str, str], pages: Mapping[str, str]) -> str:
     item, order = row[0].item, list(dict.fromkeys(sounds.values()))
     texts = item.options or ()
     rights = texts if item.answer in texts else LETTERS  # the answer is the text of an option, or else its letter
@@ -234,6 +238,9 @@ def _row(row: Sequence[ReplyVerdict], sounds: Mapping[str, str]) -> str:
         for path in item.audio
         if path in sounds
     )
+    about = " ".join(
+        f'<a href="{_safe(pages[path])}">{_safe(path)}</a>' if path in pages else _safe(path) for path in item.audio
+    )
     said = "".join(
         f'<td class="{_safe(one.verdict.split()[0])}"><p class="reply">{_safe(one.reply or "")}</p>'
         f"<p><b>{_safe(one.verdict)}</b>{f': read as {_safe(one.read)}' if one.read else ''}"
@@ -243,7 +250,7 @@ def _row(row: Sequence[ReplyVerdict], sounds: Mapping[str, str]) -> str:
     )
     return (
         f'<tr data-verdict="{_safe("|".join(one.verdict for one in row))}" data-task="{_safe(item.task or "")}">'
-        f"<th scope=row>{plays}{_safe(item.id)}<br><small>{_safe(' '.join(item.audio))}</small></th>"
+        f"<th scope=row>{plays}{_safe(item.id)}<br><small>{about}</small></th>"
         f"<td><small>{_safe(item.task or '')}</small><p>{_safe(item.question)}</p><ol type=A>{options}</ol>"
         f"<p>Answer: <b>{_safe(item.answer or '')}</b></p></td>{said}</tr>\n"
     )
@@ -268,6 +275,25 @@ def _sounds(
         else:
             left += 1
     return sounds, left, linked
+
+
+def _clip_pages(
+    rows: Sequence[Sequence[ReplyVerdict]], source: Source, folder: str
+) -> Iterator[tuple[str, str]]:  # fmt: skip
+    """Recordings with the address of the page that ``seldio view`` has made of them, called like them.
+
+    It lies next to the recording, or next to this list.
+    """
+    look, name = Lookup(source), source.entries[0].name if source.entries else ""
+    for path in dict.fromkeys(path for row in rows for path in row[0].item.audio):
+        page = f"{stem_of(path)}.html"
+        entry = look.find(page, name) or on_disk(folder, page.rpartition("/")[2])
+        address = _link(entry, folder) if entry is not None else None
+        if entry is None or address is None:
+            continue
+        with entry.open() as stream:
+            if b'<h1 id="clip">' in stream.read(_HEAD):
+                yield path, address
 
 
 def _link(entry: Entry, folder: str) -> str | None:
