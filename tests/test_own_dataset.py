@@ -21,7 +21,7 @@ import seldio
 from seldio.catalogues import own_datasets
 from seldio.check.description import as_text, describe
 from seldio.cli import app
-from seldio.errors import InvalidData, SeldioError, UsageError
+from seldio.errors import DataError, InvalidData, SeldioError, UsageError
 from seldio.files import open_source
 from seldio.files.entries import plain_file
 from seldio.findings import Finding, Severity, raise_errors
@@ -692,3 +692,43 @@ def test_a_table_of_several_recordings_holds_a_clip_for_each(tmp_path: Path) -> 
     (tmp_path / "system/all.csv").write_text("\n".join(lines) + "\n")
     (folder / "labels.csv").write_text("\n".join(lines) + "\n")
     assert max(seldio.score(tmp_path / "system", folder).tables[0].rows[0][1:]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_workers_find_faults_where_they_are_in_tables_of_several_recordings(tmp_path: Path, workers: int) -> None:
+    about = ABOUT.replace("  { header", '  { header = "wav", field = "clip" },\n  { header', 1)
+    (tmp_path / "dataset.toml").write_text(about.replace('pattern = "b.*"', 'clips = ["c"]'), "utf-8")
+    for number in range(4):
+        rows_of = f'"a{number}.wav";0,1;dog bark;10;1\nb{number}.wav;0,1;"dgo";10;1\na{number}.wav;0,2;bird;1x;1\n'
+        (tmp_path / f"{number}.csv").write_text("wav;" + HEAD.replace(",", ";") + rows_of)
+    with seldio.running(workers=workers):
+        said = [(Path(one.path).name, one.code, one.line, one.column, one.value) for one in found(tmp_path)]
+    expected = [(f"{n}.csv", *fault) for n in range(4) for fault in (("LAB102", 3, 13, "dgo"), ("SYN130", 4, 17, "1x"))]
+    assert [one for one in said if one[1] != "DAT203"] == expected
+    assert [one[1] for one in said if one[1] == "DAT203"] == ["DAT203"]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A table about two recordings of two splits, without these."""
+    lines = ["filename,start,end,label,azimuth", "a.wav,0.1,0.4,dog,20", "b.wav,0.2,0.3,cat,-30"]
+    (tmp_path / "labels.csv").write_text("\n".join(lines) + "\n")
+    assert new(tmp_path, "--azimuth", "counter-clockwise", "--given", "elevation=0", "--write")[0] == 0
+    with (tmp_path / "dataset.toml").open("a") as file:
+        file.write('\n[splits]\ntrain = { clips = ["a"] }\ntest = { pattern = "b" }\n')
+    return tmp_path
+
+
+def test_clips_of_a_table_are_of_the_splits_that_name_them(table: Path) -> None:
+    assert codes(table) == []
+    assert splits(table) == {"a": "train", "b": "test"}
+
+
+def test_a_system_that_ran_on_all_clips_is_scored_on_one_split(table: Path, tmp_path: Path) -> None:
+    (tmp_path / "system").mkdir()
+    shutil.copy(table / "labels.csv", tmp_path / "system")
+    report = seldio.score(tmp_path / "system/labels.csv", table / "labels.csv", split="test")
+    assert "over 1 clip, 2 classes" in str(report)
+    (tmp_path / "system/labels.csv").write_text((table / "labels.csv").read_text().replace("a.wav", "c.wav"))
+    with pytest.raises(DataError, match="1 predicted clip without reference: c"):
+        seldio.score(tmp_path / "system/labels.csv", table / "labels.csv", split="test")

@@ -133,10 +133,6 @@ class Index:
                 rows[places[clip]] = rows[places[clip]].model_copy(update={"metadata": name})
             else:
                 rows.append(_loose(clip, name))
-        if own := self.own:
-            said = [own.split(next(iter(row.files.values()))) for row in rows]
-            rows = [row if split is None else row.model_copy(update={"split": split})
-                    for row, split in zip(rows, said, strict=True)]  # fmt: skip
         counts = Counter(row.clip for row in rows)
         named = {row.clip if counts[row.clip] == 1 else _path(row): row for row in rows}
         several = {clip: file for clip, file in self._wholes.items() if clip not in named}
@@ -145,9 +141,14 @@ class Index:
                  and row.metadata is None and _stem(file.entry) not in self._wholes}  # fmt: skip
         for row in about.values():
             named.pop(row.clip, None)
-        return ClipTable.of(named | {
+        found = named | {
             clip: about[clip].model_copy(update={"clip": clip}) if clip in about else _loose(clip) for clip in several
-        })  # fmt: skip
+        }
+        for clip, row in found.items() if self.own else ():
+            file = next(iter(row.files.values()), None) or f"{posixpath.dirname(several[clip].entry.name)}/{clip}.csv"
+            if self.own and (split := self.own.split(file.removeprefix("/"))) is not None:
+                found[clip] = row.model_copy(update={"split": split})
+        return ClipTable.of(found)
 
     @cached_property
     def label_files(self) -> Mapping[str, ClipLabelFile]:

@@ -18,10 +18,11 @@ from seldio.text import listed, plural
 def splits_contradict(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """Clip in several splits of dataset.toml, or listed there and missing."""
     for own in collection.own.datasets if collection.own else ():
-        clips = {
-            clip.clip: path for clip in tree.clips
-            if (path := next(iter(clip.files.values()))).startswith(own.folder)
-        }  # fmt: skip
+        rows = (part.origin for one in collection.readings if one.format.clips_by == "rows" for part in one.parts)
+        paths = {clip.clip: next(iter(clip.files.values())) for clip in tree.clips} | {
+            one.clip: one.name for one in rows
+        }
+        clips = {clip: path for clip, path in paths.items() if path.startswith(own.folder)}
         said = {clip: own.splits(path) for clip, path in clips.items()}
         several: dict[tuple[str, ...], list[str]] = {}
         for clip, splits in said.items():

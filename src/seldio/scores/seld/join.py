@@ -90,6 +90,7 @@ class LabelFiles:
     remarks: tuple[str, ...] = ()  # sentences about the choice of the layout
     faults: Faults = dataclasses.field(default_factory=Faults)  # none yet: errors are found where rows are read
     own: OwnDatasets | None = None  # what the datasets say of themselves
+    others: frozenset[str] = frozenset()  # clips of other splits than that which is wanted
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -130,6 +131,7 @@ class LabelTable:
     remarks: tuple[str, ...] = ()  # none, as such files say what they are
     entries: Mapping[str, Entry] = dataclasses.field(default_factory=dict)  # the file of each clip, but for Parquet
     own: OwnDatasets | None = None  # what the datasets say of themselves
+    others: frozenset[str] = frozenset()  # clips of other splits than that which is wanted
 
     @property
     def fields(self) -> set[str]:
@@ -197,9 +199,12 @@ def reference_labels(
     if not chosen:
         there = listed(sorted({name or "clips of which nothing tells the split" for name in splits.values()}), 10)
         raise UsageError(f"no clip of {printable(source.path)} is of the split {printable(split)}; it has {there}")
+    others = frozenset(splits) - chosen
     if isinstance(labels, LabelTable):
-        return dataclasses.replace(labels, first={clip: labels.first[clip] for clip in labels.first if clip in chosen})
-    return dataclasses.replace(labels, part=labels.part.chosen([labels.numbers[clip] for clip in sorted(chosen)]))
+        first = {clip: labels.first[clip] for clip in labels.first if clip in chosen}
+        return dataclasses.replace(labels, first=first, others=others)
+    part = labels.part.chosen([labels.numbers[clip] for clip in sorted(chosen)])
+    return dataclasses.replace(labels, part=part, others=others)
 
 
 def splits_of(labels: Labels) -> dict[str, str]:
@@ -296,7 +301,7 @@ def join(
     of_labels = years(labels.layout)
     likely = of_labels if not named and of_labels and not set(of_labels) & set(profile.years) else profile.years
     found = labels_of(outputs, layout, Wanted(("output", "submission"), likely), lent=labels.own)
-    expected, there = set(labels.sizes), set(found.sizes)
+    expected, there = set(labels.sizes), set(found.sizes) - labels.others
     split = _only_split(labels, there) if expected - there else ""
     return Compared(labels, found, *_clips(expected, there, allow_missing, profile, split), split)
 
