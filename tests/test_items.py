@@ -146,9 +146,7 @@ def test_jasco_has_80_questions(left_out: Sequence[int], code: str | None, says:
 def test_labels_become_questions_that_are_clean(labels: Path, tmp_path: Path) -> None:
     out = tmp_path / "qa.jsonl"
 
-    done = RUN.invoke(
-        app, ["convert", str(labels), "--to", "sobench-qa", "-o", str(out), "--seed", "7", "--split", "test"]
-    )
+    done = RUN.invoke(app, ["convert", str(labels), "--to", "sobench-qa", "-o", str(out), "--seed", "7"])
 
     assert 0 == done.exit_code, done.output
     records = [json.loads(line) for line in out.read_text("utf-8").splitlines()]

@@ -99,17 +99,19 @@ class ItemTable:
         return self._fields[one.name]
 
     def _field(self, one: FieldValues) -> pa.Array:
-        key, texts = f'"{one.keys[-1]}"', self.column("extra")
+        key, texts, known = f'"{one.keys[-1]}"', self.column("extra"), pa.array(one.values)
         if one.column:
             found = self.column(one.column)
-            odd = pc.and_(found.is_valid(), pc.invert(pc.is_in(found, value_set=pa.array(one.values))))
-            if one.unless:
-                odd = pc.or_(odd, pc.fill_null(pc.match_substring(texts, f'"{one.unless[-1]}"'), False))
+            odd = pc.and_not(found.is_valid(), pc.is_in(found, value_set=known))
         else:
             found = pc.struct_field(pc.extract_regex(texts, rf'{key}: "(?P<value>[^"\\]*)"'), "value")
-            once = pc.equal(pc.count_substring(texts, key), 1)
-            usual = pc.and_(once, pc.is_in(found, value_set=pa.array(one.values)))
+            usual = pc.and_(pc.equal(pc.count_substring(texts, key), 1), pc.is_in(found, value_set=known))
             odd = pc.and_not(pc.match_substring(texts, key), usual)
+        if one.unless and one.unless[0] in self.table.column_names:
+            other = self.column(one.unless[0]).is_valid()
+            found, odd = pc.if_else(other, None, found), pc.and_not(odd, other)
+        elif one.unless:
+            odd = pc.or_(odd, pc.fill_null(pc.match_substring(texts, f'"{one.unless[-1]}"'), False))
         if not (rows := rows_where(odd)):  # nearly always
             return found
         values = found.to_pylist()
