@@ -596,7 +596,8 @@ def score(
     from seldio.reports.tables import Notice, ScoreReport
     from seldio.scores.contents import holds_answers, profile_for_maps, see_labels
 
-    predictions = _in_memory(predictions, "predictions", True if fields else None)
+    given = predictions
+    predictions = _in_memory(given, "predictions", True if fields else None)
     reference = _in_memory(reference, "reference", bool(reference_fields)) if reference is not None else None
     format = _own_keys(fields, format)
     reference_format = _own_keys(reference_fields, reference_format, asked=True)
@@ -634,6 +635,7 @@ def score(
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
     see_labels(predictions, reference)
+    predictions = _in_memory(given, "predictions")  # which refuses columns that are those of no labels
     if maps := profile_for_maps(predictions, reference, profile, **formats):
         from seldio.scores.imaging.score_maps import ImagingOptions, score_maps
 

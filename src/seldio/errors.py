@@ -65,7 +65,7 @@ CHOICES = {
 OTHERS = frozenset((
     "against", "allow-loss", "angle", "citation", "clip", "distance", "drop-column", "fail-on", "fields",
     "fill", "gain", "ignore", "include", "items", "judge", "judge-cache", "judge-max-tokens", "judge-price",
-    "judge-url", "judgements", "lead",
+    "judge-prompt", "judge-url", "judgements", "lead",
     "margin", "metrics", "o", "offline", "over", "per-task", "predictions", "predictions-format", "profile",
     "questions", "recordings", "reference", "reference-fields", "reference-format", "relative", "resamples",
     "resume", "seed", "select", "staging", "table", "threshold", "total", "video", "width", "write-baseline",
