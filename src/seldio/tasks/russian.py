@@ -15,8 +15,10 @@ verbs that agree with x (see :class:`seldio.tasks.nouns.Noun`).
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from importlib import resources
 from itertools import combinations
 from operator import attrgetter
 from typing import NamedTuple, Unpack
@@ -38,48 +40,10 @@ YES, NO = "да", "нет"
 ONE, SEVERAL = "один", "несколько"
 LETTERS = "ABCD"
 
-SINGLE = (
-    "{x_Sounds} ли на записи {x}?",
-    "{x_Heard} ли на записи {x}?",
-    "Можно ли услышать на записи {x_acc}?",
-    "Верно ли, что на записи {x_heard} {x}?",
-)
-DOUBLE = (
-    "Верно ли, что на записи звучат и {x}, и {y}?",
-    "Слышны ли на записи и {x}, и {y}?",
-    "Можно ли услышать на записи и {x_acc}, и {y_acc}?",
-    "Верно ли, что на записи слышны оба звука: {x} и {y}?",
-)
-LONGER = (
-    "Верно ли, что на записи {x} {x_sounds} более продолжительное время, чем {y}?",
-    "Верно ли, что {x} в общей сложности {x_lasts} на записи дольше, чем {y}?",
-    "Верно ли, что на записи {x} {x_heard} дольше {y_gen}?",
-    "Верно ли, что по сравнению {y_with} {x} {x_sounds} на записи дольше?",
-)
-KINDS = (
-    "Сколько видов звуков слышно на записи, если не считать фоновый шум?",
-    "Не считая фонового шума, сколько разных видов звуков можно различить на записи?",
-    "Сколько разных видов звуков присутствует на записи (фоновый шум не в счёт)?",
-)
-TIMES = (
-    "Сколько раз на записи {x_heard} {x}{pauses}?",
-    "Сколько раз {x} {x_sounds} на записи{pauses}?",
-    "Сколько раз на записи можно услышать {x_acc}{pauses}?",
-)
-PRESENT = (
-    "Какой из этих звуков слышен на записи?",
-    "Что из перечисленного можно услышать на записи?",
-    "Что из перечисленного звучит на записи?",
-)
-FIRST = (
-    "Какой из этих звуков слышен на записи первым?",
-    "Что из перечисленного слышно на записи раньше всего остального?",
-    "Какой из этих звуков начинается на записи раньше других?",
-)
-LONGEST_OF = (
-    "Какой из этих звуков в общей сложности длится на записи дольше всего?",
-    "Что из перечисленного звучит на записи самое продолжительное время?",
-    "Какой из этих звуков слышен на записи дольше остальных?",
+_WORDINGS = tomllib.loads((resources.files("seldio.tasks") / "russian.toml").read_text("utf-8"))
+SINGLE, DOUBLE, LONGER, KINDS, TIMES, PRESENT, FIRST, LONGEST_OF = (
+    tuple(_WORDINGS[name])
+    for name in ("single", "double", "longer", "kinds", "times", "present", "first", "longest_of")
 )
 
 

@@ -24,6 +24,7 @@ from seldio.answers.judgements import (
     Judgement,
     faults,
 )
+from seldio.benchmarks import prompts
 from seldio.scores.judge.messages import JudgeRequest, Reply, ReplySchema, make
 from seldio.tasks.specs import KNOWN
 
@@ -36,25 +37,7 @@ class Server(Protocol):
         ...
 
 
-_INSTRUCTIONS = """You grade answers to questions about recordings of spatial sound. You cannot hear the recordings: \
-the reference is the truth.
-
-Work in two steps and keep them apart.
-1. Field "prediction": write down what the candidate answer says, and nothing else. Never fill a gap from the \
-reference or from the question. What the answer does not say is null. Numbers go into the unit of the field: degrees, \
-metres, seconds from the start of the recording. Azimuth is positive to the left, elevation is positive upwards: \
-"30 degrees to the right" is the azimuth -30. If the answer corrects itself, its last word counts; if it offers \
-several values without choosing, write null.
-2. Field "semantic": compare what the answer says with the reference. Where no reference is given, \
-source_match_level is unknown, source_match is false and the other fields are null.
-
-Names of sounds: spelling, number and word order do not matter, and neither do everyday synonyms of one sound.
-- exact_or_synonym: the same sound. - compatible_but_broader: a wider class that holds it. \
-- related_but_wrong: a neighbour of it. - wrong: another sound. - unknown: no sound is named.
-source_match is true for exact_or_synonym only. Where the reference lists several sounds, all of them must be named, \
-and no others.
-relation_match, direction_match and motion_match are true or false where the task asks for that comparison and null \
-elsewhere. A statement seen from the other side is the same statement: "A is left of B" is "B is right of A"."""
+_INSTRUCTIONS = prompts("so-bench")["seldio"].rstrip("\n")
 
 
 def _schema_of(field: str) -> dict[str, Any]:
