@@ -349,7 +349,8 @@ def test_odd_files_of_others(shared: Path) -> None:
 
 # --- rules: headers -----------------------------------------------------------------------------------------
 
-FOA = "foa_dev/dev-train-tau/fold3_room4_mix001.wav"
+#: A name that no recording of STARSS23 has, of which it is known how long they are.
+FOA = "foa_dev/dev-train-tau/fold3_room4_mix002.wav"
 MIC = FOA.replace("foa", "mic")
 LABELS = FOA.replace("foa", "metadata").replace(".wav", ".csv")
 
@@ -379,6 +380,7 @@ def codes(path: Path) -> list[str]:
 GOOD = {
     "two formats and labels": {FOA: sound(), MIC: sound(noise(seed=1)), LABELS: b"9,1,0,-50,30,200\n"},
     "a last label frame that is not full": {FOA: sound(noise(1.01)), LABELS: b"10,1,0,-50,30,200\n"},
+    "about as long as the shortest of its split": {FOA.replace("mix002", "mix001"): sound(noise(36.5))},
     "extensible": {FOA: sound(format="WAVEX")},
     "RF64": {FOA: sound(format="RF64")},
     "every type, whole": {
@@ -416,7 +418,7 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
     "0 Hz": ("AUD101", "the header says 0 frames per second", {FOA: WHOLE[:24] + bytes(4) + WHOLE[28:]}),
     "4 GHz": ("AUD101", "something impossible about rate", {FOA: WHOLE[:24] + b"\xff" * 4 + WHOLE[28:]}),
     "0 channels": ("AUD101", "Channel count is zero", {FOA: WHOLE[:22] + bytes(2) + WHOLE[24:]}),
-    "no samples": ("AUD101", "mix001.wav has no samples", {FOA: sound(noise(0.0))}),
+    "no samples": ("AUD101", "mix002.wav has no samples", {FOA: sound(noise(0.0))}),
     "never completed": ("AUD101", "never completed, and 384,000 bytes", {FOA: WHOLE[:40] + bytes(4) + WHOLE[44:]}),
     "cut off": ("AUD102", "ends at 1.000 s: 192,000 bytes of sound are missing", {FOA: WHOLE[: 44 + 192_000]}),
     "cut off, AIFF": ("AUD102", "1,000 bytes", {"a.aiff": sound(format="AIFF")[:-1_000]}),
@@ -440,7 +442,7 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
     "floats": ("AUD106", "has FLOAT samples instead of PCM_16", {FOA: sound(subtype="FLOAT")}),
     "24 bit": ("AUD106", "has PCM_24 samples", {FOA: sound(subtype="PCM_24")}),
     "labels behind the end": (
-        "AUD107", "frame 10 begins at 1 s, but fold3_room4_mix001.wav ends at 1.000 s: 2 rows past its end",
+        "AUD107", "frame 10 begins at 1 s, but fold3_room4_mix002.wav ends at 1.000 s: 2 rows past its end",
         {FOA: sound(), LABELS: b"9,1,0,-50,30,200\n10,1,0,-50,30,200\n11,1,0,-50,30,200\n"},
     ),
     "formats that differ": (
@@ -450,6 +452,18 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
     "an open length": ("AUD109", "has no length", {FOA: OPEN}),
     "half a frame": ("AUD109", "the last sample frame has only 6 of 8 bytes", {
         FOA: wav(bytes(range(1, 251)) + bytes(44), 1, 4, 16)}),
+    "shorter than all of its split": (
+        "AUD111", "has 10 s, but recordings of dev-train-tau have about 40 s to 540 s",
+        {FOA.replace("mix002", "mix001"): sound(noise(10.0))},
+    ),
+    "longer than all of its split": (
+        "AUD111", "has 331 s, but recordings of dev-test-sony have about 30 s to 300 s",
+        {"foa_dev/dev-test-sony/fold4_room23_mix001.wav": sound(noise(331.0))},
+    ),
+    "shorter than all of the evaluation set": (
+        "AUD111", "has 10 s, but recordings of the evaluation set have about 40 s to 420 s",
+        {"foa_eval/mix001.wav": sound(noise(10.0))},
+    ),
     "one unlike the others": (
         "AUD110", "d.wav has 8,000 Hz and 4 channels, but 3 others here have 24,000 Hz and 4",
         {**dict.fromkeys(("a.wav", "b.wav", "c.wav"), sound()), "d.wav": sound(rate=8_000)},
@@ -482,7 +496,7 @@ def test_recordings_alone_and_in_archives(kind: str, tmp_path: Path) -> None:
 
 def test_a_label_behind_the_end_has_its_place(tmp_path: Path) -> None:
     [finding] = found(tree(tmp_path, {FOA: sound(), LABELS: b"9,1,0,-50,30,200\n12,1,0,-50,30,200\n"}))
-    assert finding.path.endswith("fold3_room4_mix001.csv")
+    assert finding.path.endswith("fold3_room4_mix002.csv")
     assert (finding.line, finding.column, finding.end_column, finding.value) == (2, 1, 3, "12")
 
 
@@ -498,7 +512,7 @@ def test_a_wrong_rate_is_no_other_length(tmp_path: Path) -> None:
 
 
 def test_what_a_folder_shares_is_said_once(tmp_path: Path) -> None:
-    names = [FOA.replace("001", f"00{number}") for number in (1, 4, 5, 6)]
+    names = [FOA.replace("002", f"01{number}") for number in (1, 4, 5, 6)]
     root = tree(tmp_path, dict.fromkeys(names, sound(rate=48_000)))
     [finding] = found(root)
     assert finding.message.startswith("all 4 recordings in the folder have a rate of 48,000 Hz instead of 24,000 Hz")
@@ -647,7 +661,7 @@ def test_flat_tops_over_the_edge_of_a_block_count_once(start: int, tmp_path: Pat
 
 def test_the_same_recording_under_two_names(tmp_path: Path) -> None:
     """AUD207, whatever the header; silence is alike everywhere."""
-    other = FOA.replace("001", "004")
+    other = FOA.replace("002", "003")
     files = {
         FOA: sound(),
         MIC: sound(format="WAVEX"),
@@ -683,6 +697,6 @@ def test_the_command_says_what_and_where(tmp_path: Path) -> None:
     path = tree(tmp_path, {FOA: WHOLE[:-80]})
     result = CliRunner().invoke(app, ["validate", str(path)])
     assert result.exit_code == 1
-    assert "AUD102 error fold3_room4_mix001.wav ends at 2.000 s: 80 bytes of sound are missing" in result.output
+    assert "AUD102 error fold3_room4_mix002.wav ends at 2.000 s: 80 bytes of sound are missing" in result.output
     assert "Not ready: 1 error" in result.output
     assert Severity.ERROR.value in result.output

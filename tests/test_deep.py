@@ -412,7 +412,7 @@ def room() -> Clip:
     return Clip(rows_of(labels("a", tracks)), sound)
 
 
-NAMES = ("fold3_room4_mix001", "fold3_room4_mix002")
+NAMES = ("fold3_room4_mix002", "fold3_room4_mix003")
 
 
 def tree(folder: Path, clips: list[Clip]) -> Path:
@@ -824,7 +824,7 @@ def test_what_both_arrays_share_is_one_finding_at_the_labels(code: str, words: s
 
 
 def test_a_report_says_what_was_heard_of_right_labels_and_why_nothing_was(tmp_path: Path) -> None:
-    names = [f"fold3_room4_mix00{number}" for number in range(1, 4)]
+    names = [f"fold3_room4_mix00{number}" for number in (2, 3, 9)]
     folder = tree(tmp_path, [clip(20), planted(clip(21), row=lambda k, c, s, az, el, d: (k, c, s, az, el + 5, d))])
     shutil.rmtree(folder / "mic_dev")
     saved(folder / f"foa_dev/dev-train-tau/{names[2]}.wav", clip(22).sound["foa"][:2])

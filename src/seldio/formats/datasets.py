@@ -20,6 +20,8 @@ from seldio.files.names import plain_stem, without_suffixes
 from seldio.schema.splits import TEST, TRAIN, VALIDATION, WORDS, is_name
 from seldio.text import clipped
 
+#: Share by which a recording may be shorter or longer than its split is said to have them: figures are rounded.
+ABOUT = 0.1
 Field = Literal["foa", "mic", "stereo", "audio", "metadata", "video"]
 Set = Literal["dev", "eval"]
 
@@ -100,11 +102,12 @@ class PartOf(NamedTuple):
 
 @dataclass(frozen=True)
 class SplitSpec:
-    """A split: its name, which is its folder's, its folds and the recordings of its rooms."""
+    """A split: its name, which is its folder's, its folds, the recordings of its rooms, and about how long they are."""
 
     name: str
     folds: frozenset[int]
     rooms: Mapping[int, Iterable[int]] = field(default_factory=dict)
+    seconds: tuple[int, int] | None = None
 
     @cached_property
     def clips(self) -> frozenset[str]:
@@ -142,6 +145,7 @@ class DatasetSpec:
         kinds: the kind of split that each fold belongs to.
         synthetic: folds that are not recorded, and may be in folders of any name.
         evaluation: the clips of the evaluation set, where they are counted.
+        evaluation_seconds: about how long the shortest and the longest of them are.
         secret: whether labels of the evaluation set were never published.
         counted: whether the files are exactly the clips of the splits.
         without_video: recordings that never had a video.
@@ -172,6 +176,7 @@ class DatasetSpec:
     kinds: Mapping[int, str] = field(default_factory=dict)
     synthetic: frozenset[int] = frozenset()
     evaluation: frozenset[str] = frozenset()
+    evaluation_seconds: tuple[int, int] | None = None
     secret: bool = False
     counted: bool = False
     without_video: frozenset[str] = frozenset()
@@ -195,6 +200,12 @@ class DatasetSpec:
     def recordings(self) -> frozenset[str]:
         """The recordings of the development set."""
         return frozenset[str]().union(*(split.clips for split in self.splits))
+
+    def lengths(self, clip: str) -> tuple[str, int, int] | None:
+        """The split of a recording, and about how many seconds its shortest and longest one have, if it is known."""
+        of = next(((one.name, one.seconds) for one in self.splits if clip in one.clips), ("", None))
+        name, seconds = ("the evaluation set", self.evaluation_seconds) if clip in self.evaluation else of
+        return None if seconds is None else (name, *seconds)
 
     @cached_property
     def folders(self) -> frozenset[str]:
@@ -303,7 +314,8 @@ def _spec(record: Mapping[str, Any], known: Mapping[str, DatasetSpec]) -> Datase
     """The row of a file; *known*: the rows of those before it."""
     tree, sound, video = record.get("tree", {}), record.get("recordings", {}), record.get("video", {})
     splits = tuple(
-        SplitSpec(name, frozenset(split["folds"]), {int(room): _numbers(text) for room, text in rooms.items()})
+        SplitSpec(name, frozenset(split["folds"]), {int(room): _numbers(text) for room, text in rooms.items()},
+                  _pair(split.get("seconds")))
         for name, split in tree.get("splits", {}).items() for rooms in (split.get("rooms", {}),)
     ) or (known[tree["splits_of"]].splits if "splits_of" in tree else ())  # fmt: skip
     words = {
@@ -339,11 +351,16 @@ def _spec(record: Mapping[str, Any], known: Mapping[str, DatasetSpec]) -> Datase
         splits=splits, depth=tree.get("depth", 0), below_eval=tree.get("below_eval", "none"),
         kinds={int(fold): kind for fold, kind in tree.get("kinds", {}).items()},
         synthetic=frozenset(tree.get("synthetic", ())), evaluation=clips("evaluation"),
+        evaluation_seconds=_pair(tree.get("evaluation_seconds")),
         secret=tree.get("secret", False), counted=tree.get("counted", False), without_video=clips("without_video"),
         known_gaps=tree.get("known_gaps", ""), rate=sound.get("rate"), subtype=sound.get("subtype"),
         picture=tuple(video["size"]) if "size" in video else None,
         pictures=Fraction(video["rate"]) if "rate" in video else None,
     )  # fmt: skip
+
+
+def _pair(numbers: Sequence[int] | None) -> tuple[int, int] | None:
+    return None if numbers is None else (numbers[0], numbers[1])
 
 
 def _numbers(text: str) -> tuple[int, ...]:

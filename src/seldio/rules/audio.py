@@ -22,7 +22,7 @@ from seldio.engines import each
 from seldio.errors import InvalidData, SeldioError
 from seldio.files import Entry
 from seldio.findings import Finding, Rule, Sink
-from seldio.formats.datasets import DatasetSpec
+from seldio.formats.datasets import ABOUT, DatasetSpec
 from seldio.media.arrays import RATES
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, by_folder, grouped
@@ -104,11 +104,22 @@ def _depth(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
     return f"{header.subtype} samples instead of {row.subtype}" if wrong else None
 
 
+def _length(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
+    known = row.lengths(one.place.stem) if one.expected and not header.cut_off else None
+    if known is None:
+        return None
+    split, low, high = known
+    near = low * (1 - ABOUT) <= header.seconds <= high * (1 + ABOUT)
+    return None if near else f"{header.seconds:g} s, but recordings of {split} have about {low} s to {high} s"
+
+
 Prescription(TreeAudio, "AUD104", "recording-rate", ERROR, _rate, "resample it, or use the original")
 Prescription(TreeAudio, "AUD105", "recording-channels", ERROR, _channels, "use the original")
 Prescription(
     TreeAudio, "AUD106", "recording-depth", WARNING, _depth, "write it as 16-bit PCM, or use the original"
 )  # fmt: skip
+
+Prescription(TreeAudio, "AUD111", "recording-length", WARNING, _length, "compare it with the original")
 
 
 @rule("AUD107", ERROR)

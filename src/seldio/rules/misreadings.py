@@ -13,7 +13,7 @@ import numpy as np
 
 from seldio.findings import Finding
 from seldio.formats.base import Ints
-from seldio.formats.datasets import DatasetSpec, counted
+from seldio.formats.datasets import ABOUT, DatasetSpec, counted
 from seldio.formats.detect import Candidate, detect, judge, means_the_same
 from seldio.formats.dialects import DIALECTS
 from seldio.rules.profiles import NEAR, Profile
@@ -444,12 +444,15 @@ def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
             yield found(index, int(files.rows[index]) - 1, "frame", f"frames end at {end:,}, but the recording has "
                         f"{length:,}, with the same ratio in all files: frames of {100 * coarser} ms were counted",
                         f"multiply by {coarser}, and write one row for every 100 ms")  # fmt: skip
-    late = [i for i in files.every if not lengths[i] and last[i] >= LONGEST and int(files.number("frame.step")[i]) <= 1]
+    longest = [_longest(files, clip) for clip in files.clips]
+    late = [
+        i for i in files.every if not lengths[i] and last[i] >= longest[i][0] and files.number("frame.step")[i] <= 1
+    ]
     if late:
         worst = max(late, key=last.__getitem__)
         many = f", and {len(late):,} of {plural(len(last), 'file')} go past it" if len(late) > 1 else ""
         yield found(worst, int(files.rows[worst]) - 1, "frame", f"frames reach {int(last[worst]):,}, but the longest "
-                    f"recording has 5,400{many}: frames of 10 or 20 ms were counted",
+                    f"recording{longest[worst][1]}{many}: frames of {longest[worst][2]} ms were counted",
                     "divide by 10 or 5: a frame lasts 100 ms")  # fmt: skip
     elif not (any(lengths) or files.ended or files.number("frame.step").max() > 1) and (evidence := _repeated(files)):
         step, aligned, changes = evidence
@@ -458,6 +461,16 @@ def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
         one = found(max(files.every, key=last.__getitem__), 0, "frame", f"{message}every {100 * step} ms",
                     "pass the recordings with --reference to compare their lengths; a frame lasts 100 ms")  # fmt: skip
         yield dataclasses.replace(one, severity=INFO)
+
+
+def _longest(files: Profile, clip: str) -> tuple[float, str, str]:
+    """The frame that labels end before, what the longest recording has, and the length (ms) of frames of later ones."""
+    spec = counted(files.format.name, clip) if files.format.role == "label" else None
+    known = spec.lengths(clip.rpartition("/")[2]) if spec is not None else None
+    if known is None:
+        return LONGEST, " has 5,400", "10 or 20"
+    split, _, high = known
+    return 10 * high * (1 + ABOUT), f" of {split} has about {10 * high:,}", "fewer than 100"
 
 
 def _repeated(files: Profile) -> tuple[int, int, int] | None:

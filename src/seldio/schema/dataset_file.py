@@ -65,6 +65,7 @@ def _name(text: str) -> str:
 Pattern = Annotated[str, AfterValidator(_pattern)]
 Number = Annotated[str | float, AfterValidator(_fraction)]
 Name = Annotated[str, AfterValidator(_name)]
+Lengths = Annotated[list[int], Field(min_length=2, max_length=2)] | None
 FieldName = Annotated[str, AfterValidator(partial(_known, "field", FIELDS)), _enum(FIELDS)]
 Unit = Annotated[str, AfterValidator(partial(_known, "unit", UNITS)), _enum(UNITS)]
 Zero = Annotated[str, AfterValidator(partial(_known, "zero", ZEROS)), _enum(ZEROS)]
@@ -99,6 +100,7 @@ class SplitKeys(_Keys):
 
     folds: list[int] = Field(description="the folds that belong to it")
     rooms: dict[str, str] = Field({}, description='the recordings of each room: "1, 4-8"')
+    seconds: Lengths = Field(None, description="about how long its shortest and its longest recording are")
 
 
 class TopFolderKeys(_Keys):
@@ -130,6 +132,7 @@ class TreeKeys(_Keys):
     kinds: dict[str, str] = Field({}, description="the kind of split that each fold belongs to")
     synthetic: list[int] = Field([], description="folds that are not recorded, and may be in folders of any name")
     evaluation: str | None = Field(None, description="the clips of the evaluation set: mix001..mix079")
+    evaluation_seconds: Lengths = Field(None, description="about how long its shortest and longest recording are")
     secret: bool = Field(False, description="whether labels of the evaluation set were never published")
     counted: bool = Field(False, description="whether the files are exactly the clips of the splits")
     without_video: str | None = Field(None, description="recordings that never had a video")
