@@ -23,7 +23,8 @@ class FieldValues:
     values: tuple[str, ...]
     path: tuple[str, ...] = ()  # the keys that lead to it in a record; its name alone if empty
     column: str = ""  # of questions as a table, that which holds it; empty where it is among the further keys
-    unless: tuple[str, ...] = ()  # the keys to what a record has that is none of the benchmark's: any value will do
+    #: what a record has that is none of the benchmark's, in any of these places (``meta.audio_id``): any value will do
+    unless: tuple[str, ...] = ()
     shares: Mapping[str, float] = field(default_factory=dict)  # of all questions, by value
 
     @property

@@ -157,7 +157,8 @@ def _with_values(record: _Schema, known: Benchmark, optional: bool = False) -> _
 
 
 def _unless(one: FieldValues, schema: _Schema) -> _Schema:
-    return {"if": _required(_at(one.unless, _THERE)), "else": schema} if one.unless else schema
+    others: list[_Schema] = [_required(_at(keys.split("."), _THERE)) for keys in one.unless]
+    return {"if": {"anyOf": others}, "else": schema} if others else schema
 
 
 def _at(keys: Sequence[str], schema: _Schema) -> _Schema:

@@ -102,23 +102,25 @@ class ItemTable:
         key, texts, known = f'"{one.keys[-1]}"', self.column("extra"), pa.array(one.values)
         if one.column:
             found = self.column(one.column)
-            odd = pc.and_not(found.is_valid(), pc.is_in(found, value_set=known))
+            odd = pc.and_(found.is_valid(), pc.invert(pc.is_in(found, value_set=known)))
         else:
             found = pc.struct_field(pc.extract_regex(texts, rf'{key}: "(?P<value>[^"\\]*)"'), "value")
             usual = pc.and_(pc.equal(pc.count_substring(texts, key), 1), pc.is_in(found, value_set=known))
             odd = pc.and_not(pc.match_substring(texts, key), usual)
-        if one.unless and one.unless[0] in self.table.column_names:
-            other = self.column(one.unless[0]).is_valid()
-            found, odd = pc.if_else(other, None, found), pc.and_not(odd, other)
-        elif one.unless:
-            odd = pc.or_(odd, pc.fill_null(pc.match_substring(texts, f'"{one.unless[-1]}"'), False))
+        for keys in one.unless:
+            if keys in self.table.column_names:
+                other = self.column(keys).is_valid()
+                found, odd = pc.if_else(other, None, found), pc.and_not(odd, other)
+            else:
+                named = pc.match_substring(texts, f'"{keys.split(".")[-1]}"')
+                odd = pc.or_(odd, pc.fill_null(named, False))
         if not (rows := rows_where(odd)):  # nearly always
             return found
         values = found.to_pylist()
         for row in rows:
             extra = self.extra(row)
             value = values[row] if one.column else dig(extra, *one.keys)
-            other = bool(one.unless) and dig(extra, *one.unless) is not None
+            other = any(dig(extra, *keys.split(".")) is not None for keys in one.unless)
             values[row] = None if other else value if isinstance(value, str | None) else json.dumps(value)
         return pa.array(values, pa.string())
 
