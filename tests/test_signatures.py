@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -145,6 +146,31 @@ def test_parts_sum_up_to_the_same_signature(labels: dict[str, Path], monkeypatch
     one = signed(labels["pred"], labels["ref"], **FORMATS)
     monkeypatch.setattr("seldio.scores.seld.score_labels.PART", 1)  # a clip is a part
     assert signed(labels["pred"], labels["ref"], **FORMATS) == one
+
+
+def test_maps_have_one_too(tmp_path: Path) -> None:
+    where = Path(__file__).parent / "cases" / "formats" / "dcase2026"
+    (path,) = where.glob("*.json")
+    rows, name = json.loads(path.read_text()), "mix001.json"
+    for place, change in (("a", 0), ("b", 0), ("c", 1)):
+        (tmp_path / place).mkdir()
+        text = json.dumps(rows if not change else changed(rows))
+        (tmp_path / place / name).write_text(text if place != "b" else json.dumps(json.loads(text), indent=1))
+    one, again, other = (signed(tmp_path / place, tmp_path / "a") for place in "abc")
+    assert one == again
+    assert Signature.parsed(one).predictions != Signature.parsed(other).predictions
+    table = seldio.read(tmp_path / "a")
+    assert seldio.verify(one, table.take(list(range(table.num_rows))[::-1]), tmp_path / "a") == []
+    (said,) = seldio.verify(one, tmp_path / "c", tmp_path / "a")
+    assert said.startswith("the predictions: ")
+
+
+def changed(rows: Any) -> Any:
+    """The same with one number of one map moved."""
+    text = json.dumps(rows)
+    numbers = [*re.finditer(r"\d\.\d+", text[text.index("segmentation") :])]
+    start = text.index("segmentation") + numbers[0].start()
+    return json.loads(f"{text[:start]}{float(numbers[0][0]) / 2}{text[start + len(numbers[0][0]) :]}")
 
 
 def test_comparisons_have_one_too(labels: dict[str, Path]) -> None:

@@ -948,7 +948,7 @@ def verify(
         What differs, a sentence each; empty where nothing does.
 
     Raises:
-        UsageError: *signature* is none, or one of energy maps, which have none.
+        UsageError: *signature* is none.
         InvalidData: a file has an error.
     """
     from seldio.scores.scorers import what
@@ -966,6 +966,10 @@ def verify(
         here = of_answers(known, given, asked, None if judgements is None else os.fspath(judgements), **formats)
     elif asked is None:
         raise UsageError("the labels to compare with are required too")
+    elif what(known.profile) == "maps":
+        from seldio.scores.imaging.score_maps import verified as of_maps
+
+        here = of_maps(known, given, asked, **formats)
     else:
         from seldio.scores.seld.score_labels import verified as of_labels
 

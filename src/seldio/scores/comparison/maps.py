@@ -17,6 +17,7 @@ from seldio.scores.imaging.report import ImagingCase, score_columns
 from seldio.scores.imaging.resampled import RankedMaps, about_classes, counted_in, support_of, with_intervals
 from seldio.scores.imaging.score_maps import ImagingOptions, MapsCounted, report_of, scored_maps
 from seldio.scores.resampling import ENOUGH, Resampling, p_value, rooms_of, units_of, weights
+from seldio.scores.signatures import of_comparison
 from seldio.text import plural
 
 
@@ -86,6 +87,7 @@ def compare_maps(
     return dataclasses.replace(
         report, system=f"comparison of {plural(len(names), 'system')}", tables=tuple(found), notices=in_order(told),
         settings=settings | dict(report.settings),
+        signature=str(of_comparison([case.signature for case in cases if case.signature], dataclasses.asdict(draw))),
     )  # fmt: skip
 
 

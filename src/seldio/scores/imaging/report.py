@@ -12,6 +12,7 @@ from seldio.reports.tables import Cell, Column, Notice, Table, in_order
 from seldio.scores.imaging.count import Annotations, Detections, ImagingScore, Precision, tied
 from seldio.scores.imaging.masks import MaskCounts
 from seldio.scores.imaging.profiles import Average, ImagingProfile, threshold_name
+from seldio.scores.signatures import Signature
 from seldio.text import listed, plural
 
 MAP = Column("mAP", "mAP", "", 4, "higher", "average precision of energy maps, mean over the IoU thresholds")
@@ -70,6 +71,7 @@ class ImagingCase:
     forced: tuple[str, ...]  # errors in the data, which is scored all the same
     by_clip: Mapping[str, ImagingScore]  # where these are wanted
     counted: Mapping[str, Detections | MaskCounts]  # what was counted in each clip
+    signature: Signature | None = None  # what it rests on
 
     def labelled(self, test: Callable[[Precision], bool]) -> list[str]:
         """The names of the classes that pass."""

@@ -21,6 +21,7 @@ from seldio.scores.imaging.profiles import Average, ImagingProfile
 from seldio.scores.imaging.report import ImagingCase
 from seldio.scores.imaging.triangles import Bools
 from seldio.scores.resampling import ENOUGH, FEWEST, Over, Resampling, effective, interval, interval_cells, units_of
+from seldio.scores.signatures import of_comparison
 from seldio.text import plural
 
 #: Numbers of one batch of resamples: 16 MB.
@@ -51,7 +52,11 @@ def with_intervals(report: ScoreReport, case: ImagingCase, draw: Resampling) -> 
         told.append(Notice("few-units", f"{text}the bounds of intervals are only in JSON and CSV", grave=True))
     drawn = {"over": draw.over, "resamples": draw.resamples, "seed": draw.seed}
     return dataclasses.replace(
-        report, tables=(table, *report.tables[1:]), notices=in_order(told), settings=drawn | dict(report.settings)
+        report,
+        tables=(table, *report.tables[1:]),
+        notices=in_order(told),
+        settings=drawn | dict(report.settings),
+        signature="" if case.signature is None else str(of_comparison([case.signature], drawn)),
     )
 
 

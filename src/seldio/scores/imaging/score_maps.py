@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from hashlib import sha256
+from itertools import pairwise
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
 
 from seldio.check.vetting import Faults, joined
 from seldio.engines import cut, each
@@ -13,6 +18,7 @@ from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import Finding, raise_errors
 from seldio.formats import get as get_format
 from seldio.reports.tables import ScoreReport
+from seldio.schema.arrays import to_numpy
 from seldio.scores.imaging import profiles
 from seldio.scores.imaging.count import Annotations, Detections, ImagingScore, paired, scored
 from seldio.scores.imaging.masks import MaskCounts, counted, mask_score
@@ -21,6 +27,8 @@ from seldio.scores.imaging.report import ImagingCase, MapFacts, notices, tables
 from seldio.scores.imaging.resampled import with_intervals
 from seldio.scores.resampling import Resampling
 from seldio.scores.seld.join import ClipRows, Compared, Labels, join, reference_labels
+from seldio.scores.seld.rows import WORD
+from seldio.scores.signatures import Signature, of_labels
 from seldio.text import plural, printable
 from seldio.vocabularies import vocabulary
 
@@ -77,12 +85,29 @@ def report_of(system: str, case: ImagingCase) -> ScoreReport:
     settings = {"average": case.average, "iou": ", ".join(f"{value:g}" for value in profile.thresholds),
                 "program": profile.program}  # fmt: skip
     over = f"{plural(len(case.counted), 'clip')}, {len(case.labels)} classes, {case.average} average"
-    return ScoreReport(system, profile.name, profile.title, over, tables(system, case), notices(case), settings)
+    signature = str(case.signature or "")
+    return ScoreReport(
+        system, profile.name, profile.title, over, tables(system, case), notices(case), settings, signature
+    )
+
+
+def verified(known: Signature, predictions: Place, reference: Place, **formats: str | None) -> Signature:
+    """The signature of the files at hand, read as a score with the signature *known* reads them.
+
+    Raises:
+        InvalidData, UsageError, DataError: as :func:`score_maps`.
+    """
+    asked: Any = {"split": known.options.get("split")}
+    asked |= {name: name in known.options for name in ("allow_missing", "force")}
+    case = scored_maps(predictions, reference, ImagingOptions(profile=known.profile, **asked), **formats)
+    assert case.signature is not None
+    return case.signature
 
 
 def scored_maps(
-    predictions: Place, reference: Place, options: ImagingOptions, format: str | None, reference_format: str | None
-) -> ImagingCase:
+    predictions: Place, reference: Place, options: ImagingOptions, format: str | None = None,
+    reference_format: str | None = None,
+) -> ImagingCase:  # fmt: skip
     """The scores of a system, and all that is to be said about them; see :func:`score_maps`."""
     profile = profiles.get(options.profile or profiles.PROFILES[0].name)
     average = options.average or profile.averages[0]
@@ -115,6 +140,7 @@ def scored_maps(
         profile, average, score, found.detections(len(classes)), [classes.label(n) for n in range(len(classes))],
         found.reference, found.prediction, _files(truth), _files(compared.prediction), compared.left_out,
         skipped, tuple(map(str, forced)), by_clip, dict(zip(compared.clips, found.clips, strict=True)),
+        of_labels(profile.name, {name: getattr(options, name) for name in _SIGNED}, found.digests),
     )  # fmt: skip
 
 
@@ -192,6 +218,33 @@ def map_parts(compared: Compared) -> list[MapPart]:
     ]
 
 
+#: Options that shape the numbers of a score, as its signature has them.
+_SIGNED = ("average", "split", "allow_missing", "force")
+
+
+def digest_of_maps(clip: str, table: pa.Table | None) -> int:
+    """Of the rows of a clip with their maps, in any order; see :func:`seldio.scores.seld.rows.digest`."""
+    name = clip.rpartition("/")[2].encode("utf-8", "surrogatepass") + b"\0"
+    total = int.from_bytes(sha256(name).digest()[:8], "little")
+    if table is None or not table.num_rows:
+        return total & WORD
+    fields = [name for name in _MARKED if name in table.column_names]
+    columns = np.stack([np.round(np.asarray(to_numpy(table[field]), np.float64), 6) + 0.0 for field in fields], axis=1)
+    maps = table["segmentation"].combine_chunks()
+    starts, inner = to_numpy(maps.offsets), maps.values
+    while pa.types.is_list(inner.type):
+        starts, inner = to_numpy(inner.offsets)[starts], inner.values
+    values = np.asarray(to_numpy(inner), np.float64)
+    for row, (start, stop) in enumerate(pairwise(starts.tolist())):
+        text = name + columns[row].tobytes() + values[start:stop].tobytes()
+        total += int.from_bytes(sha256(text).digest()[:8], "little")
+    return total & WORD
+
+
+#: Columns of a map's row.
+_MARKED = ("frame", "class_id", "source", "azimuth", "elevation", "distance", "score")
+
+
 @dataclasses.dataclass(frozen=True)
 class MapsCounted:
     """What was counted in some clips; parts add up in the order of their clips."""
@@ -201,11 +254,13 @@ class MapsCounted:
     prediction: MapFacts = dataclasses.field(default_factory=MapFacts)
     wrong: Faults = dataclasses.field(default_factory=Faults)  # errors in labels
     amiss: Faults = dataclasses.field(default_factory=Faults)  # errors in predictions
+    digests: tuple[int, int] = (0, 0)  # of the rows of both sides
 
     def __add__(self, other: MapsCounted) -> MapsCounted:
         return MapsCounted(
             self.clips + other.clips, self.reference + other.reference, self.prediction + other.prediction,
             joined([self.wrong, other.wrong]), joined([self.amiss, other.amiss]),
+            ((self.digests[0] + other.digests[0]) & WORD, (self.digests[1] + other.digests[1]) & WORD),
         )  # fmt: skip
 
     def detections(self, classes: int) -> Detections | None:
@@ -237,7 +292,7 @@ class MapCounting:
             InvalidData: something in a file is wrong.
         """
         profile, total = profiles.get(self.profile), MapsCounted()
-        for _, reference, prediction in part.clips:
+        for clip, reference, prediction in part.clips:
             (a, wrong), (b, amiss) = reference.rows(), prediction.rows()
             sides = Annotations(a), Annotations(b)
             found: Detections | MaskCounts
@@ -246,5 +301,6 @@ class MapCounting:
             else:
                 found = paired(*sides, self.classes)
             of_labels, of_detections = (MapFacts.of(side, self.classes) for side in sides)
-            total += MapsCounted((found,), of_labels, of_detections, wrong, amiss)
+            signed = digest_of_maps(clip, a), digest_of_maps(clip, b)
+            total += MapsCounted((found,), of_labels, of_detections, wrong, amiss, signed)
         return total
