@@ -732,3 +732,13 @@ def test_a_system_that_ran_on_all_clips_is_scored_on_one_split(table: Path, tmp_
     (tmp_path / "system/labels.csv").write_text((table / "labels.csv").read_text().replace("a.wav", "c.wav"))
     with pytest.raises(DataError, match="1 predicted clip without reference: c"):
         seldio.score(tmp_path / "system/labels.csv", table / "labels.csv", split="test")
+
+
+def test_tables_in_utf_16_are_told_and_repaired(yard: Path) -> None:
+    (yard / "train/a.csv").write_text(A.replace(",", "\t"), "utf-16")
+    assert codes(yard) == ["SYN102"]
+    assert CliRunner().invoke(app, ["validate", str(yard), "--fix"]).exit_code == 0
+    assert rows(seldio.read(yard / "train/a.csv")) == ROWS
+    (yard / "train/a.csv").write_text(A.replace(",", "\t"), "utf-16")
+    (yard / "dataset.toml").unlink()
+    assert "azimuth   azimuth, degrees" in new(yard / "train")[1]

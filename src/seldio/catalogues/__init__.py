@@ -152,6 +152,10 @@ class Catalogue:
         return f"Catalogue({self.source.path!r}: {', '.join(counts)})"
 
 
+def _quiet(_: Finding) -> None:
+    """A sink for what is said elsewhere."""
+
+
 def own_datasets(source: Source, sink: Sink) -> OwnDatasets | None:
     """What the datasets of a source say of themselves; None where there is nothing that says it."""
     if not own_files(source):
@@ -239,7 +243,7 @@ def _look_at(
             continue
         if told.whole or entry.path in contents:
             told.held[entry.path] = data
-        described = own.layout(TextFile(entry.path, entry.name, "", data), lambda _: None) if own else None
+        described = own.layout(in_utf8(TextFile(entry.path, entry.name, "", data), _quiet), _quiet) if own else None
         told.take(entry, data, source, format or described)
     return told
 
@@ -304,7 +308,7 @@ def _labels_by_layout(
         return [Part(run(files), name if format is chosen else format, named=True) for format, files in tables], []
     groups = []
     if own:
-        for layout, files, why in own.layouts(every, sink):
+        for layout, files, why in own.layouts([in_utf8(file, _quiet) for file in every], sink):
             groups.append(Part(run(files), layout, evidence=why))
         if left := [file for file in every if own.unread(file.name)]:
             groups.append(Part(run(left), undecided=True))

@@ -229,12 +229,16 @@ def _round(examined: Sequence[Examined], careful: Collection[str]) -> Iterator[F
     for one in examined:
         for labels in one.labels:
             format = labels.format
-            if not format.repairable:
+            if not (format.repairable or format.own):
                 continue
             for path in labels.places:
                 if path not in one.local or path not in codes:
                     continue
                 file, found = labels.text(path), codes[path]
+                if format.own:  # whose cells are left as they are
+                    if "SYN102" in found and file.stored is not None:
+                        yield Fixed(path, file.stored, file.data, ("SYN102",))
+                    continue
                 if (
                     isinstance(format, Dialect)
                     and not labels.named
