@@ -151,7 +151,6 @@ def test_most_other_rules_show_an_example_that_is_made(reference: Path) -> None:
         "LAY202",
         "LAY203",
         "PRD122",
-        "QAI107",
         "SUB113",
         "SUB120",
         "SUB121",

@@ -376,10 +376,12 @@ def guessed(
     return {"items.jsonl": lines(rows)}
 
 
-JASCO = (
-    b"audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
-    + b"".join(b"%d,rain,hello,a,b,c,c\n" % number for number in (46, 47, 48))
-)
+def spoken(numbers: Iterable[int]) -> bytes:
+    """JASCO's questions with these ids."""
+    head = b"audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
+    return head + b"".join(b"%d,rain,hello,a,b,c,c\n" % number for number in numbers)
+
+
 QUESTIONS: dict[str, Maker] = {
     "PRD111": lambda: {"answers.json": as_json({"answers": [said("A", 1)]})},
     "PRD112": lambda: {"answers.json": as_json({"data": {"train": [said("A", 1)]}})},
@@ -407,6 +409,8 @@ QUESTIONS: dict[str, Maker] = {
     "PRD209": lambda: repeated({"answer": "cat", "model_output": "dog"}),
     "PRD207": lambda: predicted(*({k: v for k, v in guess(n).items() if k != "qa_id"} for n in (1, 2))),
     "PRD210": lambda: predicted(*(guess(n, qa_id=f"other{n}") for n in (1, 2, 3))),
+    "QAI107": lambda: {"v0.csv": spoken(range(1, 70))},
+    "QAI129": lambda: {"v0.csv": spoken((46, 47, 48))},
     "QAI201": lambda: asked(mera(instruction=_FOUR + " {{A}} литеру А")),
     "QAI202": lambda: asked(mera(instruction="<audio> {question}\nA. {option_a}\nB. {option_b}\nОтвет:")),
     "QAI203": lambda: asked(mera(instruction=_FOUR + " {hint}")),
@@ -422,13 +426,14 @@ QUESTIONS: dict[str, Maker] = {
     "QAI305": lambda: heard(at_16(channels=2)),
     "QAI306": lambda: heard(at_16(20.5)),
     "QAI307": lambda: heard(at_16(2.0), start=1.0, end=2.5),
-    "QAI308": lambda: {"dataset/v0/v0.csv": JASCO, "dataset/v0/46.wav": sound(noise(0.5, 1), 16_000),
+    "QAI308": lambda: {"dataset/v0/v0.csv": spoken((46, 47, 48)), "dataset/v0/46.wav": sound(noise(0.5, 1), 16_000),
                        "dataset/v0/47.wav": sound(noise(0.5, 1), 48_000),
                        "dataset/v0/48.wav": sound(noise(0.6, 1), 16_000)},
     "QAI309": lambda: {"qa/test.jsonl": lines([so_bench(1)])},
     "QAI310": lambda: {"items.jsonl": lines([{
         "id": "q1", "audio": ["a.wav"], "question": "What is the azimuth of the bell?", "answer": "30 degrees",
     }]), "a.wav": at_16(channels=1)},
+    "QAI311": lambda: asked(mera()) | {"samples/audio001.wav": at_16(2.0, channels=1)},
     "QAI401": lambda: guessed(lambda n, options: options[0] if n % 10 < 7 else options[1 + n % 3]),
     "QAI402": lambda: guessed(lambda n, options: max(options, key=len) if n % 10 < 7 else options[n % 4]),
     "QAI403": lambda: guessed(lambda n, _: "stationary" if n % 10 < 8 else ("moving", "receding")[n % 2], False),

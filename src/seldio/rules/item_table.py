@@ -110,7 +110,7 @@ class ItemTable:
         for keys in one.unless:
             if keys in self.table.column_names:
                 other = self.column(keys).is_valid()
-                found, odd = pc.if_else(other, None, found), pc.and_not(odd, other)
+                found, odd = pc.if_else(other, pa.scalar(None, pa.string()), found), pc.and_not(odd, other)
             else:
                 named = pc.match_substring(texts, f'"{keys.split(".")[-1]}"')
                 odd = pc.or_(odd, pc.fill_null(named, False))
