@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import shutil
@@ -192,6 +193,16 @@ def test_every_output_has_it() -> None:
         assert report.signature in "".join(render([report], output)).replace("\n", ""), output
     (again,) = reports(json.loads(report.to_json()))
     assert again.signature == report.signature
+
+
+def test_a_table_with_a_signature_can_be_ranked(labels: dict[str, Path], tmp_path: Path) -> None:
+    """Each line has as many cells as the header, and the signature is no score."""
+    answers = [seldio.score(SAID[:n], ASKED, allow_missing=True) for n in (4, 6)]
+    for number, report in enumerate([seldio.score(labels["pred"], labels["ref"], **FORMATS), *answers]):
+        text = "".join(render([report], "csv"))
+        assert {len(row) for row in csv.reader(text.splitlines())} == {9}
+        (tmp_path / f"{number}.csv").write_text(text)
+    assert seldio.rank(tmp_path / "0.csv").table().rows[0][1] == 1
 
 
 # --- tables for a paper -------------------------------------------------------------------------------

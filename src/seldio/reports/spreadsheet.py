@@ -28,7 +28,8 @@ def csv_text(subject: Subject, options: Options) -> Iterator[str]:
         lines: list[Sequence[str]] = [LONG]
         for report in subject:
             if report.signature:
-                lines.append([guarded(report.system), report.profile, "signature", "", "", guarded(report.signature)])
+                signed = [guarded(report.system), report.profile, "signature", "", "", guarded(report.signature)]
+                lines.append([*signed, *[""] * len(INTERVAL_PARTS)])
             for table in report.tables:
                 for row in table.rows:
                     head = [guarded(text) for text in (report.system, report.profile, table.name, str(row[0]))]

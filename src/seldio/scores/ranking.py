@@ -186,6 +186,8 @@ def _from_long(rows: Sequence[Mapping[str, str | None]], path: str) -> Scores:
     values: dict[tuple[str, str], dict[str, object]] = {}
     compared = {row["system"] for row in rows if row["table"] == COMPARED}
     for row in rows:
+        if row["table"] == "signature":
+            continue
         key, place = (row["system"] or "", row["profile"] or ""), (row["table"], row["row"])
         if row["system"] in compared:
             if row["table"] != "overall":
