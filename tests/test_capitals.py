@@ -41,7 +41,7 @@ def laid(folder: Path, suffix: str) -> Path:
         (folder / name).mkdir(parents=True)
         for clip in (1, 2):
             rows = "".join(
-                f"{frame},{frame // 30 + clip},0,{frame - 50 + turn},{5 * clip - 20},{150 + frame}\n"
+                f"{frame},{frame // 30 + clip},{int(frame // 30 + clip != 3)},{frame - 50 + turn},{5 * clip - 20},{150 + frame}\n"
                 for frame in range(90)
             )
             (folder / name / f"fold4_room23_mix00{clip}{suffix}").write_text(rows, "utf-8")
