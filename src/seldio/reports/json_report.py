@@ -79,7 +79,7 @@ def document(reports: Sequence[ScoreReport]) -> dict[str, Any]:
             "settings": {name: _spelt(value) for name, value in report.settings.items()},
             "notices": [dataclasses.asdict(notice) for notice in report.notices],
             "tables": [_table(table) for table in report.tables],
-        } | ({"signature": report.signature} if report.signature else {})
+        } | {name: getattr(report, name) for name in ("signature", "verdict") if getattr(report, name)}
         for report in reports
     ]}  # fmt: skip
 
@@ -138,8 +138,8 @@ def _read_report(value: Any, where: str) -> ScoreReport:
     if not isinstance(settings, dict):
         raise DataError(f"{where}: settings is not an object")
     read = {name: _number(part, part) for name, part in settings.items()}
-    (signature,) = _texts({"signature": ""} | value, ("signature",), where)
-    return ScoreReport(system, profile, title, over, tuple(tables), tuple(notices), read, signature)
+    signature, verdict = _texts({"signature": "", "verdict": ""} | value, ("signature", "verdict"), where)
+    return ScoreReport(system, profile, title, over, tuple(tables), tuple(notices), read, signature, verdict)
 
 
 def _read_table(value: Any, where: str) -> Table:

@@ -38,6 +38,8 @@ def _blocks(subject: Subject, options: Options) -> Iterator[str]:
     for section in sections(subject, options):
         if section.headline:
             yield f"## {escaped(section.headline)}\n"
+        if section.verdict:
+            yield f"**{escaped(section.verdict)}**\n"
         if section.title:
             yield f"{escaped(section.title)}\n"
         if section.over is not None:

@@ -42,6 +42,7 @@ class Section(NamedTuple):
     tables: Sequence[Table] = ()  # in their order
     notices: Sequence[Notice] = ()  # to be read behind them
     signature: str = ""  # what the numbers rest on
+    verdict: str = ""  # what a comparison comes to
 
 
 def sections(subject: Subject, options: Options) -> list[Section]:
@@ -61,7 +62,7 @@ def sections(subject: Subject, options: Options) -> list[Section]:
             _settings({name: each for name, each in report.settings.items() if not (each is None or each is False)}),
             [] if several else urgent, [table.briefly for table in report.tables[several:]],
             sorted((each for each in report.notices if not each.first), key=lambda each: not each.grave),
-            printable(report.signature),
+            printable(report.signature), printable(report.verdict),
         )
         for report in subject
     ]  # fmt: skip

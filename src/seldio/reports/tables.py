@@ -214,6 +214,7 @@ class ScoreReport:
         notices: what there is to know.
         settings: options that shape the numbers.
         signature: what the numbers rest on, in one line, see :mod:`seldio.scores.signatures`; empty where none is made.
+        verdict: what a comparison comes to, in a sentence; empty for the score of one system.
     """
 
     system: str
@@ -224,6 +225,7 @@ class ScoreReport:
     notices: tuple[Notice, ...] = ()
     settings: Mapping[str, str | float | int | bool | None] = dataclasses.field(default_factory=dict)
     signature: str = ""
+    verdict: str = ""
 
     def __iter__(self) -> Iterator[Table]:
         return iter(self.tables)

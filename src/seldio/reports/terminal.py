@@ -316,6 +316,8 @@ def _fitting(widths: Iterable[int], room: int) -> int:
 def _scores(subject: Subject, options: Options) -> Iterator[RenderableType]:
     everything = options.details or options.table is not None
     for section in sections(subject, options):
+        if section.verdict:
+            yield Text(section.verdict + "\n", "bold")
         if section.over is not None:
             yield Text.assemble((section.headline, "bold"), f": {section.title}")
             yield Text(f"over {section.over}")

@@ -232,7 +232,10 @@ def compare_answers(
     head = path_of(systems[0]) if one else f"comparison of {plural(len(names), 'system')}"
     over = plural(len(marked[0].items), "question")
     signature = str(of_comparison(signatures, dataclasses.asdict(draw)))
-    return ScoreReport(head, profiles[0], marked[0].title, over, tuple(tables), in_order(told), settings, signature)
+    verdict = "" if one else contest.verdict()
+    return ScoreReport(
+        head, profiles[0], marked[0].title, over, tuple(tables), in_order(told), settings, signature, verdict
+    )
 
 
 def _common(marked: Sequence[MarkedAnswers], allow_missing: bool) -> tuple[list[MarkedAnswers], int]:

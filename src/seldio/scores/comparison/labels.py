@@ -85,7 +85,7 @@ def compare_labels(
     told += said_of(names, [[each for each in notices(one) if each.grave or each.first] for one in cases])
     return ScoreReport(
         f"comparison of {plural(len(names), 'system')}", profile.name, profile.title, over, tuple(found),
-        in_order(told), settings | dict(report.settings), _signed(cases, draw),
+        in_order(told), settings | dict(report.settings), _signed(cases, draw), contest.verdict(),
     )  # fmt: skip
 
 

@@ -86,7 +86,7 @@ def compare_maps(
     told += said_of(names, [[note for note in notes if note.grave or note.first] for notes in every])
     return dataclasses.replace(
         report, system=f"comparison of {plural(len(names), 'system')}", tables=tuple(found), notices=in_order(told),
-        settings=settings | dict(report.settings),
+        settings=settings | dict(report.settings), verdict=contest.verdict() if len(cases) > 1 else "",
         signature=str(of_comparison([case.signature for case in cases if case.signature], dataclasses.asdict(draw))),
     )  # fmt: skip
 

@@ -290,6 +290,27 @@ class Contest:
         found = (one for one, other in (pair, pair[::-1]) if self.ahead[one, other, place])
         return next((self.systems[one] for one in found), "undecided")
 
+    def verdict(self) -> str:
+        """Which systems are better by the lead, in a sentence; of two, with their difference and its p-value."""
+        lead, over = self.columns[self.lead], f"{self.units:,} {self.over}"
+        decided, left = list[str](), list[str]()
+        for one, other in self.pairs:
+            best, names = self.better((one, other), self.lead), [self.systems[one], self.systems[other]]
+            if best == "undecided":
+                left.append(f"{names[0]} and {names[1]} cannot be told apart")
+            else:
+                names.remove(best)
+                decided.append(f"{best} is better than {names[0]}")
+        if len(self.pairs) == 1:
+            (one, other), number = self.pairs[0], self.numbered(self.pairs[0])
+            apart = lead.number(abs(float(self.values[other, self.lead] - self.values[one, self.lead])))
+            by = f"{lead.title} differs by {apart}{' points' * (lead.unit == '%')}"
+            return f"{(decided + left)[0]} on {over}: {by}, p = {self.p[number, self.lead]:.2g}."
+        all_ = self.against == "all" and not decided
+        rest = f"the {len(self.systems)} systems" if all_ else f"{len(left):,} pairs"
+        more = [f"{rest} cannot be told apart"] if len(left) > 1 else left
+        return f"By {lead.title} on {over}: {'; '.join(decided + more)}."
+
     def ranking(self) -> Table:
         """The rank of each system in each score, with all ranks that the tests leave open."""
         kept = [number for number, column in enumerate(self.columns) if column.better is not None]
