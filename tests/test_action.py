@@ -15,7 +15,7 @@ import yaml
 ROOT = Path(__file__).parent.parent
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 CHECK = ACTION["runs"]["steps"][-1]
-CLEAN = "".join(f"{frame},1,0,-50,30,{200 + frame}\n" for frame in range(40))
+CLEAN = "".join(f"{frame},1,1,-50,30,{200 + frame}\n" for frame in range(40))
 
 
 @pytest.fixture
@@ -25,8 +25,8 @@ def repository(tmp_path: Path) -> Path:
     folder = root / "metadata_dev/dev-train-tau"
     folder.mkdir(parents=True)
     (folder / "fold3_room4_mix001.csv").write_text(CLEAN)
-    (folder / "fold3_room4_mix002.csv").write_text(CLEAN.replace("7,1,0,", "7,77,0,", 1))
-    (folder / "fold3_room4_mix003.csv").write_text(CLEAN.replace("9,1,0,-50", "9,1,0,270", 1))
+    (folder / "fold3_room4_mix002.csv").write_text(CLEAN.replace("7,1,1,", "7,77,1,", 1))
+    (folder / "fold3_room4_mix003.csv").write_text(CLEAN.replace("9,1,1,-50", "9,1,1,270", 1))
     return root
 
 

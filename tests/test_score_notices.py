@@ -155,7 +155,7 @@ def test_a_class_without_a_match(tmp_path: Path) -> None:
     )
     notice = said(done)["unmatched-classes"]
     assert notice.grave
-    assert "no prediction of Male speech, man speaking is matched: LE 180 counts for it" in notice.text
+    assert 'no prediction of "Male speech, man speaking" is matched: LE 180 counts for it' in notice.text
     assert "(LE 166.9°, 10.0° over the classes with a match)" in notice.text
     newer = seldio.score(tmp_path / "out", tmp_path / "ref", profile="dcase2024")
     assert "errors are means over the other classes" in said(newer)["unmatched-classes"].text

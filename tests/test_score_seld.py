@@ -448,7 +448,7 @@ def test_four_columns_are_read_and_the_official_zero_is_explained(tmp_path: Path
     assert done.overall["F"] == pytest.approx(1)
     misread = next(notice for notice in done.notices if notice.name == "misread")
     assert misread.grave
-    assert "four columns" in misread.text
+    assert "four-column rows" in misread.text
     assert "F 0" in misread.text
 
 

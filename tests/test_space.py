@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 SPACE = Path(__file__).parents[1] / "examples/space"
-GOOD = "".join(f"{frame},1,0,-50,30,200\n" for frame in range(40))
+GOOD = "".join(f"{frame},1,1,-50,30,200\n" for frame in range(40))
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_a_zip_gives_a_report_and_its_clips(checks: ModuleType, tmp_path: Path) 
     archive = tmp_path / "labels.zip"
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("fold3_room4_mix001.csv", GOOD)
-        file.writestr("fold3_room4_mix002.csv", GOOD.replace("7,1,0", "7,77,0", 1))
+        file.writestr("fold3_room4_mix002.csv", GOOD.replace("7,1,1", "7,77,1", 1))
 
     found = checks.check([str(archive)], "starss23")
 

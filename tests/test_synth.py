@@ -440,7 +440,7 @@ def test_the_same_seed_gives_the_same_bytes(tree: Path, tmp_path: Path) -> None:
 def test_the_set_is_clean(tree: Path) -> None:
     said = {finding.code for finding in validate(tree).findings}
 
-    assert said <= {"LAY114"}, "a part of STARSS23"
+    assert said <= {"LAY114", "AUD111"}, "a part of STARSS23, in shorter clips"
 
 
 def test_labels_alone_need_no_media(tmp_path: Path) -> None:

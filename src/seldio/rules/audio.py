@@ -26,7 +26,7 @@ from seldio.formats.datasets import ABOUT, DatasetSpec
 from seldio.media.arrays import RATES
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, by_folder, grouped
-from seldio.rules.registry import ERROR, WARNING, rule, run
+from seldio.rules.registry import ERROR, INFO, WARNING, rule, run
 from seldio.rules.tree_media import (
     CHANNELS,
     CONTAINERS,
@@ -119,7 +119,18 @@ Prescription(
     TreeAudio, "AUD106", "recording-depth", WARNING, _depth, "write it as 16-bit PCM, or use the original"
 )  # fmt: skip
 
-Prescription(TreeAudio, "AUD111", "recording-length", WARNING, _length, "compare it with the original")
+
+@rule("AUD111", WARNING)
+def recording_length(audio: TreeAudio, found: Found) -> Iterator[Finding]:
+    """Recording that is shorter or longer than those of its split."""
+    odd = [(one, wrong) for one, header in audio.readable if (wrong := _length(audio.tree.row, one, header))]
+    if MANY <= len(odd) == len(audio.readable):
+        one, wrong = odd[0]
+        message = f"all {len(odd):,} recordings are shorter or longer than their splits have: {one.file} has {wrong}"
+        places = [each.place for each, _ in odd]
+        yield found(places, message, "fine if they are made or cut, else use the originals", severity=INFO)
+        return
+    yield from (found(one.path, f"{one.file} has {wrong}", "compare it with the original") for one, wrong in odd)
 
 
 @rule("AUD107", ERROR)

@@ -452,7 +452,7 @@ def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
         worst = max(late, key=last.__getitem__)
         many = f", and {len(late):,} of {plural(len(last), 'file')} go past it" if len(late) > 1 else ""
         yield found(worst, int(files.rows[worst]) - 1, "frame", f"frames reach {int(last[worst]):,}, but the longest "
-                    f"recording{longest[worst][1]}{many}: frames of {longest[worst][2]} ms were counted",
+                    f"recording{longest[worst][1]}{many}: frames of {_finer(int(last[worst]))} ms were counted",
                     "divide by 10 or 5: a frame lasts 100 ms")  # fmt: skip
     elif not (any(lengths) or files.ended or files.number("frame.step").max() > 1) and (evidence := _repeated(files)):
         step, aligned, changes = evidence
@@ -463,14 +463,19 @@ def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
         yield dataclasses.replace(one, severity=INFO)
 
 
-def _longest(files: Profile, clip: str) -> tuple[float, str, str]:
-    """The frame that labels end before, what the longest recording has, and the length (ms) of frames of later ones."""
+def _finer(end: int) -> str:
+    """The length of frames (ms) that labels which end there were counted in, where that is past their recording."""
+    return "10 or 20" if end >= LONGEST else "less than 100"
+
+
+def _longest(files: Profile, clip: str) -> tuple[float, str]:
+    """The frame that labels end before, and what the longest recording has."""
     spec = counted(files.format.name, clip) if files.format.role == "label" else None
     known = spec.lengths(clip.rpartition("/")[2]) if spec is not None else None
     if known is None:
-        return LONGEST, " has 5,400", "10 or 20"
+        return LONGEST, " has 5,400"
     split, _, high = known
-    return 10 * high * (1 + ABOUT), f" of {split} has about {10 * high:,}", "fewer than 100"
+    return 10 * high * (1 + ABOUT), f" of {split} has about {10 * high:,}"
 
 
 def _repeated(files: Profile) -> tuple[int, int, int] | None:

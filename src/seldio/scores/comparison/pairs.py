@@ -297,7 +297,7 @@ class Contest:
         for one, other in self.pairs:
             best, names = self.better((one, other), self.lead), [self.systems[one], self.systems[other]]
             if best == "undecided":
-                left.append(f"{names[0]} and {names[1]} cannot be told apart")
+                left.append(f"{names[0]} and {names[1]} cannot be distinguished")
             else:
                 names.remove(best)
                 decided.append(f"{best} is better than {names[0]}")
@@ -308,7 +308,7 @@ class Contest:
             return f"{(decided + left)[0]} on {over}: {by}, p = {self.p[number, self.lead]:.2g}."
         all_ = self.against == "all" and not decided
         rest = f"the {len(self.systems)} systems" if all_ else f"{len(left):,} pairs"
-        more = [f"{rest} cannot be told apart"] if len(left) > 1 else left
+        more = [f"{rest} cannot be distinguished"] if len(left) > 1 else left
         return f"By {lead.title} on {over}: {'; '.join(decided + more)}."
 
     def ranking(self) -> Table:
