@@ -105,6 +105,7 @@ AUDIO: dict[str, Maker] = {
     "AUD108": lambda: {FOA: sound(), MIC: sound(noise(0.999, seed=1))},
     "AUD109": lambda: {FOA: (data := sound())[:40] + b"\xff\xff\xff\xff" + data[44:]},
     "AUD110": lambda: {**dict.fromkeys(("a.wav", "b.wav", "c.wav"), sound()), "d.wav": sound(rate=8_000)},
+    "AUD111": lambda: {FOA: sound()},
     "AUD201": lambda: {FOA: changed(2, lambda data: 0 * data[:, 2])},
     "AUD202": lambda: {FOA: changed(0, lambda data: 4 * data[:, 0], subtype="FLOAT")},
     "AUD203": lambda: {FOA: changed(3, lambda data: data[:, 1])},
