@@ -260,6 +260,9 @@ def _told_by_tree(
         format = next((one for one in _COUNTED if one.name in names and len(one.columns) == own.sample.width), None)
         if format is None or 2 * len(sure) <= len(groups[key]):
             continue
+        fits = own.format is None or format in [one.format for one in own.possible]
+        if not fits and format.name not in tree.row.dialects:
+            continue  # a related dataset has as many columns, but what they hold contradicts it
         same = own.format is not None and own.format.role == "label" and means_the_same(own.format, format)
         beside = (one for at, one in found.items() if at[0] == key[0] and one is not None and not one.alike)
         if not (all(sure) or same or any(one.format == format for one in beside)):

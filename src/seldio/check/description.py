@@ -64,7 +64,8 @@ def description(examined: Examined, path: str | os.PathLike[str], named: bool = 
     found = {"path": os.fspath(path), "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
     doubts = [finding.message for finding in report.findings if finding.code == "SYN902"]
     own = [one.facts for one in examined.described.datasets] if examined.described else []
-    about = [] if any("license" in one for one in own) else list(_recognized(examined, items))
+    known = [] if any("license" in one for one in own) else list(_recognized(examined, items))
+    about = [one for one in known if one["complete"] or not own]
     found |= ({"datasets": own} if own else {}) | ({"about": about} if about else {})
     found["catalogue"] = [
         {"kind": one.kind, "format": one.format, "files": [entry.path for entry in one.files], "evidence": one.evidence,
@@ -90,7 +91,7 @@ def _recognized(examined: Examined, items: Sequence[dict[str, Any]]) -> Iterator
         if group["holds"] == "items" and benchmarks.find(group["format"]) is not None:
             known = find(group["format"])
             if known is not None and group["ids"] == group["rows"] and group["rows"] in known.sizes:
-                yield _brief(known, True)
+                yield _brief(known, False)
 
 
 def _brief(known: KnownDataset, complete: bool) -> dict[str, Any]:

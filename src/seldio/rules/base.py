@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from seldio.findings import SINGLY, Finding, Rule
+from seldio.formats import get
 from seldio.formats.base import FirstRow, Ints, LabelReading
+from seldio.formats.datasets import DatasetSpec, counted
 from seldio.formats.label_csv import Dialect
 from seldio.schema.arrays import pc, to_mask, to_numpy
 from seldio.text import clipped
@@ -172,6 +174,13 @@ class Labels:
         return first[apart], second[apart]
 
     @cached_property
+    def datasets(self) -> Sequence[DatasetSpec | None]:
+        """Of each file that has rows, the dataset with a recording of its name; none where the classes are others."""
+        format, clips = self.format, [self.parts[number].origin.clip for number in self.filled]
+        found = [counted(format.name, clip) for clip in clips]
+        return found if not any(found) or get(format.name).vocabulary == format.vocabulary else [None] * len(found)
+
+    @cached_property
     def wide(self) -> tuple[Ints, Ints]:
         """The pairs of positions with one frame and source that are farther apart than one actor is wide.
 
@@ -181,6 +190,8 @@ class Labels:
         azimuth, level = self.ordered("azimuth"), np.abs(self.ordered("elevation")) < STEEP
         apart = np.abs((azimuth[first] - azimuth[second] + 180) % 360 - 180) > WIDEST
         apart &= level[first] & level[second] & (self.ordered("source")[first] > 0)
+        known = np.array([one is not None for one in self.datasets], bool)  # others may number them by class
+        apart[apart] = known[self.owners(self.rows(first[apart]))]
         return first[apart], second[apart]
 
     # --- findings ----------------------------------------------------------------------------------

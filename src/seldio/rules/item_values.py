@@ -17,7 +17,7 @@ from seldio.formats.about import with_address
 from seldio.formats.items import ItemFormat
 from seldio.rules.collection import Found
 from seldio.rules.item_table import FIELD, ItemFile, ItemTable
-from seldio.rules.registry import ERROR, INFO, WARNING, rule
+from seldio.rules.registry import INFO, WARNING, rule
 from seldio.schema.arrays import pc
 from seldio.tasks.specs import TaskSpec
 from seldio.text import clipped, listed, plural, printable
@@ -162,7 +162,7 @@ def value_of_another_benchmark(table: ItemFile, found: Found) -> Iterator[Findin
                 yield found(first, one.column or one.name, message, hint)
 
 
-@rule("QAI127", ERROR)
+@rule("QAI127", WARNING)
 def field_of_another_task(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Field or options that do not go with the task."""
     known = find(table.home) if table.asks else None

@@ -11,10 +11,9 @@ import numpy as np
 
 from seldio.findings import Finding
 from seldio.formats.base import Ints
-from seldio.formats.datasets import counted
 from seldio.formats.diagnosis import headed_by
 from seldio.rules.base import POSITION, Labels
-from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
+from seldio.rules.registry import ERROR, INFO, WARNING, Marked, row_rule, rule
 from seldio.schema.events import FARTHEST
 from seldio.text import clipped, plural, times
 from seldio.vocabularies import Vocabulary, spelling, vocabulary
@@ -289,23 +288,37 @@ def decimal_angle(labels: Labels, found: Found) -> Iterator[Finding]:
             metre = getattr(labels.dialect, "metre", None) or 1
             values, unit = np.round(values * metre, 9), "centimetres" if metre == 100 else "metres"
         for row in labels.where(field, (values != np.rint(values)) & ~np.isnan(values)):
-            spec = counted(labels.format.name, labels.reading.part_of(int(row)).origin.clip)
+            spec = labels.datasets[int(labels.owners(np.array([row]))[0])]
             whole = "" if spec is None else f", but {spec.title} has whole numbers"
             one = found(row, field, f"{field} {labels.text(row, field)} has decimals{whole}",
                         f"if these are {unit}, round to the nearest integer, and do not truncate")  # fmt: skip
             yield one if spec is not None else dataclasses.replace(one, severity=WARNING)
 
 
+#: Rows of actors and of things from which on they show how sources are numbered.
+_ENOUGH = 20
+
+
 @rule("LAB206", WARNING, needs="source class_id")
 def source_of_class(labels: Labels, found: Found) -> Iterator[Finding]:
     """Source number that sounds of its class do not have."""
-    wrong = np.zeros(len(labels), dtype=bool)
-    for index, number in enumerate(labels.filled):
-        if (spec := counted(labels.format.name, labels.parts[number].origin.clip)) is not None:
+    wrong, judged = (np.zeros(len(labels), dtype=bool) for _ in range(2))
+    for index, spec in enumerate(labels.datasets):
+        if spec is not None:
             rows = labels.rows_of(index)
             classes, actor = labels.column("class_id")[rows], labels.column("source")[rows] > 0
             if classes.max() < len(vocabulary(labels.format.vocabulary)):  # the classes are those of its list
                 wrong[rows] = np.where(actor, np.isin(classes, [*spec.things]), np.isin(classes, [*spec.actors]))
+                judged[rows] = np.isin(classes, [*spec.things, *spec.actors])
+    # where many are otherwise, they are numbered in another way, or not at all; other datasets call clips so, too
+    another = judged.sum() >= _ENOUGH and 4 * wrong.sum() > judged.sum()
+    if another:
+        row = int(np.flatnonzero(wrong)[0])
+        share = f"{int(wrong.sum()):,} of {int(judged.sum()):,} rows"
+        message = f"{share} have source numbers that sounds of their class do not have"
+        one = found(row, "source", message, "fine if sources are numbered in another way, or are not known")
+        yield dataclasses.replace(one, severity=INFO)
+        return
     for row in labels.where("source", wrong):
         named = vocabulary(labels.format.vocabulary).label(int(labels.column("class_id")[row]))
         what = "what is not an actor has source 0" if labels.column("source")[row] > 0 else "actors count from 1"

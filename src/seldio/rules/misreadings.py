@@ -452,8 +452,8 @@ def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
         worst = max(late, key=last.__getitem__)
         many = f", and {len(late):,} of {plural(len(last), 'file')} go past it" if len(late) > 1 else ""
         yield found(worst, int(files.rows[worst]) - 1, "frame", f"frames reach {int(last[worst]):,}, but the longest "
-                    f"recording{longest[worst][1]}{many}: frames of {_finer(int(last[worst]))} ms were counted",
-                    "divide by 10 or 5: a frame lasts 100 ms")  # fmt: skip
+                    f"recording{longest[worst][1]}{many}: {_finer(int(last[worst]))}",
+                    "divide by 10 or 5 if so: a frame lasts 100 ms")  # fmt: skip
     elif not (any(lengths) or files.ended or files.number("frame.step").max() > 1) and (evidence := _repeated(files)):
         step, aligned, changes = evidence
         message = f"{aligned:,} of {changes:,} changes between frames are on every {step}{'nd' if step == 2 else 'th'} "
@@ -464,8 +464,10 @@ def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
 
 
 def _finer(end: int) -> str:
-    """The length of frames (ms) that labels which end there were counted in, where that is past their recording."""
-    return "10 or 20" if end >= LONGEST else "less than 100"
+    """What labels that end there were counted in, where that is past their recording."""
+    if end >= LONGEST:
+        return "frames of 10 or 20 ms were counted"
+    return "frames of less than 100 ms were counted, or recordings were joined"
 
 
 def _longest(files: Profile, clip: str) -> tuple[float, str]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from seldio.files import Entry
 from seldio.findings import SINGLY, Finding
+from seldio.formats import get
 from seldio.formats.datasets import of_dialect
 from seldio.rules.clip_names import CLIP_NAME, systems
 from seldio.rules.collection import Collection, Found, grouped
@@ -184,20 +185,21 @@ def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding
         if collection.expected:
             yield found(part.file.path, message, hint)
             continue
-        called = _RESULTS.match(posixpath.basename(posixpath.dirname(part.file.path)))
-        for row in of_dialect(reading.format.name):
-            whole = clips == row.evaluation or bool(called)
-            if not (row.secret and clips <= row.evaluation and (whole or len(clips) >= NUMBERED)):
+        folder = posixpath.basename(posixpath.dirname(part.file.path))
+        called = _RESULTS.fullmatch(folder) is not None
+        own = get(reading.format.name).vocabulary != reading.format.vocabulary
+        for row in () if own or "metadata" in folder.lower() else of_dialect(reading.format.name):
+            if not (row.secret and clips <= row.evaluation and (called or len(clips) >= NUMBERED)):
                 continue
             place = part.place(0, "source")
             message += f" called as the evaluation clips of {row.title}, whose labels were never published"
             one = found(part.file.path, message, f"{hint}, or name the format if these are labels of your own",
                         place.line, place.column, place.value, place.excerpt)  # fmt: skip
-            yield one if whole else dataclasses.replace(one, severity=WARNING)
+            yield one if called else dataclasses.replace(one, severity=WARNING)
 
 
 #: What folders of results are called.
-_RESULTS = re.compile(r"(?i)subm|predict|output|result")
+_RESULTS = re.compile(r"(?i)([\w.-]*[_.-])?(submissions?|predictions?|outputs?|results?)")
 
 
 #: Bytes of a file of predictions from which on the program of 2026 ends with an error.

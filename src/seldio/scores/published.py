@@ -72,7 +72,9 @@ def _joined(report: ScoreReport, same: Sequence[_Published]) -> ScoreReport:
         if overall.columns[0].name == "system":  # others have a table of their own
             rows += (_row(one.results, row, names, micro) for row in one.results.rows)
     notes = dict.fromkeys(one.results.note for one in same if one.results.note)
-    text = f"published results over {' and '.join(dict.fromkeys(map(str, same)))} are shown as they were rounded"
+    text = f"published results over {' and '.join(dict.fromkeys(map(str, same)))} are shown as they were rounded; that "
+    names_or_number = "names" if same[0].noun == "clip" else "number"
+    text += f"this score is over the same {same[0].noun}s is known from their {names_or_number} alone"
     told = Notice("baselines", "; ".join([text, *notes]))
     if rows:
         own = [(*row, None) for row in overall.rows if all(row[0] != other[0] for other in rows)]

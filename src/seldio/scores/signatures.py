@@ -84,7 +84,7 @@ def given(settings: Mapping[str, object] | str) -> str:
     if isinstance(settings, str):
         return ",".join(sorted(filter(None, map(str.strip, settings.strip("[]").split(",")))))
     return ",".join(
-        name if value is True else f"{name}={value}"
+        name if value is True else f"{name}={f'{value:.15g}' if isinstance(value, float) else value}"
         for name, value in sorted(settings.items())
         if value is not None and value is not False and value != ""
     )
