@@ -742,3 +742,9 @@ def test_tables_in_utf_16_are_told_and_repaired(yard: Path) -> None:
     (yard / "train/a.csv").write_text(A.replace(",", "\t"), "utf-16")
     (yard / "dataset.toml").unlink()
     assert "azimuth   azimuth, degrees" in new(yard / "train")[1]
+
+
+def test_no_columns_are_as_good_as_none_named(tmp_path: Path) -> None:
+    (tmp_path / "dataset.toml").write_text('name = "mine"\n[classes]\ncat = {}\n[labels]\ncolumns = []\n')
+    (tmp_path / "a.csv").write_text("0,0,1,10,20,150\n")
+    assert not [one for one in seldio.validate(tmp_path).findings if one.code.startswith("DAT")]

@@ -69,7 +69,7 @@ class OwnDataset:
 
     def layout(self, file: TextFile, sink: Sink) -> LabelFormat | None:
         """The layout of a label file, as far as the dataset decides it; None where the content has to tell."""
-        if "columns" in self.labels:
+        if self.labels.get("columns"):
             return _in_order(self._said, self.vocabulary, file, self.path, sink, lent=self.lent)
         formats = self.labels.get("formats", ())
         if self.lent or len(formats) != 1 or not isinstance(named := get(formats[0]), Dialect):
