@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import REAL, text_file
 
+import seldio
 from seldio import synth
 from seldio.formats import TextFile, get
 from seldio.formats.detect import Detection, detect, judge, means_the_same
@@ -480,3 +481,10 @@ def test_a_header_without_a_row_of_its_width_is_looked_at() -> None:
     found = detect([TextFile("a.csv", "a.csv", "a", data)])
     assert found.format is None or found.candidates
     assert len(found.sample.columns) <= found.sample.width
+
+
+def test_frames_are_no_row_index_where_each_clip_has_one_class(tmp_path: Path) -> None:
+    for number in range(10):
+        rows = "".join(f"{frame},{number},0,{10 * number - 40},{5 - number},{150 + 9 * number}\n" for frame in range(3))
+        (tmp_path / f"clip{number}.csv").write_text(rows)
+    assert [group["format"] for group in seldio.info(tmp_path)["groups"]] == ["starss23"]

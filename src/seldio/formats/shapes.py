@@ -144,6 +144,8 @@ def _indexed(files: Sequence[tuple[Row, Rows]]) -> Shape | None:
             return None
         if sum(len(set(column)) for column in frames) < ENOUGH:
             return None
+        if any(len(column) >= SOME and len(set(column)) == 1 for column in frames):
+            return None  # the one class of a clip
         if frames != count and all(_ascends(column, strictly=True) for column in frames):
             # the frame may come first as well
             counting = [all(counts_rows(rows, at) for _, rows in filled) for at in (0, 1)]
