@@ -98,7 +98,8 @@ def needs(text: str) -> list[str]:
 
 def there(module: str) -> bool:
     """Whether a module can be imported."""
-    return find_spec(module.split(".")[0]) is not None
+    found = find_spec(module.split(".")[0])
+    return found is not None and found.origin is not None  # not a folder that is called so
 
 
 class Page:

@@ -46,6 +46,7 @@ _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
 _LONE_SPACE = re.compile(rb"(?<=[^ \n]) (?=[^ \n])")
 #: A number with a comma in it, and one whose comma may separate thousands: `1,234`, but not `0,234` or `1,23`.
 _COMMAS = re.compile(rb"[0-9]*(?:,[0-9]+)+")
+_SEVERAL = re.compile(rb"(?<![0-9,])[0-9]++(?:,[0-9]++){2,}+(?=[;\t |]|$)", re.MULTILINE)
 _THOUSANDS = re.compile(rb"[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
 
@@ -87,7 +88,12 @@ def with_commas(text: bytes, delimiter: str) -> bytes:
 
 
 def _thousands(text: bytes) -> str:
-    """A number whose comma may separate thousands; empty where there is none, or another shows decimals."""
+    """A number whose comma may separate thousands; empty where there is none, or another shows decimals.
+
+    A number with several commas is none with decimals, whatever the others are.
+    """
+    if (several := _SEVERAL.search(text)) is not None:
+        return several[0].decode()
     first = _COMMAS.search(text)
     if first is None or not all(_THOUSANDS.fullmatch(number[0]) for number in _COMMAS.finditer(text)):
         return ""
