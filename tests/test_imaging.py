@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import Kept
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from imaging_sets import Document, imaging_set
 
@@ -139,6 +139,7 @@ SHAPES = st.lists(st.lists(CLOUDS | WHOLE, max_size=3), min_size=1, max_size=4)
 
 
 @given(SHAPES, SHAPES)
+@example([[[[0.0, 1.0, 0.25], [0.0, 1.0, 0.25], [0.0, 2.0, 0.375]]]], [[]])
 def test_many_pairs_are_compared_as_each_is_by_the_program(
     shapes: list[list[list[list[float]]]], others: list[list[list[list[float]]]]
 ) -> None:

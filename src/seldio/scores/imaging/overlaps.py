@@ -126,6 +126,7 @@ def _draw(side: Side, place: _Placed, rows: Ints) -> _Drawn:
     energy = np.ascontiguousarray(side.single[:, 2])
     pixels, wrong = interpolate(place.x, place.y, energy, side.polygons[polygon[full]], points[full])
     doubtful[owner[full[wrong]]] = True
+    doubtful[owner[full[np.bincount(pixels.polygon, minlength=len(full)) == 0]]] = True  # the program draws its points
     top, bottom = place.box[2, rows], place.box[3, rows] + 1
     sizes = (bottom - top) * WIDTH
     starts = np.cumsum(sizes) - sizes
