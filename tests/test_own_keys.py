@@ -257,3 +257,13 @@ def test_what_seems_to_hold_no_questions_gets_no_proposal(tmp_path: Path) -> Non
         with pytest.raises(seldio.SeldioError) as error:
             seldio.score(said, tmp_path / name)
         assert "reference" not in str(error.value)
+
+
+def test_options_in_a_list_are_proposed_as_the_list(tmp_path: Path) -> None:
+    (tmp_path / "own.json").write_text(
+        '[{"n": 1, "asked": "Which sound?", "choices": ["rain", "dog"], "gold": "rain"},'
+        ' {"n": 2, "asked": "What is it?", "choices": ["car", "cat"], "gold": "cat"}]'
+    )
+    (tmp_path / "replies.json").write_text('[{"id": 1, "prediction": "rain"}, {"id": 2, "prediction": "car"}]')
+    with pytest.raises(seldio.UsageError, match=r"options=choices,answer=gold"):
+        seldio.score(tmp_path / "replies.json", tmp_path / "own.json")

@@ -267,6 +267,7 @@ def asked_advice(data: bytes, path: str, ids: Collection[str]) -> str:
     id = max(shares, key=lambda key: shares[key])
     letters = [key for key in keys if _LETTERED.search(key)]
     options = found["options"] or ("+".join(letters) if len(letters) > 1 else None)
+    options = re.sub(r"\.0$", "", options) if options is not None else None  # the list, not its first option
     fields = {"id": id if 2 * shares[id] >= len(records) else "KEY", **found, "options": options}
     given = ",".join(f"{field}={key}" for field, key in fields.items() if key is not None)
     said = f"Wanted are id, question, options and answer; the keys are {listed(keys, 12)}"
