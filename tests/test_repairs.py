@@ -351,6 +351,7 @@ TEXT: dict[str, Callable[[list[str]], list[str]]] = {
 
 @given(st.sampled_from(sorted(VALUES)), st.lists(st.sampled_from(sorted(TEXT)), max_size=3, unique=True), st.booleans())
 @example("seconds", ["decimal commas", "points"], False)
+@example("seconds", ["decimal commas", "points", "quotes"], False)
 @example("half degrees", ["a header", "commas at the end", "decimal commas"], False)
 @settings(max_examples=examples(150), deadline=None)
 def test_planted_faults_are_changed_as_the_list_says(what: str, faults: list[str], named: bool) -> None:

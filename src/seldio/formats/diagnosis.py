@@ -46,7 +46,7 @@ _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
 _LONE_SPACE = re.compile(rb"(?<=[^ \n]) (?=[^ \n])")
 #: A number with a comma in it, and one whose comma may separate thousands: `1,234`, but not `0,234` or `1,23`.
 _COMMAS = re.compile(rb"[0-9]*(?:,[0-9]+)+")
-_SEVERAL = re.compile(rb"(?<![0-9,])[0-9]++(?>(?:,[0-9]++){2,})(?=[;\t |]|$)", re.MULTILINE)
+_SEVERAL = re.compile(rb"(?<![0-9,])[0-9]++(?>(?:,[0-9]++){2,})(?=[\"';\t |]|$)", re.MULTILINE)
 _THOUSANDS = re.compile(rb"[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
 
