@@ -748,3 +748,19 @@ def test_no_columns_are_as_good_as_none_named(tmp_path: Path) -> None:
     (tmp_path / "dataset.toml").write_text('name = "mine"\n[classes]\ncat = {}\n[labels]\ncolumns = []\n')
     (tmp_path / "a.csv").write_text("0,0,1,10,20,150\n")
     assert not [one for one in seldio.validate(tmp_path).findings if one.code.startswith("DAT")]
+
+
+def test_a_comma_that_may_part_thousands_is_no_decimal(tmp_path: Path) -> None:
+    (tmp_path / "dataset.toml").write_text(
+        'name = "mine"\n[classes]\ncat = {}\n[labels]\ncolumns = [\n'
+        '  { header = "t", field = "onset", unit = "s" },\n  { header = "cls", field = "class_name" },\n'
+        '  { header = "az", field = "azimuth", direction = "clockwise" },\n  { header = "el", field = "elevation" },\n'
+        '  { header = "d", field = "distance", unit = "mm" },\n]\n'
+    )
+    (tmp_path / "a.csv").write_text("t;cls;az;el;d\n0;cat;10;5;1,234\n1;cat;10;5;2,500\n")
+    (found,) = (one for one in seldio.validate(tmp_path).findings if one.code == "SYN125")
+    assert (found.line, found.column, found.value, found.fixable) == (2, 12, "1,234", False)
+    with pytest.raises(seldio.InvalidData):
+        seldio.read(tmp_path)
+    (tmp_path / "a.csv").write_text("t;cls;az;el;d\n0;cat;10;5;1,234\n1;cat;10;5;2,5\n")  # which shows decimals
+    assert not [one for one in seldio.validate(tmp_path).findings if one.code == "SYN125"]

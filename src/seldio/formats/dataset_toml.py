@@ -38,7 +38,9 @@ def parsed(data: bytes, path: str) -> tuple[Mapping[str, Any], Sequence[Finding]
         record = tomllib.loads(text)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        return {}, [READER_RULES["DAT101"].at(path, "is not UTF-8", "save it as UTF-8", line)]
+        return {}, [
+            READER_RULES["DAT101"].at(path, "is not UTF-8", "save it as UTF-8; labels are not read until then", line)
+        ]
     except tomllib.TOMLDecodeError as error:
         return {}, [_not_toml(text, str(error), path)]
     places = TomlPlaces(text)
@@ -54,7 +56,7 @@ def _not_toml(text: str, message: str, path: str) -> Finding:
     line, column = (int(match[1]), int(match[2])) if match and match[1] else (len(lines), len(lines[-1]) + 1)
     said = _AT.sub("", message)
     excerpt = lines[line - 1].removesuffix("\r") if line <= len(lines) else ""
-    hint = "texts stand in quotes, tables in [brackets]"
+    hint = "texts stand in quotes, tables in [brackets]; labels are not read until this is right"
     return READER_RULES["DAT101"].at(path, f"is not TOML: {said}", hint, line, column, None, excerpt)
 
 
@@ -146,7 +148,7 @@ class TomlPlaces:
         return self._lines.place(start, end)
 
 
-_HINT = "seldio schema dataset shows the keys"
+_HINT = "seldio schema dataset shows the keys; labels are not read until this is right"
 _KEY = r"(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')"
 _DOTTED = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
 _LINE = re.compile(

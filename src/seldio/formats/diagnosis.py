@@ -87,7 +87,7 @@ def with_commas(text: bytes, delimiter: str) -> bytes:
     return _LONE_SPACE.sub(b",", text) if delimiter == " " else text.replace(delimiter.encode(), b",")
 
 
-def _thousands(text: bytes) -> str:
+def thousands_in(text: bytes) -> str:
     """A number whose comma may separate thousands; empty where there is none, or another shows decimals.
 
     A number with several commas is none with decimals, whatever the others are.
@@ -187,7 +187,7 @@ class _Cleaner:
         self.meant = [*self.shown.decode().split("\n")[:-1]] if self.undone else []
         start = self.blanks(0, 1)
         delimiter = self.delimiter(start)
-        self.stuck = delimiter != "," and bool(_thousands(self.shown))  # then cells cannot be told apart for sure
+        self.stuck = delimiter != "," and bool(thousands_in(self.shown))  # then cells cannot be told apart for sure
         self.told = delimiter == "," or ("SYN120" in self.undone and not self.stuck)
         self.text = with_commas(self.shown, delimiter)
         if delimiter != "," and self.told:  # rows that have commas stay; with all of them, the header does
@@ -299,7 +299,7 @@ class _Cleaner:
             number = self.shown.count(b"\n", 0, start) + 1
             column = len(line) - len(line.lstrip(" ")) + line.strip(" ").index(sign) + 1
             hint = "write 1,2.5,3: commas between cells, points in numbers"
-            if thousands := _thousands(self.shown):
+            if thousands := thousands_in(self.shown):
                 hint += f"; not repaired, as {thousands} may be {thousands.replace(',', '')} as well"
             self.report("SYN120", message, number, hint, start=start, column=column, width=1, fixable=not thousands)
         return sign

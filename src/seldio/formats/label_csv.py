@@ -115,7 +115,7 @@ class Dialect(LabelFormat):
         if self.own:
             from seldio.formats.plain_csv import part_of
 
-            parts = [part_of(self, file) for file in files]
+            parts = [part_of(self, file, sink) for file in files]
         else:
             parts = [CsvPart(self, file) for file in files]
         parsed = _parse_all(self, parts)

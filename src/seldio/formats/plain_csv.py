@@ -16,8 +16,9 @@ from seldio.files.names import media_type, without_suffix
 from seldio.findings import Finding, Sink
 from seldio.formats.base import FileRows, Ints, Place, TextFile
 from seldio.formats.cells import numeric
-from seldio.formats.diagnosis import plain_lines
+from seldio.formats.diagnosis import plain_lines, thousands_in
 from seldio.formats.label_csv import COMMA, CsvPart, Dialect
+from seldio.reader_rules import READER_RULES
 
 if TYPE_CHECKING:
     from seldio.formats.bad_rows import BadRows
@@ -99,11 +100,22 @@ class PlainCsv:
         return dataclasses.replace(finding, column=column, value=value, message=message, excerpt=text)
 
 
-def part_of(dialect: Dialect, file: TextFile) -> CsvPart:
-    """The rows of a file in the columns of a dataset, however they are written."""
+def part_of(dialect: Dialect, file: TextFile, sink: Sink) -> CsvPart:
+    """The rows of a file in the columns of a dataset, however they are written.
+
+    Commas in numbers show decimals; where all of them may part thousands as well, that is an error.
+    """
     delimiter = delimiter_of(first_line(file.data), dialect.titles, len(dialect.columns)) if file.data else ","
-    plain = delimiter == "," and b'"' not in file.data
-    return CsvPart(dialect, file) if plain else _OtherPart(dialect, file, delimiter)
+    if delimiter == ",":
+        return CsvPart(dialect, file) if b'"' not in file.data else _OtherPart(dialect, file, delimiter)
+    part = _OtherPart(dialect, file, delimiter)
+    if number := thousands_in(plain_lines(file.data)):
+        line, text = next((at, text) for at, text in enumerate(part.table.lines, 1) if number in text)
+        message = f"{number} may be {number.replace(',', '.', 1)} or {number.replace(',', '')}"
+        hint = "write numbers with a point for decimals, and without commas"
+        column = text.index(number) + 1
+        sink(READER_RULES["SYN125"].at(file.path, message, hint, line, column, number, text, fixable=False))
+    return part
 
 
 class _OtherPart(CsvPart):
