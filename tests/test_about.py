@@ -192,7 +192,7 @@ def test_scores_of_jasco_are_those_of_its_page(shared: Path) -> None:
         assert f"| {row['system']} | {row['audio']} | {row['both']} | {row['speech']} |" in text
     assert "Data%20License-CC%20By%20NC%204.0" in text
     assert "Code%20License-Apache_2.0" in text
-    assert about("jasco").license == "CC-BY-NC-4.0"
+    assert about("jasco").record["license"] == "CC-BY-NC-4.0"
     assert about("jasco").record["code_license"] == "Apache-2.0"
 
 
@@ -203,7 +203,7 @@ def test_tasks_of_so_bench_are_those_of_its_card(shared: Path) -> None:
     assert (sum(counts.values()),) == about("so-bench").sizes
     assert all(f"{task} |\n{count:,} |" in text for task, count in counts.items())
     assert seldio.cite("so-bench").count("2606.10738") == text.count("2606.10738") == 2
-    assert about("so-bench").license == ""  # the card states none
+    assert about("so-bench").record.get("license", "") == ""  # the card states none
 
 
 def test_the_record_of_ruenvaqa_has_what_its_page_and_metadata_say(shared: Path) -> None:
@@ -296,6 +296,13 @@ def test_a_tree_with_all_clips_is_complete_and_goes_into_cards_with_licence_and_
     assert About().completed(described) == About("cc0-1.0")
     some = {**facts, "about": [{**facts["about"][0], "complete": False}]}
     assert About().completed(some) == About()  # a few files of such names may be anybody's
+
+
+def test_outputs_called_like_all_clips_are_not_the_dataset(tmp_path: Path) -> None:
+    (out := tmp_path / "out").mkdir()
+    for clip in sorted(COUNTED["starss23"].recordings):
+        (out / f"{clip}.csv").write_text("0,1,10,20\n1,1,12,20\n")
+    assert [one for one in seldio.info(out).get("about", ()) if one["complete"]] == []
 
 
 def test_questions_are_a_benchmark_where_all_of_them_are_here(shared: Path, tmp_path: Path) -> None:

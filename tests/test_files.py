@@ -31,6 +31,7 @@ from seldio.files import (
     DEFAULTS,
     Limits,
     archives,
+    names,
     open_source,
     problems,
     read_entries,
@@ -977,3 +978,13 @@ def test_what_a_process_left_that_is_dead_and_still_listed_is_swept(tmp_path: Pa
     dead.wait()
     assert not left.exists()
     assert alive.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "media", "lossless", "csv"),
+    [("a/b.WAV", "audio", True, False), ("wav", None, False, False), (".wav", None, False, False),
+     ("x.mp4", "video", False, False), ("a/.csv", None, False, True), ("a.CSV", None, False, True),
+     ("a.csv.gz", None, False, False)],
+)  # fmt: skip
+def test_a_name_says_its_kind_by_its_suffix(name: str, media: str | None, lossless: bool, csv: bool) -> None:
+    assert (names.media_type(name), names.is_lossless(name), names.is_csv(name)) == (media, lossless, csv)

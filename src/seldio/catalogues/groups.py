@@ -34,6 +34,12 @@ Kind = Literal[
 #: less well; several things fit equally well.
 Certainty = Literal["named", "sure", "likely", "undecided"]
 _HOLDS: Mapping[str, Kind] = {"events": "labels", "items": "questions", "predictions": "predictions"}
+#: What is told by its name, why, and how sure that is.
+_BY_NAME: Mapping[Kind, tuple[str, Certainty]] = {
+    "recording": ("its name", "likely"),
+    "video": ("its name", "likely"),
+    "description": ("says what the dataset is", "sure"),
+}
 #: Findings that say that several layouts fit, or none.
 _DOUBTS: Mapping[str, Certainty] = {
     "SYN902": "likely",
@@ -93,18 +99,15 @@ def _told(found: Catalogue) -> Iterator[FileGroup]:
 def _rest(source: Source, told: Sequence[FileGroup]) -> Iterator[FileGroup]:
     """The groups of all other files, told from their names."""
     taken = {entry.path for group in told for entry in group.files}
-    kinds: dict[Kind, list[Entry]] = {"recording": [], "video": [], "description": [], "other": []}
+    found: dict[Kind, list[Entry]] = {kind: [] for kind in (*_BY_NAME, "other")}
     for entry in source:
         if entry.path not in taken:
             type = media_type(entry.name)
-            kind: Kind = "description" if is_own(entry) else "other"
-            kinds["recording" if type == "audio" else type or kind].append(entry)
-    why: dict[Kind, str] = {"recording": "its name", "video": "its name", "description": "says what the dataset is"}
-    yield from (
-        FileGroup(kind, None, why[kind], "likely" if why[kind] == "its name" else "sure", "", tuple(kinds[kind]))
-        for kind in why
-    )
-    yield from leftover_groups(kinds["other"])
+            kind: Kind = "recording" if type == "audio" else type or ("description" if is_own(entry) else "other")
+            found[kind].append(entry)
+    for kind, (why, certainty) in _BY_NAME.items():
+        yield FileGroup(kind, None, why, certainty, "", tuple(found[kind]))
+    yield from leftover_groups(found["other"])
 
 
 def leftover_groups(entries: Iterable[Entry]) -> Iterator[FileGroup]:

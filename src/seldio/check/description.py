@@ -76,16 +76,18 @@ def description(examined: Examined, path: str | os.PathLike[str], named: bool = 
 
 
 def _recognized(examined: Examined, items: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """What is known of the dataset or benchmark that the source is; ``complete`` where no clip or question lacks.
+    """What is known of the dataset or benchmark that the source is.
 
-    A tree is recognized by its names, questions by their format and number.
+    A tree is recognized by its names, and is ``complete`` where no labels lack, in the folders and the format of the
+    dataset; questions are recognized by their format and number, which does not show that they are the published ones.
     """
     tree = examined.tree
     if tree is not None and tree.layout != LOOSE.name and (known := find(tree.layout)) is not None:
-        held = {clip for part, clip in tree.holdings if part == "dev"}
+        held = {clip for part, clip in tree.holdings if part == "dev" and any(place.inside for place in tree.places)}
         tops = {top for place in tree.places for top in place.name.split("/")[:-1]}
         lacking = {top: name for top, name in known.record.get("archives", {}).items() if top not in tops}
-        complete = bool(tree.row.recordings) and tree.row.recordings <= held
+        ours = all(labels.format.name in tree.row.dialects for labels in examined.labels)
+        complete = bool(tree.row.recordings) and tree.row.recordings <= held and ours
         yield _brief(known, complete) | ({"lacking": lacking} if lacking else {})
     for group in items:
         if group["holds"] == "items" and benchmarks.find(group["format"]) is not None:
@@ -312,12 +314,16 @@ def _level(decibels: float | None) -> str:
 # --- datasets and benchmarks -----------------------------------------------------------------------
 
 
+#: What is said of a dataset in a line each, with what it is called.
+_SAID = {"license_says": "licence", "doi": "doi", "download": "download", "page": "page"}
+
+
 def _about_text(one: dict[str, Any]) -> list[str]:
     """What is known of the dataset that a source is, for people."""
     lines = ["", f"{one['name']}  {one['title']}"]
     lines += [] if one["complete"] else ["  by its names, and only if its files are the published ones:"]
-    lines += [f"  licence     {one['license_says']}", f"  citation    seldio cite {one['name']}"]
-    lines.append(f"  download    {one['download']}")
+    lines += [f"  {name:<11} {one[key]}" for key, name in _SAID.items() if key in one]
+    lines.append(f"  citation    seldio cite {one['name']}")
     if lacking := one.get("lacking"):
         lines.append(f"  not here    {', '.join(f'{top} ({name})' for top, name in lacking.items())}")
     return [*lines, f"  more        seldio info {one['called']}"]
@@ -327,9 +333,7 @@ def about_page(known: KnownDataset) -> str:
     """All that is known of a dataset or benchmark, for people."""
     record = known.record
     lines = [f"{known.name}  {known.title}", ""]
-    for key in ("license_says", "doi", "download", "page"):
-        name = "licence" if key == "license_says" else key
-        lines += [f"{name:<12} {record[key]}"] if key in record else []
+    lines += [f"{name:<12} {record[key]}" for key, name in _SAID.items() if key in record]
     lines += [f"{'code':<12} {address}" for address in record.get("code", ())]
     lines.append(f"{'citation':<12} seldio cite {known.name}")
     lines += ["", *(f"{name:<12} {text}" for name, text in record.get("facts", {}).items())]

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from seldio.catalogues import Catalogue
+from seldio.clock import HOP
 from seldio.errors import UsageError
 from seldio.files import Entry, Source, open_source, write_bytes
 from seldio.files.sources import OWN
@@ -40,8 +41,8 @@ from seldio.text import clipped, listed, plural, printable
 #: Fields by what columns are called, units and signs between words aside; a field has the first column that fits.
 _TITLES = {
     "clip": "filename|file|recording|audio|audiofile|wav|wavfile|clip|clipname|path|filepath",
-    "onset": "onset|onsets?|start|starttime|begin|begintime|from",
-    "offset": "offset|offsets?|end|endtime|stop|to|until",
+    "onset": "onset|onsets|start|starttime|begin|begintime|from",
+    "offset": "offset|offsets|end|endtime|stop|to|until",
     "frame": "frame|frames|frameindex|time|times|timestamp|t|sec|second|seconds",
     "class_name": "label|labels|class|classname|event|sound|name|category|species|type|what",
     "class_id": "classid|class|classindex|label|category",
@@ -170,12 +171,12 @@ class NewDataset:
         """Seconds between frames that are given as times: the most frequent step."""
         column = next((one for one in self.columns if one.field == "frame" and one.unit in ("s", "ms")), None)
         if column is None:
-            return Fraction(1, 10)
+            return HOP
         times = [
             Fraction(one) / (1000 if column.unit == "ms" else 1) for one in column.values if _DECIMAL.fullmatch(one)
         ]
         steps = Counter(b - a for a, b in pairwise(times) if b > a)
-        return steps.most_common(1)[0][0] if steps else Fraction(1, 10)
+        return steps.most_common(1)[0][0] if steps else HOP
 
     @cached_property
     def sound(self) -> dict[str, Any]:
@@ -214,7 +215,7 @@ class NewDataset:
             if keys.get("field") == "azimuth":
                 keys |= {"direction": self.said.azimuth or "?"}  # which the file cannot be written with
                 keys |= {"zero": self.said.zero} if self.said.zero != "front" else {}
-        labels: dict[str, Any] = {"hop": _plain(self.hop)} if self.hop != Fraction(1, 10) else {}
+        labels: dict[str, Any] = {"hop": _plain(self.hop)} if self.hop != HOP else {}
         labels |= {"given": dict(self.said.given)} if self.said.given else {}
         found: dict[str, Any] = {"name": self.name}
         found |= {"classes": {one: {} for one in self.classes}} if self.classes else {}

@@ -60,17 +60,17 @@ def without_suffixes(path: str) -> str:
 
 def media_type(name: str) -> Media | None:
     """Whether a file is called like a recording or a video; None for all others."""
-    return MEDIA.get(name.rpartition(".")[2].lower())
+    return MEDIA.get(suffix_of(name))
 
 
 def is_lossless(name: str) -> bool:
     """Whether a file is called like a recording that is kept sample by sample."""
-    return name.rpartition(".")[2].lower() in _LOSSLESS
+    return suffix_of(name) in _LOSSLESS
 
 
 def is_csv(name: str) -> bool:
     """Whether a file is called like a table in text, in any spelling."""
-    return suffix_of(name) == "csv" or name.lower() == ".csv"
+    return suffix_of(name) == "csv" or _last(name).lower() == ".csv"  # as programs that look at the end of names do
 
 
 def is_zip(name: str) -> bool:

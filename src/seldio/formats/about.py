@@ -62,11 +62,6 @@ class KnownDataset:
         return str(self.record.get("title") or self.name)
 
     @property
-    def license(self) -> str:
-        """The licence of the data as an identifier; empty where none is stated."""
-        return str(self.record.get("license", ""))
-
-    @property
     def sizes(self) -> tuple[int, ...]:
         """How many questions all of it has; none of what holds no questions."""
         known = benchmarks.find(self.name)

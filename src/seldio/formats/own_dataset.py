@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source, open_source
@@ -29,9 +29,6 @@ from seldio.reader_rules import READER_RULES
 from seldio.schema.own_columns import UNITS, ZEROS
 from seldio.text import clipped, listed, printable
 from seldio.vocabularies import own_list
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class About:
     def completed(self, facts: Mapping[str, Any]) -> About:
         """The same with what the dataset says itself, where people do not; see :func:`made_card` for *facts*.
 
-        What is known of a published dataset goes into the card only where all of its clips or questions are here.
+        What is known of a published dataset goes into the card only where all of its labels are here.
         """
         own: Mapping[str, Any] = next(iter(facts.get("datasets", ())), {})
         known: Mapping[str, Any] = next((one for one in facts.get("about", ()) if one["complete"]), {})

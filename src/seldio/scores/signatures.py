@@ -57,9 +57,9 @@ class Signature(NamedTuple):
         return cls(made, profile, (settings or "")[1:-1], judge, reference, predictions)
 
     @property
-    def options(self) -> dict[str, str]:
-        """The settings by name, flags as ``True``."""
-        return {name: value if there else "True" for pair in self.settings.split(",") if pair
+    def options(self) -> dict[str, str | bool]:
+        """The settings by name; flags are true."""
+        return {name: value if there else True for pair in self.settings.split(",") if pair
                 for name, there, value in [pair.partition("=")]}  # fmt: skip
 
     def differences(self, here: Signature, reference: str = "the questions") -> list[str]:
@@ -93,10 +93,11 @@ def given(settings: Mapping[str, object] | str) -> str:
 def of_comparison(signatures: Sequence[Signature], settings: Mapping[str, object]) -> Signature:
     """That of a comparison, by what is the same for all systems and the predictions of each."""
     first = signatures[0]
-    more = {name: value if value != "True" else True for name, value in first.options.items()}
     predictions = "+".join(one.predictions for one in signatures)
     judges = list(dict.fromkeys(one.judge for one in signatures))
-    return first._replace(settings=given({**more, **settings}), judge=" + ".join(judges), predictions=predictions)
+    return first._replace(
+        settings=given({**first.options, **settings}), judge=" + ".join(judges), predictions=predictions
+    )
 
 
 def signature(
