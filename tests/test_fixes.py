@@ -140,6 +140,7 @@ def test_a_safe_repair_leaves_guesses_alone(case: Case, tmp_path: Path) -> None:
 REPAIRS = {
     "header, blank lines, line ends": ("starss22", False, BOM + b"frame,class,source,azimuth,elevation\r\n\r\n2,1,0,-50,30\r\n1, 1,+0,-50.0,30", b"1, 1,0,-50.0,30\n2,1,0,-50,30"),
     "semicolons and decimal commas": ("dcase2020-submission", False, b"0;1;-1;-50,5;30\n1,1,-1,-49.5,30\n", b"0,1,-1,-50.5,30\n1,1,-1,-49.5,30\n"),
+    "semicolons in a header alone": ("dcase2019", False, b"sound_event_recording;start_time;end_time;ele;azi;dist", b"sound_event_recording,start_time,end_time,ele,azi,dist"),
     "quotes and white space": ("starss22", False, b'"7","1",0,-50,30 \n8\t,1,0,-49,30\n', b"7,1,0,-50,30\n8,1,0,-49,30\n"),
     "only what is reported": ("starss22", False, b"24.0, 1,0,-50,30\r\n25,01,0,-49.,+30\r\n", b"24, 1,0,-50,30\n25,01,0,-49.,30\n"),
     "a header that is missing": ("dcase2025", False, b"0,1,0,-50,120,1", b"frame,class,source,azimuth,distance,onscreen\n0,1,0,-50,120,1"),

@@ -193,7 +193,7 @@ class _Cleaner:
         if delimiter != "," and self.told:  # rows that have commas stay; with all of them, the header does
             pairs = [*zip(self.shown.decode().split("\n"), self.text.decode().split("\n")[:-1], strict=False)]
             fits = [new.removesuffix(",").count(",") + 1 == self.width or "," not in old for old, new in pairs]
-            some = any(fits[1:] if titled(pairs[0][1].split(",")) else fits)
+            some = any(fits[1:] if fits[1:] and titled(pairs[0][1].split(",")) else fits)
             self.meant = [new if fit and some else old for (old, new), fit in zip(pairs, fits, strict=True)]
         begin = self.header(start) if not self.reshaped(start) else None
         if begin is None or not self.same_width(begin):
