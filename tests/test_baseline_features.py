@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,19 @@ import pytest
 from numpy.typing import NDArray
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "examples"))
-import baseline_features as made  # noqa: E402 - an example stands on its own
+
+
+def _example(name: str) -> Any:
+    """An example as a module, without a folder of `sys.path` in which it could hide a library of the same name."""
+    spec = spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+made = _example("baseline_features")
 
 #: What cls_feature_class.py of seld-dcase2023 at 24d14c9 gives with librosa 0.11: all shapes, means and spreads, and 60
 #: values of each feature, at the places that `PLACES` draws.

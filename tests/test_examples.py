@@ -22,6 +22,11 @@ def test_there_are_examples() -> None:
     assert EXAMPLES
 
 
+@pytest.mark.parametrize("library", ["datasets", "grain", "lhotse", "pandas", "polars", "ray", "soundata", "torch"])
+def test_no_example_hides_a_library_from_its_neighbours(library: str) -> None:
+    assert library not in {path.stem for path in EXAMPLES}
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_the_example_runs(example: Path, tmp_path: Path) -> None:
     if "import torch" in example.read_text("utf-8") and not find_spec("torch"):
