@@ -358,12 +358,14 @@ def listening() -> str:
     page = (ROOT / "concepts/listening.md").read_text("utf-8")
     wanted = ("none", "azimuth mirrored", "rotated by 90°", "rotated by 20°", "FuMa order", "0.5 s early",
               "labels of another clip")  # fmt: skip
+    header = re.search(r"^\| error in FOA \| (.*) \|$", page, re.MULTILINE)
+    assert header is not None, "the page has no rates"
+    totals = [int(number) for number in re.findall(r"(?:^| \| )\D*(\d+)", header[1])]
     rates = {}
     for name in wanted:
-        row = re.search(rf"^\| {name} \| FOA \| (.*) \|$", page, re.MULTILINE)
+        row = re.search(rf"^\| {name} \| (\d+(?: \| \d+){{3}}) \|$", page, re.MULTILINE)
         assert row is not None, f"the page has no rates for {name}"
-        found = [re.match(r"(\d+) of (\d+)", cell) for cell in row[1].split(" | ")]
-        rates[name] = [int(cell[1]) / int(cell[2]) * 100 for cell in found if cell is not None]
+        rates[name] = [int(cell) / of * 100 for cell, of in zip(row[1].split(" | "), totals, strict=True)]
 
     def parts() -> Iterator[str]:
         yield _text(20, 28, "Share of FOA clips in which --deep names the error (%)", "strong")
