@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from seldio import wings
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Report, Severity
-from seldio.text import plural, printable
+from seldio.text import Displayed, plural, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -154,7 +154,7 @@ def write(
 # --- describing and checking data ----------------------------------------------------------------------------------
 
 
-class Description(dict[str, Any]):
+class Description(Displayed, dict[str, Any]):
     """A description of a source as plain values for JSON; printed, it is the text of ``seldio info``."""
 
     def __str__(self) -> str:
@@ -235,7 +235,7 @@ def catalogue(path: Path, *, format: str | None = None) -> Catalogue:
         return found
 
 
-@dataclasses.dataclass(slots=True)
+@dataclasses.dataclass(slots=True, repr=False)
 class Validation(Report):
     """The report of :func:`validate`.
 
@@ -253,6 +253,13 @@ class Validation(Report):
     def failed(self) -> bool:
         """Whether a finding is as severe as :attr:`fail_on`, or more severe."""
         return self.reaches(self.fail_on)
+
+    def _repr_html_(self) -> str:
+        from seldio.reports.notebook import as_html
+        from seldio.reports.tables import Options
+        from seldio.rules import CATALOGUE
+
+        return as_html(self, Options(CATALOGUE))
 
 
 def validate(

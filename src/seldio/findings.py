@@ -15,7 +15,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from seldio.errors import InvalidData
-from seldio.text import json_text, plural, printable
+from seldio.text import Displayed, json_text, plural, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -345,8 +345,8 @@ class Heard:
         return found | {"classes": list(found["classes"])}
 
 
-@dataclasses.dataclass(slots=True)
-class Report:
+@dataclasses.dataclass(slots=True, repr=False)
+class Report(Displayed):
     """Everything found in a run.
 
     Args:
@@ -368,8 +368,13 @@ class Report:
         shown, more = capped(self.findings, 10)
         lines = [printable(f"{finding.severity.value:<7}  {finding}") for finding in shown]
         lines += [f"and {count:,} more of {code}" for code, count in more.items()]
+        return "\n".join([*lines, self.in_brief])
+
+    @property
+    def in_brief(self) -> str:
+        """How many findings of each severity there are."""
         counts = (plural(self.count(severity), severity.value) for severity in Severity)
-        return "\n".join([*lines, f"{', '.join(counts)} in {plural(self.files, 'file')}"])
+        return f"{', '.join(counts)} in {plural(self.files, 'file')}"
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         import pyarrow as pa

@@ -84,6 +84,31 @@ def clipped(text: str, width: int = 60) -> str:
     return f"{printable(text[:width])}… ({len(text):,} characters)"
 
 
+#: So many lines of a text are shown in a notebook.
+_LINES = 60
+
+
+class Displayed:
+    """What functions return: its ``repr`` is one line, and a notebook shows what ``print`` does, or more."""
+
+    __slots__ = ()
+
+    @property
+    def in_brief(self) -> str:
+        """What it comes to, in a line."""
+        return str(self).partition("\n")[0]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({clipped(self.in_brief, 200)})"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        lines = [*map(printable, str(self).splitlines())]
+        more = [f"… and {len(lines) - _LINES:,} more lines: print it"] if len(lines) > _LINES else []
+        return f"<pre>{html.escape(chr(10).join([*lines[:_LINES], *more]))}</pre>"
+
+
 def plural(count: int, noun: str, many: str | None = None) -> str:
     """``1 file``, ``2 files``: *count* with thousands separators and the noun in its number."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"

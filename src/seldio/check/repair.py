@@ -29,7 +29,7 @@ from seldio.formats.detect import MARGIN, detect, means_the_same
 from seldio.formats.label_csv import Dialect
 from seldio.formats.shapes import CODES
 from seldio.rules import CATALOGUE
-from seldio.text import plural, printable
+from seldio.text import Displayed, plural, printable
 
 #: One repair can lay bare the next (a delimiter, then radians); more rounds than this never occur.
 ROUNDS = 6
@@ -45,14 +45,22 @@ _PLAIN = cells.PATTERNS["real"]
 _LINE_ENDS = {"SYN105", "SYN106", "SYN107"}
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Fixed:
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Fixed(Displayed):
     """A repaired file: its old and new bytes, and the codes that the repair went for."""
 
     path: str
     before: bytes
     after: bytes
     codes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join([self.in_brief, *self.diff()])
+
+    @property
+    def in_brief(self) -> str:
+        """The file and what was repaired."""
+        return f"{self.path}: {', '.join(self.codes)}"
 
     def diff(self) -> Iterator[str]:
         """A unified diff, safe to print; line ends other than LF are shown."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from seldio import formats
 from seldio.findings import Finding
-from seldio.text import listed, plural, printable
+from seldio.text import Displayed, listed, plural, printable
 
 #: Columns of a report of questions.
 WIDTH = 110
@@ -20,8 +20,8 @@ _MOST = 3
 _LISTED = 20
 
 
-@dataclasses.dataclass(frozen=True)
-class Conversion:
+@dataclasses.dataclass(frozen=True, repr=False)
+class Conversion(Displayed):
     """What a conversion did.
 
     Args:
@@ -84,7 +84,7 @@ class Conversion:
         yield from (f"  {finding}" for finding in self.findings)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class QuestionsMade(Conversion):
     """What was asked about labels, and what was not; ``clips`` are recordings."""
 

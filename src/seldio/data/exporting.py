@@ -43,7 +43,7 @@ from seldio.files.streams import CHUNK
 from seldio.files.writing import remove, sweep
 from seldio.findings import Finding, raise_errors
 from seldio.formats import get
-from seldio.text import listed, plural, printable
+from seldio.text import Displayed, listed, plural, printable
 
 #: Recordings are longer than what other verbs hold in memory.
 LIMITS = Limits(file_bytes=2**30, total_bytes=2**40, members=2_000_000)
@@ -79,8 +79,8 @@ class ExportFile:
     origin: str | None = None  # the file of the source that it is a copy of; None where it holds several
 
 
-@dataclasses.dataclass(frozen=True)
-class Manifest:
+@dataclasses.dataclass(frozen=True, repr=False)
+class Manifest(Displayed):
     """What an export consists of.
 
     Args:
@@ -94,6 +94,17 @@ class Manifest:
     files: tuple[ExportFile, ...]
     features: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     statistics: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def in_brief(self) -> str:
+        """What kind of export it is, and how large."""
+        return f"{self.kind}: {plural(len(self.files), 'file')}, {sum(file.bytes for file in self.files):,} bytes"
+
+    def _repr_html_(self) -> str:
+        from seldio.reports.notebook import rows_html
+
+        rows = ((file.name, file.bytes, file.split, file.rows) for file in self.files)
+        return rows_html(self.in_brief, "files", ("file", "bytes", "split", "rows"), rows)
 
     def to_json(self) -> bytes:
         """The content of ``manifest.json``; the same export gives the same bytes everywhere."""
@@ -479,7 +490,7 @@ def _check_written(folder: Path, file: ExportFile, entry: Entry | None) -> None:
         raise DataError(f"{path} is not the file that was written (its SHA-256 differs): fetch it again")
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Stored(Conversion):
     """What an export or the way back did."""
 

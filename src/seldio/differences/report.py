@@ -37,6 +37,11 @@ class Difference(ScoreReport):
         """Whether nothing changed but the order of rows."""
         return not self.tables[0].rows
 
+    @property
+    def in_brief(self) -> str:
+        """The two versions, and how many kinds of change there are between them."""
+        return f"{self.system}: {self.title.rstrip('.')}; {self.over}"
+
 
 def difference(old: Path, new: Path, format: str | None, new_format: str | None, *, force: bool) -> Difference:
     """What changed between two versions of labels, of questions, or of predictions.

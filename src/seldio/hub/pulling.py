@@ -28,14 +28,14 @@ from seldio.hub.repository import (
     is_safe,
     read_head,
 )
-from seldio.text import listed, plural, printable
+from seldio.text import Displayed, listed, plural, printable
 
 #: Downloads at the same time.
 THREADS = 4
 
 
-@dataclasses.dataclass(frozen=True)
-class Pulled:
+@dataclasses.dataclass(frozen=True, repr=False)
+class Pulled(Displayed):
     """What a pull did.
 
     Args:
@@ -53,6 +53,12 @@ class Pulled:
     fetched: tuple[str, ...]
     same: int
     size: int
+
+    @property
+    def in_brief(self) -> str:
+        """What was fetched, and into which folder."""
+        there = f"{plural(len(self.fetched), 'file')} fetched, {self.same:,} there already, {self.size:,} bytes"
+        return f"{self.repo}@{self.commit[:12]}: {there}, in {self.folder}"
 
 
 def pull(

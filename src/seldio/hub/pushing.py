@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
@@ -44,7 +44,7 @@ from seldio.hub.client import Unreachable, checked_commit, endpoint, hub, patien
 from seldio.hub.layout import Upload, UploadKind, config_splits
 from seldio.hub.repository import Head, RemoteFile, checked_name, fetch, is_safe, read_head
 from seldio.rules.hub_folder import ASIDE, HubFolder
-from seldio.text import listed, plural, printable
+from seldio.text import Displayed, listed, plural, printable
 
 #: Files and bytes of one commit; after a break, the next run goes on behind the last commit.
 BATCH_FILES, BATCH_BYTES = 500, 5 * 2**30
@@ -73,8 +73,8 @@ class PushStep:
     state: State
 
 
-@dataclasses.dataclass(frozen=True)
-class PushPlan:
+@dataclasses.dataclass(frozen=True, repr=False)
+class PushPlan(Displayed):
     """What a push would do."""
 
     head: Head  # the dataset as it is now
@@ -95,9 +95,21 @@ class PushPlan:
         """How many files are new, changed or the same."""
         return sum(step.state == state for step in self.steps)
 
+    @property
+    def in_brief(self) -> str:
+        """Where to, and how many files of each state there are."""
+        counts = (f"{self.count(state):,} {state}" for state in get_args(State) if self.count(state))
+        return f"{self.head.repo}: {plural(len(self.steps), 'file')} ({', '.join(counts)})"
 
-@dataclasses.dataclass(frozen=True)
-class Pushed:
+    def _repr_html_(self) -> str:
+        from seldio.reports.notebook import rows_html
+
+        rows = ((step.entry.name, step.entry.size, step.state) for step in self.steps)
+        return rows_html(self.in_brief, "files", ("file", "bytes", "state"), rows)
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Pushed(Displayed):
     """What a push did, or would do.
 
     Args:
@@ -117,6 +129,16 @@ class Pushed:
     data: dict[str, int]
     card: str
     commits: tuple[str, ...] = ()
+
+    @property
+    def in_brief(self) -> str:
+        """What was sent, or would be; or that findings stopped it."""
+        sent = f"{plural(len(self.commits), 'commit')}, {self.url}" if self.commits else "nothing sent"
+        return f"{self.plan.in_brief if self.plan else self.repo}; {'stopped by findings' if self.refused else sent}"
+
+    def _repr_html_(self) -> str:
+        found = self.report._repr_html_() if self.report.findings else ""
+        return (super()._repr_html_() if self.plan is None else self.plan._repr_html_()) + found
 
     @property
     def refused(self) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from seldio.errors import UsageError
 from seldio.findings import Report, Rule
-from seldio.text import listed, printable
+from seldio.text import Displayed, listed, plural, printable
 
 ARROWS = {"higher": "↑", "lower": "↓"}
 
@@ -106,8 +106,8 @@ class Column:
         return f"{100 * value if self.unit == '%' else value:z,.{self.digits}f}"
 
 
-@dataclasses.dataclass(frozen=True)
-class Table:
+@dataclasses.dataclass(frozen=True, repr=False)
+class Table(Displayed):
     """Rows of one kind.
 
     Args:
@@ -126,6 +126,16 @@ class Table:
     #: whether text without details leaves it out; a matter of display alone
     aside: bool = dataclasses.field(default=False, repr=False, compare=False)
     top: int | None = dataclasses.field(default=None, repr=False, compare=False)
+
+    @property
+    def in_brief(self) -> str:
+        """Its name, size and columns."""
+        return f"{self.name}: {plural(len(self.rows), 'row')} of {listed([each.name for each in self.columns], 20)}"
+
+    def _repr_html_(self) -> str:
+        from seldio.reports.notebook import table_html
+
+        return table_html(self)
 
     @property
     def beyond(self) -> int:
@@ -201,8 +211,8 @@ def in_order(notices: Iterable[Notice]) -> tuple[Notice, ...]:
     return tuple(sorted(notices, key=lambda notice: (not notice.first, not notice.grave)))
 
 
-@dataclasses.dataclass(frozen=True)
-class ScoreReport:
+@dataclasses.dataclass(frozen=True, repr=False)
+class ScoreReport(Displayed):
     """A system's score.
 
     Args:
@@ -235,6 +245,19 @@ class ScoreReport:
         from seldio.reports import render
 
         return "".join(render([self])).rstrip("\n")
+
+    @property
+    def in_brief(self) -> str:
+        """What was scored and over what; what a comparison comes to, or the first numbers."""
+        table = self.tables[0]
+        first = zip(table.columns[1:], (table.rows or ((),))[0][1:], strict=False)
+        numbers = ", ".join(f"{one.title} {one.shown(cell)} {one.unit}".strip() for one, cell in first if cell != "")
+        return ": ".join(filter(None, (self.system, self.verdict or numbers or self.title, self.over)))
+
+    def _repr_html_(self) -> str:
+        from seldio.reports.notebook import as_html
+
+        return as_html(self)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.table().__arrow_c_stream__(requested_schema)

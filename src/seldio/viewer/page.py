@@ -27,7 +27,7 @@ from seldio.files import Entry, write_bytes
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.media.heard import SHORT, array_heard
 from seldio.schema.clips import Array
-from seldio.text import printable
+from seldio.text import Displayed, plural, printable
 from seldio.viewer.canvas import COLOURS
 from seldio.viewer.page_content import check_sound, of_another_clip, prediction_of, questions_of, side
 from seldio.wings import needed
@@ -35,9 +35,13 @@ from seldio.wings import needed
 __all__ = ["Page", "view"]
 
 
-@dataclasses.dataclass(frozen=True)
-class Page:
-    """A page, and what is in it.
+#: A page with more bytes is linked in a notebook, which would keep all of them in its file.
+_SHOWN_BYTES = 8 << 20
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Page(Displayed):
+    """A page, and what is in it; a notebook shows it in a frame.
 
     Args:
         html: its bytes, UTF-8.
@@ -60,6 +64,18 @@ class Page:
     media: tuple[str, ...]
     media_bytes: int
     path: str
+
+    @property
+    def in_brief(self) -> str:
+        """The clip, what is shown of it, and where the page is."""
+        return f"{self.clip}: {plural(self.events, 'event')}, {plural(self.findings, 'finding')}, in {self.path}"
+
+    def _repr_html_(self) -> str:
+        if len(self.html) > _SHOWN_BYTES:
+            return f'<a href="{html.escape(quote(self.path))}">{html.escape(printable(self.in_brief))}</a>'
+        text = html.escape(self.html.decode())
+        frame = 'sandbox="allow-scripts" style="width: 100%; height: 700px; border: 0"'
+        return f'<iframe title="{html.escape(printable(self.clip))}" {frame} srcdoc="{text}"></iframe>'
 
 
 @needed("view")

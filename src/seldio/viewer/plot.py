@@ -6,19 +6,24 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import os
+from base64 import b64encode
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from seldio import wings
 from seldio.errors import UsageError
 from seldio.files import name_fault
-from seldio.text import clipped, plural, printable
+from seldio.text import Displayed, clipped, plural, printable
 from seldio.viewer.canvas import KINDS as SUFFIXES
-from seldio.viewer.canvas import check_installed, kind_of, save
+from seldio.viewer.canvas import check_installed, kind_of, rendered, save
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
 
     from seldio.reports.tables import ScoreReport
     from seldio.viewer.tracks import EventTrack, PlottedLabels
@@ -39,19 +44,31 @@ _ONLY = {"profile": "scores", "allow_missing": "scores", "table": "scores",
          "audio": "video", "video": "video", "width": "video"}  # fmt: skip
 
 
-@dataclasses.dataclass(frozen=True)
-class Plotted:
-    """What was written.
+@dataclasses.dataclass(frozen=True, repr=False)
+class Plotted(Displayed):
+    """What was written; a notebook shows the picture or the film.
 
     Args:
         path: of the file.
         kind: one of :data:`KINDS`.
         notes: what there is to know, a line each.
+        figure: the picture as a figure of matplotlib, to be changed and saved again; None for a film.
     """
 
     path: str
     kind: str
     notes: tuple[str, ...] = ()
+    figure: Figure | None = dataclasses.field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return "\n".join([self.path, *map(printable, self.notes)])
+
+    def _repr_html_(self) -> str:
+        if self.figure is not None:
+            shown = f'<img src="data:image/png;base64,{b64encode(rendered(self.figure, "png")).decode()}">'
+        else:
+            shown = f'<video controls width="100%" src="{html.escape(quote(self.path))}"></video>'
+        return shown + super()._repr_html_()
 
 
 @wings.needed("plot")
@@ -141,11 +158,14 @@ def plot(
     if kind == "map":
         from seldio.viewer.maps import energies
 
-        save(plots.directions_map(reference, predicted, clip, energies(labels, clip)), path)
-        return Plotted(path, kind, faults)
+        return _saved(plots.directions_map(reference, predicted, clip, energies(labels, clip)), path, kind, faults)
     draw = {"timeline": plots.timeline, "directions": plots.directions}[kind]
-    save(draw(reference, predicted, clip), path)
-    return Plotted(path, kind, faults)
+    return _saved(draw(reference, predicted, clip), path, kind, faults)
+
+
+def _saved(figure: Figure, path: str, kind: str, notes: tuple[str, ...]) -> Plotted:
+    save(figure, path)
+    return Plotted(path, kind, notes, figure)
 
 
 def _default_path(name: str, kind: str) -> str:
@@ -191,8 +211,8 @@ def _bars(reports: Sequence[ScoreReport], source: Path, path: str | None, table:
     from seldio.viewer import charts
 
     path = path or _default_path(os.fspath(source).removesuffix(".json"), "scores")
-    save(charts.draw_scores(reports, table), path)
-    return Plotted(path, "scores", tuple(n.text for report in reports for n in report.notices if n.grave))
+    notes = tuple(n.text for report in reports for n in report.notices if n.grave)
+    return _saved(charts.draw_scores(reports, table), path, "scores", notes)
 
 
 def _statistics(labels: PlottedLabels, path: str | None) -> Plotted:
@@ -201,8 +221,7 @@ def _statistics(labels: PlottedLabels, path: str | None) -> Plotted:
     name = os.path.splitext(labels.path)[0] if labels.single else labels.path
     path = path or _default_path(name, "statistics")
     title = os.path.basename(labels.path.rstrip("/" + os.sep))
-    save(charts.draw_statistics(charts.statistics(labels), title), path)
-    return Plotted(path, "statistics", labels.faults)
+    return _saved(charts.draw_statistics(charts.statistics(labels), title), path, "statistics", labels.faults)
 
 
 def _film(

@@ -1,0 +1,74 @@
+"""Results as a notebook shows them: the tables of their page as a piece of HTML, no longer than can be looked at.
+
+A page of scores or findings is a document with its own style; in a notebook its content stands in that of the notebook.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import re
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from seldio.findings import Report
+from seldio.reports import render
+from seldio.reports.tables import Cell, Column, Notice, Options, ScoreReport, Table
+from seldio.text import printable
+
+#: So many rows of a table are shown, as pandas does.
+ROWS = 60
+#: So many findings of one rule.
+_OF_A_RULE = 5
+#: What stands on a page between its title and its end.
+_CONTENT = re.compile(r"<main\b[^>]*>\s*(?:<h1\b.*?</h1>)?(.*)</main>", re.DOTALL)
+#: What the page's classes do that its content cannot do without.
+_STYLE = (
+    ".seldio .n { text-align: right } .seldio caption { text-align: left; font-weight: 600 } "
+    ".seldio .hidden { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden }"
+)
+
+
+def as_html(subject: Report | ScoreReport, options: Options | None = None) -> str:
+    """The findings of a run, or a score, with the longest tables cut short."""
+    if isinstance(subject, ScoreReport):
+        cuts = [*map(_cut, subject.tables)]
+        lacking = [table.name if table.aside else f"{len(table.rows) - len(cut.rows):,} rows of {table.name}"
+                   for table, cut in zip(subject.tables, cuts, strict=True)
+                   if cut.rows != table.rows]  # fmt: skip
+        more = [Notice("", f"Not shown: {', '.join(lacking)}; to_pandas(NAME) has all of it.")] if lacking else []
+        tables = tuple(cut for cut in cuts if not cut.aside)
+        shown = dataclasses.replace(subject, tables=tables, notices=(*subject.notices, *more))
+        return _piece(f"<p>{html.escape(printable(subject.in_brief))}</p>\n{_content(shown, options or Options())}")
+    options = dataclasses.replace(options or Options(), max_per_rule=_OF_A_RULE)
+    return _piece(_content(subject, options))
+
+
+def table_html(table: Table, line: str = "") -> str:
+    """One table, below a line about it all."""
+    rest = "" if len(table.rows) <= ROWS else f" (the first {ROWS})"
+    cut = dataclasses.replace(table, name="table", title=table.title + rest, rows=table.rows[:ROWS])
+    content = _content(ScoreReport("", "", "", "", (cut,)), Options(table="table")) if cut.rows else ""
+    return _piece(f"<p>{html.escape(printable(line or table.in_brief))}</p>\n{content}")
+
+
+def rows_html(line: str, title: str, columns: Sequence[str], rows: Iterable[tuple[Cell, ...]]) -> str:
+    """The first rows of any number, below a line about them all."""
+    heads = tuple(Column(name, name, digits=1) for name in columns)
+    return table_html(Table("table", title, heads, tuple(islice(rows, ROWS + 1))), line)
+
+
+def _content(subject: Report | ScoreReport, options: Options) -> str:
+    page = "".join(render(subject if isinstance(subject, Report) else [subject], "html", options))
+    content = _CONTENT.search(page)
+    return content[1].strip() if content else ""
+
+
+def _piece(content: str) -> str:
+    return f'<div class="seldio">\n<style>{_STYLE}</style>\n{content}\n</div>'
+
+
+def _cut(table: Table) -> Table:
+    """The rows of a table that are shown."""
+    rows = () if table.aside else table.rows[: ROWS if table.top is None else table.top]
+    return dataclasses.replace(table, rows=rows)
