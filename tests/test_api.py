@@ -25,7 +25,7 @@ from seldio.schema.qa import Item
 #: The function behind each command; the others print what seldio knows (formats, rules, schemas), or run the rest.
 VERBS: dict[str, Callable[..., Any]] = {
     "validate": seldio.validate, "convert": seldio.convert, "score": seldio.score, "rank": seldio.rank,
-    "diff": seldio.diff, "verify": seldio.verify,
+    "diff": seldio.diff, "verify": seldio.verify, "package": seldio.package,
     "compare": seldio.compare,
     "info": seldio.info, "cite": seldio.cite, "view": seldio.view, "plot": seldio.plot, "push": seldio.push, "pull": seldio.pull,
 }  # fmt: skip

@@ -29,7 +29,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (
         "check", "conversion", "scores", "differences", "data", "synth",
     ),
-    ("hub", "viewer", "schemas", "api"),
+    ("hub", "viewer", "schemas", "challenge", "api"),
     ("cli",),
     ("__init__", "__main__"),
 )  # fmt: skip
@@ -125,7 +125,7 @@ def is_module(name: str) -> bool:
 
 #: Where the core asks a wing for what somebody has asked for, inside of a function.
 ASKED = {
-    ("api.py", "answers"), ("api.py", "compare"), ("api.py", "diff"), ("api.py", "imaging"), ("api.py", "scoring"),
+    ("api.py", "answers"), ("api.py", "challenge"), ("api.py", "compare"), ("api.py", "diff"), ("api.py", "imaging"), ("api.py", "scoring"),
     ("api.py", "seld"), ("check/items.py", "mera"), ("check/validation.py", "challenge"),
     ("check/validation.py", "listening"), ("check/validation.py", "mera"), ("check/validation.py", "seld"),
     ("check/validation.py", "video"), ("cli/verbs.py", "mera"), ("conversion/dispatch.py", "ask"),
@@ -245,7 +245,7 @@ _OTHERS = {
 }
 #: Where files are written that the user names as such, through links too; in them the folder above is not given.
 _NAMED_BY_THE_USER = {
-    "cli/options.py": "-o of reports", "cli/verbs.py": "-o of a response", "check/settings.py": "--write-baseline",
+    "challenge.py": "-o of package, and the meta file beside it", "cli/options.py": "-o of reports", "cli/verbs.py": "-o of a response", "check/settings.py": "--write-baseline",
     "check/repair.py": "the files that were read, repaired where they lie", "viewer/canvas.py": "-o of plot",
     "viewer/film.py": "-o of plot", "data/saved_index.py": "index=", "conversion/labels.py": "-o of one table",
     "conversion/outputs.py": "the folder of -o", "conversion/recordings.py": "-o of one file", "hub/pulling.py": "the folder above that of pull",

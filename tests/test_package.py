@@ -404,6 +404,8 @@ CONTENT: list[tuple[str, str, str, list[tuple[str, int | None, int | None, str |
     ("a fraction", "29.9", "0.299", [("SUB222", 33, 13, "0.299")]),
     ("one", "29.9", "1", [("SUB222", 33, 13, "1")]),
     ("an error rate in percent", "0.57", "57", [("SUB222", 32, 14, "57")]),
+    ("a template", "Two-stage SELD", "FILL IN", [("SUB226", 3, 9, "FILL IN")]),
+    ("a number of a template", "713511", "FILL IN", [("SUB226", 27, 23, "FILL IN")]),
     ("a negative error rate", "0.57", "-0.57", [("SUB223", 32, 14, "-0.57")]),
     ("an angle too wide", "LE_CD: 22", "LE_CD: 180.5", [("SUB223", 34, 14, "180.5")]),
     ("above 100 percent", "29.9", "100.1", [("SUB223", 33, 13, "100.1")]),

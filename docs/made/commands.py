@@ -37,6 +37,9 @@ RUNS = {
     ),
     "compare": ("seldio compare output perfect --reference starss23 --profile dcase2023",),
     "rank": ("seldio rank first.json second.json",),
+    "package": (
+        "seldio package submission --year 2023 --label Politis_TAU_task3a_1 --reference mix001..mix005 -o package.zip",
+    ),
     "diff": ("seldio diff starss23/metadata_dev converted",),
     "info": ("seldio info starss23", "seldio info jasco"),
     "cite": ("seldio cite", "seldio cite jasco"),
@@ -53,6 +56,7 @@ RUNS = {
 BEFORE = {
     "compare": ("seldio convert starss23 --to dcase2023-output --allow-loss distance -o perfect",),
     "diff": ("seldio convert starss23 --to dcase2023-output --allow-loss distance -o converted",),
+    "package": ("seldio validate submission --unsafe-fixes",),
     "rank": (
         "seldio convert starss23 --to dcase2023-output --allow-loss distance -o perfect",
         "seldio score output -r starss23 --profile dcase2023 --json -o first.json",

@@ -27,6 +27,7 @@ GROUPS = {
         "to_pandas",
     ),
     "Score": ("score", "compare", "rank", "verify", "SeldAccumulator"),
+    "Submit": ("package",),
     "Show": ("view", "plot"),
     "Train": ("open", "windows", "decode"),
     "The Hub": ("push", "pull"),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from seldio.api import convert as convert
     from seldio.api import diff as diff
     from seldio.api import info as info
+    from seldio.api import package as package
     from seldio.api import rank as rank
     from seldio.api import read as read
     from seldio.api import score as score
@@ -59,6 +60,7 @@ _HOMES = {
     "rank": "seldio.api",
     "verify": "seldio.api",
     "compare": "seldio.api",
+    "package": "seldio.api",
     "view": "seldio.viewer.page",
     "plot": "seldio.viewer.plot",
     "open": "seldio.data",

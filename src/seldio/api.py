@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from seldio.catalogues import Catalogue
+    from seldio.challenge import Packaged
     from seldio.check.reference import AnyReference
     from seldio.check.repair import Fixed
     from seldio.check.settings import Settings
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from seldio.reports.tables import ScoreReport
 
 __all__ = [
-    "Description", "Validation", "cite", "compare", "convert", "diff", "info", "rank", "read", "score", "validate",
-    "verify", "write",
+    "Description", "Validation", "cite", "compare", "convert", "diff", "info", "package", "rank", "read", "score",
+    "validate", "verify", "write",
 ]  # fmt: skip
 
 Path = str | os.PathLike[str]
@@ -985,6 +986,84 @@ def verify(
         here = here._replace(judge=judged_by(judge, judge_url, None))
     reference_is = "the questions" if what(known.profile) == "answers" else "the reference"
     return known.differences(here._replace(settings=settings_text(settings)), reference_is)
+
+
+# --- submissions ----------------------------------------------------------------------------------------------------
+
+
+@wings.needed("package")
+def package(
+    outputs: Path | Sequence[Path],
+    out: Path,
+    *,
+    year: int,
+    label: str | Sequence[str],
+    reference: Path | None = None,
+    meta: Path | Sequence[Path] = (),
+    development: Path | Sequence[Path] = (),
+    development_reference: Path | None = None,
+    technical_report: Path | None = None,
+    format: str | None = None,
+    allow_loss: Collection[str] = (),
+    fill: Mapping[str, Any] = NOTHING,
+    force: bool = False,
+) -> Packaged:
+    """Pack the outputs of up to four systems as the zip that DCASE Task 3 takes, check it, and write it if it is right.
+
+    Outputs in the format of the challenge are copied byte for byte, all others are converted. Where a system has no
+    meta file, one is begun next to the zip, with what is known and with marks where something has to be written; the
+    zip is not written until that is done.
+
+    Args:
+        outputs: the outputs on the evaluation set: a folder, file or archive, or a list with one for each system.
+        out: the zip to write.
+        year: of the challenge; its record says what the zip holds.
+        label: of the submission, such as ``Politis_TAU_task3a_1``; of several systems a list in their order.
+        reference: the clips of the evaluation set, as in :func:`validate`: those without an output get an empty file.
+        meta: the meta file of each system, in their order, which is packed as it is; by default ``LABEL.meta.yaml``
+            next to the zip.
+        development: the outputs of each system on the development set, in their order, which are scored.
+        development_reference: the labels that they are scored against, as in :func:`score`.
+        technical_report: the report, a PDF.
+        format: the format of the outputs; detected from their content by default.
+        allow_loss: fields that may be lost in a conversion, as in :func:`convert`.
+        fill: values for fields that the challenge asks for and the outputs lack, as in :func:`convert`.
+        force: convert outputs with errors, and write a zip with errors.
+
+    Returns:
+        What was packed, with scores and how a meta file differs from them, and ``report``, what was found in the zip.
+        ``complete`` says whether it was written.
+
+    Raises:
+        InvalidData: outputs that have to be converted have errors.
+        LossError: the format of the challenge cannot hold a field, and its loss is not allowed.
+        UsageError: nothing is known of the year, a label is malformed, or the zip would overwrite what is read.
+        SeldioError: a file cannot be read or written.
+    """
+    from seldio.challenge import PackageLayout, Writing, package_systems
+    from seldio.formats import LabelFormat, get
+
+    layout = PackageLayout.of(year)
+    places, labels = _paths(outputs), [label] if isinstance(label, str) else list(label)
+    metas, developed = _paths(meta), _paths(development)
+    for option, given in (("label", labels), ("meta", metas), ("development", developed)):
+        if len(given) != len(places) and (given or option == "label"):
+            raise UsageError(f"--{option} was given for {len(given)} of {plural(len(places), 'system')}")
+    if bool(developed) != (development_reference is not None):
+        raise UsageError("--development and --development-reference must be used together")
+    scores = [score(one, development_reference, profile=layout.profile) for one in developed]
+    return package_systems(
+        places, os.fspath(out), layout, labels, reference=None if reference is None else os.fspath(reference),
+        metas=metas, scores=scores, technical_report=None if technical_report is None else os.fspath(technical_report),
+        writing=Writing(format=None if format is None else get(format, LabelFormat), allow_loss=_names(allow_loss),
+                        fill=fill, force=force),
+        also=_paths([one for one in (reference, *developed, development_reference) if one is not None]),
+    )  # fmt: skip
+
+
+def _paths(given: Path | Sequence[Path]) -> list[str]:
+    """One path or several."""
+    return [os.fspath(one) for one in ([given] if isinstance(given, str | os.PathLike) else given)]
 
 
 # --- versions -------------------------------------------------------------------------------------------------------

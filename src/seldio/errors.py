@@ -63,12 +63,13 @@ CHOICES = {
 }  # fmt: skip
 #: All other options that messages name.
 OTHERS = frozenset((
-    "against", "allow-loss", "angle", "citation", "clip", "distance", "drop-column", "fail-on", "fields",
+    "against", "allow-loss", "angle", "citation", "clip", "development", "development-reference", "distance",
+    "drop-column", "fail-on", "fields",
     "fill", "gain", "ignore", "include", "items", "judge", "judge-cache", "judge-max-tokens", "judge-price",
-    "judge-prompt", "judge-url", "judgements", "lead",
-    "margin", "metrics", "o", "offline", "over", "per-task", "predictions", "predictions-format", "profile",
+    "judge-prompt", "judge-url", "judgements", "label", "lead",
+    "margin", "meta", "metrics", "o", "offline", "over", "per-task", "predictions", "predictions-format", "profile",
     "questions", "recordings", "reference", "reference-fields", "reference-format", "relative", "resamples",
-    "resume", "seed", "select", "staging", "table", "threshold", "total", "video", "width", "write-baseline",
+    "resume", "seed", "select", "staging", "table", "threshold", "total", "video", "width", "write-baseline", "year",
 ))  # fmt: skip
 _NAMED = "|".join(sorted((*FLAGS, *CHOICES, *OTHERS), key=len, reverse=True))
 _OPTION = re.compile(

@@ -106,7 +106,11 @@ OWN: tuple[Wing, ...] = (
         "conversion.channel_use formats.harness_answers formats.harness_files formats.harnesses formats.inspect_eval "
         "scores.harnesses", "answers",
     ),
-    _wing("challenge", "packages of submissions to DCASE", "rules.package rules.package_meta rules.package_rules"),
+    _wing(
+        "challenge", "packages of submissions to DCASE",
+        "challenge rules.package rules.package_meta rules.package_rules cli.package", "",
+        Verb("package", "Pack outputs as the zip that DCASE Task 3 takes.", "seldio.cli.package:package"),
+    ),
     _wing(
         "listening", "labels compared with their recordings",
         "rules.deep rules.deep_apart rules.deep_causes rules.deep_evidence rules.deep_fit rules.deep_levels "

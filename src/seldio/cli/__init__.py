@@ -33,8 +33,8 @@ _VERBS = (
 )
 #: The order in which commands are listed; those from outside come last.
 _ORDER = (
-    "validate", "convert", "score", "compare", "rank", "diff", "info", "cite", "view", "plot", "formats", "rule",
-    "schema", "push", "pull", "new", "demo",
+    "validate", "convert", "score", "compare", "rank", "package", "diff", "info", "cite", "view", "plot", "formats",
+    "rule", "schema", "push", "pull", "new", "demo",
 )  # fmt: skip
 _CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

@@ -32,6 +32,7 @@ from seldio.conversion.report import Conversion
 from seldio.conversion.right_answers import FEW, RightAnswers, with_choices
 from seldio.errors import DataError, InvalidData, LossError, UsageError
 from seldio.files import Source, write_bytes
+from seldio.files.archives import zipped
 from seldio.files.names import is_zip
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Sink, raise_errors
@@ -40,7 +41,7 @@ from seldio.formats.item_parquet import ItemParquet
 from seldio.formats.items import ItemFormat, ItemReading, Writer
 from seldio.formats.json_items import JsonItems
 from seldio.formats.json_layout import AsWritten
-from seldio.formats.mera_submission import SUBMISSION, zipped
+from seldio.formats.mera_submission import SUBMISSION
 from seldio.formats.parquet import too_large
 from seldio.rules.item_table import moved
 from seldio.schema.arrays import pc

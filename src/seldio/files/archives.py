@@ -16,7 +16,7 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -412,3 +412,14 @@ def _flawed(member: Member, place: str, first: Member | None, cap: int, limits: 
     if member.size > cap:
         return problem("SAF105", place, f"Unpacks to {member.size:,} bytes, from {member.packed:,} compressed")
     return None
+
+
+def zipped(members: Mapping[str, bytes]) -> bytes:
+    """A zip of *members*: sorted, stored and without a date."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in sorted(members.items()):
+            entry = zipfile.ZipInfo(name)
+            entry.create_system, entry.external_attr = 3, 0o644 << 16
+            archive.writestr(entry, data)
+    return stream.getvalue()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import re
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from seldio.errors import InvalidData, UsageError
+from seldio.files.archives import zipped
 from seldio.findings import Sink
 from seldio.formats import json_text
 from seldio.formats.base import Place
@@ -100,17 +99,6 @@ def submission_zip(tasks: Mapping[str, Sequence[Prediction]], logs: bytes | None
     """
     members = {f"{name}.json": SUBMISSION.write(rows) for name, rows in tasks.items()}
     return zipped(members | ({} if logs is None else {"logs_public.zip": logs}))
-
-
-def zipped(members: Mapping[str, bytes]) -> bytes:
-    """A zip of *members*: sorted, stored and without a date."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        for name, data in sorted(members.items()):
-            entry = zipfile.ZipInfo(name)
-            entry.create_system, entry.external_attr = 3, 0o644 << 16
-            archive.writestr(entry, data)
-    return stream.getvalue()
 
 
 def _load(document: json_text.JsonDocument, data: bytes, sink: Sink) -> tuple[list[Record], MeraLayout] | None:

@@ -1,4 +1,4 @@
-"""SUB217 to SUB223: the content of a meta file."""
+"""SUB217 to SUB223, SUB226: the content of a meta file."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from seldio.formats.yaml_text import Pointer
 from seldio.rules.collection import Found
 from seldio.rules.package import Meta
 from seldio.rules.registry import ERROR, WARNING, rule
-from seldio.text import clipped, printable
+from seldio.text import clipped, listed, plural, printable
 
 Path = tuple[str, ...]
 #: Characters of an abbreviation.
 _LONGEST = 10
 _UNMARKED = "no author is marked as corresponding"
 _INF = float("inf")
+#: What a template has where somebody has to write something.
+FILL_IN = "FILL IN"
 
 
 class ValueKind(NamedTuple):
@@ -92,6 +94,8 @@ FIELDS = (
     Field(f"{_RESULTS}.LE_CD", "expected", _NUMBER, (0.0, 180.0)),
     Field(f"{_RESULTS}.LR_CD", "expected", _NUMBER, (0.0, 100.0)),
 )  # fmt: skip
+#: The results of Task 3 of 2022.
+RESULTS = tuple(field.path[-1] for field in FIELDS if field.range is not None)
 _AUTHORS = ("submission", "authors")
 
 
@@ -125,7 +129,8 @@ def meta_field_type(meta: Meta, found: Found) -> Iterator[Finding]:
         yield found((), message, "fill in the organisers' template")
     for field in FIELDS:
         for pointer, value in _values(meta.fields, field.path):
-            if field.kind is not None and value is not None and not field.kind.fits(value):
+            given = value is not None and value != FILL_IN
+            if field.kind is not None and given and not field.kind.fits(value):
                 shown = clipped(meta.place(pointer)["value"], 40) or "empty"
                 yield found(pointer, f"{_named(pointer)} is {shown}, not {field.kind.words}", field.kind.hint)
 
@@ -155,7 +160,7 @@ def corresponding_author(meta: Meta, found: Found) -> Iterator[Finding]:
 @rule("SUB222", WARNING)
 def result_unit(meta: Meta, found: Found) -> Iterator[Finding]:
     """Result that seems to be in the wrong unit."""
-    for pointer, value, _ in _results(meta):
+    for pointer, value, _ in results(meta):
         name, shown = pointer[-1], clipped(meta.place(pointer)["value"], 20)
         if name in ("F_20", "LR_CD") and 0 < value <= 1:
             message = f"{name} is {shown}, but should be a percentage"
@@ -168,11 +173,28 @@ def result_unit(meta: Meta, found: Found) -> Iterator[Finding]:
 @rule("SUB223", ERROR)
 def result_range(meta: Meta, found: Found) -> Iterator[Finding]:
     """Impossible result."""
-    for pointer, value, (low, high) in _results(meta):
+    for pointer, value, (low, high) in results(meta):
         if not low <= value <= high or value == _INF:
             limits = "0 or more" if high == _INF else f"between {low:g} and {high:g}"
             message = f"{pointer[-1]} is {clipped(meta.place(pointer)['value'], 20)}, but must be {limits}"
             yield found(pointer, message, "correct it, or write !!null if there is no such result")
+
+
+@rule("SUB226", ERROR)
+def meta_field_unfilled(meta: Meta, found: Found) -> Iterator[Finding]:
+    """Fields of a template that are still to be filled in."""
+    if pointers := list(_unfilled(meta.value)):
+        message = f"{plural(len(pointers), 'field')} still to be filled in: {listed([*map(_named, pointers)], 3)}"
+        yield found(pointers[0], message, f"replace each {FILL_IN}; write !!null if a field does not apply")
+
+
+def _unfilled(value: Any, at: Pointer = ()) -> Iterator[Pointer]:
+    """Where a template still has what stands for a value."""
+    if value == FILL_IN:
+        yield at
+    elif isinstance(value, dict | list):
+        for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _unfilled(inner, (*at, step))
 
 
 def _values(value: Any, path: Path, at: Pointer = ()) -> Iterator[tuple[Pointer, Any]]:
@@ -219,7 +241,7 @@ def _missing(pointer: Pointer, found: Found, hint: str) -> Finding:
         return found(tuple(above), f"{block} has no {name}", hint, key=True)
 
 
-def _results(meta: Meta) -> Iterator[tuple[Pointer, Any, tuple[float, float]]]:
+def results(meta: Meta) -> Iterator[tuple[Pointer, Any, tuple[float, float]]]:
     """The results that are numbers, with their ranges."""
     for field in FIELDS:
         for pointer, value in _values(meta.fields, field.path) if field.range is not None else ():

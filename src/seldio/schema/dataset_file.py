@@ -227,6 +227,20 @@ class ProfileKeys(_Keys):
     jackknife: Literal["without-last", "fails"] | None = Field(None, description="what the program's own does")
 
 
+class PackageKeys(_Keys):
+    """What the zip of a submission holds; {label}, {clip} and {name} in paths stand for a system, a clip and a file."""
+
+    year: int = Field(description="the year of the challenge")
+    format: str = Field(description="the format of its outputs")
+    profile: str = Field(description="the way of scoring whose numbers a meta file holds")
+    tracks: list[str] = Field(description="what the third part of a label may be")
+    meta: str = Field(description="the path of the meta file of a system")
+    output: str = Field(description="the path of an output of a system")
+    report: str = Field(description="the path of the technical report")
+    results: dict[str, str] = Field({}, description="for each result in a meta file, the score that it is")
+    clips: str = Field("", description="what --reference calls the clips of the evaluation set, if they are known")
+
+
 class ColumnKeys(_Keys):
     """A column of your own label files."""
 
@@ -300,6 +314,7 @@ class DatasetFile(_Keys):
     video: VideoKeys | None = Field(None, description="its videos")
     formats: list[FormatKeys] = Field([], description="its formats")
     profiles: list[ProfileKeys] = Field([], description="the ways in which its labels are scored")
+    package: PackageKeys | None = Field(None, description="what the challenge takes for a submission to it")
 
 
 class KeyFault(NamedTuple):

@@ -1,0 +1,443 @@
+"""A submission to DCASE Task 3: from the outputs of systems to the zip that the challenge takes.
+
+What that holds, and where, is in the file of each challenge year (``[package]``, see
+:class:`seldio.schema.dataset_file.PackageKeys`). Outputs in the format of the year are copied byte for byte, all others
+are converted as ``seldio convert`` does it. The zip is checked in memory, as ``seldio validate`` checks it on disk.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import math
+import os
+import posixpath
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from seldio import plugins
+from seldio.check.reference import load
+from seldio.check.validation import examine
+from seldio.conversion.inputs import label_parts, strict
+from seldio.conversion.labels import convert_source
+from seldio.errors import UsageError
+from seldio.files import DEFAULTS, Entry, open_source, write_bytes
+from seldio.files.archives import open_packed, zipped
+from seldio.files.names import is_zip, plain_stem
+from seldio.files.streams import Memory
+from seldio.findings import Finding, Report, Severity, raise_errors
+from seldio.formats import LabelFormat, get
+from seldio.reports.tables import Cell, Column, ScoreReport
+from seldio.rules.collection import Reference
+from seldio.rules.package import Label, Meta, PackageFile
+from seldio.rules.package_meta import FILL_IN, RESULTS, results
+from seldio.text import listed, plural, printable
+
+#: What a field of a template is about, where its name does not say it.
+_TEMPLATE = f"""\
+# A meta file begun by seldio package. Replace every {FILL_IN}; write !!null where something does not apply.
+submission:
+  label: {{label}}
+  name: {FILL_IN}  # in the results table
+  abbreviation: {FILL_IN}  # the same in at most 10 characters
+  authors:  # in their order, a block for each
+    - lastname: {FILL_IN}
+      firstname: {FILL_IN}
+      email: {FILL_IN}
+      corresponding: true  # of exactly one of the authors
+      affiliation:
+        abbreviation: {{institute}}
+        institute: {FILL_IN}
+        department: {FILL_IN}
+        location: {FILL_IN}  # city, country
+system:
+  description:
+    input_format: {FILL_IN}  # Ambisonic, Microphone Array or both
+    input_sampling_rate: {FILL_IN}  # such as 24kHz
+    acoustic_features: {FILL_IN}  # one, or a list: [mel spectra, intensity vector]
+    data_augmentation: {FILL_IN}  # one, or a list
+    machine_learning_method: {FILL_IN}  # one, or a list; of an ensemble, all
+  complexity:
+    total_parameters: {FILL_IN}  # digits only; of an ensemble, all together
+  source_code: {FILL_IN}  # an address
+results:
+  development_dataset:
+    overall:  # {{origin}}
+"""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PackageLayout:
+    """What the challenge of a year takes; the fields are the keys of its record."""
+
+    year: int
+    format: str
+    profile: str
+    tracks: Sequence[str]
+    meta: str
+    output: str
+    report: str
+    results: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    clips: str = ""
+
+    @staticmethod
+    def of(year: int) -> PackageLayout:
+        """The layout of a year.
+
+        Raises:
+            UsageError: no record says it.
+        """
+        known = {record["package"]["year"]: record for record in plugins.datasets() if "package" in record}
+        if year not in known:
+            choices = ", ".join(map(str, sorted(known)))
+            raise UsageError(f"--year {year}: what a package of this year holds is not known; choose from {choices}")
+        if "place" in known[year]:
+            from seldio.schema.dataset_file import check
+
+            check(known[year])
+        return PackageLayout(**known[year]["package"])
+
+
+class ResultDifference(NamedTuple):
+    """A result in a meta file that is not what its score says."""
+
+    field: str
+    line: int
+    stated: str  # as it stands in the file
+    scored: str  # as ``seldio score`` prints it
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PackedSystem:
+    """What was packed of one system.
+
+    Args:
+        label: of the submission.
+        source: where its outputs are.
+        formats: of its outputs.
+        converted: whether they were in another format than that of the challenge.
+        files: outputs in the zip, empty ones included.
+        empty: clips without an output, which have an empty file.
+        losses: fields that were lost, as allowed, with what of them.
+        notes: what else there is to say.
+        meta: path of its meta file.
+        template: whether that was begun here.
+        scores: the results on the development set as ``seldio score`` prints them, by their names in a meta file.
+        differences: results in the meta file that are others.
+    """
+
+    label: str
+    source: str
+    formats: tuple[str, ...]
+    converted: bool
+    files: int
+    empty: tuple[str, ...]
+    losses: Mapping[str, str]
+    notes: tuple[str, ...]
+    meta: str
+    template: bool
+    scores: Mapping[str, str]
+    differences: tuple[ResultDifference, ...]
+
+    def lines(self) -> Iterator[str]:
+        """What was packed, for people."""
+        how = "converted" if self.converted else "byte for byte"
+        whole = self.files - len(self.empty)
+        yield f"{self.label}: {plural(whole, 'output')} of {self.source} ({' and '.join(self.formats)}, {how})"
+        if self.empty:
+            yield f"  {plural(len(self.empty), 'empty file')} for clips without one: {listed(self.empty, 20)}"
+        yield from (f"  lost as allowed: {field} ({what})" for field, what in self.losses.items())
+        yield from (f"  {note}" for note in self.notes)
+        if self.scores:
+            yield f"  on the development set: {', '.join(f'{name} {text}' for name, text in self.scores.items())}"
+        if self.template:
+            yield f"  no meta file: fill in {self.meta}, which was begun for it, and run the same command again"
+        for one in self.differences:
+            yield f"  {self.meta}:{one.line}: {one.field} is {one.stated}, but seldio score says {one.scored}"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
+class Packaged:
+    """What :func:`seldio.package` did.
+
+    Args:
+        path: of the zip.
+        year: of the challenge.
+        written: the files written: the zip, unless there are errors in it, and meta files that were begun.
+        systems: what was packed of each.
+        notes: what there is to say of all.
+        report: what ``seldio validate`` finds in the zip; of copied files with the path that they were copied from.
+    """
+
+    path: str
+    year: int
+    written: tuple[str, ...]
+    systems: tuple[PackedSystem, ...]
+    notes: tuple[str, ...]
+    report: Report
+
+    @property
+    def complete(self) -> bool:
+        """Whether the zip was written."""
+        return self.path in self.written
+
+    def __repr__(self) -> str:
+        what = "written" if self.complete else plural(self.report.count(Severity.ERROR), "error")
+        return f"<Packaged {self.path}: {plural(len(self.systems), 'system')} for {self.year}, {what}>"
+
+    def __str__(self) -> str:
+        return "\n".join(printable(line) for line in self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """What was done, for people; not what was found."""
+        for system in self.systems:
+            yield from system.lines()
+        yield from self.notes
+        errors = self.report.count(Severity.ERROR)
+        said = f", with {plural(errors, 'error')} (forced)" if errors else ""
+        yield f"{self.path} written{said}" if self.complete else f"{self.path} not written: {plural(errors, 'error')}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain values, for JSON."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        systems = [
+            dataclasses.asdict(one) | {"differences": [each._asdict() for each in one.differences]}
+            for one in self.systems
+        ]
+        return fields | {"systems": systems, "report": self.report.as_dict()}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Writing:
+    """How outputs are read and converted, see :func:`seldio.convert`."""
+
+    format: LabelFormat | None
+    allow_loss: Collection[str]
+    fill: Mapping[str, Any]
+    force: bool
+
+
+@dataclasses.dataclass
+class _Outputs:
+    """The outputs of a system: bytes and the path they were copied from, if they were, by clip."""
+
+    files: dict[str, tuple[bytes, str | None]] = dataclasses.field(default_factory=dict)
+    formats: tuple[str, ...] = ()
+    converted: bool = False
+    losses: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def add(self, clip: str, data: bytes, origin: str | None, place: str) -> None:
+        """Take in the output of a clip."""
+        clip = posixpath.basename(clip)
+        if clip in self.files:
+            raise UsageError(f"{printable(place)} has two outputs for {printable(clip)}: pack one folder at a time")
+        self.files[clip] = data, origin
+
+
+def package_systems(
+    outputs: Sequence[str], out: str, layout: PackageLayout, labels: Sequence[str], *,
+    reference: str | None, metas: Sequence[str], scores: Sequence[ScoreReport], technical_report: str | None,
+    writing: Writing, also: Sequence[str] = (),
+) -> Packaged:  # fmt: skip
+    """Pack *outputs* as the systems *labels*; the arguments and exceptions are those of :func:`seldio.package`.
+
+    Args:
+        scores: of each system on the development set; none where they are not known.
+        also: what else is read, which the zip does not take the place of.
+    """
+    _see_labels(labels, layout)
+    _see_free(out, outputs, (*metas, *also, *([technical_report] if technical_report else [])))
+    expected = load(reference) if reference is not None else None
+    if expected is not None and not isinstance(expected, Reference):
+        raise UsageError(f"--reference {reference}: these are questions; the clips of the evaluation set are meant")
+    members: dict[str, tuple[bytes, str | None]] = {}
+    systems, begun = [], {}
+    for number, (place, label) in enumerate(zip(outputs, labels, strict=True)):
+        read = _outputs(place, get(layout.format), writing)
+        empty, notes = _empty(read, expected)
+        read.files |= dict.fromkeys(empty, (b"", None))
+        members |= {layout.output.format(label=label, clip=clip): one for clip, one in read.files.items()}
+        shown = _shown(scores[number], layout) if scores else {}
+        meta = metas[number] if metas else str(Path(out).parent / f"{label}.meta.yaml")
+        template = not metas and not Path(meta).exists()
+        if template:
+            begun[meta] = data = _template(label, layout, shown, scores[number] if scores else None)
+        else:
+            data = _content(meta)
+        members[layout.meta.format(label=label)] = data, meta
+        systems.append(PackedSystem(
+            label=label, source=place, formats=read.formats, converted=read.converted, files=len(read.files),
+            empty=empty, losses=read.losses, notes=(*read.notes, *notes), meta=meta, template=template, scores=shown,
+            differences=() if template or not scores else _differences(meta, data, scores[number], layout),
+        ))  # fmt: skip
+    if technical_report is not None:
+        name = layout.report.format(name=Path(technical_report).name)
+        members[name] = _content(technical_report), technical_report
+    whole = zipped({name: data for name, (data, _) in members.items()})
+    origins = {f"{out}!/{name}": origin for name, (_, origin) in members.items() if origin is not None}
+    report = _checked(whole, out, expected, get(layout.format).name if writing.format else None, origins)
+    for path, data in begun.items():
+        write_bytes(path, data)
+    if written := writing.force or not report.reaches(Severity.ERROR):
+        write_bytes(out, whole)
+    return Packaged(
+        path=out, year=layout.year, written=(*begun, *([out] if written else [])), systems=tuple(systems),
+        notes=() if expected is not None else (_unknown_clips(layout),), report=report,
+    )  # fmt: skip
+
+
+def _see_labels(labels: Sequence[str], layout: PackageLayout) -> None:
+    """See that labels can be names of folders, and are of the year.
+
+    Raises:
+        UsageError: one is not.
+    """
+    for number, label in enumerate(labels):
+        parts = Label.parse(label)
+        if parts is None:
+            form = f"[last name]_[institute]_{layout.tracks[0]}_[1-4]"
+            raise UsageError(f"--label {printable(label)}: a label is {form}, such as Politis_TAU_{layout.tracks[0]}_1")
+        if parts.track not in layout.tracks:
+            choices = ", ".join(layout.tracks)
+            raise UsageError(
+                f"--label {printable(label)}: unknown track {parts.track} of {layout.year}; choose from {choices}"
+            )
+        if label in labels[:number]:
+            raise UsageError(f"--label {printable(label)} was given twice; each system has its own")
+
+
+def _see_free(out: str, outputs: Sequence[str], others: Sequence[str]) -> None:
+    """See that the zip is called so, takes the place of nothing that is read, and does not lie among outputs."""
+    if not is_zip(out):
+        raise UsageError(f"-o {printable(out)}: the challenge takes a zip; choose a name that ends in .zip")
+    place = Path(out).resolve()
+    for one in (*outputs, *others):
+        if place == Path(one).resolve() or (one in outputs and Path(one).resolve() in place.parents):
+            raise UsageError(f"-o {printable(out)}: {printable(one)} is read; choose another place")
+
+
+def _content(path: str) -> bytes:
+    with open_source(path, raise_errors) as source:
+        if not source.single:
+            raise UsageError(f"{printable(path)} is not a single file")
+        return source.entries[0].read()
+
+
+def _outputs(place: str, target: LabelFormat, writing: Writing) -> _Outputs:
+    """The outputs of a system in the format of the challenge."""
+    findings: list[Finding] = []
+    with open_source(place, strict(findings)) as source:
+        parts = label_parts(source, writing.format, strict(findings))
+        if parts and all(part.format is not None and part.format.name == target.name for part in parts):
+            read = _Outputs(formats=(target.name,))
+            files = [file for part in parts for file in part.files]
+            for file in files:
+                read.add(file.clip, file.entry.read(), file.entry.path, place)
+            left = sorted({entry.name for entry in source} - {file.entry.name for file in files})
+            read.notes = (f"{plural(len(left), 'other file')} left out: {listed(left, 3)}",) if left else ()
+            return read
+        with tempfile.TemporaryDirectory(prefix="seldio-package-") as folder:
+            done = convert_source(
+                source, f"{folder}{os.sep}", target, format=writing.format, allow_loss=writing.allow_loss,
+                fill=writing.fill, force=writing.force,
+            )  # fmt: skip
+            formats = tuple(dict.fromkeys(done.formats))
+            read = _Outputs(formats=formats, converted=True, losses=done.losses, notes=done.notes)
+            for path in done.written:
+                read.add(plain_stem(path), Path(path).read_bytes(), None, place)
+            return read
+
+
+def _empty(read: _Outputs, expected: Reference | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The clips that get an empty file, and what is to be said of others."""
+    if expected is None:
+        return (), ()
+    wanted = {posixpath.basename(clip) for clip in expected.clips}
+    if foreign := sorted(read.files.keys() - wanted):  # with names that are off, all clips would get one
+        clips = "1 clip that is" if len(foreign) == 1 else f"{len(foreign):,} clips that are"
+        return (), (f"no empty files were added: {clips} not in the reference ({listed(foreign, 3)})",)
+    return tuple(sorted(wanted - read.files.keys())), ()
+
+
+def _unknown_clips(layout: PackageLayout) -> str:
+    known = f", such as --reference {layout.clips}" if layout.clips else ""
+    return f"whether clips are missing is not known without --reference, the clips of the evaluation set{known}"
+
+
+# --- meta files -------------------------------------------------------------------------------------------------------
+
+
+def _scored(report: ScoreReport, layout: PackageLayout) -> dict[str, tuple[Column, Cell]]:
+    """The scores of a system by their names in a meta file, or where these are not known, by their own."""
+    columns = {column.name: column for column in report.tables[0].columns if column.name in report.overall}
+    names = layout.results or {column.named: name for name, column in columns.items() if column.better}
+    return {name: (columns[score], report.overall[score]) for name, score in names.items()}
+
+
+def _shown(report: ScoreReport, layout: PackageLayout) -> dict[str, str]:
+    return {name: column.shown(cell) for name, (column, cell) in _scored(report, layout).items()}
+
+
+def _template(label: str, layout: PackageLayout, shown: Mapping[str, str], score: ScoreReport | None) -> bytes:
+    """A meta file with what is known, and a mark wherever somebody has to write something."""
+    parts = Label.parse(label)
+    assert parts is not None, "labels are checked before anything is read"
+    origin = "on the development set; F_20 and LR_CD in percent, LE_CD in degrees"
+    if layout.results and score is not None:
+        origin = f"by seldio score --profile {layout.profile}, over {score.over}"
+    text = _TEMPLATE.format(label=label, institute=parts.institute, origin=origin)
+    for name in layout.results or RESULTS:
+        value = shown.get(name, FILL_IN) if layout.results else FILL_IN
+        text += f"      {name}: {'!!null' if value in ('', 'n/a') else value}\n"
+    return text.encode()
+
+
+def _entry(path: str, data: bytes) -> Entry:
+    return Entry(path, Path(path).name, len(data), len(data), None, partial(io.BytesIO, data))
+
+
+def _differences(path: str, data: bytes, report: ScoreReport, layout: PackageLayout) -> tuple[ResultDifference, ...]:
+    """The results in a meta file that are not what is scored, at the digits that it has."""
+    if not layout.results:
+        return ()
+    meta = Meta(PackageFile(path, _entry(path, data)))
+    scored = _scored(report, layout)
+    found = []
+    for pointer, value, _ in results(meta):
+        column, cell = scored.get(str(pointer[-1]), (None, None))
+        if column is None or not isinstance(cell, int | float):
+            continue
+        place = meta.place(pointer)
+        own = cell * 100 if column.unit == "%" else cell
+        if math.isnan(own) or abs(value - own) > _half_a_digit(place["value"]):
+            found.append(ResultDifference(str(pointer[-1]), place["line"], place["value"], column.shown(cell)))
+    return tuple(found)
+
+
+def _half_a_digit(number: str) -> float:
+    """Half of the last digit of a number: 0.05 for ``19.0``."""
+    try:
+        exponent = Decimal(number).as_tuple().exponent
+    except InvalidOperation:
+        exponent = 0
+    return 0.5 * 10.0 ** (exponent if isinstance(exponent, int) else 0) + 1e-9
+
+
+# --- the zip ----------------------------------------------------------------------------------------------------------
+
+
+def _checked(
+    whole: bytes, out: str, expected: Reference | None, format: str | None, origins: Mapping[str, str]
+) -> Report:
+    """What is wrong with the zip; of copied files with the path that they were copied from."""
+    found: list[Finding] = []
+    with open_packed(_entry(out, whole), "file", Memory(whole), found.append, DEFAULTS) as source:
+        report = examine(source, format=format, reference=expected, rows=False).report
+    there = Report(files=report.files)
+    there.add(dataclasses.replace(one, path=origins.get(one.path, one.path)) for one in (*found, *report.findings))
+    return there
