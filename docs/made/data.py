@@ -40,7 +40,7 @@ def schema_files() -> dict[str, str]:
 def _events() -> str:
     lines = [
         (
-            "One row for each active source in each label frame: all layouts of labels are read into this table, and "
+            "One row for each active source in each label frame: all formats of labels are read into this table, and "
             "all are written from it. A table has the columns that its files carry. `seldio.read` returns it, and "
             "`seldio schema event` prints the JSON Schema of a row."
         ),

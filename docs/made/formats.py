@@ -74,8 +74,8 @@ def pages() -> Iterator[tuple[str, str]]:
 def _index() -> str:
     lines = [
         (
-            f"The {len(LABEL_FORMATS)} layouts of labels and the {len(ITEM_FORMATS)} layouts of questions and "
-            "predictions that seldio reads and writes. The layout of a file is detected from its content; "
+            f"The {len(LABEL_FORMATS)} formats of labels and the {len(ITEM_FORMATS)} formats of questions and "
+            "predictions that seldio reads and writes. The format of a file is detected from its content; "
             "`--format NAME` names it where the content could be several. `seldio formats NAME` prints the page of one."
         ),
         "",
@@ -169,7 +169,7 @@ def _shown(path: Path) -> list[str]:
 
 
 def _detected(path: Path) -> list[str]:
-    """What tells the layout of an example."""
+    """What tells the format of an example."""
     try:
         described = describe(path)
     except SeldioError:

@@ -209,7 +209,7 @@ def _profiles() -> str:
         lines += table(("score", "what"), [(column.title, column.meaning) for column in label.columns])
         lines += [f"Averages: {', '.join(label.averages)}.", ""]
         if label.misread:
-            lines += ["What the program makes of other layouts, which seldio scores for what they are:", ""]
+            lines += ["What the program makes of other formats, which seldio scores for what they are:", ""]
             lines += [f"- `{layout}`: {cell(text)}." for layout, text in label.misread.items()] + [""]
     lines += ["## Energy maps", ""]
     for maps in IMAGING_PROFILES:
