@@ -299,7 +299,7 @@ def test_classes_that_the_target_does_not_have_are_named() -> None:
     with pytest.raises(LossError) as caught:
         convert(given, get("starss23"), get("dcase2020-output"))
     assert caught.value.losses["class_id"] == (
-        '"Music" (1 row) not among the 14 classes of tau-nigens-2020 (dcase2022-output is the same layout with the '
+        '"Music" (1 row) not among the 14 classes of tau-nigens-2020 (dcase2022-output is the same format with the '
         "classes of starss); their rows are left out"
     )
     converted = convert(given, get("starss23"), get("dcase2020-output"), allow_loss=["all"])
@@ -466,7 +466,7 @@ def test_what_is_missing_is_asked_for() -> None:
         convert(given, get("starss22"), get("dcase2025"))
     assert str(caught.value) == (
         "dcase2025 needs distance (the table has none); onscreen (the table has none). "
-        'To set one value for all, use fill={"distance": METRES, "onscreen": 0} (metres, whatever the layout uses)'
+        'To set one value for all, use fill={"distance": METRES, "onscreen": 0} (metres, whatever the format uses)'
     )
     filled = convert(
         given, get("starss22"), get("dcase2025"), allow_loss=["all"], fill={"distance": "0.5", "onscreen": 1}
@@ -759,7 +759,7 @@ def test_a_layout_that_cannot_be_told_is_asked_for(tmp_path: Path) -> None:
     assert "this may be " in str(caught.value)
     assert "choose one with format=. " in str(caught.value)
     (tmp_path / "b.csv").write_bytes(b"1,2\n")
-    with pytest.raises(UnknownFormat, match="no known layout: rows of 2 columns"):
+    with pytest.raises(UnknownFormat, match="no known format: rows of 2 columns"):
         convert_source(tmp_path / "b.csv", tmp_path / "out.csv", "dcase2026")
 
 
@@ -770,7 +770,7 @@ def test_several_layouts(labels: Path, tmp_path: Path) -> None:
     result = convert_source(labels, tmp_path / "out", "dcase2024-submission", allow_loss=["all"])
     assert (tmp_path / "out/outputs/mix001.csv").read_bytes().startswith(b"0,1,45,8,150\n")
     assert result.formats == ("starss23", "dcase2024-output")
-    with pytest.raises(UsageError, match="several layouts, but a Parquet table has one: convert them separately"):
+    with pytest.raises(UsageError, match="several formats, but a Parquet table has one: convert them separately"):
         convert_source(labels, tmp_path / "x.parquet", "parquet")
 
 

@@ -236,7 +236,7 @@ def test_files_of_two_layouts_are_one_finding(tmp_path: Path) -> None:
         tail = ",150" if number % 2 else ""
         (tmp_path / f"{clip}.csv").write_text("".join(f"{n},{n % 13},{9 * n - 170},{n}{tail}\n" for n in range(40)))
     (message,) = [finding.message for finding in seldio.validate(tmp_path) if finding.code == "SUB108"]
-    assert message.startswith("4 files are in layout ")
+    assert message.startswith("4 files are in format ")
 
 
 def test_a_finer_grid_without_a_reference_is_one_finding(labels: Path) -> None:
@@ -426,7 +426,7 @@ def test_files_that_are_there_and_not_read_are_not_called_missing(labels: Path) 
         rows = [[*row, "5.5", str(int(row[0]) % 7), "7"] for row in lines]
         (strange / f"{clip}.csv").write_text("".join(",".join(row) + "\n" for row in rows))
     (found,) = (one.message for one in seldio.validate(strange, reference=labels) if one.code == "SUB101")
-    assert found.startswith("8 files are there, but are not read as labels: no known layout: rows of 9 columns")
+    assert found.startswith("8 files are there, but are not read as labels: no known format: rows of 9 columns")
 
 
 @pytest.mark.parametrize("cell", ["'37", "“78”", "12deg"])

@@ -144,7 +144,7 @@ REPAIRS = {
     "quotes and white space": ("starss22", False, b'"7","1",0,-50,30 \n8\t,1,0,-49,30\n', b"7,1,0,-50,30\n8,1,0,-49,30\n"),
     "only what is reported": ("starss22", False, b"24.0, 1,0,-50,30\r\n25,01,0,-49.,+30\r\n", b"24, 1,0,-50,30\n25,01,0,-49.,30\n"),
     "a header that is missing": ("dcase2025", False, b"0,1,0,-50,120,1", b"frame,class,source,azimuth,distance,onscreen\n0,1,0,-50,120,1"),
-    "the layout's own line ends": ("so-dataset", False, b"0,18,1,-103.490,-15.780,-1\n\r\n1,18,1,-103.490,-15.780,-1\r\n", b"0,18,1,-103.490,-15.780,-1\r\n1,18,1,-103.490,-15.780,-1\r\n"),
+    "the format's own line ends": ("so-dataset", False, b"0,18,1,-103.490,-15.780,-1\n\r\n1,18,1,-103.490,-15.780,-1\r\n", b"0,18,1,-103.490,-15.780,-1\r\n1,18,1,-103.490,-15.780,-1\r\n"),
     "a torn row, kept": ("starss22", False, b"0,1,0,-50,+30\n1,1,0", b"0,1,0,-50,30\n1,1,0"),
     "a torn row, and guesses": ("starss22", True, b"0,1,0,-50,+30\n1,1,0", b"0,1,0,-50,30\n1,1,0"),
     "decimals stay": ("starss22", True, b"0,1,0,-50.4,30\n0,1,0,-50,30.2\n", b"0,1,0,-50.4,30\n0,1,0,-50,30.2\n"),

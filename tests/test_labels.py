@@ -476,7 +476,7 @@ def test_class_names(name: str, expected: str | None) -> None:
         ("dcase2023-submission", "{},1,0,-120,-7\n", "LAB309", "starss22"),
         ("dcase2024-submission", "{},1,-120,-7\n", "LAB310", "dcase2023-submission"),
         ("starss22", "{},1,-120,-7\n", "SYN121", "dcase2023-submission"),
-        ("starss22", "{},2,3\n", "SYN121", "no known layout"),
+        ("starss22", "{},2,3\n", "SYN121", "no known format"),
     ],
 )  # fmt: skip
 def test_a_file_of_another_width_is_one_finding(given_as: str, row: str, code: str, named: str) -> None:

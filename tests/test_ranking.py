@@ -200,7 +200,7 @@ def test_columns_by_name(tmp_path: Path) -> None:
     [
         ("", "empty"),
         ("system,F\nx,none\n", "no column with numbers"),
-        ("name,F\nx,1\n", "not the header of this layout|lacks system"),
+        ("name,F\nx,1\n", "not the header of this format|lacks system"),
         ("system,F\n,1\n", "row 1: missing system name"),
         ("system,F\nx,1\nx,2\n", "two scores have the name x"),
         ("{}", "not a score report"),
@@ -209,10 +209,10 @@ def test_columns_by_name(tmp_path: Path) -> None:
         ("[1]", "record 1"),
         ("[", r"scores\.csv:1"),
         ("system,F\rx,", "row|line|cell"),
-        ("sys\rtem,F\nx,1\n", "not the header of this layout|lacks system"),
+        ("sys\rtem,F\nx,1\n", "not the header of this format|lacks system"),
         ("system," + "F" * 200_000 + "\nx,\n", "no column with numbers"),
-        ("x" * 200_000, "not the header of this layout"),
-        ('"system\r",F\nx,1\n', "not the header of this layout|lacks system"),
+        ("x" * 200_000, "not the header of this format"),
+        ('"system\r",F\nx,1\n', "not the header of this format|lacks system"),
     ],
 )
 def test_bad_files(tmp_path: Path, text: str, message: str) -> None:

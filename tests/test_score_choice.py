@@ -61,20 +61,20 @@ def test_predictions_are_outputs_of_the_year_of_the_profile(
 ) -> None:
     report = scored(tmp_path, prediction, reference, profile)
     assert report.overall["F"] == pytest.approx(1)
-    found = notice(report, "layout-chosen")
+    found = notice(report, "format-chosen")
     assert found is not None
     assert found.text.startswith(f"the prediction is read as {read}; the content also fits ")
     assert instead in found.text
     assert "use --format " in found.text
     same = score_labels(tmp_path / "pred", tmp_path / "ref", SeldOptions(profile, "micro"), format=read)
     assert same.overall == report.overall
-    assert notice(same, "layout-chosen") is None
+    assert notice(same, "format-chosen") is None
 
 
 def test_the_reference_is_labels(tmp_path: Path) -> None:
     reference = "".join(f"{frame},1,0,0,0,0\n" for frame in range(25))
     report = scored(tmp_path, "".join(f"{f},1,0,1.0,0.0,0.0,0.5\n" for f in range(25)), reference)
-    found = notice(report, "layout-chosen")
+    found = notice(report, "format-chosen")
     assert found is not None
     assert found.text.startswith("the reference is read as starss23; the content also fits")
     assert "use --reference-format " in found.text
@@ -85,7 +85,7 @@ def test_the_reference_is_labels(tmp_path: Path) -> None:
 def test_a_layout_that_the_content_tells_needs_no_word(tmp_path: Path) -> None:
     good = "".join(f"{f},1,0,0.9,0.1,0.2,0\n" for f in range(25))
     for prediction in (good, STARSS23, "".join(f"{f},1,10,5,150\n" for f in range(25))):
-        assert notice(scored(tmp_path, prediction, STARSS23), "layout-chosen") is None
+        assert notice(scored(tmp_path, prediction, STARSS23), "format-chosen") is None
 
 
 def test_outputs_of_2019_stay_what_they_are(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_outputs_of_2019_stay_what_they_are(tmp_path: Path) -> None:
     label = "sound_event_recording,start_time,end_time,ele,azi,dist\nspeech,0.0,2.0,10,-30,1\ncough,1.0,2.0,0,150,2\n"
     output = "".join(f"{frame},0,{azimuth},0\n" for frame in range(100) for azimuth in (-30, 150))
     report = scored(tmp_path, output, label)
-    found = notice(report, "layout-chosen")
+    found = notice(report, "format-chosen")
     assert found is None or "read as dcase2019-output" in found.text
     misread = notice(report, "misread")
     assert misread is not None

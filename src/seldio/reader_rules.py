@@ -83,7 +83,7 @@ _ROWS = (
     Rule("SYN136", "not-a-flag", ERROR),
     Rule("SYN137", "plus-sign", WARNING, "safe"),
     Rule("SYN138", "typeset-number", ERROR, "safe"),
-    # csv: columns that are none of the layout, or not in their place
+    # csv: columns that are none of the format, or not in their place
     Rule("SYN145", "confidence-column", ERROR, "unsafe"),
     Rule("SYN146", "surplus-column", ERROR),
     Rule("SYN147", "exchanged-columns", ERROR),
@@ -120,9 +120,9 @@ _ROWS = (
     Rule("SYN508", "several-recordings", ERROR),
     Rule("SYN509", "poses-do-not-fit", ERROR),
     # what a file as a whole seems to be
-    Rule("SYN901", "unknown-layout", ERROR),
-    Rule("SYN902", "uncertain-layout", INFO),
-    Rule("SYN903", "ambiguous-layout", ERROR),
+    Rule("SYN901", "unknown-format", ERROR),
+    Rule("SYN902", "uncertain-format", INFO),
+    Rule("SYN903", "ambiguous-format", ERROR),
 )
 
 #: Each record by its code. What is wrong with JSON is there with line and column: MERA needs not say it as well.

@@ -226,7 +226,7 @@ class Labels:
 
     @property
     def widest(self) -> int:
-        """The largest azimuth of the layout, in degrees."""
+        """The largest azimuth of the format, in degrees."""
         return 90 if self.dialect is not None and self.dialect.folded else 180
 
     @cached_property

@@ -106,7 +106,7 @@ def elevation_range(labels: Labels) -> Marked:
 
 @row_rule(
     "LAB105", ERROR, field="distance", needs="distance", message="distance {text} ({distance:g} m) is impossible",
-    hint="distances are 0 to 100 m, in the unit of the layout",
+    hint="distances are 0 to 100 m, in the unit of the format",
 )  # fmt: skip
 def distance_range(labels: Labels) -> Marked:
     """Distance below 0 or above 100 m."""

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 #: Fewer rows than this prove nothing about a file as a whole.
 ENOUGH = 10
-#: Points by which the content must contradict the layout that the user chose.
+#: Points by which the content must contradict the format that the user chose.
 CONTRADICTED = 4.0
-#: The columns whose values show that a layout is wrong.
+#: The columns whose values show that a format is wrong.
 _STRAYS = ("source", "elevation", "distance", "x")
 #: No vector of real outputs is longer.
 LONGEST_VECTOR = 1.65
@@ -58,18 +58,18 @@ def label_as_submission(files: Profile, found: Found) -> Iterator[Finding]:
 
 
 @rule("LAB312", ERROR)
-def another_layout(files: Profile, found: Found) -> Iterator[Finding]:
-    """Layout that does not fit, although another one with as many columns does."""
+def another_format(files: Profile, found: Found) -> Iterator[Finding]:
+    """Format that does not fit, although another one with as many columns does."""
     best = _contradicted(files)
     if best is not None and not (files.format.role == "submission" and best.format.role == "label"):
         yield _instead(files, found, best, f"this is not a {files.format.name} file")
 
 
 def _contradicted(files: Profile) -> Candidate | None:
-    """The layout that the content suggests, where it contradicts the one that the user chose."""
+    """The format that the content suggests, where it contradicts the one that the user chose."""
     if not files.named or files.dialect is None:
         return None
-    # many impossible values in a column; a few wrong ones do not make it a different layout
+    # many impossible values in a column; a few wrong ones do not make it a different format
     if all(files.number(f"{name}.strays").sum() < max(3, files.total // 20) for name in _STRAYS):
         return None
     detection = detect(files.texts())
@@ -268,7 +268,7 @@ def no_angles(files: Profile, found: Found) -> Iterator[Finding]:
         files.explain(files.every, "azimuth", "elevation")
         yield found(0, 0, "azimuth", f"azimuths are whole numbers from {low:g} to {high:g} in all "
                     f"{plural(files.total, 'row')}: these seem to be sources or tracks, and the azimuths missing",
-                    "write all columns of the layout")  # fmt: skip
+                    "write all columns of the format")  # fmt: skip
     low, high = files.low("elevation").min(), files.high("elevation").max()
     if not whole or low < 0 or high > 15:
         return
@@ -276,7 +276,7 @@ def no_angles(files: Profile, found: Found) -> Iterator[Finding]:
         files.explain(files.every, "azimuth", "elevation")
         yield found(0, 0, "elevation", f"elevations are decimals from {low:g} to {high:g}, and azimuths whole "
                     "numbers: these seem to be distances in metres, and an angle missing",
-                    "write all columns of the layout")  # fmt: skip
+                    "write all columns of the format")  # fmt: skip
 
 
 @rule("LAB327", ERROR, needs="frame class_id")

@@ -69,10 +69,10 @@ class FileNumbers:
 
 
 class Profile:
-    """The label files of one layout in a whole dataset, as the rules for misreadings see them.
+    """The label files of one format in a whole dataset, as the rules for misreadings see them.
 
     Args:
-        format: the layout.
+        format: of the files.
         named: whether the user chose it.
         numbers: of the files that have rows.
         clips: of these files.
@@ -96,7 +96,7 @@ class Profile:
         self.rows: Ints = numbers.columns["rows"]
         #: the columns of the rows; none if there is no row
         self.fields = frozenset(numbers.fields if len(self.rows) else ())
-        #: set if the files are in a different layout altogether: all other rules are skipped then
+        #: set if the files are in a different format altogether: all other rules are skipped then
         self.foreign = False
         self._explained: dict[str, Bools] = {}
 
@@ -316,7 +316,7 @@ def _distances(labels: Labels) -> dict[str, Values]:
 
 
 def millimetre_bounds(metre: int) -> tuple[float, float]:
-    """The range, in metres, of the median distance if millimetres were read in the unit of a layout."""
+    """The range, in metres, of the median distance if millimetres were read in the unit of a format."""
     return (10 if metre == 100 else 800), 20_000 / metre
 
 

@@ -152,7 +152,7 @@ def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
 
 @rule("SUB108", ERROR)
 def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Files in different layouts in one submission."""
+    """Files in different formats in one submission."""
     if not collection.submitted:
         return
     folders: dict[str, dict[str, list[str]]] = {}
@@ -166,8 +166,8 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
             few = len(paths) <= SINGLY
             this = "this file is" if few else f"{plural(len(paths), 'file')} are"
             for path in paths if few else paths[:1]:
-                message = f"{this} in layout {name}, {others} of the submission in {usual}"
-                yield found(path, message, "write all files in one layout")
+                message = f"{this} in format {name}, {others} of the submission in {usual}"
+                yield found(path, message, "write all files in one format")
 
 
 @rule("SUB109", ERROR)
