@@ -5,7 +5,7 @@ predictions of a format, a recording, a video, a table of words, what is read wi
 evidence, and with what speaks against it. What a verb does::
 
     with open_source(path, sink) as source:
-        found = Catalogue(source, format, sink).parts()          # findings on layouts; nothing is read as rows yet
+        found = Catalogue(source, format, sink).parts()          # findings on formats; nothing is read as rows yet
         for part, partial in zip(found, each(work, found, size=attrgetter("size"), key=attrgetter("stamp"))):
             total += partial                                     # work(part) calls part.labels(sink), part.items(sink)
 """
@@ -69,11 +69,11 @@ class Catalogue:
     Args:
         source: a single file is always taken for labels, questions or predictions; of many, those that are called like
             one, and JSON only if it begins like one.
-        format: the layout of all files; found from their content if not given.
-        sink: takes what is found about layouts, and about files that cannot be opened. What is wrong inside of a file
+        format: the format of all files; found from their content if not given.
+        sink: takes what is found about formats, and about files that cannot be opened. What is wrong inside of a file
             is found when it is read.
         without: a folder on disk that is left out.
-        wanted: what decides between layouts that the content leaves.
+        wanted: what decides between formats that the content leaves.
         contents: what to take instead of the files on disk, by shown path.
         labels: whether files of labels are wanted as well as those of questions and predictions.
         lent: what is said of itself by the dataset that the files are compared with; it counts where none of the
@@ -100,20 +100,20 @@ class Catalogue:
         self.own = own = own_datasets(source, take) or (lent and lent.lent())
         self._look = _look_at(candidates(source, chosen, without, labels), source, chosen, contents, take, own)
         groups, self.lists = _labels_by_layout(self._look, chosen, wanted, take, own) if labels else ([], [])
-        #: One part for each layout of labels, and one for what cannot be read.
+        #: One part for each format of labels, and one for what cannot be read.
         self.labels = _with_files_beside(groups, source)
-        #: One part for each layout of questions and of predictions.
+        #: One part for each format of questions and of predictions.
         self.questions = [
             Part(tuple(NamedEntry(entry, entry.name, "") for entry in entries), name, named=chosen is not None)
             for name, entries in self._look.questions.items()
         ]
 
     def parts(self, *, size: int | None = None, by_clip: bool = False, whole: bool = False) -> list[Part]:
-        """What is worked on: what cannot be read, then labels by layout, then questions and predictions by layout.
+        """What is worked on: what cannot be read, then labels by format, then questions and predictions by format.
 
         Args:
             size: bytes of a part, 8 MiB if not given.
-            by_clip: whether the label files of a layout are in the order of their clips, whatever folders they are in.
+            by_clip: whether the label files of a format are in the order of their clips, whatever folders they are in.
             whole: whether large files of questions are not split; tables of labels are where they are larger than
                 *size*.
         """
@@ -296,7 +296,7 @@ def evidence(found: Sequence[Part]) -> Iterator[TextFile]:
 def _labels_by_layout(
     found: _FileEvidence, chosen: Format | None, wanted: Wanted | None, sink: Sink, own: OwnDatasets | None = None
 ) -> tuple[list[Part], list[Entry]]:
-    """One part for each layout, and one for what cannot be read; and the tables of words, which are passed over."""
+    """One part for each format, and one for what cannot be read; and the tables of words, which are passed over."""
     entries = {file.path: entry for entry, file in found.labels}
     clips = dict(zip(entries, clip_names([file.name for _, file in found.labels]), strict=True))
 

@@ -40,7 +40,7 @@ _BY_NAME: Mapping[Kind, tuple[str, Certainty]] = {
     "video": ("its name", "likely"),
     "description": ("says what the dataset is", "sure"),
 }
-#: Findings that say that several layouts fit, or none.
+#: Findings that say that several formats fit, or none.
 _DOUBTS: Mapping[str, Certainty] = {
     "SYN902": "likely",
     "SYN901": "undecided",
@@ -59,7 +59,7 @@ class FileGroup:
     certainty: Certainty
     doubt: str  # what speaks against it, in a sentence; empty where nothing does
     files: tuple[Entry, ...]  # sorted by name
-    like: tuple[str, ...] = ()  # layouts of labels that files of no use look like
+    like: tuple[str, ...] = ()  # formats of labels that files of no use look like
     clips: tuple[str, ...] | None = None  # the clip of each label file; None where their rows say which clips there are
 
 

@@ -26,7 +26,7 @@ _SUFFIX = 12
 
 
 def leftovers(entries: Iterable[Entry]) -> Iterator[tuple[str, tuple[str, ...], list[Entry]]]:
-    """What files are called, in words, and the layouts of labels that they look like, with the files."""
+    """What files are called, in words, and the formats of labels that they look like, with the files."""
     kinds: dict[tuple[str, bool], list[Entry]] = {}
     for entry in entries:
         suffix = written_suffix(entry.name)
@@ -37,7 +37,7 @@ def leftovers(entries: Iterable[Entry]) -> Iterator[tuple[str, tuple[str, ...], 
 
 
 def _layouts(entries: Sequence[Entry]) -> list[str]:
-    """The layouts of labels that some files look like; empty where they do not look like any."""
+    """The formats of labels that some files look like; empty where they do not look like any."""
     texts = [file for entry in entries[:_SAMPLE] if (file := _text(entry)) is not None]
     found = files_by_layout(usable(texts, lambda _: None), lambda _: None).layouts
     return [format.name for format, _, _ in found] or ["rows of numbers"] * bool(texts)

@@ -1,4 +1,4 @@
-"""What the files of a source are: labels of which layout, questions or predictions, or none of these; and reading them.
+"""What the files of a source are: labels of which format, questions or predictions, or none of these; and reading them.
 
 Every verb begins here: a file that begins or is called like JSON of labels, Parquet, questions or predictions is
 recognised by that; tables of labels are grouped, and each group is distinguished by what is in its rows (``detect``).
@@ -37,7 +37,7 @@ PARQUET_SUFFIX = ".parquet"
 
 @dataclasses.dataclass(frozen=True)
 class Recognised:
-    """A group of files of one layout, read."""
+    """A group of files of one format, read."""
 
     reading: LabelReading  # their rows
     named: bool  # whether the user named the format
@@ -62,7 +62,7 @@ def suffixes() -> tuple[str, ...]:
 
 
 def read_files(files: Sequence[TextFile], sink: Sink, format: LabelFormat | None = None) -> list[Recognised]:
-    """Read *files*, each under its right layout; what is wrong, and what stays ambiguous, goes to *sink*.
+    """Read *files*, each under its right format; what is wrong, and what stays ambiguous, goes to *sink*.
 
     Files of one folder with the same number of columns, header and kind of numbers are looked at
     together. A group that the evidence does not decide is read like the rest of its folder, or like
@@ -101,20 +101,20 @@ def usable(files: Iterable[TextFile], sink: Sink) -> list[TextFile]:
 class ByLayout(NamedTuple):
     """What label files are."""
 
-    layouts: list[tuple[LabelFormat, list[TextFile], str]]  # the files of each layout, with the evidence for it
+    layouts: list[tuple[LabelFormat, list[TextFile], str]]  # the files of each format, with the evidence for it
     lists: list[TextFile]  # tables of words, which are passed over
 
 
 def files_by_layout(
     files: Sequence[TextFile], sink: Sink, wanted: Wanted | None = None, *, others: bool = False
 ) -> ByLayout:
-    """Usable *files* by their layouts, each layout with its evidence; nothing is read but what they hold.
+    """Usable *files* by their formats, each format with its evidence; nothing is read but what they hold.
 
     Each Parquet table is taken by itself, as it holds many clips.
 
-    Files whose layout the evidence does not decide are findings and left out. Tables of words are passed over where
+    Files whose format the evidence does not decide are findings and left out. Tables of words are passed over where
     there is anything else, be it elsewhere (*others*). Where it is known what the files are *wanted* for, that
-    decides between layouts that the evidence leaves, which is a finding as well.
+    decides between formats that the evidence leaves, which is a finding as well.
     """
     groups = _groups(files)
     found = {key: None if by_content(group[0]) else _detected(group) for key, group in groups.items()}
@@ -223,7 +223,7 @@ def _choice(
         fits = any(candidate.format == detection.format for candidate in own.candidates)
         if own.empty or fits or (other[0] == key[0] and len(groups[other]) > len(groups[key])):
             return detection.format, f"like {groups[other][0].path}"
-    # files without a single row mean the same in every layout
+    # files without a single row mean the same in every format
     return (DIALECTS[0], "") if own.empty else (None, "")
 
 
@@ -307,12 +307,12 @@ def _foreign_json(file: TextFile, sink: Sink) -> bool:
             sink(finding)
         return True
     value = documents[0].value if documents and documents[0] is not None else None
-    message = f"no known layout: {_content(value, bool(documents), lines)}"
+    message = f"no known format: {_content(value, bool(documents), lines)}"
     sink(READER_RULES["SYN901"].at(file.path, message, _LAYOUTS, 1))
     return True
 
 
-_LAYOUTS = "seldio formats lists the layouts; --format NAME reads the file as one of them"
+_LAYOUTS = "seldio formats lists the formats; --format NAME reads the file as one of them"
 
 
 def _content(value: object, there: bool, lines: bool) -> str:
@@ -350,23 +350,23 @@ _TITLES = {"time", "start", "end", "label", "class", *COLUMNS, *(one for d in DI
 def _passed_over(group: Sequence[TextFile]) -> Finding:
     """SYN901 as a warning: a table of words, such as a list of rooms, where there are labels or questions."""
     more = f", and {plural(len(group) - 1, 'more file')} like it" if len(group) > 1 else ""
-    message = f"passed over: a table of words{more}, which no layout of labels has"
+    message = f"passed over: a table of words{more}, which no format of labels has"
     hint = "if it holds labels, convert it by itself, with --format NAME"
     return dataclasses.replace(READER_RULES["SYN901"].at(group[0].path, message, hint, 1), severity=Severity.WARNING)
 
 
 def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sink, wanted: Wanted | None) -> None:
-    """SYN901: no layout fits; SYN903: several do."""
+    """SYN901: no format fits; SYN903: several do."""
     more = f" ({plural(len(group) - 1, 'more file')} like it)" if len(group) > 1 else ""
     sample, shown, column = detection.sample, offered(detection, wanted)[:4], None
     if sample.indexed:
         code, column = "SYN114", 1
         message = "the first column has no name: it is a row index, not data"
-        hint = "in pandas, use to_csv(path, index=False), with header=False if the layout has no header"
+        hint = "in pandas, use to_csv(path, index=False), with header=False if the format has no header"
     elif sample.shape is not None:
         code, column, message = sample.shape.code, 1, sample.shape.message
         names = " or ".join(dict.fromkeys(one.format.name for one in shown))
-        hint = f"{sample.shape.hint}; choose the layout with --format ({names} would fit)"
+        hint = f"{sample.shape.hint}; choose the format with --format ({names} would fit)"
     elif sample.blank:
         hint = "leave out rows in which nothing was detected"
         for file in group:
@@ -374,7 +374,7 @@ def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sin
         return
     elif not detection.candidates:
         near = "" if detection.foreign else closest(sample)
-        code, message = "SYN901", f"no known layout: rows of {plural(sample.width, 'column')}"
+        code, message = "SYN901", f"no known format: rows of {plural(sample.width, 'column')}"
         hint = f"{near}; {_LAYOUTS}" if near else _LAYOUTS
     else:
         code, message = "SYN903", f"this may be {' or '.join(one.format.name for one in shown)}"
@@ -384,7 +384,7 @@ def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sin
 
 
 def _report_alike(group: Sequence[TextFile], detection: Detection | None, format: LabelFormat, sink: Sink) -> None:
-    """SYN902: the layout is likely, and another one cannot be ruled out."""
+    """SYN902: the format is likely, and another one cannot be ruled out."""
     if detection is None or not isinstance(format, Dialect) or detection.format != format:
         return
     others: list[LabelFormat] = [
@@ -404,7 +404,7 @@ _CLASSES = re.compile(r"([\w.-]+) \(classes of ([\w.-]+)\)")
 def check_classes(findings: Iterable[Finding], told: bool) -> None:
     """See that class numbers can be those of one list alone, before their names go to others.
 
-    *told*: names of folders and files tell the dataset, so that only layouts of the user may have other classes.
+    *told*: names of folders and files tell the dataset, so that only formats of the user may have other classes.
 
     Raises:
         UsageError: they can be those of several.

@@ -1,4 +1,4 @@
-"""Parts: runs of files of one layout, or of lines or row groups of one large file; every verb works on them.
+"""Parts: runs of files of one format, or of lines or row groups of one large file; every verb works on them.
 
 Reading a part needs nothing but the part, wherever it is worked on. How a dataset is cut changes no result.
 """
@@ -51,29 +51,29 @@ class NamedEntry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """Files of one layout that are worked on together, anywhere."""
+    """Files of one format that are worked on together, anywhere."""
 
     files: tuple[NamedEntry, ...]  # in their order
     #: by a name or alias that :func:`seldio.formats.get` knows, or as it is if none does; None for files that cannot
     #: be read, which reading says
     layout: str | Format | None = None
-    named: bool = False  # whether the user named the layout
-    evidence: str = ""  # why the layout was chosen; empty where it was named, or where no file has a row
+    named: bool = False  # whether the user named the format
+    evidence: str = ""  # why the format was chosen; empty where it was named, or where no file has a row
     span: tuple[int, int] | None = None  # the bytes of the only file that are the part, whole lines; all of it if None
     rows: TableRows | None = None  # the rows of the only file, a table, that are the part; all of it if None
-    #: whether the layout of labels could not be told, which is a finding already: there is nothing to read
+    #: whether the format of labels could not be told, which is a finding already: there is nothing to read
     undecided: bool = False
     _held: Mapping[str, bytes] = dataclasses.field(default_factory=dict, repr=False, compare=False)  # by shown path
     _sound: bool = dataclasses.field(default=False, repr=False, compare=False)  # what is held was found usable as it is
 
     @property
     def format(self) -> Format | None:
-        """The layout."""
+        """The format."""
         return get(self.layout, Format) if isinstance(self.layout, str) else self.layout
 
     @property
     def questions(self) -> str | None:
-        """The name of the layout, where it is one of questions or predictions."""
+        """The name of the format, where it is one of questions or predictions."""
         return self.format.name if self.format is not None and self.format.holds != "events" else None
 
     @property
@@ -128,7 +128,7 @@ class Part:
             return stream.read(self.size)
 
     def labels(self, sink: Sink) -> list[Recognised]:
-        """The labels of its files, each layout apart; what is wrong goes to *sink*. Empty for a part of questions.
+        """The labels of its files, each format apart; what is wrong goes to *sink*. Empty for a part of questions.
 
         A table of many clips is a reading of its own. Files that turn out to be unreadable are in no reading.
         """
@@ -188,7 +188,7 @@ class Part:
 
 
 def resolved(format: LabelFormat, table: pa.Table) -> LabelFormat:
-    """The layout of *table*: of a table read from Parquet, the one that its rows came from."""
+    """The format of *table*: of a table read from Parquet, the one that its rows came from."""
     if format.role != "table":
         return format
     origin = origin_of(table)

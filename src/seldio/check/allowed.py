@@ -33,13 +33,13 @@ class Allowed:
     """What the repair of a rule may do. What is not named stays as it is.
 
     Args:
-        premise: what puts it in doubt: nothing, as every value reads as before; what speaks against the layout in
+        premise: what puts it in doubt: nothing, as every value reads as before; what speaks against the format in
             any of its files, or in the file itself; or that only some files of the whole set have the fault.
         values: the fields whose values may change, and how.
         rows: which rows may go.
         columns: which columns may go; "exchanged" are those of *values*.
         order: of the rows.
-        least: rows of a set from which on its content tells the layout, if nobody names that.
+        least: rows of a set from which on its content tells the format, if nobody names that.
     """
 
     premise: Literal["none", "layout", "file", "set"] = "none"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def describe(path: str | os.PathLike[str], format: str | None = None) -> dict[str, Any]:
-    """Layouts with their evidence, clips, events, classes and overlaps of a source; of questions their counts.
+    """Formats with their evidence, clips, events, classes and overlaps of a source; of questions their counts.
 
     Of a name that no file has, what is known of the dataset or benchmark called so. Of a recording: channels, rate,
     length, peak and levels (dB of full scale) by channel; of a video its pictures.

@@ -76,7 +76,7 @@ class LabelFacts:
     events: int | None = 0  # None where a class has no number
     overlaps: Mapping[int, int] = dataclasses.field(default_factory=dict)  # frames by their number of sources
     classes: Mapping[int, int] | None = None  # rows by class; None where nobody knows of classes
-    maps: MapTotals | None = None  # energy maps; None where the layout has none
+    maps: MapTotals | None = None  # energy maps; None where the format has none
 
     @classmethod
     def of(cls, table: pa.Table, hop: Fraction) -> LabelFacts:

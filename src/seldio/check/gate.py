@@ -1,7 +1,7 @@
 """The gate that every repair passes: what is in doubt is not repaired, and the report does not promise it.
 
 A *safe* repair changes how values are spelled, and every value reads as before. An *unsafe* one is one named change of
-a whole set, after which no column, row or clip is gone but what its name says, nothing speaks against the layout, and
+a whole set, after which no column, row or clip is gone but what its name says, nothing speaks against the format, and
 the fault is gone. :func:`admitted` asks for that before anything is tried, and :func:`refused` of what
 a repair, tried in memory, has made of the files.
 """
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _AGAINST = {*CODES, "SYN113", "SYN146", "SYN147", "SUB106", "LAB325", "LAB327"} - {"SYN124"}
 #: Metres that the farthest of all sources is beyond.
 _NEAREST = 0.25
-#: Share of the rows of a file from which on what is wrong with them is a fault of the layout.
+#: Share of the rows of a file from which on what is wrong with them is a fault of the format.
 _MANY = 0.05
 
 
@@ -64,7 +64,7 @@ def admitted(labels: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[
 
 
 def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str]]:
-    """By code, the files in which a finding speaks against the layout that they are read as."""
+    """By code, the files in which a finding speaks against the format that they are read as."""
     rows = {file.path: file.rows for one in group.rows for file in one.files}
     found: dict[str, set[str]] = defaultdict(set)
     places: dict[tuple[str, str], int] = defaultdict(int)
@@ -122,7 +122,7 @@ def _no_degrees(group: LabelGroup) -> str | None:
 
 
 def _unless_named(group: LabelGroup, code: str) -> str | None:
-    """Why a repair is in doubt where nobody has said what the layout is; None where it is not."""
+    """Why a repair is in doubt where nobody has said what the format is; None where it is not."""
     format = group.format
     if not isinstance(format, Dialect):
         return None
@@ -143,7 +143,7 @@ def _unless_named(group: LabelGroup, code: str) -> str | None:
         return "not repaired, as its distances seem to be none, and so the format is in doubt"
     rows = sum(file.rows for one in group.rows for file in one.files)
     if rows < ALLOWED[code].least:
-        return f"not repaired, as {plural(rows, 'row')} may be of another layout"
+        return f"not repaired, as {plural(rows, 'row')} may be of another format"
     return None
 
 
@@ -165,7 +165,7 @@ def refused(before: Sequence[Examined], after: Sequence[Examined], codes: Mappin
 
 
 def _moved(before: Sequence[Examined], after: Sequence[Examined]) -> set[str]:
-    """The files that had a layout, and do not have one that means the same by its columns any more."""
+    """The files that had a format, and do not have one that means the same by its columns any more."""
     old, new = _layouts(before), _layouts(after)
     return {
         path for path, format in old.items()

@@ -60,9 +60,9 @@ class RowFinding(NamedTuple):
 
 
 class CheckedLabels(NamedTuple):
-    """The labels of one layout in a part."""
+    """The labels of one format in a part."""
 
-    format: str | LabelFormat  # the layout, by its name where it has one that is known
+    format: str | LabelFormat  # the format, by its name where it has one that is known
     named: bool
     evidence: str
     table: str  # the file that it is, where that is a table of many clips
@@ -82,7 +82,7 @@ def checked(
     one: Recognised, columns: Collection[str] | None, *, keep: bool = False,
     chosen: Sequence[Rule] | None = None, format: LabelFormat | None = None,
 ) -> CheckedLabels:  # fmt: skip
-    """Run the *chosen* rules for rows (all if None) over labels, judged by *format* if not by their own layout.
+    """Run the *chosen* rules for rows (all if None) over labels, judged by *format* if not by their own format.
 
     Kept are the *columns* (all if None), or with *keep* the reading itself, whatever memory it takes.
     """
@@ -113,7 +113,7 @@ def checked(
 
 
 def _judging(reading: LabelReading) -> LabelFormat:
-    """The layout by which rows are judged: a table has the classes and the clock of that which its rows came from."""
+    """The format by which rows are judged: a table has the classes and the clock of that which its rows came from."""
     own = resolved(reading.format, reading.table)
     if own is reading.format:
         return own
@@ -185,7 +185,7 @@ class _Again:
 
 @dataclasses.dataclass
 class LabelGroup:
-    """All labels of one layout in a dataset: the parts that they are in, and what these gave.
+    """All labels of one format in a dataset: the parts that they are in, and what these gave.
 
     A part may be None where its reading was kept.
     """
@@ -196,7 +196,7 @@ class LabelGroup:
 
     @staticmethod
     def of(found: Iterable[tuple[Part | None, CheckedLabels]]) -> list[LabelGroup]:
-        """The labels of all parts by layout; each table of many clips is taken by itself."""
+        """The labels of all parts by format; each table of many clips is taken by itself."""
         sets: dict[object, LabelGroup] = {}
         for part, one in found:
             format = one.format if isinstance(one.format, LabelFormat) else get(one.format)
@@ -207,13 +207,13 @@ class LabelGroup:
 
     @property
     def format(self) -> LabelFormat:
-        """The layout."""
+        """The format."""
         format = self.rows[0].format
         return format if isinstance(format, LabelFormat) else get(format)
 
     @property
     def named(self) -> bool:
-        """Whether the user named the layout."""
+        """Whether the user named the format."""
         return self.rows[0].named
 
     @cached_property
@@ -234,7 +234,7 @@ class LabelGroup:
 
     @property
     def evidence(self) -> str:
-        """Why the layout was chosen; empty where no file has a row."""
+        """Why the format was chosen; empty where no file has a row."""
         return next((one.evidence for one in self.rows if one.evidence), "")
 
     @cached_property

@@ -119,7 +119,7 @@ def _decoded(data: bytes) -> str:
 
 
 def _fixed(text: str, dialect: Dialect, todo: list[str]) -> str:
-    """*text* with the rows that rules for labels found changed, and with the line ends of the layout."""
+    """*text* with the rows that rules for labels found changed, and with the line ends of the format."""
     lines = [Line(line.rstrip("\r\n"), line[len(line.rstrip("\r\n")) :]) for line in _LINE.findall(text)]
     final = not lines or bool(lines[-1].end)
     newline = next((line.end for line in lines if line.end), dialect.newline)

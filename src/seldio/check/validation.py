@@ -58,7 +58,7 @@ class Examined:
     """What was found, and what it was found in."""
 
     report: Report  # every finding, sorted by file, line and column, and the number of files read
-    labels: tuple[LabelGroup, ...]  # the label files by layout
+    labels: tuple[LabelGroup, ...]  # the label files by format
     questions: tuple[tuple[Part, CheckedItems], ...]  # what the parts of questions and predictions gave
     local: Mapping[str, str]  # the files on disk behind shown paths; members of archives are not among them
     described: OwnDatasets | None = None  # what the datasets say of themselves
@@ -78,7 +78,7 @@ def validate(
 
     Args:
         path: what to check.
-        format: the layout of all label files; found from their content if not given.
+        format: the format of all label files; found from their content if not given.
         reference: the clips to expect, or the questions that are answered: a path, a range such as
             ``mix001..mix078``, or what :func:`seldio.check.reference.load` makes of one.
         settings: which rules count, and how much; all of them by default.
@@ -236,7 +236,7 @@ class _Checking:
         return items
 
     def labels(self, systems: Sequence[Sequence[Part]]) -> list[list[LabelGroup]]:
-        """The labels of each system, by layout."""
+        """The labels of each system, by format."""
         check = LabelCheck(None if self.source.stored else _KEPT + _HEARD * self.deep, self.rows, self.facts)
         # results are kept of what is on disk alone
         key = None if self.changed or self.rows else attrgetter("stamp")

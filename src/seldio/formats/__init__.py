@@ -263,7 +263,7 @@ def by_content(data: bytes, name: str) -> LabelFormat | None:
 
 
 def stem_of(name: str) -> str:
-    """A file name without its suffix, and without what else files of a layout have in their names."""
+    """A file name without its suffix, and without what else files of a format have in their names."""
     folder, slash, last = name.rpartition("/")
     first, _, suffix = last.rpartition(".")
     if not first:

@@ -61,7 +61,7 @@ BLANK = BadRow(rb"[ \t\v\f]*+\n", (Fault("SYN110", True, 1),))
 
 
 class BadRows:
-    """The shapes of rows in files of one layout, learned while they are read; *most* of them at the most."""
+    """The shapes of rows in files of one format, learned while they are read; *most* of them at the most."""
 
     def __init__(self, kinds: Sequence[str], most: int = MOST_SHAPES) -> None:
         self.kinds, self.most = kinds, most

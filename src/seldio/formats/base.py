@@ -223,7 +223,7 @@ class LabelReading(Reading):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Format(ABC):
-    """One concrete file layout: of labels, of questions, or of predictions."""
+    """One concrete file format: of labels, of questions, or of predictions."""
 
     name: str  # what users type
     title: str  # one line for people
@@ -237,7 +237,7 @@ class Format(ABC):
     alone: tuple[tuple[str, str, str], ...] = ()
     aliases: tuple[str, ...] = ()  # further names users may type
     repairable: bool = False  # whether ``--fix`` can rewrite its files
-    source: str = ""  # where the layout is documented
+    source: str = ""  # where the format is documented
     note: str = ""  # what to know about it
     only_read: str = ""  # why it cannot be written, where that is so
 
@@ -252,7 +252,7 @@ class Format(ABC):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LabelFormat(Format):
-    """One layout of event tables."""
+    """One format of event tables."""
 
     holds: Literal["events"] = "events"
     role: Role  # a label, a system's output, a challenge submission, or a table of any of them

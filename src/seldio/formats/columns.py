@@ -1,7 +1,7 @@
-"""Columns that no layout has, or that are in another place: a confidence, a copy, a constant, two exchanged.
+"""Columns that no format has, or that are in another place: a confidence, a copy, a constant, two exchanged.
 
 A column is taken out by a repair only where a header says that it is a confidence. What values alone suggest is said
-where no layout fits the rows as they are, and is left to whoever wrote them.
+where no format fits the rows as they are, and is left to whoever wrote them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def named(header: Row) -> Iterator[Shape]:
     if len(places) == 1:
         at = places[0]
         yield Shape(
-            "SYN145", f"column {at + 1} is headed {clipped(header[at].strip())}: no layout has a confidence",
+            "SYN145", f"column {at + 1} is headed {clipped(header[at].strip())}: no format has a confidence",
             "write the file without it; --unsafe-fixes removes the column", _Without(at), column=at,
         )  # fmt: skip
 
@@ -85,7 +85,7 @@ def surplus(files: Sequence[Rows]) -> Iterator[Shape]:
             continue
         code, like = ("SYN145", ", as confidences do") if says == str(column) and different > 1 else ("SYN146", "")
         yield Shape(
-            code, f"one column too many: without column {at + 1}, which {says}{like}, the rows fit a layout",
+            code, f"one column too many: without column {at + 1}, which {says}{like}, the rows fit a format",
             f"check what wrote the column; --fix --drop-column {at + 1} removes it",
             _Without(at), fixable=False, column=at, certain=certain,
         )  # fmt: skip

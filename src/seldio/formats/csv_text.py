@@ -265,7 +265,7 @@ class _TableReader:
             self.report("SYN120", f"cells are separated by {_DELIMITERS[sign]}, not commas", self.whole(row),
                         "separate cells with commas")  # fmt: skip
         elif columns and len(missing) == len(columns):
-            self.report("SYN113", "the first line is not the header of this layout", self.whole(row), expected)
+            self.report("SYN113", "the first line is not the header of this format", self.whole(row), expected)
         elif missing:
             shown = ", ".join(missing)
             self.report(

@@ -44,7 +44,7 @@ class TreeSign(NamedTuple):
 
 
 class LabelSign(NamedTuple):
-    """What the paths of label files say about their layout: *points* for the layouts whose names match *dialects*."""
+    """What the paths of label files say about their format: *points* for the formats whose names match *dialects*."""
 
     pattern: str
     dialects: str
@@ -133,7 +133,7 @@ class DatasetSpec:
         things: those of what is not an actor, with source 0.
         profile: the way its labels are scored, where that is not the usual one.
         signs: the evidence for it in the paths of a tree.
-        label_signs: the evidence for its layouts in the paths of label files.
+        label_signs: the evidence for its formats in the paths of label files.
         part_of: what tells it from the dataset that it is a part of, whose signs its trees have.
         clip: names of development clips; None: any name will do.
         mix: names of evaluation clips; None: any name will do.

@@ -1,4 +1,4 @@
-"""The layout of 2026: JSON annotations with energy maps on an equirectangular picture of 360 x 180.
+"""The format of 2026: JSON annotations with energy maps on an equirectangular picture of 360 x 180.
 
 Labels (``NAME_std.json``) and outputs (``NAME.json``, in April ``NAME_inference.json``) hold one object for each
 active source in each label frame::
@@ -70,7 +70,7 @@ _BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{(?=.*?"annotations"\s*:)', re.DOTA
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JsonFormat(LabelFormat):
-    """The layout of 2026."""
+    """The format of 2026."""
 
     def likes(self, data: bytes, name: str) -> float:
         """Whether a file begins as an object with the key ``annotations``, or has a name of 2026, be it damaged."""
@@ -166,7 +166,7 @@ def _annotations_of(document: json_text.JsonDocument, booleans: bool, sink: Sink
     def report(code: str, message: str, pointer: Pointer, hint: str | None) -> None:
         sink(document.finding(code, message, pointer, hint=hint))
 
-    value, hint = document.value, 'a file of this layout is {"annotations": [...]}'
+    value, hint = document.value, 'a file of this format is {"annotations": [...]}'
     given = value.get("annotations") if isinstance(value, dict) else None
     if not isinstance(value, dict):
         report("SYN213", f"the file holds {_kind(value)}, not an object", (), hint)

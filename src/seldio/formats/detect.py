@@ -1,8 +1,8 @@
-"""Which format is this? Evidence for and against each layout, and no guess where it does not decide.
+"""Which format is this? Evidence for and against each format, and no guess where it does not decide.
 
-Every layout with the right number of columns is a candidate and collects points, each with the
+Every format with the right number of columns is a candidate and collects points, each with the
 sentence that explains it. A candidate wins when it leads every other one *that means something
-else* by ``MARGIN`` points. Layouts that agree on the meaning of every column and differ in nothing
+else* by ``MARGIN`` points. Formats that agree on the meaning of every column and differ in nothing
 but the class list (STARSS22 and 2020) do not compete for that; between them the points decide, and
 :attr:`Detection.alike` names the others.
 """
@@ -25,9 +25,9 @@ from seldio.formats.shapes import Shape
 from seldio.reader_rules import READER_RULES
 from seldio.text import plural
 
-#: Points by which a layout has to lead others.
+#: Points by which a format has to lead others.
 MARGIN = 2.0
-#: Columns of the widest layout and one more; in wider rows there is no one column too many.
+#: Columns of the widest format and one more; in wider rows there is no one column too many.
 _WIDEST = max(len(dialect.columns) for dialect in DIALECTS) + 1
 
 
@@ -65,7 +65,7 @@ class Detection:
 
 
 def detect(files: Sequence[TextFile]) -> Detection:
-    """Tell the format of label files that belong together (one folder, one layout)."""
+    """Tell the format of label files that belong together (one folder, one format)."""
     lines = sampled(files)
     sample = sample_of(lines)
     if not sample.rows and not sample.header:
@@ -108,7 +108,7 @@ def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
     code = found[0].code if found else None
     if code != "SYN145" and (code != "SYN125" or quotes):
         return found[0] if found else None
-    if code == "SYN125" and _ranked(sample_of([file])).possible:  # another layout may have as many columns
+    if code == "SYN125" and _ranked(sample_of([file])).possible:  # another format may have as many columns
         return None
     ranked = sorted(
         ((judge(dialect, sample_of([file], shape)).points, n) for n, shape in enumerate(found)), reverse=True
@@ -127,7 +127,7 @@ def _may_be_shaped(sample: Sample) -> bool:
 
 
 def _behind(lines: Sequence[SampledFile]) -> Detection | None:
-    """The layout behind rows in another shape; with no format where there are several."""
+    """The format behind rows in another shape; with no format where there are several."""
     tried = shapes.doubtful([file.cells for file in lines], DIALECTS)
     found = [one for shape, those in tried if (one := _ranked(sample_of(lines, shape), those)).possible]
     if not found:
@@ -143,7 +143,7 @@ def _behind(lines: Sequence[SampledFile]) -> Detection | None:
 
 
 def _misplaced(lines: Sequence[SampledFile], sample: Sample) -> Detection | None:
-    """Rows that fit a layout without one of their columns, or with two of them exchanged; which is only said.
+    """Rows that fit a format without one of their columns, or with two of them exchanged; which is only said.
 
     What is in a column may be wrong as well, and the column in its place: then neither is.
     """
@@ -167,13 +167,13 @@ def _misplaced(lines: Sequence[SampledFile], sample: Sample) -> Detection | None
             and (not places or places <= misfits(one.format, sample))
         ]  # fmt: skip
         values = [[column.values.tolist() for column in one.sample.columns] for one in ranked]
-        if ranked and values.count(values[0]) == len(values):  # there is one way to make a layout of them
+        if ranked and values.count(values[0]) == len(values):  # there is one way to make a format of them
             return dataclasses.replace(ranked[0], format=None, candidates=ranked[0].possible[:1])
     return None
 
 
 def _ranked(sample: Sample, dialects: Sequence[Dialect] = DIALECTS) -> Detection:
-    """What a sample seems to be, of these layouts."""
+    """What a sample seems to be, of these formats."""
     if sample.indexed:
         return Detection(sample)
     ranked = sorted((judge(dialect, sample) for dialect in dialects), key=lambda c: -c.points)
@@ -184,7 +184,7 @@ def _ranked(sample: Sample, dialects: Sequence[Dialect] = DIALECTS) -> Detection
     possible = tuple(one for one in possible if sample.header and one.format.titles == sample.header) or possible
     best = possible[0]
     others = [c for c in possible[1:] if not means_the_same(c.format, best.format)]
-    # angles in radians have decimals where whole degrees are due: that does not speak for another layout
+    # angles in radians have decimals where whole degrees are due: that does not speak for another format
     reach = 4 * MARGIN if _like_radians(best.format, sample) else MARGIN
     alike = tuple(
         c.format for c in possible[1:] if means_the_same(c.format, best.format)
@@ -208,7 +208,7 @@ def _like_radians(dialect: Dialect, sample: Sample) -> bool:
 
 
 def closest(sample: Sample) -> str:
-    """What speaks against the layouts with as many columns that come closest, where none fits; or nothing."""
+    """What speaks against the formats with as many columns that come closest, where none fits; or nothing."""
     near = [(dialect, list(marks(dialect, sample))) for dialect in DIALECTS if len(dialect.columns) == sample.width]
     near.sort(key=lambda one: -sum(points for points, _ in one[1] if points > OUT))  # one reason says enough
     reasons: dict[str, str] = {}
@@ -220,7 +220,7 @@ def closest(sample: Sample) -> str:
 
 
 def means_the_same(one: LabelFormat, other: LabelFormat) -> bool:
-    """Whether two layouts agree on what every column means, class lists and number formats aside."""
+    """Whether two formats agree on what every column means, class lists and number formats aside."""
     return (
         isinstance(one, Dialect)
         and isinstance(other, Dialect)
@@ -247,8 +247,8 @@ def explain_width(file: TextFile, named: Dialect, width: int) -> tuple[str, str,
     found = detect([file])
     names = [candidate.format.name for candidate in found.candidates[:4]]
     if found.format is None:
-        seems = f"it may be {' or '.join(names)}" if names else "no known layout has these columns"
-        return "SYN121", message, f"{seems}; seldio formats lists the layouts"
+        seems = f"it may be {' or '.join(names)}" if names else "no known format has these columns"
+        return "SYN121", message, f"{seems}; seldio formats lists the formats"
     best = found.format
     evidence = f" ({'; '.join(found.candidates[0].evidence)})" if found.candidates[0].evidence else ""
     hint = f"read it with --format {best.name}{evidence}, or convert it with seldio convert"
@@ -259,17 +259,17 @@ def explain_width(file: TextFile, named: Dialect, width: int) -> tuple[str, str,
     return "SYN121", f"{message}; it looks like {best.name}", hint
 
 
-# --- a layout where the content does not tell it: what files are wanted for speaks for one ----------
+# --- a format where the content does not tell it: what files are wanted for speaks for one ----------
 
-#: The finding that a layout is likely and not certain.
+#: The finding that a format is likely and not certain.
 CHOSEN = "SYN902"
-#: Years after which a layout is of another time.
+#: Years after which a format is of another time.
 ERA = 3
 _NEVER = 10_000
 
 
 def years(format: LabelFormat) -> tuple[int, ...]:
-    """The years of the challenge that a layout is of."""
+    """The years of the challenge that a format is of."""
     return () if format.years.startswith("since") else tuple(map(int, re.findall(r"\d{4}", format.years)))
 
 
@@ -281,11 +281,11 @@ class Wanted:
     years: tuple[int, ...]  # of the challenge
 
     def rank(self, format: LabelFormat) -> tuple[bool, int]:
-        """How well a layout fits, the role before the year; more is better."""
+        """How well a format fits, the role before the year; more is better."""
         return format.role in self.roles, -self.apart(format)
 
     def apart(self, format: LabelFormat) -> int:
-        """Years between a layout and those wanted; many for one that is of no year."""
+        """Years between a format and those wanted; many for one that is of no year."""
         return min((abs(one - other) for one in years(format) for other in self.years), default=_NEVER)
 
 
@@ -293,8 +293,8 @@ class Wanted:
 class LayoutChoice:
     """What a group of files is read as, in view of what they are wanted for."""
 
-    detection: Detection  # with the layout, if there is one
-    #: layouts of another meaning that were left as well, where it was not the content that decided
+    detection: Detection  # with the format, if there is one
+    #: formats of another meaning that were left as well, where it was not the content that decided
     others: tuple[Dialect, ...] = ()
 
     def report(self, path: str, sink: Sink) -> None:
@@ -307,10 +307,10 @@ class LayoutChoice:
 
 
 def choose_layout(found: Detection, wanted: Wanted) -> LayoutChoice:
-    """The layout that fits *wanted* best among those that the content does not rule out.
+    """The format that fits *wanted* best among those that the content does not rule out.
 
-    Where the content decides, that stands, unless it is for a layout of another time, another one is not far behind
-    and nothing speaks against that on the whole: outputs whose directions happen to lie on the grid of 2019. A layout
+    Where the content decides, that stands, unless it is for a format of another time, another one is not far behind
+    and nothing speaks against that on the whole: outputs whose directions happen to lie on the grid of 2019. A format
     that fits no better than another one of another meaning is not chosen.
     """
     left = _left(found, wanted)
@@ -328,7 +328,7 @@ def choose_layout(found: Detection, wanted: Wanted) -> LayoutChoice:
 
 
 def offered(found: Detection, wanted: Wanted | None) -> tuple[Candidate, ...]:
-    """The layouts to name where nothing decides: no outputs for labels, and outputs first for what systems write."""
+    """The formats to name where nothing decides: no outputs for labels, and outputs first for what systems write."""
     if wanted is None:
         return found.candidates
     if "label" in wanted.roles:
@@ -337,7 +337,7 @@ def offered(found: Detection, wanted: Wanted | None) -> tuple[Candidate, ...]:
 
 
 def _left(found: Detection, wanted: Wanted) -> list[Candidate]:
-    """The layouts that the content does not rule out, the likeliest first."""
+    """The formats that the content does not rule out, the likeliest first."""
     if not found.possible:
         return []
     first, *rest = found.possible

@@ -101,7 +101,7 @@ def thousands_in(text: bytes) -> str:
 
 
 def headed_by(line: str, header: str | None) -> bool:
-    """Whether *line* is the *header* of a layout, as it may be spelt."""
+    """Whether *line* is the *header* of a format, as it may be spelt."""
     names = [name.strip().strip('"').lower() for name in line.split(",")]
     return header is not None and names == header.lower().split(",")
 
@@ -275,7 +275,7 @@ class _Cleaner:
             hint = f"{wanted}; Git and grep see the file as a single line"
             self.report("SYN107", "lines end with a bare CR, as on Mac OS before 2001", 1, hint)
         elif self.dialect.newline == "\n":
-            hint = "harmless to the official loaders; the layout itself uses LF"
+            hint = "harmless to the official loaders; the format itself uses LF"
             self.report("SYN105", "lines end with CR LF", 1, hint)
         return "\r\n" if crlf > lf else "\n"
 
@@ -305,7 +305,7 @@ class _Cleaner:
         return sign
 
     def reshaped(self, start: int) -> bool:
-        """Whether all rows are those of the layout in another shape, which is one finding and no more."""
+        """Whether all rows are those of the format in another shape, which is one finding and no more."""
         if self.dialect.own:
             return False
         first = self.line_at(self.text, start).split(",")

@@ -1,4 +1,4 @@
-"""What the content and the names of label files say: a bounded sample, and what speaks in it for each layout."""
+"""What the content and the names of label files say: a bounded sample, and what speaks in it for each format."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from seldio.vocabularies import vocabulary
 
 #: Lines looked at in all files together, taken from their heads and tails.
 SAMPLE = 4000
-#: Columns looked at; more than any layout has.
+#: Columns looked at; more than any format has.
 WIDEST = 16
 #: Rows from which on what all of them have in common is no accident.
 ENOUGH = 30
-#: With fewer rows than this, an angle out of range may be a slip as well as another layout.
+#: With fewer rows than this, an angle out of range may be a slip as well as another format.
 FEW = 5
-#: Share of rows that may hold what no row can, before that speaks of another layout.
+#: Share of rows that may hold what no row can, before that speaks of another format.
 _FEW_STRAYS = 0.005
 #: Vectors longer than this are no directions with an activity for their length.
 LONGEST = 3.0
-#: Points at which a layout is out of the question.
+#: Points at which a format is out of the question.
 OUT = -100.0
-#: Points at which a column does not hold what a layout has there.
+#: Points at which a column does not hold what a format has there.
 _MISFIT = -6
 _HEAD = 1 << 16
 #: Bytes that hardly any row has.
@@ -213,9 +213,9 @@ def _plain(cells: Sequence[str]) -> SampleColumn | None:
         return None
 
 
-# --- what speaks for a layout, and against it -------------------------------------------------------
+# --- what speaks for a format, and against it -------------------------------------------------------
 
-#: Points for a layout, and the sentence that explains them.
+#: Points for a format, and the sentence that explains them.
 Mark = tuple[float, str]
 
 

@@ -1,4 +1,4 @@
-"""What an item format is: questions or predictions in one concrete file layout."""
+"""What an item format is: questions or predictions in one concrete file format."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Writer:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ItemFormat(Format):
-    """One layout of questions or predictions; ``carries`` has ``extra`` where it keeps further keys."""
+    """One format of questions or predictions; ``carries`` has ``extra`` where it keeps further keys."""
 
     holds: Literal["items", "predictions"]
     needs: tuple[str, ...] = ("id",)

@@ -303,7 +303,7 @@ def _extras(extra: Mapping[str, list[Any]]) -> pa.Array:
 
 
 class ColumnWriter:
-    """Rows of a table as the JSON texts of their records, in one layout."""
+    """Rows of a table as the JSON texts of their records, in one format."""
 
     def __init__(self, format: JsonItems, layout: Layout) -> None:
         self.format, self.layout = format, layout

@@ -1,4 +1,4 @@
-"""Items and predictions in JSON: one reader and one writer; each layout is a row that maps keys to fields.
+"""Items and predictions in JSON: one reader and one writer; each format is a row that maps keys to fields.
 
 Records stand one a line, in a list, or in the list of a key ``records`` or ``data``; the reader takes all of
 them for every format. Keys that a format does not map are kept in ``extra``. What is wrong with a record is a
@@ -40,13 +40,13 @@ _SCALARS = (int, float)
 _ABSENT = object()
 #: Rows that are written at a time.
 _RUN = 1 << 13
-#: Fields that any open layout of questions can hold under their own names, with the types of their values.
+#: Fields that any open format of questions can hold under their own names, with the types of their values.
 _BESIDES: dict[str, tuple[type, ...]] = {"start": _SCALARS, "end": _SCALARS, "language": (str,)}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JsonItems(ItemFormat):
-    """One layout of records."""
+    """One format of records."""
 
     carries: tuple[str, ...] = dataclasses.field(init=False, default=())  # what its keys hold
     keys: Mapping[str, str]  # of a record in their order, and the fields that they hold (``extra``: none of its own)
@@ -71,7 +71,7 @@ class JsonItems(ItemFormat):
     besides: tuple[str, ...] = dataclasses.field(init=False, default=())
 
     def __post_init__(self) -> None:
-        """Let an open layout of questions carry what it has no key of its own for, under the names of the fields."""
+        """Let an open format of questions carry what it has no key of its own for, under the names of the fields."""
         besides = () if self.closed or self.holds != "items" else tuple(_BESIDES)
         named = {*self.keys, *self.keys.values()}
         held = {*self.keys.values()} | (set() if self.closed else {"extra"})
@@ -117,7 +117,7 @@ class JsonItems(ItemFormat):
         return _JsonWriter(self, stream)
 
     def texts(self, table: pa.Table, layout: Layout) -> list[str]:
-        """The text of each row's record in a layout, with its lead."""
+        """The text of each row's record in a format, with its lead."""
         if layout.indent is not None:
             return [layout.record(self.record(row)) for row in Rows(table, self.model)]
         writer = ColumnWriter(self, layout)
@@ -127,7 +127,7 @@ class JsonItems(ItemFormat):
         return [layout.lead + text for text in texts] if layout.lead else list(texts)
 
     def rewritten(self, table: pa.Table, layout: Layout, numbers: list[int]) -> list[str]:
-        """The texts of some of the rows, as another layout has them."""
+        """The texts of some of the rows, as another format has them."""
         return self.texts(table.take(numbers), layout)
 
     def record(self, row: Row) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class OwnDataset:
         return self.record.get("labels", {})  # type: ignore[no-any-return]
 
     def layout(self, file: TextFile, sink: Sink) -> LabelFormat | None:
-        """The layout of a label file, as far as the dataset decides it; None where the content has to tell."""
+        """The format of a label file, as far as the dataset decides it; None where the content has to tell."""
         if self.labels.get("columns"):
             return _in_order(self._said, self.vocabulary, file, self.path, sink, lent=self.lent)
         formats = self.labels.get("formats", ())
@@ -102,11 +102,11 @@ class OwnDataset:
         ]  # fmt: skip
 
     def with_classes(self, format: LabelFormat) -> LabelFormat:
-        """A layout of its files with its classes."""
+        """A format of its files with its classes."""
         return format if self.vocabulary is None else replace(format, vocabulary=self.vocabulary)
 
     def contradicts(self, format: LabelFormat) -> bool:
-        """Whether labels of a layout are none that it says it has."""
+        """Whether labels of a format are none that it says it has."""
         said = self.labels.get("formats", ())
         return (
             not self.lent
@@ -152,12 +152,12 @@ class OwnDatasets:
         return any(name.startswith(one) and (own is None or len(own.folder) < len(one)) for one in self.broken)
 
     def layout(self, file: TextFile, sink: Sink) -> LabelFormat | None:
-        """The layout of a label file, as far as its dataset decides it."""
+        """The format of a label file, as far as its dataset decides it."""
         own = self.of(file.name)
         return own.layout(file, sink) if own is not None else None
 
     def layouts(self, files: Iterable[TextFile], sink: Sink) -> Iterator[tuple[LabelFormat, list[TextFile], str]]:
-        """The layouts that datasets decide, each with its files and who says so."""
+        """The formats that datasets decide, each with its files and who says so."""
         found: dict[tuple[str, str, str], tuple[LabelFormat, list[TextFile], str]] = {}
         for file in files:
             if (own := self.of(file.name)) is not None and (layout := own.layout(file, sink)) is not None:
@@ -168,7 +168,7 @@ class OwnDatasets:
     def classes(
         self, format: LabelFormat, files: Iterable[TextFile], sink: Sink, *, named: bool = False
     ) -> Iterator[tuple[LabelFormat, list[TextFile]]]:
-        """A layout that was told otherwise, or *named* by people, with the classes of the dataset of each file."""
+        """A format that was told otherwise, or *named* by people, with the classes of the dataset of each file."""
         found: dict[str | None, list[TextFile]] = {}
         for file in files:
             own = self.of(file.name)
@@ -285,7 +285,7 @@ _KINDS = {"clip": "name", "class_id": "int", "source": "int", "class_name": "nam
 
 
 def kept_dialect(said: str, vocabulary: str) -> Dialect:
-    """The layout of columns that a dataset describes, from JSON; see :attr:`Dialect.own`."""
+    """The format of columns that a dataset describes, from JSON; see :attr:`Dialect.own`."""
     record = json.loads(said)
     columns = [_column(number, keys) for number, keys in enumerate(record["columns"])]
     return Dialect(

@@ -60,7 +60,7 @@ class _CsvFormat(ItemFormat, Generic[_R]):
 
     @abstractmethod
     def cells(self, row: _R) -> dict[str, str | None]:
-        """The cells of *row*, by column; further columns behind the layout's own."""
+        """The cells of *row*, by column; further columns behind the format's own."""
 
     @abstractmethod
     def row_losses(self, row: _R) -> Iterable[tuple[str, str]]:

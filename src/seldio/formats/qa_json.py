@@ -1,4 +1,4 @@
-"""The JSON layouts of questions and predictions: SO-Bench, SO-Dataset, MMAU, MMAR, ADQA, and seldio's own."""
+"""The JSON formats of questions and predictions: SO-Bench, SO-Dataset, MMAU, MMAR, ADQA, and seldio's own."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def template(count: int) -> str:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RuEnvAqa(ItemFormat):
-    """The layout of ruEnvAQA, and of MERA's other audio tasks with options."""
+    """The format of ruEnvAQA, and of MERA's other audio tasks with options."""
 
     #: what the numbers of instructions stand for, where that is known; they count from 0
     instructions: tuple[str, ...] = ()
@@ -196,7 +196,7 @@ def _load(data: bytes, path: str, sink: Sink) -> tuple[list[Record], MeraLayout]
         return [Record(row, document, (n,)) for n, row in enumerate(value)], MeraLayout.of(data, "list", {})
     rows = dig(value, "data")
     if not isinstance(rows, list):
-        hint = 'a file of this layout is {"access": "public", "data": [...]}'
+        hint = 'a file of this format is {"access": "public", "data": [...]}'
         message = "there is no list of records under the key data"
         sink(document.finding("QAI213", message, ("data",) if dig(value, "data") else (), hint=hint))
         return None

@@ -1,4 +1,4 @@
-"""Tables whose rows are those of a layout in another shape: a comma at every end, a row index, frames in seconds.
+"""Tables whose rows are those of a format in another shape: a comma at every end, a row index, frames in seconds.
 
 Each has one cause, and so one finding. Where the cause is certain, it can be undone cell by cell: detection looks at
 the rows as they are meant, and a repair writes them.
@@ -38,13 +38,13 @@ _OPEN, _CLOSE = re.compile(r'"-?[0-9]{1,9}'), re.compile(r'[0-9]{1,9}"')
 _HEAD = re.compile(r"-?[0-9]{1,9}")
 #: Different digits from which on a column of single digits is no class and no source.
 _MANY_DIGITS = 8
-#: Digits that no whole number of a layout has.
+#: Digits that no whole number of a format has.
 _LONG = 5
 
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """What is between the rows as they are and those of a layout."""
+    """What is between the rows as they are and those of a format."""
 
     code: str  # the rule
     message: str  # what is wrong with the file
@@ -52,7 +52,7 @@ class Shape:
     undo: Callable[[Row], Row]  # the cells of a row as they are meant
     fixable: bool = True  # whether that is certain enough for a repair
     column: int = 0  # the one that it is about, from 0; 0 also where it is about all of them
-    certain: bool = True  # whether it is what such rows look like, and not only one way to make a layout of them
+    certain: bool = True  # whether it is what such rows look like, and not only one way to make a format of them
 
     def line(self, text: str) -> str:
         """A row, or the header over it, as it is meant."""
@@ -60,9 +60,9 @@ class Shape:
 
 
 def possible(files: Sequence[tuple[Row, Rows]]) -> Iterator[Shape]:
-    """What may be between *files*, each given as its header (or nothing) and rows, and an unknown layout.
+    """What may be between *files*, each given as its header (or nothing) and rows, and an unknown format.
 
-    The likelier ones first; a layout has to be found behind them.
+    The likelier ones first; a format has to be found behind them.
     """
     rows = [row for _, rows in files for row in rows]
     if not rows:
@@ -73,7 +73,7 @@ def possible(files: Sequence[tuple[Row, Rows]]) -> Iterator[Shape]:
 def doubtful(
     files: Sequence[tuple[Row, Rows]], dialects: Sequence[Dialect]
 ) -> Iterator[tuple[Shape, Sequence[Dialect]]]:
-    """The same for shapes that are looked at only where no layout fits as it is; with the layouts they may hide."""
+    """The same for shapes that are looked at only where no format fits as it is; with the formats they may hide."""
     rows = [row for _, rows in files for row in rows]
     if not rows:
         return
@@ -86,7 +86,7 @@ def doubtful(
 
 
 def between(header: Row, rows: Rows, dialect: Dialect, quotes: bool) -> Iterator[Shape]:
-    """What may be between a whole file and its layout; *quotes*: there are some in it, which takes long to look at."""
+    """What may be between a whole file and its format; *quotes*: there are some in it, which takes long to look at."""
     spare = len(rows[0]) - len(dialect.columns) if rows else -1
     quoted = _quoted(rows) if quotes else None
     if quoted is not None and all(len(quoted.undo(row)) == len(dialect.columns) for row in rows):
@@ -154,7 +154,7 @@ def _indexed(files: Sequence[tuple[Row, Rows]]) -> Shape | None:
     rows = sum(len(column) for column in count)
     return Shape(
         "SYN114", f"the first column is a row index, not data ({plural(rows, 'row')})",
-        "in pandas, use to_csv(path, index=False), with header=False if the layout has no header",
+        "in pandas, use to_csv(path, index=False), with header=False if the format has no header",
         lambda row: row[1:],
     )  # fmt: skip
 
@@ -184,7 +184,7 @@ def _named(rows: Rows) -> Shape | None:
     names = sorted({row[1].strip() for row in rows})
     return Shape(
         "LAB317", f"column 2 holds class names, not class numbers: {listed(names, 3)}",
-        "write class numbers, counted from 0; seldio formats shows the class list of each layout",
+        "write class numbers, counted from 0; seldio formats shows the class list of each format",
         lambda row: [row[0], "0", *row[2:]], fixable=False,
     )  # fmt: skip
 
