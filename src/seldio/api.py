@@ -940,7 +940,7 @@ def verify(
 
     Args:
         signature: the line of the report, such as ``seldio 0.2.0|so-bench|no judge|ref 9f3c…|pred 1a2b…``.
-        predictions: the labels or answers, in any format, order or layout, as for :func:`score`; of a comparison, those
+        predictions: the labels or answers, in any format or order, as for :func:`score`; of a comparison, those
             of one system.
         reference: the labels or questions; None where the predictions hold them.
         format: the format of the predictions; detected from their content by default.

@@ -14,7 +14,7 @@ from typing import Literal
 
 from seldio.errors import UsageError
 
-#: Seconds between label frames in every layout since 2020.
+#: Seconds between label frames in every format since 2020.
 HOP = Fraction(1, 10)
 #: Seconds between the frames of 2019's outputs.
 HOP_2019 = Fraction(1, 50)

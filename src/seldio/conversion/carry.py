@@ -33,12 +33,12 @@ from seldio.vocabularies import Vocabulary, spelling, vocabulary
 FILLABLE = ("class_id", "source", "azimuth", "elevation", "distance", "onscreen", "hemisphere", "score")
 #: The value of ``source`` that counts the events of each class in a clip.
 COUNT = "count"
-#: The units of its values, whatever those of a layout are.
+#: The units of its values, whatever those of a format are.
 _UNITS = {"azimuth": "degrees", "elevation": "degrees", "distance": "metres"}
 
 
 def folds(source: LabelFormat, target: LabelFormat) -> bool:
-    """Whether azimuths are folded on the way; those of a folded layout stay what they are."""
+    """Whether azimuths are folded on the way; those of a folded format stay what they are."""
     return isinstance(target, Dialect) and target.folded and not (isinstance(source, Dialect) and source.folded)
 
 
@@ -129,7 +129,7 @@ def _scalar(field: str, value: Any) -> pa.Scalar:
         raise UsageError(f"--fill {field}={value}: not a valid {what}") from None
     if field == "distance" and scalar.as_py() > FARTHEST:
         far = f"{FARTHEST:g} m is the maximum"
-        raise UsageError(f"--fill distance={value}: the unit is metres, whatever the layout uses, and {far}")
+        raise UsageError(f"--fill distance={value}: the unit is metres, whatever the format uses, and {far}")
     return scalar
 
 

@@ -24,7 +24,7 @@ Place = str | os.PathLike[str]
 #: Ways to store a dataset as a whole, and the way back.
 STORED = ("hf-parquet", "webdataset", "audiofolder", "videofolder", "files")
 _NOT_QUESTIONS = "--drop-unfit leaves out questions or predictions: the source has to hold some"
-#: Names of datasets whose years have layouts of their own: the files tell which.
+#: Names of datasets whose years have formats of their own: the files tell which.
 FAMILIES = ("starss",)
 
 
@@ -110,7 +110,7 @@ def _one_kind(told: Catalogue, held: str) -> None:
     if labels is not None:
         raise UsageError(
             f"{printable(told.source.path)} holds questions ({held}) and labels ({printable(labels)}): "
-            "name the file or folder that is meant, or its layout with --format"
+            "name the file or folder that is meant, or its format with --format"
         )
 
 

@@ -1,4 +1,4 @@
-"""Numbers about event tables of one layout, which add up over parts: all that a plan is made of."""
+"""Numbers about event tables of one format, which add up over parts: all that a plan is made of."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Facts:
 def measured(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Mapping[str, Any]) -> Facts:
     """The facts about *table* that matter when it goes from *source* to *target*.
 
-    Facts of tables with different clips and one layout add up to those of all their rows together.
+    Facts of tables with different clips and one format add up to those of all their rows together.
     """
     held_back(table, target)
     given, table = table, filled(table, target, fill)

@@ -127,7 +127,7 @@ def first_steps(path: Path) -> Iterator[str]:
     target = "starss23" if some else "starss22"
     if target == "starss22":
         missing.remove("distance")
-        yield "# no distances: the layout of STARSS22, which has none; with dist=METRES in the labels that of STARSS23"
+        yield "# no distances: the format of STARSS22, which has none; with dist=METRES in the labels that of STARSS23"
     if missing:
         yield f"# some labels have no {' and no '.join(missing)}: write az=… el=… dist=… into their text, or put"
         yield "# NAME.trajectory.csv (time,azimuth,elevation,distance) next to them, or replace the words in capitals"

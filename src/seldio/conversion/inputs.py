@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 #: Findings that ask for the name of the format.
 _UNDECIDED = ("SYN901", "SYN903")
-#: More bytes than any part has: one part for each layout.
+#: More bytes than any part has: one part for each format.
 _ALL = 1 << 62
 
 
@@ -64,7 +64,7 @@ def with_companions(source: Source) -> Source:
 
 
 def holds_labels(place: Place) -> bool:
-    """Whether there are labels of a known layout; a file such as ``metadata.csv`` next to questions holds none."""
+    """Whether there are labels of a known format; a file such as ``metadata.csv`` next to questions holds none."""
     with reopened(place, lambda _: None) as source:
         return any(part.format is not None for part in Catalogue(source).labels)
 
@@ -81,7 +81,7 @@ def strict(findings: list[Finding]) -> Sink:
 
 
 def raising_unknown(sink: Sink) -> Sink:
-    """A sink that asks for ``--format`` where the content does not tell the layout."""
+    """A sink that asks for ``--format`` where the content does not tell the format."""
 
     def take(finding: Finding) -> None:
         if finding.code in _UNDECIDED and finding.severity is Severity.ERROR:
@@ -122,7 +122,7 @@ def joined(found: Sequence[Recognised]) -> list[tuple[pa.Table, LabelFormat]]:
 class LabelInput:
     """What was read of a source."""
 
-    tables: list[tuple[pa.Table, LabelFormat]]  # one for each layout, with its format
+    tables: list[tuple[pa.Table, LabelFormat]]  # one for each format, with its format
     single: bool  # whether it is one label file, and no folder, archive or Parquet table
     faults: Faults  # errors in their rows
     questions: ItemFormat | None  # the format of questions or predictions beside them, unless that of labels was given
@@ -141,27 +141,27 @@ def read_input(path: Place, format: LabelFormat | str | None, sink: Sink) -> Lab
 def read_tables(
     path: Place, *, format: LabelFormat | str | None = None, sink: Sink = raise_errors
 ) -> list[tuple[pa.Table, LabelFormat]]:
-    """The event tables of :func:`read_input`, one for each layout."""
+    """The event tables of :func:`read_input`, one for each format."""
     return read_input(path, format, sink).tables
 
 
 class SingleLayout(NamedTuple):
-    """What a source of one layout holds."""
+    """What a source of one format holds."""
 
     table: pa.Table  # the rows
-    format: LabelFormat  # the layout
+    format: LabelFormat  # the format
     alone: bool  # whether it is a single label file
     faults: Faults  # errors in the rows
     questions: ItemFormat | None  # as in a :class:`LabelInput`
 
 
 def read_single(path: Place, format: LabelFormat | str | None = None, sink: Sink = raise_errors) -> SingleLayout:
-    """The event table of a source that has one layout, with what is to be known of it."""
+    """The event table of a source that has one format, with what is to be known of it."""
     found = read_input(path, format, sink)
     if len(found.tables) != 1:
         held = ", ".join(given.name for _, given in found.tables) or "no labels"
         raise UsageError(
-            f"{printable(path_of(path))} holds {held}: pass a folder with a single layout, or choose the layout "
+            f"{printable(path_of(path))} holds {held}: pass a folder with a single format, or choose the format "
             "with --format"
         )
     return SingleLayout(*found.tables[0], found.single, found.faults, found.questions)

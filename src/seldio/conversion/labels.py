@@ -48,7 +48,7 @@ KEPT = 1 << 24
 PART = 2 << 20
 #: What a layout's reader leaves out where it is the same in all rows, so that it is not unknown.
 CONSTANT = {"distance": 0.0, "hemisphere": False}
-#: The columns of each layout in all portions together.
+#: The columns of each format in all portions together.
 Columns = tuple[tuple[str, tuple[str, ...]], ...]
 
 
@@ -76,7 +76,7 @@ class Portion:
         return Portion(tuple(part.portable() for part in self.parts))
 
     def read(self, findings: list[Finding]) -> list[Recognised]:
-        """The labels, each layout apart."""
+        """The labels, each format apart."""
         if self._read is not None:
             return self._read
         found = [one for part in self.parts for one in part.labels(raising_unknown(strict(findings)))]
@@ -84,7 +84,7 @@ class Portion:
         return found
 
     def carried(self, goal: Goal, key: str, table: pa.Table, format: LabelFormat) -> pa.Table:
-        """The table of one of its layouts as the target has it."""
+        """The table of one of its formats as the target has it."""
         before, done = self._carried.get(key, (None, None))
         if before is not table:
             fill, home = dict(goal.fill), resolved(format, table)
@@ -99,10 +99,10 @@ class Goal(NamedTuple):
 
     target: LabelFormat  # the format to write
     fill: tuple[tuple[str, Any], ...]  # values for fields that are unknown
-    columns: Columns = ()  # of each layout, that some portions have
+    columns: Columns = ()  # of each format, that some portions have
 
     def tables(self, found: Sequence[Recognised]) -> Iterator[tuple[str, pa.Table, LabelFormat]]:
-        """The tables of a portion with their formats and a key for each layout, as parts of those of all portions."""
+        """The tables of a portion with their formats and a key for each format, as parts of those of all portions."""
         known = dict(self.columns)
         for number, (table, format) in enumerate(joined(found)):
             key = f"{format.name} {number}" if format.role == "table" else format.name
@@ -119,9 +119,9 @@ class Goal(NamedTuple):
 
 @dataclasses.dataclass
 class LayoutSurvey:
-    """The rows of one layout; those of several portions add up."""
+    """The rows of one format; those of several portions add up."""
 
-    format: LabelFormat  # the layout
+    format: LabelFormat  # the format
     home: LabelFormat  # that which its rows came from, if it is a table
     columns: set[str]  # that rows of any portion have
     partly: set[str] = dataclasses.field(default_factory=set)  # those of them that rows of another portion do not have
@@ -149,7 +149,7 @@ class LayoutSurvey:
 
 @dataclasses.dataclass
 class Survey:
-    """What portions hold: their layouts by key, remarks about their files, and errors in their rows."""
+    """What portions hold: their formats by key, remarks about their files, and errors in their rows."""
 
     layouts: dict[str, LayoutSurvey] = dataclasses.field(default_factory=dict)
     findings: list[Finding] = dataclasses.field(default_factory=list)
@@ -167,7 +167,7 @@ class Survey:
 
     @property
     def columns(self) -> Columns:
-        """The columns of each layout."""
+        """The columns of each format."""
         return tuple((key, tuple(sorted(layout.columns))) for key, layout in self.layouts.items())
 
 
@@ -249,7 +249,7 @@ def _state(path: str) -> tuple[int, int]:
 
 @dataclasses.dataclass(frozen=True)
 class Packing:
-    """Convert a portion, which has one layout, to rows of a Parquet table."""
+    """Convert a portion, which has one format, to rows of a Parquet table."""
 
     goal: Goal
 

@@ -90,7 +90,7 @@ def _missing(facts: Facts, target: LabelFormat) -> Iterator[tuple[str, str]]:
 
 def _does_without(facts: Facts, field: str, unknown: int, target: LabelFormat) -> bool:
     """Whether the target can be written although *field* is unknown in some rows."""
-    if field == "distance":  # unknown ones are never written as 0: a layout has a mark for them, or needs a value
+    if field == "distance":  # unknown ones are never written as 0: a format has a mark for them, or needs a value
         if isinstance(target, Dialect):
             return target.unknown_distance is not None
         return isinstance(target, JsonFormat) and "distance" in facts.table.known
@@ -159,7 +159,7 @@ def _lost_classes(lost: Mapping[str, int], source: LabelFormat, target: LabelFor
     ordered = sorted(lost.items(), key=lambda item: (-item[1], item[0]))
     names = listed([f'"{name}" ({plural(rows, "row")})' for name, rows in ordered], most=20)
     other = [alias for alias, name in target.alias_vocabularies.items() if name == source.vocabulary]
-    hint = f" ({other[0]} is the same layout with the classes of {short(source.vocabulary)})" if other else ""
+    hint = f" ({other[0]} is the same format with the classes of {short(source.vocabulary)})" if other else ""
     classes = len(vocabulary(target.vocabulary))
     return f"{names} not among the {classes} classes of {short(target.vocabulary)}{hint}; their rows are left out"
 
@@ -388,7 +388,7 @@ def refuse(planned: Plan, target: LabelFormat, allow_loss: Collection[str]) -> N
         fills = " ".join(
             f"--fill {field}={_EXAMPLES.get(field, '0')}" for field in planned.missing if field in FILLABLE
         )
-        metres = " (metres, whatever the layout uses)" if "distance" in planned.missing else ""
+        metres = " (metres, whatever the format uses)" if "distance" in planned.missing else ""
         hint = f" To set one value for all, use {fills}{metres}" if fills else ""
         raise UsageError(f"{target.name} needs {reasons}.{hint}")
     allowed(planned.losses, target.name, allow_loss)

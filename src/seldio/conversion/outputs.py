@@ -26,10 +26,10 @@ _ESCAPES = re.compile(r"(^|/)\.{0,2}(/|$)|^[A-Za-z]:|[\\\0]")
 
 
 def table_place(out: str, sources: Iterable[str], layouts: int) -> Path:
-    """The file for one Parquet table of *layouts* layouts, once it is clear that it can be written there."""
+    """The file for one Parquet table of *layouts* formats, once it is clear that it can be written there."""
     path = _new(Path(out), _identities(sources))
     if layouts > 1:
-        raise UsageError("the files have several layouts, but a Parquet table has one: convert them separately")
+        raise UsageError("the files have several formats, but a Parquet table has one: convert them separately")
     return path
 
 

@@ -59,7 +59,7 @@ PART = 1 << 18
 
 @dataclasses.dataclass
 class QuestionTally:
-    """What was asked and skipped, in which layouts, about how many recordings; by task, and by task and reason."""
+    """What was asked and skipped, in which formats, about how many recordings; by task, and by task and reason."""
 
     asked: Counter[str] = dataclasses.field(default_factory=Counter)
     skipped: Counter[tuple[str, str]] = dataclasses.field(default_factory=Counter)

@@ -66,14 +66,14 @@ class ArrowTable(ABC):
         return reader.__arrow_c_stream__(requested_schema)
 
 
-#: Files of a folder that are looked at to tell its layout.
+#: Files of a folder that are looked at to tell its format.
 SAMPLE = 24
 #: Tables that are kept.
 _KEPT = 256
 
 
 class LabelStamp(NamedTuple):
-    """What a saved index knows of a label file: while size and time are the same, so are its layout and its faults."""
+    """What a saved index knows of a label file: while size and time are the same, so are its format and its faults."""
 
     size: int  # bytes
     time: int  # of the last change, ns
@@ -87,7 +87,7 @@ class LabelStamp(NamedTuple):
 
 
 class ClipLabelFile(NamedTuple):
-    """The label file of a clip; *table*: of one that was read as a whole, the rows of the clip, with their layout."""
+    """The label file of a clip; *table*: of one that was read as a whole, the rows of the clip, with their format."""
 
     clip: str
     entry: Entry
@@ -142,12 +142,12 @@ class Events(ArrowTable):
 
     It is used like a mapping, yet is none: polars takes mappings for columns.
 
-    A clip's file is read when it is asked for. Its layout is told from some files of its folder, and from the
+    A clip's file is read when it is asked for. Its format is told from some files of its folder, and from the
     file itself where that does not fit. Clips without a label file are not in it; silent ones are, without rows.
 
     Args:
         files: one for each clip.
-        format: the layout of all files; found from their content if None.
+        format: the format of all files; found from their content if None.
         force: give rows in which there are errors too, such as angles in radians.
         folders: the layouts of folders that are known already.
         own: what the datasets say of themselves.
@@ -186,7 +186,7 @@ class Events(ArrowTable):
         self.__init__(**state)  # type: ignore[misc]
 
     def part(self, clips: Iterable[str]) -> Events:
-        """The same for some clips, as it can go to another process: their layouts are told as they are here."""
+        """The same for some clips, as it can go to another process: their formats are told as they are here."""
         files = {clip: self._files[clip] for clip in clips}
         for file in files.values():
             self._expected(file)
@@ -223,12 +223,12 @@ class Events(ArrowTable):
         return ((clip, self[clip]) for clip in self)
 
     def format(self, clip: str) -> LabelFormat:
-        """The layout of a clip's file."""
+        """The format of a clip's file."""
         return self._read(clip)[1]
 
     @property
     def formats(self) -> tuple[LabelFormat, ...]:
-        """The layouts of all folders."""
+        """The formats of all folders."""
         firsts = (self._files[clips[0]] for clips in self._beside.values())
         return tuple({format.name: format for format in map(self._expected, firsts)}.values())
 
@@ -237,7 +237,7 @@ class Events(ArrowTable):
         """Seconds between label frames.
 
         Raises:
-            UsageError: there are layouts that differ in it.
+            UsageError: there are formats that differ in it.
         """
         return self._one({format.hop for format in self.formats} or {clock.HOP}, "frame lengths")
 
@@ -247,7 +247,7 @@ class Events(ArrowTable):
         return self._one({format.vocabulary for format in self.formats} or {DIALECTS[0].vocabulary}, "class lists")
 
     def layouts(self) -> dict[str, str]:
-        """The layout of each folder of label files; without those of which it cannot be told."""
+        """The format of each folder of label files; without those of which it cannot be told."""
         for clips in self._beside.values():
             with suppress(InvalidData, UsageError):
                 self._expected(self._files[clips[0]])
@@ -262,7 +262,7 @@ class Events(ArrowTable):
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns that the layouts carry, in their order; the clip as plain text."""
+        """The columns that the formats carry, in their order; the clip as plain text."""
         carried = {"clip"}.union(*(format.carries for format in self.formats))
         kinds = {name: kind for name, kind in COLUMNS.items() if name in carried}
         return pa.schema({**kinds, "clip": pa.string()})
@@ -298,7 +298,7 @@ class Events(ArrowTable):
         return reading.table, reading.format
 
     def _expected(self, file: ClipLabelFile) -> LabelFormat:
-        """The layout that most files of a file's folder have."""
+        """The format that most files of a file's folder have."""
         if file.format is not None:
             return file.format
         if self._format is not None and not self._own and not self._format.own:
@@ -314,7 +314,7 @@ class Events(ArrowTable):
 
 
 def _layout(files: Sequence[TextFile], own: OwnDatasets | None = None, named: LabelFormat | None = None) -> LabelFormat:
-    """The layout of most of *files*, or the one that people have *named*."""
+    """The format of most of *files*, or the one that people have *named*."""
     if named is not None:
         from seldio.formats.own_dataset import given
 
@@ -327,7 +327,7 @@ def _layout(files: Sequence[TextFile], own: OwnDatasets | None = None, named: La
         raise_errors(finding)
     check_classes(remarks, told=True)
     if not found:
-        raise UsageError(f"{printable(files[0].path)} holds no labels of a known layout")
+        raise UsageError(f"{printable(files[0].path)} holds no labels of a known format")
     layout, most, _ = max(found, key=lambda group: len(group[1]))
     return next(own.classes(layout, most, raise_errors))[0] if own else layout
 

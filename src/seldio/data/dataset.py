@@ -283,7 +283,7 @@ def open_dataset(
 
     Args:
         path: what to open, such as ``starss23/``, ``jasco/``, ``labels.zip`` or ``questions.jsonl``.
-        format: the layout of all label files, or of all files of questions; found from their content if not given.
+        format: the format of all label files, or of all files of questions; found from their content if not given.
         index: a file in which the index of a folder is saved: it is made, which reads all headers and checks all
             labels, where there is none or where files have been added, removed or renamed; a large dataset then opens
             in seconds, and its labels need no further checks. Nothing that has changed is taken for what it was: see

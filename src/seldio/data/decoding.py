@@ -79,7 +79,7 @@ def decode(
             is 1.0: its sigmoid never says so.
         folded: whether azimuths are folded into ±90° where there is no elevation; by default if the labels of
             *windows* are.
-        vectors: add ``x``, ``y``, ``z`` as they are, which the baselines write; other layouts cannot hold them.
+        vectors: add ``x``, ``y``, ``z`` as they are, which the baselines write; other formats cannot hold them.
         partial: leave out clips of which windows are missing, which is an error otherwise.
 
     Returns:

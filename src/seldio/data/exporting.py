@@ -165,7 +165,7 @@ def export(
         embed: put recordings and videos into the Parquet files; else copies lie in ``media/``, and paths lead there.
         shard_bytes: most bytes of a shard, unless one clip has more.
         array: the array that is the column ``audio``; others have columns of their own.
-        format: the layout of the labels; found from their content if not given.
+        format: the format of the labels; found from their content if not given.
         force: export labels in which there are errors too, such as angles in radians or classes that do not exist.
 
     Raises:

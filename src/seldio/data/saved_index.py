@@ -7,7 +7,7 @@ their files. Nothing that it tells is believed beyond what shows that it still h
 - the clips, while no folder has another time of change than when they were listed: a file that is added, removed or
   renamed changes its folder, and then the index is made anew;
 - the length of a recording, while its header says the same when it is opened: windows refuse it otherwise;
-- the layout of a label file and its checks, while its size and time are the same: it is checked again otherwise.
+- the format of a label file and its checks, while its size and time are the same: it is checked again otherwise.
 
 A time of change that is younger than two seconds proves nothing, as another change may have the same one.
 """
@@ -73,7 +73,7 @@ class SavedFacts:
     seldio: str  # the version that made it, whose rules the labels have passed
     root: str  # the folder, links resolved
     layout: str  # the dataset tree
-    format: str | None  # the layout of label files or questions that was named
+    format: str | None  # the format of label files or questions that was named
     folders: Mapping[str, int]  # the time of change of each, by its path below the root; 0 where it proves nothing
     layouts: Mapping[str, str]  # of the label files in each folder
 

@@ -41,7 +41,7 @@ class ClipLabels:
     clip: str  # its name, for messages
     #: shape (rows, fields) with the fields ``ROW_FIELDS``, in the order of the file; NaN for what is not known
     rows: Doubles
-    level: bool = False  # whether the layout has no elevation, as that of 2025
+    level: bool = False  # whether the format has no elevation, as that of 2025
 
     @staticmethod
     def of(clip: str, table: pa.Table, hop: Fraction) -> ClipLabels:

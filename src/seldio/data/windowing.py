@@ -345,7 +345,7 @@ class Windows(Sequence[Element]):
 
     @property
     def layout(self) -> str:
-        """The label layout that says how long a label frame is, if it is not 100 ms; else nothing."""
+        """The label format that says how long a label frame is, if it is not 100 ms; else nothing."""
         return "" if self.hop == clock.HOP else self._events.formats[0].name
 
     def places(self) -> Iterator[tuple[str, int]]:

@@ -173,7 +173,7 @@ def push(
         source: a file, folder or archive.
         repo: ``user/name``.
         kind: how the data is stored: the files as they are, Parquet, or recordings with ``metadata.jsonl``.
-        format: the layout of the labels, and with it their classes; found from their content if not given.
+        format: the format of the labels, and with it their classes; found from their content if not given.
         private: whether a new dataset is private; an existing one must be private already.
         dry_run: make the plan, and change nothing; where the Hub cannot be reached, without comparing it with
             the files on it.

@@ -1,7 +1,7 @@
 """What a score rests on, in one line: version, way of scoring, judge, and digests of what was compared.
 
-Digests are of rows, not of files: the same labels, questions or replies have the same one in any format, order and
-layout.
+Digests are of rows, not of files: the same labels, questions or replies have the same one in any format and
+order.
 """
 
 from __future__ import annotations

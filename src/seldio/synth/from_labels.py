@@ -309,7 +309,7 @@ def write_scenes(
         folder: gets ``foa_dev``, ``mic_dev`` and ``metadata_dev`` with the label files as they are, byte for byte,
             under their names if these are like those of STARSS, else as ``fold1_room1_mix001`` and so on.
         seed: the same seed gives the same bytes; clip k (from 0) has ``seed + k``.
-        seconds: length of the clips. None for that of a clip's recording, or else of its layout, or else up to the end
+        seconds: length of the clips. None for that of a clip's recording, or else of its format, or else up to the end
             of the last label, in whole seconds.
         distance: metres where labels do not say it.
         options: room, noise and rate. The room is made larger where labels are outside of it.
@@ -357,7 +357,7 @@ def write_scenes(
 
 
 def _length(dataset: Dataset, clip: str, tracks: Sequence[Track]) -> float:
-    """Seconds of the clip's recording, or else of its layout, or else up to the last label."""
+    """Seconds of the clip's recording, or else of its format, or else up to the last label."""
     if (entry := dataset.media[clip].entry()) is not None:
         facts = sound_facts(entry)
         return facts.frames / facts.rate

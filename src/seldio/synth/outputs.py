@@ -57,7 +57,7 @@ def imagine(table: pa.Table, seed: int, errors: float = 1.0) -> pa.Table:
 
 
 def write_outputs(folder: Path, tables: Iterable[pa.Table], seed: int, errors: float = 1.0) -> None:
-    """Write what an imaginary system makes of *tables*, in the layout of a DCASE 2023 submission.
+    """Write what an imaginary system makes of *tables*, in the format of a DCASE 2023 submission.
 
     Args:
         folder: gets a file for each clip; made as needed.

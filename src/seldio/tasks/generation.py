@@ -97,7 +97,7 @@ def ask_all(
     if length > 10 * LONGEST:
         raise UsageError(f"a window is at most {LONGEST:g} s long, as the clips of the benchmarks; not {window:g}")
     if "frame" not in table.column_names or table["frame"].null_count:
-        raise UsageError("questions need label frames: convert the labels to a layout that has them")
+        raise UsageError("questions need label frames: convert the labels to a format that has them")
 
     def items() -> Iterator[Item]:
         counts = recording_frames(table).values()

@@ -96,7 +96,7 @@ def plot(
         kind: one of :data:`KINDS`; by default the timeline of a clip, or the statistics of several.
         predictions: of a system, drawn together with the labels, or scored against them.
         clip: the one to draw.
-        format: layout of the source; found from its content by default.
+        format: format of the source; found from its content by default.
         predictions_format: the format of the predictions; detected by default.
         profile: scores: the way of scoring.
         allow_missing: scores: score the clips that both have, where others lack a side.

@@ -33,7 +33,7 @@ JUMP = 45.0
 
 @dataclasses.dataclass(frozen=True)
 class PlottedLabels:
-    """The labels of a source: event frames of one layout, with directions wherever they are known or follow.
+    """The labels of a source: event frames of one format, with directions wherever they are known or follow.
 
     *single* is whether the source is a single file, *faults* are errors in the rows, which are drawn all the same.
     """
@@ -79,7 +79,7 @@ class EventTrack:
 
 
 def read_labels(path: Path, format: str | None = None) -> PlottedLabels:
-    """The labels or predictions of a file, folder or archive, all of one layout."""
+    """The labels or predictions of a file, folder or archive, all of one format."""
     table, read_as, single, faults, _ = read_single(path, format)
     layout = resolved(read_as, table)
     table, hop = with_frames(table, layout.hop)

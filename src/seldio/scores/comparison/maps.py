@@ -35,7 +35,7 @@ def compare_maps(
         against: which pairs are compared.
         lead: the score whose test decides which system is better; by default that of the profile.
         most: how many of the clips that differ most are shown.
-        format: the layout of the predictions; detected by default.
+        format: the format of the predictions; detected by default.
         reference_format: the format of the reference; detected by default.
 
     Raises:

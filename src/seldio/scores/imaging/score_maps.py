@@ -65,7 +65,7 @@ def score_maps(
         predictions: files, a folder or an archive with JSON of 2026.
         reference: the labels, in the same way.
         options: how.
-        format: the layout of the predictions; found from their content if not given.
+        format: the format of the predictions; found from their content if not given.
         reference_format: the format of the reference; detected by default.
 
     Raises:

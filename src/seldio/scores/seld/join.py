@@ -87,7 +87,7 @@ class LabelFiles:
 
     layout: LabelFormat
     part: Part
-    remarks: tuple[str, ...] = ()  # sentences about the choice of the layout
+    remarks: tuple[str, ...] = ()  # sentences about the choice of the format
     faults: Faults = dataclasses.field(default_factory=Faults)  # none yet: errors are found where rows are read
     own: OwnDatasets | None = None  # what the datasets say of themselves
     others: frozenset[str] = frozenset()  # clips of other splits than that which is wanted
@@ -186,7 +186,7 @@ def reference_labels(
         split: of these labels, the clips of this split alone.
 
     Raises:
-        InvalidData, UnknownFormat, UsageError: it holds no labels of one layout, or none of the split.
+        InvalidData, UnknownFormat, UsageError: it holds no labels of one format, or none of the split.
     """
     try:
         labels = labels_of(source, layout, Wanted(("label",), (profile or profiles.get(USUAL)).years))
@@ -274,7 +274,7 @@ class Compared(NamedTuple):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What there is to say about layouts that were chosen."""
+        """What there is to say about formats that were chosen."""
         return (
             *(f"the reference is {_reference_option(remark)}" for remark in self.reference.remarks),
             *(f"the prediction is {remark}" for remark in self.prediction.remarks),
@@ -295,7 +295,7 @@ def join(
     Where the user has not *named* the profile, outputs are likely to be of the years of the labels.
 
     Raises:
-        InvalidData, UnknownFormat, UsageError: there are no outputs of one layout.
+        InvalidData, UnknownFormat, UsageError: there are no outputs of one format.
         DataError: a clip lacks its prediction or its reference.
     """
     of_labels = years(labels.layout)
@@ -367,8 +367,8 @@ def labels_of(
 
     Raises:
         InvalidData: something is wrong with a file.
-        UnknownFormat: the content does not tell the layout; the message names the candidates.
-        UsageError: it holds no labels, or several layouts.
+        UnknownFormat: the content does not tell the format; the message names the candidates.
+        UsageError: it holds no labels, or several formats.
     """
     remarks: list[str] = []
     errors: list[Finding] = []
@@ -444,7 +444,7 @@ def lengths(labels: Labels, clips: Iterable[str], recordings: str | None) -> dic
     """Label frames of the recordings of *clips*, as far as they are known.
 
     Told by the recordings that the user names; else by those in the dataset tree of the labels, and else by the
-    layout of the labels, where its clips are all of one length.
+    format of the labels, where its clips are all of one length.
 
     Raises:
         UsageError: what the user names holds no recordings of these clips.

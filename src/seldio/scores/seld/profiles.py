@@ -43,9 +43,9 @@ class SeldProfile:
     vocabulary: str = "starss"  # of the classes
     misplaced: float = 1.0  # how much a misplaced source weighs in F, where a missed or a spurious one weighs a half
     missing: bool = False  # whether a clip without prediction counts as one where nothing was found
-    #: by layout of the prediction, what the program makes of it
+    #: by format of the prediction, what the program makes of it
     misread: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    drops: tuple[str, ...] = ()  # layouts of a prediction none of whose rows the program reads
+    drops: tuple[str, ...] = ()  # formats of a prediction none of whose rows the program reads
     needs: tuple[str, ...] = ()  # fields that both sides must have
     metre: float = 1.0  # units of distance in a metre
     tracks: int = 0  # how many sources of a class a frame can have; 0 for any number

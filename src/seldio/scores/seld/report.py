@@ -34,7 +34,7 @@ class SeldCase:
     labels: Sequence[str]  # name of each class
     layout: str  # of the prediction
     reference_layout: str = ""
-    chosen: tuple[str, ...] = ()  # sentences about layouts that the content did not decide
+    chosen: tuple[str, ...] = ()  # sentences about formats that the content did not decide
     left_out: tuple[int, int] = (0, 0)  # clips not counted, for want of a prediction and for want of a reference
     missed: int = 0  # clips counted without a prediction
     split: str = ""  # that all predictions are of, where the reference has others too
@@ -210,13 +210,13 @@ def notices(case: SeldCase) -> tuple[Notice, ...]:
 
 
 def _mistakes(case: SeldCase) -> Iterator[Notice]:
-    """What the user may have got wrong: sides, conventions, data with errors, layouts."""
+    """What the user may have got wrong: sides, conventions, data with errors, formats."""
     if case.reference_layout.endswith(_OUTPUTS):
         text = f"the reference is {case.reference_layout}, what systems write: make sure that they are not swapped"
         if not case.layout.endswith(_OUTPUTS):  # if the prediction looks like labels too, there is little doubt
             text = (
                 f"the reference is {case.reference_layout}, what systems write, and the prediction {case.layout}, a "
-                "layout of labels: the two are probably swapped. Give the reference with --reference"
+                "format of labels: the two are probably swapped. Give the reference with --reference"
             )
         yield Notice("reference-is-output", text, grave=True, first=True)
     for cause in case.causes:
@@ -224,13 +224,13 @@ def _mistakes(case: SeldCase) -> Iterator[Notice]:
     for text in case.forced:
         yield Notice("forced", f"scored with errors in the data: {text}", grave=True)
     for text in case.chosen:
-        yield Notice("layout-chosen", text, grave=True)
+        yield Notice("format-chosen", text, grave=True)
     if case.facts.dropped:
         rows = plural(case.facts.dropped, "predicted row")
         text = f"{rows} not scored: they are {case.layout}, which the program silently drops. dcase2023 scores "
         yield Notice("dropped-rows", f"{text}them", grave=True, first=True)
     sentence = case.profile.misread.get(case.layout)
-    if sentence and case.facts.prediction.all:  # files without a row are the same in every layout
+    if sentence and case.facts.prediction.all:  # files without a row are the same in every format
         text = f"the prediction is {case.layout}, which seldio reads correctly; {sentence}"
         yield Notice("misread", text, grave=True)
 

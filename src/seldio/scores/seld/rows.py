@@ -65,7 +65,7 @@ def event_frames(table: pa.Table, clips: Mapping[str, int]) -> EventFrames:
     """
     for field in ("frame", "class_id"):
         if field not in table.column_names or table[field].null_count:
-            raise UsageError(f"scores need {field} in every row; convert the labels to a layout that has it")
+            raise UsageError(f"scores need {field} in every row; convert the labels to a format that has it")
     codes, names = clip_codes(table)
     index = np.array([clips.get(name, -1) for name in names] or [-1], dtype=np.int64)[codes]
     azimuth, elevation, pointless = _directions(table)

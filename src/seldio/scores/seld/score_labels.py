@@ -138,10 +138,10 @@ def score_labels(
     Rows are read and counted a few clips at a time, where :func:`seldio.running` says; sums by clip are kept.
 
     Args:
-        predictions: files, a folder or an archive in any layout of labels or outputs.
+        predictions: files, a folder or an archive in any format of labels or outputs.
         reference: the labels, in the same way.
         options: how; by default as the labels ask for.
-        format: the layout of the predictions; found from their content if not given.
+        format: the format of the predictions; found from their content if not given.
         reference_format: the format of the reference; detected by default.
 
     Returns:

@@ -168,7 +168,7 @@ def score_tables(
 
     Args:
         reference: an event table; rows of one frame in the order of their file, where ties depend on it.
-        prediction: the predictions, of any layout: angles or x, y, z; distances in metres.
+        prediction: the predictions, of any format: angles or x, y, z; distances in metres.
         clips: what is scored; a clip without predicted rows is one where nothing was found.
         profile: how.
         classes: how many the vocabulary has.
