@@ -36,11 +36,11 @@ from seldio.findings import raise_errors
 from seldio.formats import ItemFormat, get
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item, plain
-from seldio.tasks import SO_BENCH
+from seldio.tasks import SO_BENCH, english
 from seldio.tasks.margins import Margins, listing, margins_of
 from seldio.tasks.mix import answer_group, as_keys, chosen, key, targets
 from seldio.tasks.reasoning import MOTIONS
-from seldio.tasks.task import Task, digest, name_of
+from seldio.tasks.task import Say, Task, digest, name_of
 
 RUN = CliRunner()
 STARSS23 = get("starss23")
@@ -675,7 +675,8 @@ def test_questions_are_no_archive(labels: Path, tmp_path: Path) -> None:
     ],
 )
 def test_answers_agree_in_number(label: str, motion: str, answer: str) -> None:
-    assert MOTIONS[motion].format_map(name_of(label).words) == answer
+    task = english.TASKS["classify_motion"]
+    assert Say(0, task.name, task.wordings).tell(name_of(label), of=MOTIONS.index(motion)) == answer
 
 
 def test_questions_in_the_layout_of_so_dataset_are_told_as_such(labels: Path, tmp_path: Path) -> None:

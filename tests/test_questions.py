@@ -20,9 +20,10 @@ from seldio.schema.events import COLUMNS, ClipFile, Origin, with_origin
 from seldio.schema.qa import ITEM_SCHEMA, to_items, to_table
 from seldio.tasks import DEFAULTS, REFUSED, SILENT, SO_BENCH, TASKS, Margins, generate, select, stream, targets
 from seldio.tasks.margins import listing
-from seldio.tasks.scene import DIRECTIONS, RIVALS, cells, only_cell
+from seldio.tasks.scene import RIVALS, cells, only_cell
 from seldio.tasks.specs import ASKED, PUBLISHED
 from seldio.tasks.task import Say, hashed
+from seldio.tasks.wordings import ENGLISH
 
 NEED_DISTANCE = {"estimate_distance", "compare_distance"}
 FIELDS = ("frame", "class_id", "source", "azimuth", "elevation", "distance")
@@ -370,13 +371,14 @@ def test_bare_words_cover_all_heights():
 
 def test_cells():
     numbers = [only_cell(int(mask)) for mask in cells(np.arange(-180.0, 181, 45), np.zeros(9), 5)]
-    assert [DIRECTIONS[n].short for n in numbers] == [
+    assert [ENGLISH.directions[n].short for n in numbers] == [
         "back", "back-right", "right", "front-right", "front", "front-left", "left", "back-left", "back",
     ]  # fmt: skip
     assert (
-        DIRECTIONS[only_cell(int(cells(67.057 - 20, -36.558, 5)))].place == "to the front-left and below the listener"
+        ENGLISH.directions[only_cell(int(cells(67.057 - 20, -36.558, 5)))].place
+        == "to the front-left and below the listener"
     )
-    assert DIRECTIONS[only_cell(int(cells(10.0, 80.0, 5)))].short == "straight above"
+    assert ENGLISH.directions[only_cell(int(cells(10.0, 80.0, 5)))].short == "straight above"
     assert int(cells(float("nan"), 0.0, 5)) == (1 << 26) - 1
     assert all(rivals >> number & 1 for number, rivals in enumerate(RIVALS))
     assert only_cell(0) == only_cell(3) == -1

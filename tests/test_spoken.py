@@ -19,9 +19,10 @@ from seldio.schema.qa import Prediction
 from seldio.scores.so_bench.profiles import get
 from seldio.scores.so_bench.report import score
 from seldio.tasks import TASKS, generate
-from seldio.tasks.names import capitalized, enumerated, name_of
+from seldio.tasks.names import capitalized, name_of
 from seldio.tasks.nouns import noun_of
 from seldio.tasks.russian import stream as russian
+from seldio.tasks.wordings import ENGLISH
 from seldio.vocabularies import names, vocabulary
 
 LABELS = sorted({label for name in names() for v in [vocabulary(name)] for label in map(v.label, range(len(v)))})
@@ -163,7 +164,7 @@ def test_nothing_is_found_in_either_wording(items, wording, tmp_path):
 
 
 def test_lists():
-    assert [enumerated("abc"[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b, and c"]
+    assert [ENGLISH.listed("abc"[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b, and c"]
 
 
 def test_russian_options_are_spoken_words():

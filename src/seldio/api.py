@@ -413,6 +413,7 @@ def convert(
     per_task: int | None = None,
     balance: bool = False,
     split: str | None = None,
+    language: str | None = None,
     audio: bool = False,
     gain: float | None = None,
 ) -> Conversion:
@@ -446,6 +447,7 @@ def convert(
         balance: questions: as many as the task shares of SO-Bench allow; the scarcest task sets the total.
         split: questions: the split to write into each question; by default that of its recording, as its folder or
             name tells it, and ``test`` where neither does.
+        language: questions: ``en`` or ``ru``, about the same moments; by default that of the target.
         audio: questions: cut the audio of the clips (FOA, 16 kHz) into ``audio/`` next to the output. ``foa`` and
             ``mic``: compute every recording from the other format, even those that the dataset has.
         gain: ``foa`` and ``mic``: the gain of the computed recordings in dB.
@@ -466,7 +468,7 @@ def convert(
 
     options = QuestionOptions(
         seed=seed, tasks=None if not tasks else _names(tasks), window=window, hop=hop, margins=margins_of(dict(margin)),
-        split=split, per_task=per_task, balance=balance, total=total, audio=audio, force=force,
+        split=split, per_task=per_task, balance=balance, total=total, audio=audio, force=force, language=language,
     )  # fmt: skip
     return convert_any(path, out, target, format, _names(allow_loss), fill, options, gain, drop_unfit)
 

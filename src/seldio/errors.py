@@ -56,6 +56,7 @@ CHOICES = {
     "engine": ("local", "ray"),
     "format": ("jasco", "parquet", "starss22", "starss23"),
     "join": ("order",),
+    "language": ("en", "ru"),
     "kind": ("directions", "map", "scores", "statistics", "timeline", "video"),
     "to": ("files", "foa", "mic", "parquet", "webdataset"),
     "as": ("audiofolder", "files", "parquet"),

@@ -266,6 +266,12 @@ def convert(
         help="Split of all questions; else that of each recording, or test if nothing tells it.",
         rich_help_panel=_ASK,
     ),
+    language: str | None = typer.Option(
+        None,
+        metavar="[en|ru]",
+        help="Language of the questions, with the same canonical answers; that of the target by default.",
+        rich_help_panel=_ASK,
+    ),
     details: bool = typer.Option(
         False, "--details", help="List what was asked and skipped, and why, task by task.", rich_help_panel=_ASK
     ),
@@ -302,7 +308,7 @@ def convert(
             allow_loss=allow_loss,
             fill=named_texts(fill, "--fill", "distance=2.5 (metres)"), drop_unfit=drop_unfit, force=force, seed=seed,
             tasks=tasks, window=window, hop=hop, margin=named_numbers(margin, "--margin", "azimuth=10"), total=total,
-            per_task=per_task, balance=balance, split=split, audio=audio, gain=gain,
+            per_task=per_task, balance=balance, split=split, language=language, audio=audio, gain=gain,
         )  # fmt: skip
     if shown is not None:
         _show_some(shown.getvalue().decode("utf-8", "replace"))

@@ -92,6 +92,8 @@ def convert_any(
         if target is None:
             return convert_source(again, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
         if held is not None:
+            if options.language is not None:
+                raise UsageError("--language is for questions made from labels: those that there are stay as they are")
             if several and files is not None:
                 _one_kind(files, held.name)
             return convert_items(

@@ -173,7 +173,7 @@ def make_questions(
     place = _place(out, target, options.split or TEST)
     own = target.name if isinstance(target, JsonItems) else ITEMS.name
     work = MakingQuestions(
-        options.options() | {"own": own_datasets(source, raise_errors)},
+        options.options() | {"own": own_datasets(source, raise_errors)} | _spoken(target, options.language),
         target.name == RUSSIAN,
         ITEMS.name if options.audio else own,
         options.selects,
@@ -212,6 +212,17 @@ def make_questions(
             _write(stream, texts, target)
     remarks += [*map(str, forced), *_none_left(tally, kept, options, module)]
     return _report(found, tally, target, written, kept, module, tuple(remarks))
+
+
+def _spoken(target: ItemFormat, language: str | None) -> dict[str, Any]:
+    """The language as an option of the tasks, where they are asked in several."""
+    if language not in (None, "en", "ru"):
+        raise UsageError(f"unknown language {clipped(str(language))}; choose from en, ru")
+    if target.name != RUSSIAN:
+        return {"language": language or "en"}
+    if language == "en":
+        raise UsageError(f"{target.name} is asked in Russian; --to so-bench asks in either language")
+    return {}
 
 
 def check_target(target: ItemFormat) -> None:

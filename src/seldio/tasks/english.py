@@ -1,8 +1,10 @@
-"""The tasks of SO-Bench, one record each, and items of them from labels."""
+"""The tasks of SO-Bench, one record each, and items of them from labels, in English or Russian."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import Unpack
 
 import pyarrow as pa
@@ -11,9 +13,11 @@ from seldio import plugins
 from seldio.schema.qa import Item
 from seldio.tasks import detect, reasoning
 from seldio.tasks.generation import GenerationOptions, ItemPlace, ask_all
+from seldio.tasks.names import Name, name_of
 from seldio.tasks.scene import Scene
 from seldio.tasks.specs import ASKED, KNOWN
-from seldio.tasks.task import Draft, Task, digest
+from seldio.tasks.task import NO_NAME, Draft, Task, digest
+from seldio.tasks.wordings import NAMELESS, Code, wordings_in
 
 _ASKING = (*detect.TASKS, *reasoning.TASKS, *plugins.rows("tasks", Task))
 _MADE = {task.name: task for task in _ASKING if task.language == "en" and task.candidates}
@@ -25,15 +29,38 @@ REFUSED = {task.name: task.refused for task in KNOWN.values() if task.refused}
 SO_BENCH = {name: KNOWN[name].weight for name in KNOWN if name in TASKS}
 
 
-def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[Item]:
+@cache
+def worded(language: Code) -> dict[str, Task[Scene, Draft]]:
+    """The tasks as they are asked in a language; tasks from elsewhere have English wordings only."""
+    if language == "en":
+        return TASKS
+    ways = wordings_in(language).ways
+    return {name: dataclasses.replace(task, wordings=ways[name]) for name, task in TASKS.items() if name in ways}
+
+
+def stream(table: pa.Table, *, language: Code = "en", **options: Unpack[GenerationOptions]) -> Iterator[Item]:
     """The items of :func:`seldio.tasks.generate` one by one, before any selection; *skipped* is counted up."""
-    return ask_all(table, TASKS, REFUSED, lambda scene: scene, _item, **options)
+    names: Callable[[str], Name] = name_of
+    if language == "ru":
+        from seldio.tasks.nouns import russian_name
+
+        own = options.get("own")
+        names = partial(russian_name, own=own.nouns if own else ())
+    asked = worded(language)
+    refused = REFUSED | {name: "it is asked in English only" for name in TASKS if name not in asked}
+    return ask_all(
+        table, asked, refused, lambda scene: scene, partial(_item, language), names=names,
+        language=wordings_in(language), **options,
+    )  # fmt: skip
 
 
-def _item(place: ItemPlace, task: Task[Scene, Draft], draft: Draft) -> Item:
+def _item(language: Code, place: ItemPlace, task: Task[Scene, Draft], draft: Draft) -> Item | str:
+    """The item of a draft; why there is none where a class has no name in the language."""
+    if NAMELESS in draft.question or NAMELESS in draft.answer:
+        return NO_NAME
     audio_id = place.scene.audio_id
     extra = {"question_class": task.question_class, "answer_format": "structured_text", "audio_id": audio_id}
     return place.item(
         task, draft, id="qa_" + digest(audio_id, task.name, draft.question, draft.answer), answer=draft.answer,
-        canonical_answer=draft.canonical, answer_meta=draft.meta, language="en", extra=extra,
+        canonical_answer=draft.canonical, answer_meta=draft.meta, language=language, extra=extra,
     )  # fmt: skip

@@ -21,6 +21,7 @@ from seldio.schema.splits import TEST, meaning
 from seldio.tasks.margins import DEFAULTS, Margins
 from seldio.tasks.scene import Floats, Ints, Scene, SceneEvent, SceneRows, cells, only_cell
 from seldio.tasks.task import EDGE, MOVES, SHORT, UNKNOWN, Made, Name, Say, Task, View, hashed, name_of
+from seldio.tasks.wordings import ENGLISH, Wordings
 from seldio.text import clipped, plural
 from seldio.vocabularies import vocabulary
 
@@ -69,8 +70,10 @@ def ask_all(
     known: Mapping[str, Task[View, Made]],
     refused: Mapping[str, str],
     view_of: Callable[[Scene], View],
-    make: Callable[[ItemPlace, Task[View, Made], Made], Item],
+    make: Callable[[ItemPlace, Task[View, Made], Made], Item | str],
     *,
+    names: Callable[[str], Name] = name_of,
+    language: Wordings = ENGLISH,
     seed: int,
     skipped: Counter[tuple[str, str]],
     tasks: Collection[str] | None = None,
@@ -85,7 +88,8 @@ def ask_all(
 
     The table and the keywords are those of :func:`seldio.tasks.generate`, *known* are all tasks that can be asked,
     in the order in which a clip's items come, and *refused* why others cannot; *view_of* makes of a clip what the tasks
-    look at, and *make* the item of a draft.
+    look at, and *make* the item of a draft, or the reason why there is none. *names* tells what a class is called in
+    the *language* of the questions.
     """
     answered = {name: task.candidates for name, task in known.items() if task.candidates is not None}
     for name in sorted(set(tasks or ()) - set(answered)):
@@ -102,17 +106,18 @@ def ask_all(
     def items() -> Iterator[Item]:
         counts = recording_frames(table).values()
         silent = sum(int(last_window(frames, length, step)) + 1 for frames in counts if frames)
-        for scene in scenes(table, margins, length, step):
+        for scene in scenes(table, margins, length, step, names):
             silent -= 1
             its = split or told_split(scene.path, own) or TEST
             place = ItemPlace(scene, [_audio(audio_pattern, scene, its)], its)
             luck, view = hashed(seed, scene.audio_id), view_of(scene)
             for task, candidates in wanted:
-                for draft in candidates(view, margins, Say(luck, task.name, task.wordings)):
-                    if isinstance(draft, str):
-                        skipped[task.name, draft] += 1
+                for draft in candidates(view, margins, Say(luck, task.name, task.wordings, language)):
+                    made = draft if isinstance(draft, str) else make(place, task, draft)
+                    if isinstance(made, str):
+                        skipped[task.name, made] += 1
                     else:
-                        yield make(place, task, draft)
+                        yield made
         if silent:
             skipped["*", SILENT] += silent
 
@@ -155,7 +160,9 @@ class _Pieces(NamedTuple):
     high: Ints
 
 
-def scenes(table: pa.Table, margins: Margins, window: int, hop: int) -> Iterator[Scene]:
+def scenes(
+    table: pa.Table, margins: Margins, window: int, hop: int, called: Callable[[str], Name] = name_of
+) -> Iterator[Scene]:
     """The clips of *table* in which something sounds, by recording and time; *window* and *hop* in label frames."""
     if not table.num_rows:
         return
@@ -179,7 +186,7 @@ def scenes(table: pa.Table, margins: Margins, window: int, hop: int) -> Iterator
     groups = list(pairwise([0, *new.tolist(), len(clip)])) if len(clip) else []
     numbers = [number for low, high in groups for number in range(high - low)]
     doubled = repeated(table)[found.rows[taken]]
-    events = _events(table, found.rows[pieces.low], pieces, numbers, rows, doubled, hop, margins)
+    events = _events(table, found.rows[pieces.low], pieces, numbers, rows, doubled, hop, margins, called)
     means = np.stack(geometry.to_cartesian([e.azimuth for e in events], [e.elevation for e in events]), axis=1)
     paths = {file.clip: file.name for file in origin_of(table).files}
     for low, high in groups:
@@ -270,7 +277,7 @@ def _stays(values: Floats, alike: Callable[[Floats, Floats], Any], wide: int) ->
 
 def _events(
     table: pa.Table, heads: Ints, pieces: _Pieces, numbers: list[int], rows: SceneRows, doubled: Any, hop: int,
-    margins: Margins,
+    margins: Margins, called: Callable[[str], Name],
 ) -> list[SceneEvent]:  # fmt: skip
     """One event for each piece, with its number in its clip."""
     size = pieces.high - pieces.low
@@ -305,11 +312,19 @@ def _events(
     ]
     twice = np.logical_or.reduceat(doubled, low).tolist()
     judged = (certain, twice, short, unsteady, unplaced)
-    lists = (*_labels(table, heads), *(column.tolist() for column in columns), *judged, low.tolist(), high.tolist())
+    lists = (
+        *_labels(table, heads, called),
+        *(column.tolist() for column in columns),
+        *judged,
+        low.tolist(),
+        high.tolist(),
+    )
     return list(map(SceneEvent._make, zip(numbers, *lists, strict=True)))
 
 
-def _labels(table: pa.Table, heads: Ints) -> tuple[list[Name], list[int | None], list[int | None]]:
+def _labels(
+    table: pa.Table, heads: Ints, called: Callable[[str], Name]
+) -> tuple[list[Name], list[int | None], list[int | None]]:
     """Names, class ids and sources of events, by a row of each."""
     taken = table.take(heads)
     nothing: list[Any] = [None] * len(heads)
@@ -319,7 +334,7 @@ def _labels(table: pa.Table, heads: Ints) -> tuple[list[Name], list[int | None],
     )
     classes = vocabulary(origin_of(table).vocabulary or "starss")
     names = [
-        name_of(classes.label(number) if number is not None else text or "unknown sound")
+        called(classes.label(number) if number is not None else text or "unknown sound")
         for number, text in zip(ids, written, strict=True)
     ]
     return names, ids, sources

@@ -13,6 +13,7 @@ from seldio.tasks.english import stream
 from seldio.tasks.generation import AUDIO, LONGEST
 from seldio.tasks.margins import DEFAULTS, Margins
 from seldio.tasks.mix import select
+from seldio.tasks.wordings import Code
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +36,7 @@ def generate(
     balance: bool = False,
     audio_pattern: str = AUDIO,
     split: str | None = None,
+    language: Code = "en",
 ) -> Generated:
     """Items about the labels in *table*.
 
@@ -56,6 +58,8 @@ def generate(
             file's path below its root without suffix, ``metadata_`` in front being ``foa_``).
         split: of the items; by default that of each recording, as the folder of its labels or its name tells it, and
             ``test`` where neither does.
+        language: of questions and answers: ``en`` or ``ru``, about the same moments and with the same canonical
+            answers; in Russian, what names a class without a Russian name is counted as skipped.
 
     Returns:
         The items by recording, clip and task, and what was skipped.
@@ -66,6 +70,6 @@ def generate(
     skipped: Counter[tuple[str, str]] = Counter()
     found = stream(
         table, seed=seed, tasks=tasks, window=window, hop=hop, margins=margins, audio_pattern=audio_pattern,
-        split=split, skipped=skipped,
+        split=split, language=language, skipped=skipped,
     )  # fmt: skip
     return Generated(select(list(found), seed, per_task=per_task, balance=balance, skipped=skipped), skipped)

@@ -43,8 +43,9 @@ def answer_group(item: Item) -> Hashable:
 
 def _task(item: Item) -> Task[Any, Any] | None:
     """The record of the task that asked *item*."""
-    if item.language != "ru":
-        return TASKS.get(item.task or "")
+    task = TASKS.get(item.task or "")
+    if task is not None or item.language != "ru":
+        return task
     from seldio.tasks import russian
 
     return russian.TASKS.get(item.task or "")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -26,9 +25,10 @@ class Name(NamedTuple):
     spoken: str  # after "the" in a sentence: ``woman speaking``
     some: str  # where a sentence first names it: ``a woman speaking``, ``laughter``
     verb: str  # is or are
-    #: what a sentence about it needs: ``x``, ``verb``, ``do``, ``Do``, ``remain``, ``start``, and what is
+    #: what a sentence about it needs: ``x``, ``some``, ``verb``, ``do``, ``Do``, ``remain``, ``start``, and what is
     #: heard of it (after *the*), ``heard``: ``sound of the bell``, with ``heard_do`` and ``heard_it``
     words: dict[str, str]
+    others: dict[str, str]  # what a sentence about another class needs of this one: ``y``, ``y_start``
 
 
 @cache
@@ -52,13 +52,13 @@ def name_of(label: str) -> Name:
     some = f"{_article(spoken)} {spoken}" if number == COUNTABLE else spoken
     one = number != PLURAL
     verb, do = ("is", "does") if one else ("are", "do")
-    words = {"x": spoken, "verb": verb, "do": do, "Do": do.capitalize()}
+    words = {"x": spoken, "some": some, "verb": verb, "do": do, "Do": do.capitalize()}
     words |= {"remain": "remains" if one else "remain", "start": "starts" if one else "start"}
     if re.search(r"\bsounds?\b", spoken):
         words |= {"heard": spoken, "heard_do": do, "heard_it": "it" if one else "they"}
     else:
         words |= {"heard": f"sound of the {spoken}", "heard_do": "does", "heard_it": "it"}
-    return Name(label, plain, said, spoken, some, verb, words)
+    return Name(label, plain, said, spoken, some, verb, words, {"y": spoken, "y_start": words["start"]})
 
 
 # --- classes that the table does not hold ---------------------------------------------------------------------
@@ -89,12 +89,6 @@ _VOWEL = re.compile(r"\"?(?:(?!eu|ewe|one\b|once|u[bcfknrst][aeiou]|uni(?!n))[ae
 def _article(words: str) -> str:
     """``a`` or ``an``, by the sound that *words* begin with."""
     return "an" if _VOWEL.match(words) else "a"
-
-
-def enumerated(parts: Iterable[str]) -> str:
-    """*parts* as one says a list: ``a``, ``a and b``, ``a, b, and c``."""
-    *others, last = parts
-    return f"{', '.join(others)}{',' * (len(others) > 1)} and {last}" if others else last
 
 
 def capitalized(sentence: str) -> str:

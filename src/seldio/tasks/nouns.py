@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from seldio.schema.events import origin_of
+from seldio.tasks.names import Name, capitalized, name_of
 from seldio.tasks.scene import Scene, SceneEvent
+from seldio.tasks.wordings import NAMELESS
 from seldio.vocabularies import spelling, vocabulary
 
 if TYPE_CHECKING:
@@ -41,7 +43,8 @@ class Noun(NamedTuple):
     gender: str  # m, f, n, or pl for nouns that stand in the plural
     name: str  # nominative, as an option
     #: what sentences need, by key: ``x``, ``x_gen``, ``x_acc``, ``x_with`` (instrumental after *с* or *со*),
-    #: ``x_heard``, ``x_sounds``, ``x_lasts``, and the verbs capitalised
+    #: ``x_of`` (genitive of the sound of a thing: *звука пианино*), ``x_heard``, ``x_sounds``, ``x_lasts``, and ``X``
+    #: and the verbs capitalised
     x: dict[str, str]
     y: dict[str, str]  # the same for a second noun
     broad: bool  # whether it covers other classes
@@ -82,8 +85,10 @@ def nouns(own: tuple[ClassNoun, ...] = ()) -> Nouns:
 def _noun(number: int, row: dict[str, Any], nested: int, alike: int) -> Noun:
     verbs = dict(zip(("heard", "sounds", "lasts"), VERBS[row["gender"]], strict=True))
     cases = dict(zip(("", "gen", "acc", "with"), row["forms"], strict=True))
+    cases["of"] = row.get("of", cases["gen"])
     words = cases | verbs | {key.capitalize(): verb.capitalize() for key, verb in verbs.items()}
     x, y = ({f"{letter}_{key}" if key else letter: word for key, word in words.items()} for letter in "xy")
+    x["X"] = capitalized(cases[""])
     return Noun(number, row["gender"], cases[""], x, y, "covers" in row, "series" in row, nested, alike)
 
 
@@ -101,6 +106,16 @@ def _masks(rows: list[dict[str, Any]], numbers: dict[str, int], keys: tuple[str,
 def noun_of(label: str, own: tuple[ClassNoun, ...] = ()) -> Noun | None:
     """The noun of a class; None where it has no Russian name."""
     return nouns(own).known.get(spelling(label))
+
+
+@cache
+def russian_name(label: str, own: tuple[ClassNoun, ...] = ()) -> Name:
+    """What Russian questions call a class; in canonical answers it is called as in English."""
+    name, noun = name_of(label), noun_of(label, own)
+    if noun is not None:
+        return name._replace(spoken=noun.name, words=noun.x, others=noun.y)
+    words = nouns().all[0]
+    return name._replace(words=dict.fromkeys(words.x, NAMELESS), others=dict.fromkeys(words.y, NAMELESS))
 
 
 def nested(one: Noun, other: Noun) -> bool:

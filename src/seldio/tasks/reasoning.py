@@ -15,25 +15,22 @@ from operator import attrgetter
 from seldio.schema.qa import Item
 from seldio.tasks.detect import span
 from seldio.tasks.margins import Margins
-from seldio.tasks.scene import DIRECTIONS, RIVALS, Scene, SceneEvent, each_event, sounds
+from seldio.tasks.scene import RIVALS, Scene, SceneEvent, each_event, sounds
 from seldio.tasks.task import (
     CLOSE,
     MOVES,
     NO_DISTANCE,
     NO_META,
     SHORT,
-    SOURCE_SUFFIXES,
     UNKNOWN,
     UNSTEADY,
     Draft,
     Say,
     Task,
-    Wording,
     first_class,
     moments,
     name_of,
     published,
-    second,
 )
 
 BEHIND = "left and right are not clear behind or above the listener"
@@ -63,7 +60,7 @@ def compare_elevation(one: SceneEvent, other: SceneEvent, margins: Margins, say:
     """Which of two sources is higher, or lower, as an angle."""
     if round(abs(one.elevation - other.elevation), 6) <= margins.elevation:
         return CLOSE
-    return _compared(one, other, say, "elevation", ("lower than", "higher than"))
+    return _compared(one, other, say, "elevation")
 
 
 @each_pair
@@ -75,17 +72,16 @@ def compare_distance(one: SceneEvent, other: SceneEvent, margins: Margins, say: 
         return MOVES
     if round(abs(one.distance - other.distance), 6) <= margins.metres:
         return CLOSE
-    return _compared(one, other, say, "distance", ("closer to", "farther from"))
+    return _compared(one, other, say, "distance")
 
 
-def _compared(one: SceneEvent, other: SceneEvent, say: Say, key: str, relations: tuple[str, str]) -> Draft:
+def _compared(one: SceneEvent, other: SceneEvent, say: Say, key: str) -> Draft:
     """The question for the source with the least or the greatest *key*."""
     side = say.below(2)
     winner, loser = sorted((one, other), key=attrgetter(key), reverse=bool(side))
-    more = relations[side]
-    question = say.ask(one.name, y=other.name.spoken, more=more.removesuffix(" than"))
-    than = f"{more} the listener than" if key == "distance" else more
-    answer = f"The {winner.name.spoken} {winner.name.verb} {than} the {loser.name.spoken}."
+    more = say.language.words[key][side]
+    question = say.ask(one.name, other.name, more=more)
+    answer = say.tell(winner.name, loser.name, more=more)
     return Draft(question, answer, winner.name.plain, NO_META, (one, other))
 
 
@@ -103,9 +99,9 @@ def relative_left_right(one: SceneEvent, other: SceneEvent, margins: Margins, sa
     if abs(turn) >= 180 - margins.azimuth or (turn > 0) != (aside > 0):
         return BEHIND
     x, y = one.name, other.name
-    side = f"{x.verb} to the {'left' if turn > 0 else 'right'} of"
-    answer, canonical = f"The {x.spoken} {side} the {y.spoken}.", f"{x.said} {side} {y.said}."
-    return Draft(say.ask(x, y=y.spoken), answer, canonical, NO_META, (one, other))
+    canonical = f"{x.said} {x.verb} to the {'left' if turn > 0 else 'right'} of {y.said}."
+    answer = say.tell(x, y, side=say.language.words["lateral"][turn > 0])
+    return Draft(say.ask(x, y), answer, canonical, NO_META, (one, other))
 
 
 def _lateral(event: SceneEvent) -> float:
@@ -121,10 +117,9 @@ def multi_hop(scene: Scene, anchor: SceneEvent, margins: Margins, say: Say) -> D
     if not after:
         return NOTHING_AFTER
     event = say.pick(after)
-    direction, name = DIRECTIONS[event.cell], event.name
-    question = say.ask(anchor.name, place=direction.place, side=direction.name)
-    answer = f"After the {anchor.name.spoken}, the {name.spoken} {name.words['start']} {direction.place}."
-    return Draft(question, answer, name.plain, NO_META, (anchor, event))
+    words = say.direction(event)
+    question, answer = say.ask(anchor.name, **words), say.tell(anchor.name, event.name, **words)
+    return Draft(question, answer, event.name.plain, NO_META, (anchor, event))
 
 
 def _follows(scene: Scene, anchor: SceneEvent, event: SceneEvent, margins: Margins) -> bool:
@@ -148,20 +143,13 @@ def spatial_temporal(scene: Scene, event: SceneEvent, margins: Margins, say: Say
     frame = next(alone, None)
     if frame is None:
         return UNSTEADY
-    direction, name = DIRECTIONS[event.cell], event.name
-    times = f"{second(event.first)} to {second(event.end)}"
-    answer = f"The {name.spoken} from {direction.name} {name.verb} active from {times}."
-    canonical = f"{name.plain} from {direction.short}."
-    return Draft(say.ask(t=second(frame)), answer, canonical, span(event), (event,))
+    answer = say.tell(event.name, **say.direction(event), **say.times(event))
+    canonical = f"{event.name.plain} from {say.language.directions[event.cell].short}."
+    return Draft(say.ask(t=say.language.time(frame)), answer, canonical, span(event), (event,))
 
 
-#: The answers about motion.
-MOTIONS = {
-    "stationary": "The {x} {remain} stationary throughout.",
-    "moving": "The {x} {verb} moving while audible.",
-    "approaching": "The {x} {verb} approaching the listener.",
-    "receding": "The {x} {verb} receding from the listener.",
-}
+#: The answers about motion, in the order in which they are worded.
+MOTIONS = ("stationary", "moving", "approaching", "receding")
 
 
 @each_event("unnamed")
@@ -173,8 +161,9 @@ def classify_motion(scene: Scene, event: SceneEvent, margins: Margins, say: Say)
     motion, name = _motion(event, margins), event.name
     if motion not in MOTIONS:
         return motion
-    question = say.ask(name, way=int(math.isnan(event.distance)))
-    return Draft(question, MOTIONS[motion].format_map(name.words), motion, NO_META, (event,))
+    way = int(math.isnan(event.distance))
+    answer = say.tell(name, way=way, of=MOTIONS.index(motion))
+    return Draft(say.ask(name, way=way), answer, motion, NO_META, (event,))
 
 
 def _motion(event: SceneEvent, margins: Margins) -> str:
@@ -213,79 +202,21 @@ def _leftmost(item: Item) -> list[list[Hashable]] | None:
     if item.events is None or len(item.events) != 2:
         return None
     one, other = (event.class_name for event in item.events)
-    left = " left of " in (item.canonical_answer or "")
+    left = _is_left(item)
     return [[("left", one if left else other), ("side", left)], [("left", other if left else one), ("side", not left)]]
+
+
+def _is_left(item: Item) -> bool:
+    """Whether the source that is named first is left of the other one."""
+    return " left of " in (item.canonical_answer or "")
 
 
 #: The records of these tasks.
 TASKS: tuple[Task[Scene, Draft], ...] = (
-    published(
-        "multi_hop", candidates=multi_hop,
-        wordings=(
-            Wording((
-                "After the {x} can no longer be heard, which sound starts {place}?",
-                "Of the sounds that start after the {x} can no longer be heard, which one comes from {side}?",
-                "Once the {x} can no longer be heard, which sound begins {place}?",
-            ), SOURCE_SUFFIXES),
-        ),
-    ),
-    published(
-        "spatial_temporal", candidates=spatial_temporal, alike=first_class,
-        wordings=(
-            Wording((
-                "Which sound source is active at {t}, from which direction does it come, and during which interval?",
-                "One source is active at {t}. What is it, where does it come from, and when does it start and end?",
-                "What is heard at {t}, from what direction, and when does it start and end?",
-            ), (
-                "Answer with source, direction, start and end in seconds.",
-                "Name the source and its direction, and give the start and end in seconds.",
-            )),
-        ),
-    ),
-    published(
-        "compare_elevation", candidates=compare_elevation, claims=partial(_most, field="elevation"),
-        wordings=(
-            Wording((
-                "Which is {more}: the {x} or the {y}?",
-                "Between the {x} and the {y}, which one is {more}?",
-                "Compare the elevations of the {x} and the {y}: which source is {more}?",
-            ), SOURCE_SUFFIXES),
-        ),
-    ),
-    published(
-        "compare_distance", candidates=compare_distance, claims=partial(_most, field="distance"),
-        wordings=(
-            Wording((
-                "Which is {more} the listener: the {x} or the {y}?",
-                "Between the {x} and the {y}, which one is {more} the listener?",
-                "Compare the distances of the {x} and the {y}: which source is {more} the listener?",
-            ), SOURCE_SUFFIXES),
-        ),
-    ),
-    published(
-        "relative_left_right", candidates=relative_left_right, claims=_leftmost,
-        alike=lambda item: " left of " in (item.canonical_answer or ""),
-        wordings=(
-            Wording((
-                "Say whether the {x} {verb} to the left or to the right of the {y}.",
-                "From the listener's viewpoint, on which side of the {y} can the {x} be heard: left or right?",
-                "{Do} the {x} come from the left or the right of the {y}?",
-            ), ("Answer with left or right.", "Answer in one sentence.", "")),
-        ),
-    ),
-    published(
-        "classify_motion", candidates=classify_motion, contexts=lambda item: (first_class(item),),
-        wordings=(
-            Wording((
-                "How {do} the {x} move relative to the listener?",
-                "Say whether the {x} {verb} stationary, moving around the listener, approaching or receding.",
-                "Describe the motion of the {x} relative to the listener.",
-            ), ("Choose from stationary, moving, approaching and receding.", "Describe the motion.")),
-            Wording((
-                "Does the direction of the {x} change, or does it stay the same?",
-                "Judging by the direction alone, say whether the {x} {verb} stationary or moving.",
-                "{Do} the {x} stay in one direction or move around?",
-            ), ("Choose from stationary and moving.", "Answer with stationary or moving.")),
-        ),
-    ),
-)  # fmt: skip
+    published("multi_hop", candidates=multi_hop),
+    published("spatial_temporal", candidates=spatial_temporal, alike=first_class),
+    published("compare_elevation", candidates=compare_elevation, claims=partial(_most, field="elevation")),
+    published("compare_distance", candidates=compare_distance, claims=partial(_most, field="distance")),
+    published("relative_left_right", candidates=relative_left_right, claims=_leftmost, alike=_is_left),
+    published("classify_motion", candidates=classify_motion, contexts=lambda item: (first_class(item),)),
+)

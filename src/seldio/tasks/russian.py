@@ -33,7 +33,8 @@ from seldio.tasks.generation import GenerationOptions, ItemPlace, ask_all
 from seldio.tasks.margins import Margins
 from seldio.tasks.nouns import Noun, RussianClip, Sound, alike, clip_of, known_classes, nested, nouns, pairs
 from seldio.tasks.scene import SceneEvent
-from seldio.tasks.task import CLOSE, SHORT, Say, T, Task, digest
+from seldio.tasks.task import CLOSE, NO_NAME, SHORT, Say, T, Task, digest
+from seldio.tasks.wordings import one_few_many
 
 # --- wording ----------------------------------------------------------------------------------------------
 YES, NO = "да", "нет"
@@ -64,13 +65,11 @@ def pauses(margins: Margins) -> str:
 
 def times(number: int) -> str:
     """``1 раз``, ``2 раза``, ``5 раз``."""
-    few = number % 10 in (2, 3, 4) and number % 100 not in (12, 13, 14)
-    return f"{number} раза" if few else f"{number} раз"
+    return f"{number} {('раз', 'раза', 'раз')[one_few_many(number)]}"
 
 
 # --- drafts --------------------------------------------------------------------------------------------------
 #: Why a candidate is skipped; words that reports show, as well as those of :mod:`seldio.tasks.task`.
-NO_NAME = "a class has no Russian name"
 NO_ABSENT = "too few classes are surely absent"
 NESTED = "one class is a kind of the other"
 

@@ -189,7 +189,6 @@ def tenths(degrees: float) -> float:
 
 
 # --- directions in words -------------------------------------------------------------------------------------
-SECTORS = ("front", "front-left", "left", "back-left", "back", "back-right", "right", "front-right")
 #: Half the width of a sector, where "above" begins, where "straight above" begins: degrees.
 HALF, ABOVE, STRAIGHT = 22.5, 20.0, 65.0
 _UP, _DOWN = 24, 25
@@ -197,29 +196,6 @@ _UP, _DOWN = 24, 25
 ANYWHERE = (1 << 26) - 1
 
 
-class Direction(NamedTuple):
-    """One cell in words."""
-
-    name: str  # after *from*, with its article: ``the front-left and below``
-    short: str  # the same without the article, as canonical answers have it: ``front-left and below``
-    place: str  # relative to the listener: ``to the front-left and below the listener``
-
-
-def _direction(sector: str, height: str) -> Direction:
-    short = f"{sector} and {height}" if height else sector
-    if sector in ("front", "back"):
-        place = f"{'in front of' if sector == 'front' else 'behind'}{f' and {height}' if height else ''} the listener"
-    else:
-        place = f"to the {short} the listener" if height else f"to the {sector} of the listener"
-    return Direction(f"the {short}", short, place)
-
-
-#: All cells in words, by number.
-DIRECTIONS: tuple[Direction, ...] = (
-    *(_direction(sector, height) for height in ("", "above", "below") for sector in SECTORS),
-    Direction("straight above", "straight above", "straight above the listener"),
-    Direction("straight below", "straight below", "straight below the listener"),
-)
 #: For each cell the mask of those that its words may mean: "left" may be said of what is left and above.
 RIVALS = (
     *(0x10101 << cell for cell in range(8)), *(1 << cell for cell in range(8, 24)),

@@ -92,6 +92,7 @@ class QuestionOptions:
     total: int | None = None  # so many in all; see :func:`seldio.tasks.mix.targets`
     audio: bool = False  # whether the sound of the clips is cut out and written beside the items
     force: bool = False  # whether labels in which there are errors are asked about too
+    language: str | None = None  # of the questions; that of the target if not given
 
     @property
     def selects(self) -> bool:

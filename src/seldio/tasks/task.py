@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from seldio.schema.qa import AnswerMeta, Item, trusted
 from seldio.tasks.margins import Margins
 from seldio.tasks.names import Name as Name
+from seldio.tasks.names import capitalized
 from seldio.tasks.names import name_of as name_of
 from seldio.tasks.specs import PUBLISHED, TaskSpec
 from seldio.tasks.specs import READ_SOURCE as READ_SOURCE
+from seldio.tasks.wordings import ENGLISH, Wording, Wordings
 
 if TYPE_CHECKING:
     from seldio.tasks.scene import SceneEvent
@@ -40,19 +42,10 @@ EDGE = "its direction is near the edge of a direction word"
 SHARED = "another event shares the direction"
 UNSTEADY = "no moment has one right answer"
 CLOSE = "the difference is within the margin"
+NO_NAME = "a class has no Russian name"
+
 
 # --- words ------------------------------------------------------------------------------------------------
-#: What may stand before a question; half of them have nothing.
-PREAMBLES = (
-    "Listen to the audio clip and answer based only on what you hear. ",
-    "Answer using only the spatial audio. ",
-    "",
-    "",
-)
-#: What may follow a question for one source.
-SOURCE_SUFFIXES = ("Name the sound source.", "Answer with the name of one sound source.", "")
-
-
 @cache
 def second(frame: int) -> str:
     """The time at which a label frame begins: ``18.5s``."""
@@ -62,11 +55,6 @@ def second(frame: int) -> str:
 def number(value: float) -> str:
     """A number without needless zeros: ``67``, ``-36.6``."""
     return f"{value:g}"
-
-
-def degrees(value: float) -> str:
-    """An angle as a sentence has it: ``1 degree``, ``-36.6 degrees``."""
-    return f"{number(value)} degree{'' if abs(value) == 1 else 's'}"
 
 
 def digest(*parts: object) -> str:
@@ -83,25 +71,15 @@ def hashed(*parts: object) -> int:
 _of_task = cache(hashed)
 
 
-class Wording(NamedTuple):
-    """One way to ask, in several wordings; one of the suffixes follows.
-
-    ``{x}`` and ``{y}`` are names of classes, ``{verb}``, ``{do}`` and ``{heard}`` go with x (see
-    :class:`seldio.tasks.names.Name`), ``{t}`` is a time, ``{place}`` and ``{side}`` are directions in words.
-    """
-
-    questions: tuple[str, ...]
-    suffixes: tuple[str, ...]
-
-
 class Say:
     """Chooses among wordings, by a seed of its own for each clip and task: the same on every machine."""
 
-    __slots__ = ("_state", "_wordings")
+    __slots__ = ("_state", "_wordings", "language")
 
-    def __init__(self, chance: int, task: str, wordings: Sequence[Wording] = ()) -> None:
+    def __init__(self, chance: int, task: str, wordings: Sequence[Wording] = (), language: Wordings = ENGLISH) -> None:
         self._state = chance + _of_task(task)
         self._wordings = wordings
+        self.language = language
 
     def below(self, limit: int) -> int:
         """A number from 0 to *limit* - 1."""
@@ -112,12 +90,32 @@ class Say:
         """One of *options*."""
         return options[self.below(len(options))]
 
-    def ask(self, name: Name | None = None, *, way: int = 0, **words: str) -> str:
-        """A question of the task, asked in one *way* of it, about *name*, with *words* in their places."""
-        given = name.words | words if name and words else name.words if name else words
-        questions, suffixes = self._wordings[way]
-        question = self.pick(questions).format_map(given)
-        return f"{self.pick(PREAMBLES)}{question} {self.pick(suffixes)}".rstrip()
+    def ask(self, name: Name | None = None, other: Name | None = None, *, way: int = 0, **words: str) -> str:
+        """A question of the task, asked in one *way* of it, about *name* and *other*, with *words* in their places."""
+        questions, suffixes, _ = self._wordings[way]
+        question = self.pick(questions).format_map(_given(name, other, words))
+        return f"{self.pick(self.language.preambles)}{question} {self.pick(suffixes)}".rstrip()
+
+    def tell(
+        self, name: Name | None = None, other: Name | None = None, *, way: int = 0, of: int = 0, **words: str
+    ) -> str:
+        """The answer to a question that is asked in this *way*: the one at the place *of* those there are."""
+        return capitalized(self._wordings[way].answers[of].format_map(_given(name, other, words)))
+
+    def times(self, event: SceneEvent) -> dict[str, Any]:
+        """When an event begins and ends, as words of an answer."""
+        return {"since": self.language.time(event.first), "until": self.language.time(event.end)}
+
+    def direction(self, event: SceneEvent) -> dict[str, Any]:
+        """Where an event is, as words of a question or answer."""
+        direction = self.language.directions[event.cell]
+        return {"place": direction.place, "side": direction.name}
+
+
+def _given(name: Name | None, other: Name | None, words: dict[str, str]) -> dict[str, str]:
+    """The words that stand in a wording."""
+    named = name.words if name else {}
+    return named | other.others | words if other else named | words if words else named
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -153,7 +151,7 @@ class Task(TaskSpec, Generic[View, Made]):
 
 def published(name: str, **makers: Any) -> Task[Any, Any]:
     """The task of SO-Bench called *name*, with what makes its questions."""
-    return Task(**vars(PUBLISHED[name]), **makers)
+    return Task(**vars(PUBLISHED[name]), wordings=ENGLISH.ways[name], **makers)
 
 
 # --- questions before they get their ids ------------------------------------------------------------------
