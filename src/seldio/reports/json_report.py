@@ -62,6 +62,8 @@ def filled(document: dict[str, Any], items: Iterable[str], margin: str) -> Itera
 
 # --- scores, and back --------------------------------------------------------------------------------------
 
+#: Texts of a report that are left out where they are empty.
+_SAID = ("signature", "verdict", "lead")
 _SPELT = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -79,7 +81,7 @@ def document(reports: Sequence[ScoreReport]) -> dict[str, Any]:
             "settings": {name: _spelt(value) for name, value in report.settings.items()},
             "notices": [dataclasses.asdict(notice) for notice in report.notices],
             "tables": [_table(table) for table in report.tables],
-        } | {name: getattr(report, name) for name in ("signature", "verdict") if getattr(report, name)}
+        } | {name: getattr(report, name) for name in _SAID if getattr(report, name)}
         for report in reports
     ]}  # fmt: skip
 
@@ -138,8 +140,8 @@ def _read_report(value: Any, where: str) -> ScoreReport:
     if not isinstance(settings, dict):
         raise DataError(f"{where}: settings is not an object")
     read = {name: _number(part, part) for name, part in settings.items()}
-    signature, verdict = _texts({"signature": "", "verdict": ""} | value, ("signature", "verdict"), where)
-    return ScoreReport(system, profile, title, over, tuple(tables), tuple(notices), read, signature, verdict)
+    said = _texts(dict.fromkeys(_SAID, "") | value, _SAID, where)
+    return ScoreReport(system, profile, title, over, tuple(tables), tuple(notices), read, *said)
 
 
 def _read_table(value: Any, where: str) -> Table:

@@ -22,10 +22,9 @@ def latex(subject: Sequence[ScoreReport], options: Options) -> Iterator[str]:
     """The tables of *subject*; the package ``booktabs`` is all that they need."""
     yield "% Tables by seldio; they need \\usepackage{booktabs}.\n"
     for section in sections(subject, options):
-        urgent = [note for _, some in section.urgent for note in some]
         told = [section.headline, section.verdict, section.title, f"over {section.over}" if section.over else ""]
         told += [section.settings, section.signature]
-        told += [f"{note.name}: {note.text}" for note in [*urgent, *section.notices]]
+        told += [f"{note.name}: {note.text}" for note in [*section.urgent, *section.notices]]
         yield "".join(f"% {' '.join(text.split())}\n" for text in told if text)
         for table in section.tables:
             yield _table(table)

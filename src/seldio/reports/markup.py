@@ -49,10 +49,8 @@ def _blocks(subject: Subject, options: Options) -> Iterator[str]:
         if section.signature:
             plain = section.signature.replace("`", "'")
             yield f"Signature: `{plain}`\n"
-        for system, notices in section.urgent:
-            if system:
-                yield f"{escaped(system)}:\n"
-            yield "".join(map(_note, notices))
+        if section.urgent:
+            yield "".join(map(_note, section.urgent))
         for table in section.tables:
             if section.over is not None:
                 yield f"### {escaped(table.title)}\n"
@@ -150,9 +148,7 @@ def page(subject: Subject, options: Options) -> Iterator[str]:
             yield f"<p>Settings: {_safe(section.settings)}</p>\n"
         if section.signature:
             yield f"<p>Signature: <code>{_safe(section.signature)}</code></p>\n"
-        for system, notices in section.urgent:
-            yield f"<p>{_safe(system)}:</p>\n" if system else ""
-            yield _list(notices)
+        yield _list(section.urgent)
         yield from map(_page_table, section.tables)
         yield _list(section.notices) + "</section>\n" * (section.over is not None)
     if legend := meanings(subject, options):

@@ -24,6 +24,7 @@ from seldio.reports.tables import (
     Subject,
     Table,
     in_order,
+    said_of,
     side_by_side,
 )
 from seldio.text import listed, plural, printable
@@ -37,12 +38,12 @@ class Section(NamedTuple):
     over: str | None = None  # what the numbers of one report are over; None of what is about several, and of findings
     settings: str = ""  # options that shape the numbers
     chosen: str = ""  # those of them that are in use
-    #: notices to be read before the tables, those of several systems behind the headline of each
-    urgent: Sequence[tuple[str, Sequence[Notice]]] = ()
+    urgent: Sequence[Notice] = ()  # grave notices, to be read before the tables
     tables: Sequence[Table] = ()  # in their order
     notices: Sequence[Notice] = ()  # to be read behind them
     signature: str = ""  # what the numbers rest on
     verdict: str = ""  # what a comparison comes to
+    lead: str = ""  # the column that is read first, where there are more than fit
 
 
 def sections(subject: Subject, options: Options) -> list[Section]:
@@ -52,17 +53,17 @@ def sections(subject: Subject, options: Options) -> list[Section]:
     several = len(subject) > 1
     if options.table is not None:
         return [_one_table(subject, options.table)]
-    urgent = [(_headline(report), [notice for notice in report.notices if notice.first]) for report in subject]
-    urgent = [(name if several else "", some) for name, some in urgent if some]
-    together = [Section("Systems", urgent=urgent, tables=[side_by_side(subject).briefly])] if several else []
+    urgent = _grave(subject)
+    together = [Section("Systems", urgent=urgent, tables=[side_by_side(subject).briefly],
+                        lead=subject[0].lead)] if several else []  # fmt: skip
     return together + [
         Section(
             _headline(report), printable(report.title), printable(report.over),
             _settings(report.settings),
             _settings({name: each for name, each in report.settings.items() if not (each is None or each is False)}),
             [] if several else urgent, [table.briefly for table in report.tables[several:]],
-            sorted((each for each in report.notices if not each.first), key=lambda each: not each.grave),
-            printable(report.signature), printable(report.verdict),
+            [each for each in report.notices if not (each.grave or each.first)],
+            printable(report.signature), printable(report.verdict), report.lead,
         )
         for report in subject
     ]  # fmt: skip
@@ -71,11 +72,17 @@ def sections(subject: Subject, options: Options) -> list[Section]:
 def _one_table(reports: Sequence[ScoreReport], name: str) -> Section:
     """A table that was asked for, with what must be known about it: systems side by side."""
     several, table = len(reports) > 1, side_by_side(reports, name).briefly
-    notes = [(_headline(report), [note for note in in_order(report.notices) if note.first or note.grave])
-             for report in reports]  # fmt: skip
     headline = printable(table.title) if several else f"{_headline(reports[0])}: {printable(table.title)}"
-    return Section(headline, urgent=[(system if several else "", some) for system, some in notes if some],
-                   tables=[table], signature="" if several else printable(reports[0].signature))  # fmt: skip
+    return Section(headline, urgent=_grave(reports), tables=[table], lead=reports[0].lead,
+                   signature="" if several else printable(reports[0].signature))  # fmt: skip
+
+
+def _grave(reports: Sequence[ScoreReport]) -> tuple[Notice, ...]:
+    """What must be known before the numbers are read: those of several systems once for one cause."""
+    distinct = len({report.system for report in reports}) == len(reports)
+    names = [report.system if distinct else _headline(report) for report in reports]
+    return in_order(said_of(names, [[note for note in report.notices if note.grave or note.first]
+                                    for report in reports]))  # fmt: skip
 
 
 def meanings(subject: Subject, options: Options) -> list[tuple[str, str]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -211,6 +213,36 @@ def in_order(notices: Iterable[Notice]) -> tuple[Notice, ...]:
     return tuple(sorted(notices, key=lambda notice: (not notice.first, not notice.grave)))
 
 
+#: A number in the text of a notice, but not one that is a part of a name.
+_NUMBER = re.compile(r"(?<![\w.,-])(\d+(?:,\d{3})*(?:\.\d+)?)(?![\w-])")
+
+
+def said_of(systems: Sequence[str], told: Sequence[Sequence[Notice]]) -> Iterator[Notice]:
+    """What is told of each of several systems, once for one cause: it names the systems unless it is true of all.
+
+    Texts that differ in their numbers alone have one cause; each number becomes the range of those of all systems.
+    """
+    causes: dict[tuple[object, ...], list[tuple[str, Notice]]] = {}
+    for system, some in zip(systems, told, strict=True):
+        seen: Counter[tuple[object, ...]] = Counter()
+        for notice in some:
+            kind = notice.name, notice.grave, notice.first, *_NUMBER.split(notice.text)[::2]
+            causes.setdefault((seen[kind], *kind), []).append((system, notice))
+            seen[kind] += 1
+    for same in causes.values():
+        text = "".join(map(_range, zip(*(_NUMBER.split(notice.text) for _, notice in same), strict=True)))
+        names = "" if len(same) == len(systems) else f"{listed([name for name, _ in same])}: "
+        yield dataclasses.replace(same[0][1], text=f"{names}{text}")
+
+
+def _range(texts: Sequence[str]) -> str:
+    """The texts if they are the same; of numbers, the least and the greatest."""
+    if len(set(texts)) == 1:
+        return texts[0]
+    least, *_, most = sorted(texts, key=lambda text: float(text.replace(",", "")))
+    return f"{least} to {most}"
+
+
 @dataclasses.dataclass(frozen=True, repr=False)
 class ScoreReport(Displayed):
     """A system's score.
@@ -225,6 +257,7 @@ class ScoreReport(Displayed):
         settings: options that shape the numbers.
         signature: what the numbers rest on, in one line, see :mod:`seldio.scores.signatures`; empty where none is made.
         verdict: what a comparison comes to, in a sentence; empty for the score of one system.
+        lead: the name of the measure that decides which system is better; empty where none does.
     """
 
     system: str
@@ -236,6 +269,7 @@ class ScoreReport(Displayed):
     settings: Mapping[str, str | float | int | bool | None] = dataclasses.field(default_factory=dict)
     signature: str = ""
     verdict: str = ""
+    lead: str = ""
 
     def __iter__(self) -> Iterator[Table]:
         return iter(self.tables)

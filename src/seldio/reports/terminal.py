@@ -326,18 +326,17 @@ def _scores(subject: Subject, options: Options) -> Iterator[RenderableType]:
             if everything and section.signature:
                 yield Text(section.signature, "dim", overflow="fold")
             yield Text()
-        for system, notices in section.urgent:
-            if system:
-                yield Text(system, "bold")
-            yield _notices(notices)
+        if section.urgent:
+            yield _notices(section.urgent)
             yield Text()
         for table in section.tables:
             if table.rows and everything:
-                yield from _table(table, options.width)
+                yield from _table(table, options.width, section.lead)
             elif table.rows and not table.aside:
-                yield from _table(dataclasses.replace(table, rows=table.rows[: table.top]), options.width)
-        if notices := [notice for notice in section.notices if everything or notice.grave]:
-            yield _notices(notices)
+                shown = dataclasses.replace(table, rows=table.rows[: table.top])
+                yield from _table(shown, options.width, section.lead)
+        if section.notices and everything:
+            yield _notices(section.notices)
             yield Text()
     if not everything:
         if left_out := details(subject):
@@ -365,13 +364,14 @@ def _pairs(rows: Iterable[tuple[Text, Text]], gap: int) -> Grid:
     return grid
 
 
-def _table(table: Table, width: int) -> Iterator[RenderableType]:
-    """A table, in as many parts as its columns need, each with the names of its rows."""
+def _table(table: Table, width: int, lead: str = "") -> Iterator[RenderableType]:
+    """A table, in as many parts as its columns need, each with the names of its rows; *lead* is in the first part."""
     yield Text(printable(table.title), "bold")
     columns, numeric = [_column(table, number) for number in range(len(table.columns))], table.numeric
     wide = [max(map(cell_len, column)) for column in columns]
     name = min(wide[0], max(width - max(wide[1:], default=0) - _GAP, _LEAST_NAME))
-    for part in _parts(wide, name, width):
+    first = [number for number, column in enumerate(table.columns) if number and column.name == lead]
+    for part in _parts(wide, name, width, first):
         grid = Grid(
             box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0), header_style="bold"
         )
@@ -386,16 +386,18 @@ def _table(table: Table, width: int) -> Iterator[RenderableType]:
         yield Text()
 
 
-def _parts(wide: Sequence[int], name: int, width: int) -> list[list[int]]:
-    """The columns after the first one, as many to a part as fit."""
+def _parts(wide: Sequence[int], name: int, width: int, first: Sequence[int]) -> list[list[int]]:
+    """The columns after the name, as many to a part as fit; where some do not, *first* come before all others."""
     parts: list[list[int]] = [[]]
     left = width - name
-    for number, each in enumerate(wide[1:], 1):
-        if each + _GAP > left and parts[-1]:
+    fits = sum(wide[1:]) + _GAP * (len(wide) - 1) <= left
+    rest = (number for number in range(1, len(wide)) if fits or number not in first)
+    for number in (*(() if fits else first), *rest):
+        if wide[number] + _GAP > left and parts[-1]:
             parts.append([])
             left = width - name
         parts[-1].append(number)
-        left -= each + _GAP
+        left -= wide[number] + _GAP
     return parts
 
 
@@ -408,7 +410,7 @@ def _column(table: Table, number: int) -> list[str]:
     split = [[column.number(each) for each in cell] if isinstance(cell, Interval) and
              not isinstance(cell, UnreliableInterval) else [column.shown(cell), "", ""] for cell in cells]  # fmt: skip
     widths = [max(map(len, parts)) for parts in zip(*split, strict=True)]
-    ends = widths[1] + widths[2] + len(" [, ]")
+    ends = widths[1] + widths[2] and widths[1] + widths[2] + len(" [, ]")
     aligned = ([part.rjust(width) for part, width in zip(parts, widths, strict=True)] for parts in split)
     mark = " " * any(isinstance(cell, WeakInterval) for cell in cells)
     marks = ["*" if isinstance(cell, WeakInterval) else mark for cell in cells]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of
 from seldio.geometry import Floats, Ints
-from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, said_of
 from seldio.schema.qa import Item
 from seldio.scores import multiple_choice, ruenvaqa
 from seldio.scores.answers import AnswerOptions, AnswerSides, imported, judgements_of, read_answers, signed
@@ -22,7 +22,6 @@ from seldio.scores.comparison.pairs import (
     disagreeing,
     lead_of,
     naming,
-    said_of,
     same_systems,
     system_names,
 )
@@ -234,7 +233,16 @@ def compare_answers(
     signature = str(of_comparison(signatures, dataclasses.asdict(draw)))
     verdict = "" if one else contest.verdict()
     return ScoreReport(
-        head, profiles[0], marked[0].title, over, tuple(tables), in_order(told), settings, signature, verdict
+        head,
+        profiles[0],
+        marked[0].title,
+        over,
+        tuple(tables),
+        in_order(told),
+        settings,
+        signature,
+        verdict,
+        contest.columns[contest.lead].name,
     )
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from seldio.errors import DataError
 from seldio.files.sources import Place, path_of
 from seldio.geometry import Floats, Ints
-from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
-from seldio.scores.comparison.pairs import LEVEL, Against, Contest, lead_of, naming, said_of, same_systems, system_names
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, said_of
+from seldio.scores.comparison.pairs import LEVEL, Against, Contest, lead_of, naming, same_systems, system_names
 from seldio.scores.resampling import FEWEST, Resampling, p_value, units_of, weights
 from seldio.scores.seld.clip_sums import ClipSums, exchanged_sums, together
 from seldio.scores.seld.metrics import Counts
@@ -86,6 +86,7 @@ def compare_labels(
     return ScoreReport(
         f"comparison of {plural(len(names), 'system')}", profile.name, profile.title, over, tuple(found),
         in_order(told), settings | dict(report.settings), _signed(cases, draw), contest.verdict(),
+        contest.columns[contest.lead].name,
     )  # fmt: skip
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from seldio.errors import DataError
 from seldio.files.sources import Place, path_of
 from seldio.geometry import Floats
-from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
-from seldio.scores.comparison.pairs import Against, Contest, lead_of, naming, said_of, same_systems, system_names
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, said_of
+from seldio.scores.comparison.pairs import Against, Contest, lead_of, naming, same_systems, system_names
 from seldio.scores.imaging.report import ImagingCase, score_columns
 from seldio.scores.imaging.resampled import RankedMaps, about_classes, counted_in, support_of, with_intervals
 from seldio.scores.imaging.score_maps import ImagingOptions, MapsCounted, report_of, scored_maps
@@ -87,6 +87,7 @@ def compare_maps(
     return dataclasses.replace(
         report, system=f"comparison of {plural(len(names), 'system')}", tables=tuple(found), notices=in_order(told),
         settings=settings | dict(report.settings), verdict=contest.verdict() if len(cases) > 1 else "",
+        lead=contest.columns[contest.lead].name,
         signature=str(of_comparison([case.signature for case in cases if case.signature], dataclasses.asdict(draw))),
     )  # fmt: skip
 

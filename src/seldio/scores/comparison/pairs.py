@@ -61,16 +61,6 @@ def naming(system: str, several: bool) -> Iterator[None]:
         raise DataError(f"{printable(system)}: {error.text}") from None
 
 
-def said_of(systems: Sequence[str], told: Sequence[Sequence[Notice]]) -> Iterator[Notice]:
-    """Notices about systems: once where they are the same for all, else with the name of the system."""
-    shared = [notice for notice in told[0] if all(notice in some for some in told)]
-    yield from shared
-    for name, some in zip(systems, told, strict=True):
-        yield from (
-            dataclasses.replace(notice, text=f"{name}: {notice.text}") for notice in some if notice not in shared
-        )
-
-
 def lead_of(columns: Sequence[Column], name: str | None, usual: str) -> int:
     """The place of the measure that decides: the one that the user names, else the usual one.
 

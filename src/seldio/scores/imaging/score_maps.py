@@ -87,7 +87,15 @@ def report_of(system: str, case: ImagingCase) -> ScoreReport:
     over = f"{plural(len(case.counted), 'clip')}, {len(case.labels)} classes, {case.average} average"
     signature = str(case.signature or "")
     return ScoreReport(
-        system, profile.name, profile.title, over, tables(system, case), notices(case), settings, signature
+        system,
+        profile.name,
+        profile.title,
+        over,
+        tables(system, case),
+        notices(case),
+        settings,
+        signature,
+        lead=profile.lead,
     )
 
 

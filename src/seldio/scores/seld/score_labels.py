@@ -263,6 +263,7 @@ def report_of(system: str, case: SeldCase) -> ScoreReport:
         notices(case),
         settings,
         str(case.signature),
+        lead=profile.lead,
     )
 
 
