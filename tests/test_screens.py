@@ -67,7 +67,7 @@ def heads(shown: str) -> list[list[str]]:
 
 
 def test_the_lead_measure_is_in_the_first_part_of_a_table() -> None:
-    assert heads(text(wide())) == [["system", "SELD", "ER", "F"], ["system", "LE", "LR"]]
+    assert heads(text(wide())) == [["system", "ER", "F", "SELD"], ["system", "LE", "LR"]]
     assert heads(text(wide(lead=""))) == [["system", "ER", "F", "LE"], ["system", "LR", "SELD"]]
     assert heads(text(wide(), width=120)) == [["system", *NARROW]]  # in the usual order, as all of them fit
 

@@ -370,8 +370,8 @@ def _table(table: Table, width: int, lead: str = "") -> Iterator[RenderableType]
     columns, numeric = [_column(table, number) for number in range(len(table.columns))], table.numeric
     wide = [max(map(cell_len, column)) for column in columns]
     name = min(wide[0], max(width - max(wide[1:], default=0) - _GAP, _LEAST_NAME))
-    first = [number for number, column in enumerate(table.columns) if number and column.name == lead]
-    for part in _parts(wide, name, width, first):
+    leading = [number for number, column in enumerate(table.columns) if number and column.name == lead]
+    for part in _parts(wide, name, width, leading):
         grid = Grid(
             box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0), header_style="bold"
         )
@@ -386,18 +386,19 @@ def _table(table: Table, width: int, lead: str = "") -> Iterator[RenderableType]
         yield Text()
 
 
-def _parts(wide: Sequence[int], name: int, width: int, first: Sequence[int]) -> list[list[int]]:
-    """The columns after the name, as many to a part as fit; where some do not, *first* come before all others."""
+def _parts(wide: Sequence[int], name: int, width: int, lead: Sequence[int]) -> list[list[int]]:
+    """The columns after the name, as many to a part as fit; where some do not, *lead* closes the first part."""
+    kept = [number for number in lead if sum(wide[1:]) + _GAP * (len(wide) - 1) > width - name]
     parts: list[list[int]] = [[]]
-    left = width - name
-    fits = sum(wide[1:]) + _GAP * (len(wide) - 1) <= left
-    rest = (number for number in range(1, len(wide)) if fits or number not in first)
-    for number in (*(() if fits else first), *rest):
-        if wide[number] + _GAP > left and parts[-1]:
+    left = width - name - sum(wide[number] + _GAP for number in kept)
+    for number in sorted({*range(1, len(wide))} - {*kept}):
+        if wide[number] + _GAP > left and (parts[-1] or kept):
+            parts[-1] += kept
             parts.append([])
-            left = width - name
+            left, kept = width - name, []
         parts[-1].append(number)
         left -= wide[number] + _GAP
+    parts[-1] += kept
     return parts
 
 
