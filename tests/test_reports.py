@@ -27,11 +27,11 @@ from rich.cells import cell_len
 
 from seldio.errors import UsageError
 from seldio.findings import JSON_KEYS, MOST_LISTED, MOST_RANGES, Finding, Report, Severity
-from seldio.reports import Options, outputs, render, screens, terminal, write
+from seldio.reports import Options, excerpts, outputs, render, screens, terminal, write
+from seldio.reports.excerpts import ELLIPSIS, TAB, fit
 from seldio.reports.json_report import dumps, report_schema
 from seldio.reports.sarif import FINGERPRINT, file_uri
 from seldio.reports.screens import links, wrapped
-from seldio.reports.terminal import ELLIPSIS, TAB, fit
 from seldio.text import printable
 
 ROOT = Path(__file__).parents[1]
@@ -498,13 +498,13 @@ def test_long_lines_are_windowed_around_the_caret(column: int, length: int, widt
 
 def test_a_huge_line_is_not_measured_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     line, measured = "犬" * 2_000_000, list[int]()
-    cells = terminal.cells
+    cells = excerpts.cells
 
     def counting(text: str) -> int:
         measured.append(len(text))
         return cells(text)
 
-    monkeypatch.setattr(terminal, "cells", counting)
+    monkeypatch.setattr(excerpts, "cells", counting)
     view = fit(line, 1_000_000, 1_000_002, 80)
     assert 80 < sum(measured) < 500
     assert (view.text[view.start : view.end], view.carets) == ("犬犬", 4)
@@ -1033,7 +1033,8 @@ def test_codes_are_links_where_the_terminal_takes_them(monkeypatch: pytest.Monke
 def test_a_page_of_findings_holds_text_and_no_markup_of_it(finding: Finding) -> None:
     page = show(make(finding), "html")
     tags = {tag.split()[0] for tag in re.findall("<(/?[a-z][^>]*)>", page)}
-    known = {"html", "head", "meta", "title", "style", "body", "main", "h1", "p", "div", "table", "caption", "thead",
-             "tbody", "tr", "th", "td", "code", "br", "a"}  # fmt: skip
+    known = {"html", "head", "meta", "title", "style", "body", "header", "main", "section", "h1", "h2", "p", "div",
+             "details", "summary", "table", "caption", "thead", "tbody", "tr", "th", "td", "ul", "li", "pre", "b",
+             "strong", "span", "code", "br", "a"}  # fmt: skip
     assert {tag.lstrip("/") for tag in tags} <= known
     assert html.escape(printable(finding.message)) in page

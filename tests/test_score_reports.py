@@ -20,9 +20,20 @@ from seldio.errors import DataError, UsageError
 from seldio.reports import Options, outputs, render, write
 from seldio.reports.json_report import document, reports
 from seldio.reports.spreadsheet import LONG, guarded, unguarded
-from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table, side_by_side
+from seldio.reports.tables import (
+    Cell,
+    Column,
+    Interval,
+    Notice,
+    ScoreReport,
+    Table,
+    UnreliableInterval,
+    WeakInterval,
+    side_by_side,
+)
 
 NAME = Column("system", "system")
+CLASS = Column("class", "class")
 ER = Column("ER", "ER", "", 3, "lower", "error rate")
 F = Column("F", "F", "%", 1, "higher", "F-score")
 COUNT = Column("clips", "clips", "", 0)
@@ -294,21 +305,72 @@ def test_html_holds_text_and_no_markup_of_it(text: str) -> None:
     more = Table("overall", text, columns, ((text, 1.0),))
     page.feed(rendered(ScoreReport(text, text, text, text, (more,), (Notice(text, text, True),)), "html"))
     assert not page.open
-    assert {tag for tag, _ in page.tags} <= {tag for tag, _ in PLAIN.tags} | {"strong"}
-    assert all(set(attrs) <= {"lang", "charset", "http-equiv", "content", "name", "class", "scope", "title", "aria-hidden"}
-               for _, attrs in page.tags)  # fmt: skip
+    assert {tag for tag, _ in page.tags} <= {tag for tag, _ in PLAIN.tags} | {"h2", "ul", "li", "strong"}
+    assert all(set(attrs) <= {"lang", "charset", "http-equiv", "content", "name", "class", "scope", "title", "aria-hidden",
+                              "role", "tabindex", "aria-label"} for _, attrs in page.tags)  # fmt: skip
 
 
 def test_html_is_accessible_and_loads_nothing() -> None:
     found = [tag for tag, _ in PLAIN.tags]
     assert found.count("caption") == found.count("table") == 2
-    assert [attrs["scope"] for tag, attrs in PLAIN.tags if tag == "th"] == ["col"] * 4 + ["row"] + ["col"] * 2 + [
-        "row"
-    ] * 2
+    scopes = [attrs["scope"] for tag, attrs in PLAIN.tags if tag == "th"]
+    assert scopes == ["col"] * 5 + ["row"] + ["col"] * 3 + ["row"] * 2, "each table has a column of dots"
     assert not {"script", "link", "img", "iframe"} & set(found)
     assert "color-scheme: light dark" in PLAIN.text
     assert ", higher is better" in PLAIN.text
     assert ("html", {"lang": "en"}) in PLAIN.tags
+
+
+def test_a_page_says_first_what_it_comes_to() -> None:
+    page = rendered(made(settings={"lead": "F"}), "html")
+    first, second = page.index('class="verdict">F 62.5 % over 54 clips.'), page.index("Careful, big")
+    assert first < second < page.index("<table>") < page.index("Settings")
+    assert 'class="verdict">ER 0.500 [0.400, 1.250] over 54 clips.' in rendered(made(), "html"), "the first measure"
+    assert 'class="verdict">F: ours 62.5 %, theirs 50.0 %.' in rendered(
+        [made(settings={"lead": "F"}), made("theirs", f=0.5, settings={"lead": "F"})], "html"
+    )
+    assert 'class="verdict">a wins' in rendered(made(verdict="a wins"), "html")
+
+
+def test_dots_are_drawn_by_the_lead_with_the_intervals_that_can_be_relied_on() -> None:
+    cells = (Interval(0.5, 0.4, 0.6), WeakInterval(0.6, 0.4, 0.8), UnreliableInterval(0.4, 0.0, 1.0), math.nan)
+    rows = tuple((name, 0.1, cell) for name, cell in zip("abcd", cells, strict=True))
+    page = rendered(made(settings={"lead": "F"}), "html").partition("<tbody>")[0]
+    assert "svg" not in page
+    report = dataclasses.replace(
+        made(settings={"lead": "F"}), tables=(Table("classes", "by class", (CLASS, ER, F), rows),)
+    )
+    drawn = re.findall('<svg class="dots" role="img" aria-label="(.*?)">(.*?)</svg>', rendered(report, "html"))
+    assert [said for said, _ in drawn] == ["50.0 [40.0, 60.0]", "60.0 [40.0, 80.0]*", "40.0"], "none without a number"
+    assert [re.findall('class="(ends.*?)" x1="(.*?)%" x2="(.*?)%"', picture) for _, picture in drawn] == [
+        [("ends", "4", "50")], [("ends weak", "4", "96")], [],
+    ]  # fmt: skip
+    assert [re.findall('cx="(.*?)%"', picture) for _, picture in drawn] == [["27"], ["50"], ["4"]]
+    assert "<span>40</span>F (%) ↑<span>80</span>" in rendered(report, "html")
+
+
+def test_differences_are_drawn_around_zero() -> None:
+    rows = (("b − a", Interval(0.02, 0.01, 0.03)),)
+    report = dataclasses.replace(made(), tables=(Table("differences", "", (Column("pair", "difference"), F), rows),))
+    page = rendered(report, "html")
+    assert "<span>0</span>F (%) ↑<span>3</span>" in page
+    ((low, dot),) = re.findall('class="ends" x1="(.*?)%".*cx="(.*?)%"', page)
+    assert 4 < float(low) < float(dot) < 96
+
+
+@pytest.mark.parametrize("first", ["condition of the room", "profile"])
+def test_rows_that_are_no_equals_are_not_drawn(first: str) -> None:
+    table = Table("definition", "", (Column(first, first), F), (("dcase2023", 0.5), ("difference", 0.1)))
+    assert "<svg" not in rendered(dataclasses.replace(made(), tables=(table,)), "html")
+
+
+def test_a_clip_leads_to_its_page_and_to_the_command_that_writes_it() -> None:
+    rows = (("a <b>", 0.5), ("c", 0.6))
+    report = dataclasses.replace(made(), tables=(Table("clips", "by clip", (Column("clip", "clip"), F), rows),))
+    page = "".join(render([report], "html", Options(clip_page=lambda clip: f"seldio view x --clip '{clip}'")))
+    assert '<a href="./a%20%3Cb%3E.html" title="seldio view x --clip &#x27;a &lt;b&gt;&#x27;">a &lt;b&gt;</a>' in page
+    assert "written by <code>seldio view x --clip &#x27;a &lt;b&gt;&#x27;</code>" in page
+    assert "<a " not in rendered(report, "html"), "nobody said what writes it"
 
 
 def test_wrong_requests() -> None:

@@ -37,6 +37,7 @@ from seldio.cli.options import (
     SCORING_ANSWERS,
     WORKERS,
     Engine,
+    clip_page,
     complete_profiles,
     format_option,
     named_numbers,
@@ -168,5 +169,6 @@ def compare(
             fields=fields, reference_fields=reference_fields, items=items,
             threshold=named_numbers(threshold, "--threshold", "distance=0.5"), **choices,
         )  # fmt: skip
-    write_report([report], "json" if json else output, Options(table=table, details=details), out)
+    options = Options(table=table, details=details, clip_page=clip_page(out, reference, systems[0]))
+    write_report([report], "json" if json else output, options, out)
     return ExitCode.CLEAN

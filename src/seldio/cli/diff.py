@@ -16,6 +16,7 @@ from seldio.cli.options import (
     RESUME,
     WORKERS,
     Engine,
+    clip_page,
     format_option,
     see_free,
     write_report,
@@ -57,5 +58,6 @@ def diff(
     see_free(out, old, new)
     with engines.running(workers, engine, resume):
         found = api.diff(old, new, format=format, new_format=new_format, force=force)
-    write_report([found], "json" if json else output, Options(table=table, details=details), out)
+    options = Options(table=table, details=details, clip_page=clip_page(out, old, new))
+    write_report([found], "json" if json else output, options, out)
     return ExitCode.CLEAN if found.same else ExitCode.FINDINGS

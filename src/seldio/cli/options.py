@@ -165,6 +165,16 @@ def write_report(subject: Subject, output: str, options: ReportOptions, out: Pat
             stream.write(piece.encode("utf-8", "backslashreplace"))
 
 
+def clip_page(out: Path | None, labels: object, predictions: object) -> Callable[[str], str] | None:
+    """The command that writes the page of a clip beside the report; None where that is printed."""
+    import shlex
+
+    if out is None:
+        return None
+    view = ("seldio", "view", str(labels), "--predictions", str(predictions), "--clip")
+    return lambda clip: shlex.join((*view, clip, "-o", str(out.with_name(f"{clip}.html"))))
+
+
 def named_texts(values: list[str], option: str, example: str, kind: str = "VALUE") -> dict[str, str]:
     """The values of an option that is repeated as NAME=VALUE.
 

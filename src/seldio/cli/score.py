@@ -38,6 +38,7 @@ from seldio.cli.options import (
     SCORING_LABELS,
     WORKERS,
     Engine,
+    clip_page,
     complete_profiles,
     format_option,
     named_numbers,
@@ -223,7 +224,8 @@ def score(
     if dry_run:
         typer.echo("\n".join(notice.text for report in reports for notice in report.notices))
     else:
-        write_report(reports, "json" if json else output, Options(table=table, details=details), out)
+        options = Options(table=table, details=details, clip_page=clip_page(out, reference, predictions[0]))
+        write_report(reports, "json" if json else output, options, out)
     return ExitCode.CLEAN
 
 

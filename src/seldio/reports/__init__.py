@@ -54,7 +54,7 @@ OUTPUTS: dict[str, Output] = {
         Output("gitlab", "seldio.reports.ci:gitlab", scores=False),
         Output("junit", "seldio.reports.ci:junit", scores=False),
         Output("markdown", "seldio.reports.markup:markdown"),
-        Output("html", "seldio.reports.markup:page"),
+        Output("html", "seldio.reports.page:page"),
         Output("latex", "seldio.reports.latex:latex", findings=False),
         *plugins.rows("outputs", Output),
     )

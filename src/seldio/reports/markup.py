@@ -1,18 +1,15 @@
-"""Markdown, for model cards, papers' repositories, pull requests and job summaries; and one self-contained page.
+"""Markdown, for model cards, papers' repositories, pull requests and job summaries.
 
-Whatever a text holds, it stays text: it mentions nobody, links nowhere and is never markup. The page has no scripts and
-loads nothing, is light and dark, and can be read by screen readers.
+Whatever a text holds, it stays text: it mentions nobody, links nowhere and is never markup.
 """
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from seldio.findings import Report
 from seldio.reports.sections import meanings, sections
-from seldio.reports.tables import ARROWS, Cell, Column, Notice, Options, Phrase, Subject, Table
+from seldio.reports.tables import Cell, Column, Notice, Options, Phrase, Subject, Table
 from seldio.text import printable
 
 # What Markdown or HTML would take for its own; as character references they are plain text.
@@ -106,105 +103,3 @@ def code_span(text: str) -> str:
     if not plain.strip() or _UNSPEAKABLE.search(plain):
         return f"<code>{escaped(text)}</code>"
     return f"`{plain}`"
-
-
-# --- the page ----------------------------------------------------------------------------------------------
-
-_STYLE = """
-:root { color-scheme: light dark; --line: #8886; --grave: #b45309; }
-body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; margin: 1rem 0 2rem; font-variant-numeric: tabular-nums; }
-caption { text-align: left; font-weight: 600; padding: .25rem 0; }
-th, td { padding: .25rem .75rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
-td.n, th.n { text-align: right; white-space: nowrap; }
-tbody th { font-weight: 400; }
-li.grave { border-left: .25rem solid var(--grave); padding-left: .5rem; }
-ul { padding-left: 1.25rem; }
-.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-@media (prefers-color-scheme: dark) { :root { --grave: #fbbf24; } }
-"""
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-
-
-def page(subject: Subject, options: Options) -> Iterator[str]:
-    """The sections of *subject* as one page, then what the columns mean."""
-    found = sections(subject, options)
-    several = len(found) > 1
-    title = "Findings" if isinstance(subject, Report) else "Scores" if several else found[0].headline
-    yield (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_safe(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{_safe(title)}</h1>\n"
-    )
-    for section in found:
-        if section.over is not None:
-            heading = f"<h2>{_safe(section.headline)}</h2>\n" if several else ""
-            yield f"<section>\n{heading}<p>{_safe(section.title)}<br>over {_safe(section.over)}</p>\n"
-        elif section.title:
-            yield f"<p>{_safe(section.title)}</p>\n"
-        if section.settings:
-            yield f"<p>Settings: {_safe(section.settings)}</p>\n"
-        if section.signature:
-            yield f"<p>Signature: <code>{_safe(section.signature)}</code></p>\n"
-        yield _list(section.urgent)
-        yield from map(_page_table, section.tables)
-        yield _list(section.notices) + "</section>\n" * (section.over is not None)
-    if legend := meanings(subject, options):
-        yield "<h2>Columns</h2>\n<dl>\n"
-        yield from (f"<dt>{_safe(title)}</dt><dd>{_safe(meaning)}</dd>\n" for title, meaning in legend)
-        yield "</dl>\n"
-    yield "</main>\n</body>\n</html>\n"
-
-
-def _list(notices: Sequence[Notice]) -> str:
-    return f"<ul>\n{''.join(map(_item, notices))}</ul>\n" if notices else ""
-
-
-def _item(notice: Notice) -> str:
-    if not notice.name:
-        return f"<li>{_safe(notice.text)}</li>\n"
-    opening = '<li class="grave"><strong>Careful, ' if notice.grave else "<li><strong>"
-    return f"{opening}{_safe(notice.name)}:</strong> {_safe(notice.text)}</li>\n"
-
-
-def _page_table(table: Table) -> str:
-    numeric = table.numeric
-    heads = "".join(_header(column, right) for column, right in zip(table.columns, numeric, strict=True))
-    rows = []
-    for row in table.rows:
-        first, *rest = (_page_cell(cell, column) for cell, column in zip(row, table.columns, strict=True))
-        cells = (f"<td{_right(right)}>{cell}</td>" for cell, right in zip(rest, numeric[1:], strict=True))
-        rows.append(f'<tr><th scope="row">{first}</th>{"".join(cells)}</tr>\n')
-    return (
-        f'<div class="wide">\n<table>\n<caption>{_safe(table.title)}</caption>\n<thead>\n<tr>{heads}</tr>\n</thead>\n'
-        f"<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n"
-    )
-
-
-def _header(column: Column, right: bool) -> str:
-    arrow = ""
-    if column.better:
-        hidden = f'<span class="hidden">, {column.better} is better</span>'
-        arrow = f' <span aria-hidden="true">{ARROWS[column.better]}</span>{hidden}'
-    meaning = f' title="{_safe(column.meaning)}"' if column.meaning else ""
-    return f'<th scope="col"{_right(right)}{meaning}>{_safe(column.named)}{arrow}</th>'
-
-
-def _page_cell(cell: Cell, column: Column) -> str:
-    if not isinstance(cell, Phrase):
-        return _safe(column.shown(cell))
-    kinds = {"text": "{}", "code": "<code>{}</code>", "break": "<br>"}
-    return "".join(
-        kinds[kind].format(_safe(text)) if kind in kinds else f'<a href="{_safe(kind)}">{_safe(text)}</a>'
-        for kind, text in cell.pieces
-    )
-
-
-def _right(right: bool) -> str:
-    return ' class="n"' if right else ""
-
-
-def _safe(text: str) -> str:
-    return html.escape(printable(text))

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from seldio.errors import UsageError
@@ -340,6 +340,8 @@ class Options:
     links: bool = False  # whether codes of rules are hyperlinks in coloured text
     width: int = 100  # how many terminal cells a line of text may take
     wrap: bool = False  # whether long lines of findings are broken between words, as on a terminal
+    #: for a page, the command that writes the page of a clip beside it
+    clip_page: Callable[[str], str] | None = None
 
 
 def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Table:

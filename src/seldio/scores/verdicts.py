@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import hashlib
 import html
 import mimetypes
 import os
@@ -22,6 +21,7 @@ from seldio.files.sources import Lookup, on_disk, reopened
 from seldio.findings import raise_errors
 from seldio.formats import stem_of
 from seldio.formats.items import LETTERS
+from seldio.reports.page import hashed, look, safe
 from seldio.reports.spreadsheet import write_table
 from seldio.reports.tables import Cell, Column, Table
 from seldio.schema.qa import Item
@@ -199,18 +199,20 @@ def _page(
     shown = "".join(_row(row, sounds, pages) for row in rows)
     page = files(__package__ or "").joinpath("verdicts.html").read_text("utf-8")
     style, script = (page.partition(f"<{name}>")[2].partition(f"</{name}>")[0] for name in ("style", "script"))
+    style = style.replace("$look", look())
     media = "data: file: 'self'" if linked else "data:"
     policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; media-src {media}; "
+        f"default-src 'none'; script-src '{hashed(script)}'; style-src '{hashed(style)}'; media-src {media}; "
         "base-uri 'none'; form-action 'none'"
     )
     what = "in which the systems part" if len(systems) > 1 else "the most doubtful first"
-    heads = "".join(f"<th>{_safe(name)}</th>" for name in systems)
+    heads = "".join(f'<th scope="col">{safe(name)}</th>' for name in systems)
     said = f"{plural(len(rows), 'question')}, {what}; profile {profile}" + (
         f"; {plural(left, 'recording')} not found" if left else ""
     )
     return Template(page).substitute(
-        policy=html.escape(policy, quote=True), title=_safe(" and ".join(systems)), said=_safe(said), heads=heads,
+        policy=html.escape(policy, quote=True), look=look(), title=safe(" and ".join(systems)), said=safe(said),
+        heads=heads,
         verdicts=_options(kinds), tasks=_options(dict.fromkeys(tasks)), rows=shown,
         sounds="".join(f'<audio id="s{number}" preload="none" src="{address}"></audio>\n'
                        for number, address in enumerate(dict.fromkeys(sounds.values()))),
@@ -219,7 +221,7 @@ def _page(
 
 def _options(names: Mapping[str, int | None]) -> str:
     return "".join(
-        f'<option value="{_safe(name)}">{_safe(name)}{f" ({count:,})" if count is not None else ""}</option>'
+        f'<option value="{safe(name)}">{safe(name)}{f" ({count:,})" if count is not None else ""}</option>'
         for name, count in sorted(names.items())
     )
 
@@ -229,30 +231,30 @@ def _row(row: Sequence[ReplyVerdict], sounds: Mapping[str, str], pages: Mapping[
     texts = item.options or ()
     rights = texts if item.answer in texts else LETTERS  # the answer is the text of an option, or else its letter
     options = "".join(
-        f"<li{' class=right' if right == item.answer else ''}>{_safe(text)}</li>"
+        f"<li{' class=right' if right == item.answer else ''}>{safe(text)}</li>"
         for text, right in zip_longest(texts, rights[: len(texts)])
     )
     plays = "".join(
         f'<button data-sound="s{order.index(sounds[path])}" data-start="{item.start or 0:g}" '
-        f'data-end="{"" if item.end is None else f"{item.end:g}"}" aria-label="Play {_safe(path)}">▶</button> '
+        f'data-end="{"" if item.end is None else f"{item.end:g}"}" aria-label="Play {safe(path)}">▶</button> '
         for path in item.audio
         if path in sounds
     )
     about = " ".join(
-        f'<a href="{_safe(pages[path])}">{_safe(path)}</a>' if path in pages else _safe(path) for path in item.audio
+        f'<a href="{safe(pages[path])}">{safe(path)}</a>' if path in pages else safe(path) for path in item.audio
     )
     said = "".join(
-        f'<td class="{_safe(one.verdict.split()[0])}"><p class="reply">{_safe(one.reply or "")}</p>'
-        f"<p><b>{_safe(one.verdict)}</b>{f': read as {_safe(one.read)}' if one.read else ''}"
-        f"{f' ({_safe(one.layer)})' if one.layer not in ('', one.verdict) else ''}</p>"
-        f"{f'<p>{_safe(one.doubt)}</p>' if one.doubt == DOUBTS[0] else ''}</td>"
+        f'<td class="{safe(one.verdict.split()[0])}"><p class="reply" tabindex="0">{safe(one.reply or "")}</p>'
+        f"<p><b>{safe(one.verdict)}</b>{f': read as {safe(one.read)}' if one.read else ''}"
+        f"{f' ({safe(one.layer)})' if one.layer not in ('', one.verdict) else ''}</p>"
+        f"{f'<p>{safe(one.doubt)}</p>' if one.doubt == DOUBTS[0] else ''}</td>"
         for one in row
     )
     return (
-        f'<tr data-verdict="{_safe("|".join(one.verdict for one in row))}" data-task="{_safe(item.task or "")}">'
-        f"<th scope=row>{plays}{_safe(item.id)}<br><small>{about}</small></th>"
-        f"<td><small>{_safe(item.task or '')}</small><p>{_safe(item.question)}</p><ol type=A>{options}</ol>"
-        f"<p>Answer: <b>{_safe(item.answer or '')}</b></p></td>{said}</tr>\n"
+        f'<tr data-verdict="{safe("|".join(one.verdict for one in row))}" data-task="{safe(item.task or "")}">'
+        f"<th scope=row>{plays}{safe(item.id)}<br><small>{about}</small></th>"
+        f"<td><small>{safe(item.task or '')}</small><p>{safe(item.question)}</p><ol type=A>{options}</ol>"
+        f"<p>Answer: <b>{safe(item.answer or '')}</b></p></td>{said}</tr>\n"
     )
 
 
@@ -301,11 +303,3 @@ def _link(entry: Entry, folder: str) -> str | None:
         return None
     path = os.path.relpath(entry.local, folder).replace(os.sep, "/")
     return "./" + quote(os.fsencode(path))
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _safe(text: str) -> str:
-    return html.escape(printable(text))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import hashlib
 import html
 import json
 import os
@@ -26,6 +25,7 @@ from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, write_bytes
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.media.heard import SHORT, array_heard
+from seldio.reports.page import hashed, look
 from seldio.schema.clips import Array
 from seldio.text import Displayed, plural, printable
 from seldio.viewer.canvas import COLOURS
@@ -178,11 +178,11 @@ def document(record: dict[str, Any], media: PageMedia) -> bytes:
 
     Its policy lets the page load nothing and run this one script only, known by its hash.
     """
-    style, script = _part("page.css"), _part("page.js")
+    style, script = look() + _part("page.css"), _part("page.js")
     sources = "data: file: 'self'" if media.linked else "data:"
     policy = "; ".join(
         (
-            "default-src 'none'", f"script-src '{_hash(script)}'", f"style-src '{_hash(style)}'",
+            "default-src 'none'", f"script-src '{hashed(script)}'", f"style-src '{hashed(style)}'",
             f"media-src {sources}", "base-uri 'none'", "form-action 'none'",
         )
     )  # fmt: skip
@@ -212,10 +212,6 @@ def embedded(record: Any) -> str:
 
 def _part(name: str) -> str:
     return files(__name__.rpartition(".")[0]).joinpath(name).read_text("utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 #: What becomes of sound and pictures: small copies of them in the page, addresses of the files, or nothing.

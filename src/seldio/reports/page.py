@@ -1,0 +1,306 @@
+"""Findings and scores as one page that stands alone: the verdict first, then notices, dots, and tables.
+
+The page has no scripts and loads nothing, is light and dark, fits a telephone, and can be read by screen readers.
+Whatever a text holds, it stays text. Its look, ``look.css``, is that of the other pages too.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from urllib.parse import quote
+
+from seldio.findings import Finding, Report, Severity
+from seldio.reports.dots import Dots, dots, end
+from seldio.reports.excerpts import fit
+from seldio.reports.sections import (
+    Section,
+    by_cause,
+    common_folder,
+    fix_mark,
+    meanings,
+    message,
+    others,
+    place,
+    sections,
+    spread,
+)
+from seldio.reports.tables import ARROWS, Cell, Column, Notice, Options, Phrase, ScoreReport, Subject, Table
+from seldio.text import listed, plural, printable
+
+_ROOM = 100  # characters of an excerpt
+_FEW = 8  # rules that are listed without being asked for
+_UNITS = {"%": " %", "°": "°"}  # behind a number in a sentence; others follow a space
+
+
+def page(subject: Subject, options: Options) -> Iterator[str]:
+    """The sections of *subject*, then what the columns mean."""
+    found = sections(subject, options)
+    several, findings = len(found) > 1, isinstance(subject, Report)
+    title = "Findings" if findings else "Scores" if several else found[0].headline
+    style = look()
+    yield (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" '
+        f"content=\"default-src 'none'; style-src '{hashed(style)}'; base-uri 'none'; form-action 'none'\">\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{safe(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<header>\n<h1>{safe(title)}</h1>\n"
+    )
+    if isinstance(subject, Report):
+        yield _verdict(found[0].title, _mood(subject)) + "</header>\n<main>\n"
+        yield from _results([*_findings(found[0], subject, options)])
+    elif several:
+        yield _verdict(_side_by_side(subject)) + "</header>\n<main>\n"
+        for section, report in zip(found, [subject[0], *subject], strict=True):
+            yield f"<section>\n<header>\n<h2>{safe(section.headline)}</h2>\n{_about(section)}</header>\n"
+            yield from _results([*_panels(section, _lead(report), options, "h3")])
+            yield "</section>\n"
+    else:
+        section, said = found[0], found[0].verdict
+        if not said and (said := _sentence(subject[0])):
+            section = section._replace(over=None)  # which the sentence says
+        elif not said:
+            section, said = section._replace(title=""), section.title
+        yield f"{_verdict(said)}{_about(section)}</header>\n<main>\n"
+        yield from _results([*_panels(found[0], _lead(subject[0]), options, "h2")])
+    if legend := meanings(subject, options):
+        pairs = "".join(f"<dt>{safe(name)}</dt><dd>{safe(meaning)}</dd>\n" for name, meaning in legend)
+        yield from _results([_panel(f"<h2>Columns</h2>\n<dl>\n{pairs}</dl>\n", "whole")])
+    yield "</main>\n</body>\n</html>\n"
+
+
+@cache
+def look() -> str:
+    """The style sheet that all pages share."""
+    return files(__package__).joinpath("look.css").read_text("utf-8")
+
+
+def hashed(text: str) -> str:
+    """How the policy of a page names the one script or style that it may use."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def safe(text: str) -> str:
+    """*text* as the text of a page or of an attribute, whatever it holds."""
+    return html.escape(printable(text))
+
+
+# --- what a page comes to ----------------------------------------------------------------------------------
+
+
+def _verdict(text: str, mood: str = "") -> str:
+    return f'<p class="verdict{mood and f" {mood}"}">{safe(text)}</p>\n' if text else ""
+
+
+def _mood(report: Report) -> str:
+    worst = min((each.severity for each in report.findings), key=lambda one: one.rank, default=Severity.INFO)
+    return "good" if worst is Severity.INFO else worst.value
+
+
+def _about(section: Section) -> str:
+    over = [f"over {section.over}"] if section.over else []
+    return "".join(f"<p>{safe(line)}</p>\n" for line in (section.title, *over) if line)
+
+
+def _lead(report: ScoreReport) -> str:
+    return str(getattr(report, "lead", "") or report.settings.get("lead") or "")
+
+
+def _measured(report: ScoreReport) -> tuple[str, str]:
+    """The name and the value of the measure that a report is about; empty where there is none."""
+    table = next((one for one in report.tables[:1] if one.rows and one.rows[0][0] == report.system), None)
+    places = [] if table is None else [n for n, column in enumerate(table.columns) if column.better]
+    if table is None or not places:
+        return "", ""
+    place = next((n for n in places if table.columns[n].name == _lead(report)), places[0])
+    column = table.columns[place]
+    unit = _UNITS.get(column.unit, f" {column.unit}" if column.unit else "")
+    return column.title, f"{column.shown(table.rows[0][place])}{unit}"
+
+
+def _sentence(report: ScoreReport) -> str:
+    """What a score is, in a sentence: its measure over its clips; empty where it has none."""
+    name, value = _measured(report)
+    return f"{name} {value} over {report.over}." if name and report.over else ""
+
+
+def _side_by_side(reports: Sequence[ScoreReport]) -> str:
+    """What several scores are, where all are read by one measure."""
+    found = [_measured(report) for report in reports]
+    if len({name for name, _ in found}) > 1 or not found[0][0]:
+        return ""
+    return (
+        f"{found[0][0]}: {listed([f'{one.system} {value}' for one, (_, value) in zip(reports, found, strict=True)])}."
+    )
+
+
+# --- panels ------------------------------------------------------------------------------------------------
+
+
+def _results(panels: Sequence[str]) -> Iterator[str]:
+    if panels:
+        yield f'<div class="results">\n{"".join(panels)}</div>\n'
+
+
+def _panel(inside: str, kind: str = "") -> str:
+    return f'<section class="panel{kind and f" {kind}"}">\n{inside}</section>\n'
+
+
+def _panels(section: Section, lead: str, options: Options, heading: str) -> Iterator[str]:
+    grave = [notice for notice in section.notices if notice.grave]
+    told = "".join(
+        f"{f'<p><strong>{safe(system)}</strong></p>' if system else ''}{_list(notices)}"
+        for system, notices in (*section.urgent, ("", grave))
+    )
+    if rest := [notice for notice in section.notices if not notice.grave]:
+        what = plural(len(rest), "more notice" if told else "notice")
+        told += f"<details>\n<summary>{what}</summary>\n{_list(rest)}</details>\n"
+    if told:
+        yield _panel(f"<{heading}>Notices</{heading}>\n{told}", "whole")
+    yield from (_panel(_table(table, lead, options)) for table in section.tables if table.rows)
+    if section.settings or section.signature:
+        signed = f"<dt>Signature</dt><dd><code>{safe(section.signature)}</code></dd>\n" if section.signature else ""
+        settings = f"<dt>Settings</dt><dd>{safe(section.settings)}</dd>\n" if section.settings else ""
+        yield _panel(f"<{heading}>How it was made</{heading}>\n<dl>\n{settings}{signed}</dl>\n", "whole")
+
+
+def _list(notices: Sequence[Notice]) -> str:
+    return f'<ul class="told">\n{"".join(map(_item, notices))}</ul>\n' if notices else ""
+
+
+def _item(notice: Notice) -> str:
+    kind = "warning" if notice.grave else "info"
+    name = f"<strong>{'Careful, ' if notice.grave else ''}{safe(notice.name)}:</strong> " if notice.name else ""
+    return f'<li class="{kind}">{name}{safe(notice.text)}</li>\n'
+
+
+# --- tables ------------------------------------------------------------------------------------------------
+
+
+def _table(table: Table, lead: str, options: Options) -> str:
+    drawn, order = dots(table, lead), list(range(len(table.columns)))
+    if drawn is not None:  # its numbers stand beside the dots
+        order.remove(drawn.place)
+        order.insert(1, drawn.place)
+    columns, numeric = [table.columns[place] for place in order], [table.numeric[place] for place in order]
+    heads = [_header(column, right) for column, right in zip(columns, numeric, strict=True)]
+    if drawn is not None:
+        heads.insert(1, _axis(columns[1], drawn))
+    rows, clips = [], columns[0].name == "clip" and options.clip_page is not None
+    for row in table.rows:
+        first, *rest = (_cell(row[place], table.columns[place]) for place in order)
+        cells = [f"<td{_right(right)}>{cell}</td>" for cell, right in zip(rest, numeric[1:], strict=True)]
+        if drawn is not None:
+            cells.insert(0, _dots(drawn, row[drawn.place], columns[1]))
+        first = _clip(str(row[0]), options) if clips else first
+        rows.append(f'<tr><th scope="row">{first}</th>{"".join(cells)}</tr>\n')
+    hint = f'<p class="hint">{_command(str(table.rows[0][0]), options)}</p>\n' if clips and table.rows else ""
+    return (
+        f'<div class="wide" role="group" tabindex="0" aria-label="{safe(table.title)}">\n<table>\n'
+        f"<caption><span>{safe(table.title)}</span></caption>\n<thead>\n<tr>{''.join(heads)}</tr>\n</thead>\n"
+        f"<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n{hint}"
+    )
+
+
+def _header(column: Column, right: bool) -> str:
+    arrow = ""
+    if column.better:
+        hidden = f'<span class="hidden">, {column.better} is better</span>'
+        arrow = f' <span aria-hidden="true">{ARROWS[column.better]}</span>{hidden}'
+    meaning = f' title="{safe(column.meaning)}"' if column.meaning else ""
+    if not column.named:
+        return "<td></td>"
+    return f'<th scope="col"{_right(right)}{meaning}>{safe(column.named)}{arrow}</th>'
+
+
+def _axis(column: Column, drawn: Dots) -> str:
+    """The head of the column of dots: the ends of the scale at its sides."""
+    low, high = (f"<span>{end(column, value)}</span>" for value in (drawn.low, drawn.high))
+    return f'<th scope="col" class="axis"><div>{low}{safe(column.header)}{high}</div></th>'
+
+
+def _dots(drawn: Dots, cell: Cell, column: Column) -> str:
+    picture = drawn.drawn(cell)
+    said = safe(column.shown(cell))
+    shown = f'<svg class="dots" role="img" aria-label="{said}">{picture}</svg>' if picture else ""
+    return f'<td class="axis">{shown}</td>'
+
+
+def _cell(cell: Cell, column: Column) -> str:
+    if not isinstance(cell, Phrase):
+        return safe(column.shown(cell))
+    kinds = {"text": "{}", "code": "<code>{}</code>", "break": "<br>"}
+    return "".join(
+        kinds[kind].format(safe(text)) if kind in kinds else f'<a href="{safe(kind)}">{safe(text)}</a>'
+        for kind, text in cell.pieces
+    )
+
+
+def _right(right: bool) -> str:
+    return ' class="n"' if right else ""
+
+
+def _clip(clip: str, options: Options) -> str:
+    """The name of a clip, which leads to the page that ``seldio view`` writes beside this one."""
+    command = options.clip_page(clip) if options.clip_page is not None else ""
+    return f'<a href="./{safe(quote(f"{clip}.html"))}" title="{safe(command)}">{safe(clip)}</a>'
+
+
+def _command(clip: str, options: Options) -> str:
+    command = options.clip_page(clip) if options.clip_page is not None else ""
+    return f"The page of a clip is written by <code>{safe(command)}</code>"
+
+
+# --- findings ----------------------------------------------------------------------------------------------
+
+
+def _findings(section: Section, report: Report, options: Options) -> Iterator[str]:
+    """The counts by rule, then each finding with its line, as on a terminal."""
+    for table in section.tables:
+        if table.name == "rules":
+            few = " open" if len(table.rows) <= _FEW else ""
+            counts = _table(table, "", options)
+            yield _panel(
+                f"<details{few}>\n<summary>By rule ({len(table.rows)})</summary>\n{counts}</details>\n", "whole"
+            )
+        elif table.name != "findings":
+            yield _panel(_table(table, "", options), "whole")
+        else:
+            folder = common_folder(report.findings)
+            near = f'<p class="hint">Paths are relative to {safe(folder)}</p>\n' if folder else ""
+            groups = by_cause(report.findings, options.max_per_rule)[0]
+            found = "".join(_finding(group, report, options, folder) for group in groups)
+            rest = "".join(f'<p class="hint">{safe(notice.text)}</p>\n' for notice in section.notices)
+            yield _panel(f'<h2>Findings</h2>\n{near}<ul class="told">\n{found}</ul>\n{rest}', "whole")
+
+
+def _finding(group: Sequence[Finding], report: Report, options: Options, folder: str) -> str:
+    finding = group[0]
+    severity, code = finding.severity.value, safe(finding.code)
+    known = options.catalogue.get(finding.code)
+    name = f' <span class="hint">{safe(known.name)}</span>' if known is not None else ""
+    rule = f'<a href="{safe(known.url)}">{code}</a>' if known is not None and known.url else code
+    where = f"{spread(group, report)}, e.g. " if len(group) > 1 else ""
+    marked = f"<strong>{rule}{fix_mark(finding.fixable)}</strong> {severity}{name}"
+    hint = f'<p class="hint">Hint: {safe(finding.hint)}</p>\n' if finding.hint else ""
+    also = f'<p class="hint">{safe(others(group, folder))}</p>\n' if len(group) > 1 else ""
+    head = f"{where}<code>{safe(place(finding).removeprefix(folder))}</code> {marked}<br>{safe(message(finding))}"
+    return f'<li class="{severity}">{head}\n{_excerpt(finding)}{hint}{also}</li>\n'
+
+
+def _excerpt(finding: Finding) -> str:
+    """The line of a finding with a caret below it; wide characters may move that, the line itself is marked as well."""
+    if finding.excerpt is None:
+        return ""
+    view = fit(finding.excerpt, finding.column or 1, finding.end_column, _ROOM)
+    number = "" if finding.line is None else str(finding.line)
+    text, caret = html.escape(view.text), ""
+    if finding.column is not None:
+        before, marked, behind = view.text[: view.start], view.text[view.start : view.end], view.text[view.end :]
+        text = f"{html.escape(before)}<b>{html.escape(marked)}</b>{html.escape(behind)}"
+        caret = f'{" " * len(number)} | {" " * view.indent}<b aria-hidden="true">{"^" * view.carets}</b>\n'
+    return f'<pre tabindex="0">{number} | {text}\n{caret}</pre>\n'
