@@ -32,6 +32,7 @@ from seldio.reports.excerpts import ELLIPSIS, TAB, fit
 from seldio.reports.json_report import dumps, report_schema
 from seldio.reports.sarif import FINGERPRINT, file_uri
 from seldio.reports.screens import links, wrapped
+from seldio.reports.sections import verdict
 from seldio.text import printable
 
 ROOT = Path(__file__).parents[1]
@@ -1034,7 +1035,28 @@ def test_a_page_of_findings_holds_text_and_no_markup_of_it(finding: Finding) -> 
     page = show(make(finding), "html")
     tags = {tag.split()[0] for tag in re.findall("<(/?[a-z][^>]*)>", page)}
     known = {"html", "head", "meta", "title", "style", "body", "header", "main", "section", "h1", "h2", "p", "div",
-             "details", "summary", "table", "caption", "thead", "tbody", "tr", "th", "td", "ul", "li", "pre", "b",
+             "details", "summary", "table", "caption", "thead", "tbody", "tr", "th", "td", "ul", "li", "pre", "mark",
              "strong", "span", "code", "br", "a"}  # fmt: skip
     assert {tag.lstrip("/") for tag in tags} <= known
     assert html.escape(printable(finding.message)) in page
+
+
+def test_a_page_shows_the_line_of_a_finding_with_its_caret() -> None:
+    page = show(make(dataclasses.replace(AZIMUTH, excerpt="10,1,0,240,<b>")), "html")
+    lines = re.search(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL)
+    assert lines is not None
+    assert "<b>" not in page
+    assert html.unescape(re.sub("<[^>]*>", "", lines[1])).splitlines() == [
+        "12 | 10,1,0,240,<b>",
+        "   |        ^^^",
+    ]
+    assert re.findall("<mark.*?>(.*?)</mark>", page) == ["240", "^^^"]
+
+
+@pytest.mark.parametrize(("severity", "mood"), [("error", "error"), ("warning", "warning"), ("info", "good")])
+def test_a_page_says_first_whether_the_data_is_in_order(severity: str, mood: str) -> None:
+    report = make(dataclasses.replace(AZIMUTH, severity=Severity(severity)))
+    head, _, rest = show(report, "html").partition("</header>")
+    assert f'<p class="verdict {mood}">{html.escape(verdict(report))}' in head
+    assert "<table>" in rest
+    assert "Write -120." in rest

@@ -166,7 +166,7 @@ def write_report(subject: Subject, output: str, options: ReportOptions, out: Pat
 
 
 def clip_page(out: Path | None, labels: object, predictions: object) -> Callable[[str], str] | None:
-    """The command that writes the page of a clip beside the report; None where that is printed."""
+    """The command that writes the page of a clip into the folder of the report; None where that is printed."""
     import shlex
 
     if out is None:

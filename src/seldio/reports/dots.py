@@ -1,4 +1,4 @@
-"""Numbers of a table drawn beside it: a dot a row with its interval as a line, all rows on one scale."""
+"""Numbers of a table as a picture in it: a dot a row with its interval as a line, all rows on one scale."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Dots(NamedTuple):
 
 
 def dots(table: Table, lead: str) -> Dots | None:
-    """How *table* is drawn: by the measure *lead*, or the first one that it has; None where its rows are no equals."""
+    """How *table* is drawn: by the measure *lead*, else its first; None where its rows cannot be compared."""
     heads, several = table.columns, len(table.rows) > 1
     if heads[0].name not in _ROWS:
         return None

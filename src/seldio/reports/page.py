@@ -1,4 +1,4 @@
-"""Findings and scores as one page that stands alone: the verdict first, then notices, dots, and tables.
+"""Findings and scores as one self-contained page: first the verdict, then notices, dots, and tables.
 
 The page has no scripts and loads nothing, is light and dark, fits a telephone, and can be read by screen readers.
 Whatever a text holds, it stays text. Its look, ``look.css``, is that of the other pages too.
@@ -245,7 +245,7 @@ def _right(right: bool) -> str:
 
 
 def _clip(clip: str, options: Options) -> str:
-    """The name of a clip, which leads to the page that ``seldio view`` writes beside this one."""
+    """The name of a clip, which leads to the page that ``seldio view`` writes into the folder of this one."""
     command = options.clip_page(clip) if options.clip_page is not None else ""
     return f'<a href="./{safe(quote(f"{clip}.html"))}" title="{safe(command)}">{safe(clip)}</a>'
 
@@ -301,6 +301,6 @@ def _excerpt(finding: Finding) -> str:
     text, caret = html.escape(view.text), ""
     if finding.column is not None:
         before, marked, behind = view.text[: view.start], view.text[view.start : view.end], view.text[view.end :]
-        text = f"{html.escape(before)}<b>{html.escape(marked)}</b>{html.escape(behind)}"
-        caret = f'{" " * len(number)} | {" " * view.indent}<b aria-hidden="true">{"^" * view.carets}</b>\n'
+        text = f"{html.escape(before)}<mark>{html.escape(marked)}</mark>{html.escape(behind)}"
+        caret = f'{" " * len(number)} | {" " * view.indent}<mark aria-hidden="true">{"^" * view.carets}</mark>\n'
     return f'<pre tabindex="0">{number} | {text}\n{caret}</pre>\n'

@@ -340,7 +340,7 @@ class Options:
     links: bool = False  # whether codes of rules are hyperlinks in coloured text
     width: int = 100  # how many terminal cells a line of text may take
     wrap: bool = False  # whether long lines of findings are broken between words, as on a terminal
-    #: for a page, the command that writes the page of a clip beside it
+    #: for a page, the command that writes the page of a clip into its folder
     clip_page: Callable[[str], str] | None = None
 
 

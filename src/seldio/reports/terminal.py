@@ -20,7 +20,6 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from seldio.findings import Finding, Report, Severity
-from seldio.reports.excerpts import fit
 from seldio.reports.screens import DEFAULT_WIDTH, LEAST_ROOM, READABLE
 from seldio.reports.sections import (
     by_cause,
@@ -220,6 +219,8 @@ def _rule(finding: Finding, links: bool) -> list[str | tuple[str, str | Style]]:
 
 
 def _excerpt(finding: Finding, line: str, gutter: int, width: int) -> Text:
+    from seldio.reports.excerpts import fit
+
     room = max(width - gutter - len(" | "), LEAST_ROOM)
     view = fit(line, finding.column or 1, finding.end_column, room)
     number = "" if finding.line is None else str(finding.line)
