@@ -322,12 +322,12 @@ def test_html_is_accessible_and_loads_nothing() -> None:
 
 
 def test_a_page_says_first_what_it_comes_to() -> None:
-    page = rendered(made(settings={"lead": "F"}), "html")
+    page = rendered(made(lead="F"), "html")
     first, second = page.index('class="verdict">F 62.5 % over 54 clips.'), page.index("Careful, big")
     assert first < second < page.index("<table>") < page.index("Settings")
     assert 'class="verdict">ER 0.500 [0.400, 1.250] over 54 clips.' in rendered(made(), "html"), "the first measure"
     assert 'class="verdict">F: ours 62.5 %, theirs 50.0 %.' in rendered(
-        [made(settings={"lead": "F"}), made("theirs", f=0.5, settings={"lead": "F"})], "html"
+        [made(lead="F"), made("theirs", f=0.5, lead="F")], "html"
     )
     assert 'class="verdict">a wins' in rendered(made(verdict="a wins"), "html")
 
@@ -335,11 +335,9 @@ def test_a_page_says_first_what_it_comes_to() -> None:
 def test_dots_are_drawn_by_the_lead_with_the_intervals_that_can_be_relied_on() -> None:
     cells = (Interval(0.5, 0.4, 0.6), WeakInterval(0.6, 0.4, 0.8), UnreliableInterval(0.4, 0.0, 1.0), math.nan)
     rows = tuple((name, 0.1, cell) for name, cell in zip("abcd", cells, strict=True))
-    page = rendered(made(settings={"lead": "F"}), "html").partition("<tbody>")[0]
+    page = rendered(made(lead="F"), "html").partition("<tbody>")[0]
     assert "svg" not in page
-    report = dataclasses.replace(
-        made(settings={"lead": "F"}), tables=(Table("classes", "by class", (CLASS, ER, F), rows),)
-    )
+    report = dataclasses.replace(made(lead="F"), tables=(Table("classes", "by class", (CLASS, ER, F), rows),))
     drawn = re.findall('<svg class="dots" role="img" aria-label="(.*?)">(.*?)</svg>', rendered(report, "html"))
     assert [said for said, _ in drawn] == ["50.0 [40.0, 60.0]", "60.0 [40.0, 80.0]*", "40.0"], "none without a number"
     assert [re.findall('class="(ends.*?)" x1="(.*?)%" x2="(.*?)%"', picture) for _, picture in drawn] == [

@@ -55,18 +55,18 @@ def page(subject: Subject, options: Options) -> Iterator[str]:
         yield from _results([*_findings(found[0], subject, options)])
     elif several:
         yield _verdict(_side_by_side(subject)) + "</header>\n<main>\n"
-        for section, report in zip(found, [subject[0], *subject], strict=True):
+        for section in found:
             yield f"<section>\n<header>\n<h2>{safe(section.headline)}</h2>\n{_about(section)}</header>\n"
-            yield from _results([*_panels(section, _lead(report), options, "h3")])
+            yield from _results([*_panels(section, options, "h3")])
             yield "</section>\n"
     else:
         section, said = found[0], found[0].verdict
-        if not said and (said := _sentence(subject[0])):
+        if not said and (said := _sentence(subject[0]) if len(subject) == 1 else _side_by_side(subject)):
             section = section._replace(over=None)  # which the sentence says
         elif not said:
             section, said = section._replace(title=""), section.title
         yield f"{_verdict(said)}{_about(section)}</header>\n<main>\n"
-        yield from _results([*_panels(found[0], _lead(subject[0]), options, "h2")])
+        yield from _results([*_panels(section, options, "h2")])
     if legend := meanings(subject, options):
         pairs = "".join(f"<dt>{safe(name)}</dt><dd>{safe(meaning)}</dd>\n" for name, meaning in legend)
         yield from _results([_panel(f"<h2>Columns</h2>\n<dl>\n{pairs}</dl>\n", "whole")])
@@ -106,17 +106,13 @@ def _about(section: Section) -> str:
     return "".join(f"<p>{safe(line)}</p>\n" for line in (section.title, *over) if line)
 
 
-def _lead(report: ScoreReport) -> str:
-    return str(getattr(report, "lead", "") or report.settings.get("lead") or "")
-
-
 def _measured(report: ScoreReport) -> tuple[str, str]:
     """The name and the value of the measure that a report is about; empty where there is none."""
     table = next((one for one in report.tables[:1] if one.rows and one.rows[0][0] == report.system), None)
     places = [] if table is None else [n for n, column in enumerate(table.columns) if column.better]
     if table is None or not places:
         return "", ""
-    place = next((n for n in places if table.columns[n].name == _lead(report)), places[0])
+    place = next((n for n in places if table.columns[n].name == report.lead), places[0])
     column = table.columns[place]
     unit = _UNITS.get(column.unit, f" {column.unit}" if column.unit else "")
     return column.title, f"{column.shown(table.rows[0][place])}{unit}"
@@ -150,18 +146,14 @@ def _panel(inside: str, kind: str = "") -> str:
     return f'<section class="panel{kind and f" {kind}"}">\n{inside}</section>\n'
 
 
-def _panels(section: Section, lead: str, options: Options, heading: str) -> Iterator[str]:
-    grave = [notice for notice in section.notices if notice.grave]
-    told = "".join(
-        f"{f'<p><strong>{safe(system)}</strong></p>' if system else ''}{_list(notices)}"
-        for system, notices in (*section.urgent, ("", grave))
-    )
-    if rest := [notice for notice in section.notices if not notice.grave]:
-        what = plural(len(rest), "more notice" if told else "notice")
-        told += f"<details>\n<summary>{what}</summary>\n{_list(rest)}</details>\n"
+def _panels(section: Section, options: Options, heading: str) -> Iterator[str]:
+    told = _list(section.urgent)
+    if section.notices:
+        what = plural(len(section.notices), "more notice" if told else "notice")
+        told += f"<details>\n<summary>{what}</summary>\n{_list(section.notices)}</details>\n"
     if told:
         yield _panel(f"<{heading}>Notices</{heading}>\n{told}", "whole")
-    yield from (_panel(_table(table, lead, options)) for table in section.tables if table.rows)
+    yield from (_panel(_table(table, section.lead, options)) for table in section.tables if table.rows)
     if section.settings or section.signature:
         signed = f"<dt>Signature</dt><dd><code>{safe(section.signature)}</code></dd>\n" if section.signature else ""
         settings = f"<dt>Settings</dt><dd>{safe(section.settings)}</dd>\n" if section.settings else ""
