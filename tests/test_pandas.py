@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import json
+import math
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 import seldio
-from seldio.errors import InvalidData, UsageError
+from seldio.errors import InvalidData, SeldioError, UsageError
 
 LABELS = {"fold4_room1_mix001": "0,1,0,10,0,100\n1,1,0,12,0,100\n3,11,0,90,10,200\n", "fold4_room1_mix002": ""}
 QUESTIONS = [
@@ -95,7 +101,7 @@ def test_frames_are_checked(frame: pd.DataFrame) -> None:
     assert (finding.path, finding.line, finding.code) == ("the table", 2, "LAB103")
     with pytest.raises(InvalidData, match=r"the table:2:1: LAB103 azimuth 400\.0"):
         seldio.read(frame)
-    with pytest.raises(UsageError, match="fix=True repairs files, and this is a table in memory"):
+    with pytest.raises(UsageError, match="fix=True repairs files, and this is in memory"):
         seldio.validate(frame, fix=True)
 
 
@@ -178,3 +184,92 @@ def test_pandas_is_loaded_by_none_but_who_uses_it(folder: Path) -> None:
     code = f"import seldio, sys; seldio.read({str(folder)!r}, format='starss23'); print('pandas' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
+
+
+# --- what is in memory ---------------------------------------------------------------------------------------------
+
+ROWS = b"0,1,0,10,0,100\n1,1,0,200,0,100\n"
+WRONG = "LAB103 azimuth 200 is outside [-180, 180]"
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [(ROWS, "the bytes"), (bytearray(ROWS), "the bytes"), (memoryview(ROWS), "the bytes"),
+     (io.BytesIO(ROWS), "the stream"), (io.StringIO(ROWS.decode()), "the stream"), (gzip.compress(ROWS), "the bytes")],
+    ids=["bytes", "bytearray", "memoryview", "stream", "text", "gzip"],
+)  # fmt: skip
+def test_bytes_and_streams_are_checked(data: Any, name: str) -> None:
+    assert [str(one) for one in seldio.validate(data, format="starss23").findings] == [f"{name}:2:7: {WRONG}"]
+
+
+@pytest.mark.parametrize("mode", ["r", "rb"])
+def test_an_open_file_is_called_by_its_name(mode: str, tmp_path: Path) -> None:
+    path = tmp_path / "mix001.csv"
+    path.write_bytes(ROWS)
+    with path.open(mode) as stream:
+        assert [str(one) for one in seldio.validate(stream, format="starss23")] == [f"{path}:2:7: {WRONG}"]
+    with path.open(mode) as stream:
+        assert seldio.read(stream, format="starss23", force=True)["clip"].to_pylist() == ["mix001", "mix001"]
+
+
+def test_bytes_are_told_by_their_content() -> None:
+    rows = ROWS.replace(b"200", b"20")
+    lines = b"".join(f"{json.dumps(row)}\n".encode() for row in QUESTIONS)
+    replies = b"".join(f'{{"id": "q{n}", "prediction": "dog"}}\n'.encode() for n in range(3))
+
+    assert seldio.read(rows)["azimuth"].to_pylist() == [10, 20]
+    assert seldio.info(rows)["groups"][0]["format"] == "starss23"
+    assert seldio.info(io.BytesIO(lines))["items"][0]["format"] == "items"
+    assert seldio.score(rows, io.BytesIO(rows), profile="dcase2024").overall["F"] == pytest.approx(1 / 13)
+    assert seldio.score(replies, lines).overall["accuracy"] == pytest.approx(2 / 3)
+    assert seldio.validate([rows, lines]).files == 2
+
+
+def test_bytes_are_converted(tmp_path: Path) -> None:
+    rows, lines = ROWS.replace(b"200", b"20"), "".join(f"{json.dumps(row)}\n" for row in QUESTIONS).encode()
+
+    seldio.convert(rows, tmp_path / "mix001.csv", "dcase2020", allow_loss="distance")
+    assert (tmp_path / "mix001.csv").read_text() == "0,11,0,10,0\n1,11,0,20,0\n"
+    assert seldio.convert(lines, tmp_path / "items.json", "ruenvaqa", allow_loss="all").rows == (3, 3)
+    with pytest.raises(UsageError, match="what is in memory becomes labels or questions, not foa: name files"):
+        seldio.convert(rows, tmp_path / "foa", "foa")
+
+
+def test_an_archive_in_memory_is_looked_into() -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("mix001.csv", ROWS)
+    data = stream.getvalue()
+
+    assert [str(one) for one in seldio.validate(data, format="starss23")] == [f"the bytes!/mix001.csv:2:7: {WRONG}"]
+    codes = [one.code for one in seldio.validate(data[:60])]
+    assert "SAF107" in codes
+    assert "SAF107" not in [one.code for one in seldio.validate(data[:60], ignore="SAF")]
+    with pytest.raises(InvalidData, match="SAF107 Damaged"):
+        seldio.read(data[:60])
+
+
+def test_what_is_in_memory_is_not_repaired() -> None:
+    with pytest.raises(UsageError, match="fix=True repairs files, and this is in memory: write it first"):
+        seldio.validate(ROWS, fix=True)
+    with pytest.raises(UsageError, match="the table must be a path, bytes, a stream, a list of dicts, a DataFrame or"):
+        seldio.validate(5)
+
+
+def test_validate_finds_the_directions_that_other_verbs_miss(tmp_path: Path) -> None:
+    columns = {"clip": ["a"] * 3, "frame": [0, 1, 2], "class_id": [1] * 3, "source": [0] * 3, "elevation": [0.0] * 3}
+    frame = pd.DataFrame(columns | {"azimuth": [10.0, math.nan, 12.0]})
+    nan = pa.table(columns | {"azimuth": [10.0, math.nan, 12.0]})
+
+    assert [str(one) for one in seldio.validate(frame)] == [
+        "the table:2:1: LAB113 the row has no azimuth, but others have one"
+    ]
+    assert [one.severity for one in seldio.validate(frame)] == ["warning"]
+    assert [str(one) for one in seldio.validate(nan)] == ["the table:2:1: LAB112 azimuth is NaN"]
+    for table, wrong in ((frame, "azimuth"), (nan, "azimuth in row 2")):
+        with pytest.raises(SeldioError, match=wrong):
+            seldio.write(table, tmp_path / "out", "starss22")
+        with pytest.raises(SeldioError, match=r"direction|LAB112"):
+            seldio.score(table, table)
+    for good in (frame.dropna(), pd.DataFrame(columns), frame.assign(azimuth=math.nan)):
+        assert [str(one) for one in seldio.validate(good)] == []

@@ -52,6 +52,8 @@ ELSEWHERE = {
     "AUD3": "test_deep.py",
     "AUD": "test_audio.py",
     "HUB": "test_hub.py",
+    "LAB112": "test_pandas.py",
+    "LAB113": "test_pandas.py",
     "VID117": "test_core.py",
     "VID": "test_video.py",
     "QAI107": "test_items.py",

@@ -447,6 +447,8 @@ QUESTIONS: dict[str, Maker] = {
 
 EVENTS: dict[str, Any] = {"clip": ["mix001", "mix001"], "frame": [0, 1], "class_id": [1, 1], "azimuth": [-50.0, -49.0]}
 SAFETY: dict[str, Maker] = {
+    "LAB112": lambda: {"events.parquet": parquet(**EVENTS | {"azimuth": [-50.0, float("nan")]})},
+    "LAB113": lambda: {"events.parquet": parquet(**EVENTS | {"azimuth": [-50.0, None]})},
     "LAB311": lambda: {"mix001.csv": b"".join(b"%d,1,0,%d,30\n" % (n, int(-6 + n * 0.009)) for n in range(1334))},
     "LAB328": lambda: {
         f"labels/mix{clip:03}.csv": b"".join(

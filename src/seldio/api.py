@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from seldio import wings
 from seldio.errors import InvalidData, UsageError
-from seldio.findings import Finding, Report, Severity
+from seldio.findings import Finding, Report, Severity, Sink, raise_errors
 from seldio.text import Displayed, plural, printable
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from seldio.check.settings import Settings
     from seldio.conversion.report import Conversion
     from seldio.differences.report import Difference
-    from seldio.files import Source
     from seldio.formats import LabelFormat
     from seldio.reports.tables import ScoreReport
 
@@ -49,8 +48,8 @@ def read(path: Any, *, format: str | None = None, force: bool = False) -> pa.Tab
     """Read labels, questions or predictions into one Arrow table.
 
     Args:
-        path: a file, folder, archive or standard input (``-``) with files of one kind; or a table to be checked and
-            brought into the same form: a DataFrame, an Arrow table or a list of dicts.
+        path: a file, folder, archive or standard input (``-``) with files of one kind; the bytes of a file, or an open
+            file; or a table to be checked and brought into the same form: a DataFrame, an Arrow table, a list of dicts.
         format: the format; detected from the content by default.
         force: return rows even if they have errors, such as angles in radians or unknown classes.
 
@@ -95,13 +94,13 @@ def read(path: Any, *, format: str | None = None, force: bool = False) -> pa.Tab
     return found.table
 
 
-def _in_memory(data: Any, name: str, own: bool | None = False) -> Any:
+def _in_memory(data: Any, name: str, own: bool | None = False, sink: Sink = raise_errors) -> Any:
     """*data* as a source called *name*; a path, and a source, as they are."""
     if isinstance(data, str | os.PathLike):
         return data
     from seldio.conversion.item_inputs import in_memory
 
-    return in_memory(data, name, own=own)
+    return in_memory(data, name, own=own, sink=sink)
 
 
 def _each(data: Any) -> list[Any]:
@@ -164,12 +163,12 @@ class Description(Displayed, dict[str, Any]):
         return as_text(self)
 
 
-def info(path: Path, *, format: str | None = None, write: bool = False) -> Description:
+def info(path: Any, *, format: str | None = None, write: bool = False) -> Description:
     """Describe a source: formats with the evidence for them, clips, events, classes and overlaps; counts of questions.
 
     Args:
         path: a file, folder, archive, or ``-`` for standard input; or, where no file has it, the name of a dataset or
-            benchmark, such as ``starss23`` or ``so-bench``.
+            benchmark, such as ``starss23`` or ``so-bench``. Or what is in memory, as for :func:`validate`.
         format: the format; detected from the content by default.
         write: write what it is into ``dataset.toml``, in its root.
 
@@ -188,7 +187,7 @@ def info(path: Path, *, format: str | None = None, write: bool = False) -> Descr
         from seldio.conversion.new_dataset import write_known
 
         write_known(os.fspath(path), format)
-    return Description(describe(path, format))
+    return Description(describe(_in_memory(path, "the table"), format))
 
 
 def cite(*names: str) -> str:
@@ -284,7 +283,8 @@ def validate(
     """Check labels, submissions, questions, predictions and datasets, and repair them on request.
 
     Args:
-        path: a file, folder, archive or standard input (``-``), a DataFrame or an Arrow table; or a list of them.
+        path: a file, folder, archive or standard input (``-``); what is in memory: the bytes of a file, an open file
+            or stream, a DataFrame, an Arrow table or a list of dicts; or a list of these.
         format: the format of all label files; detected from their content by default.
         fields: the keys or columns of predictions in a file of your own, as in :func:`score`.
         reference: for labels, the clips to expect: a folder of recordings or labels, ``mix001..mix079``, or
@@ -323,11 +323,12 @@ def validate(
 
         reference = load(os.fspath(reference))
     expected = reference
-    paths = [_in_memory(one, "the table", fields is not None) for one in _each(path)]
+    opened: list[Finding] = []
+    paths = [_in_memory(one, "the table", fields is not None, opened.append) for one in _each(path)]
     if (fix or unsafe_fixes or drop_column is not None) and not all(
         isinstance(one, str | os.PathLike) for one in paths
     ):
-        raise UsageError("--fix repairs files, and this is a table in memory: write it first")
+        raise UsageError("--fix repairs files, and this is in memory: write it first")
 
     def one(path: Any, changed: Mapping[str, bytes] | None = None) -> Examined:
         return examine(path, format=format, reference=expected, settings=chosen, changed=changed, deep=deep, rows=False)
@@ -360,6 +361,7 @@ def validate(
         remark = f"{dropped}\n{remark}".lstrip("\n")
     files, heard = sum(one.report.files for one in examined), [each for one in examined for each in one.report.heard]
     found = Validation(files=files, heard=heard, fail_on=chosen.fail_on, changes=changes)
+    found.add(chosen.applied(opened))
     found.add(finding for one in examined for finding in one.report.findings)
     if write_baseline is not None and not diff:
         count = settings.write_baseline(Disk(write_baseline), found.findings)
@@ -395,7 +397,7 @@ def _settings(
 
 @wings.needed("convert")
 def convert(
-    path: Path | Source,
+    path: Any,
     out: Path | BinaryIO,
     target: LabelFormat | str,
     *,
@@ -424,8 +426,8 @@ def convert(
     before the first file is written, no file is left half written, and any loss is reported before it happens.
 
     Args:
-        path: a file, folder, archive, ``-`` for standard input, or an open source of labels; or the name of a dataset,
-            such as ``starss23``, to be looked up in the usual places.
+        path: a file, folder, archive or ``-`` for standard input; labels or questions in memory, as for
+            :func:`validate`; or the name of a dataset, such as ``starss23``, to be looked up in the usual places.
         out: the file or folder to write; a single file may also go into an existing folder, or to a binary stream.
         target: the format to write: one of labels or questions; ``foa`` or ``mic``; or one that stores a dataset, such
             as ``hf-parquet``, with ``files`` to restore it.
@@ -470,7 +472,9 @@ def convert(
         seed=seed, tasks=None if not tasks else _names(tasks), window=window, hop=hop, margins=margins_of(dict(margin)),
         split=split, per_task=per_task, balance=balance, total=total, audio=audio, force=force, language=language,
     )  # fmt: skip
-    return convert_any(path, out, target, format, _names(allow_loss), fill, options, gain, drop_unfit)
+    return convert_any(
+        _in_memory(path, "the table"), out, target, format, _names(allow_loss), fill, options, gain, drop_unfit
+    )
 
 
 def _names(names: str | Iterable[str]) -> list[str]:

@@ -13,8 +13,10 @@ from seldio.check.facts import different, total
 from seldio.check.labels import LabelGroup
 from seldio.check.validation import Examined, examine
 from seldio.errors import SeldioError
+from seldio.files import Source
 from seldio.files.entries import plain_file
 from seldio.files.names import media_type
+from seldio.files.sources import Place, path_of
 from seldio.formats import Format, LabelFormat
 from seldio.formats.about import KnownDataset, Results, find
 from seldio.formats.base import UNITS
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from seldio.check.items import CheckedItems
 
 
-def describe(path: str | os.PathLike[str], format: str | None = None) -> dict[str, Any]:
+def describe(path: Place, format: str | None = None) -> dict[str, Any]:
     """Formats with their evidence, clips, events, classes and overlaps of a source; of questions their counts.
 
     Of a name that no file has, what is known of the dataset or benchmark called so. Of a recording: channels, rate,
@@ -36,32 +38,35 @@ def describe(path: str | os.PathLike[str], format: str | None = None) -> dict[st
     Raises:
         UsageError: nothing has that name, or no such format exists.
     """
-    known = find(os.fspath(path)) if format is None and not os.path.lexists(path) else None
+    shown = path_of(path)
+    known = find(shown) if format is None and not os.path.lexists(shown) else None
     if known is not None:
         return {"about": [dict(known.record)]}
     examined = examine(path, format=format, rows=False, facts=True)
-    return description(examined, path, named=format is not None) | _media(path)
+    return description(examined, shown, named=format is not None) | (
+        _media(shown) if not isinstance(path, Source) else {}
+    )
 
 
-def _media(path: str | os.PathLike[str]) -> dict[str, Any]:
+def _media(path: str) -> dict[str, Any]:
     """What is in a single recording or video; nothing for any other source, and for what cannot be read."""
-    kind = media_type(os.fspath(path))
+    kind = media_type(path)
     if kind is None or not Path(path).is_file():
         return {}
     from seldio.media.contents import contents
 
     try:
-        return {"media": [contents(plain_file(os.fspath(path)), kind)]}
+        return {"media": [contents(plain_file(path), kind)]}
     except SeldioError:
         return {}  # seldio validate says why
 
 
-def description(examined: Examined, path: str | os.PathLike[str], named: bool = False) -> dict[str, Any]:
+def description(examined: Examined, path: str, named: bool = False) -> dict[str, Any]:
     """What :func:`describe` returns, of a source that was examined with its facts; *named*: its format was."""
     groups = [_group(labels) for labels in examined.labels]
     items = [_items(rows, named) for rows in _by_file(examined.questions)]
     report = examined.report
-    found = {"path": os.fspath(path), "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
+    found = {"path": path, "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
     doubts = [finding.message for finding in report.findings if finding.code == "SYN902"]
     own = [one.facts for one in examined.described.datasets] if examined.described else []
     known = [] if any("license" in one for one in own) else list(_recognized(examined, items))

@@ -12,8 +12,8 @@ from seldio.catalogues import Catalogue
 from seldio.conversion.labels import convert_source
 from seldio.conversion.report import Conversion
 from seldio.errors import UnknownFormat, UsageError
-from seldio.files import Source, open_source
-from seldio.files.sources import beside, is_remote, no_such
+from seldio.files import Source
+from seldio.files.sources import beside, is_remote, no_such, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.formats import Format, LabelFormat, get
 from seldio.formats.datasets import of_dialect
@@ -47,10 +47,14 @@ def convert_any(
         path, told = resolved(path)
         format = told if format is None else format
     items = isinstance(to, str) and (to == "parquet" or formats.of_questions(to) is not None)
-    if drop_unfit and (not items or isinstance(path, Source)):
+    if drop_unfit and not items:
         raise UsageError(_NOT_QUESTIONS)
-    if isinstance(path, Source) or isinstance(to, LabelFormat) or isinstance(format, LabelFormat):
+    if isinstance(to, LabelFormat) or isinstance(format, LabelFormat):
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
+    if isinstance(path, Source):
+        if formats.named(to, Format) is None:
+            raise UsageError(f"what is in memory becomes labels or questions, not {printable(to)}: name files for that")
+        return _text(path, out, to, format, allow_loss, fill, options, drop_unfit)
     if to in ("foa", "mic"):
         from seldio.conversion.recordings import Array, convert_array
 
@@ -72,12 +76,20 @@ def convert_any(
         return convert_stored(path, out, to, format, options.force)
     if formats.named(to, Format) is None:
         raise formats.unknown(to, (*STORED, *wings.storages(), "foa", "mic"))
-    if not items:
+    return _text(path, out, to, format, allow_loss, fill, options, drop_unfit)
+
+
+def _text(
+    path: Place | Source, out: Place | BinaryIO, to: str, format: str | None, allow_loss: Collection[str],
+    fill: Mapping[str, Any], options: QuestionOptions, drop_unfit: bool,
+) -> Conversion:  # fmt: skip
+    """Convert labels or questions to *to*, which is a format of them."""
+    if to != "parquet" and formats.of_questions(to) is None:
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     given = formats.of_questions(format) if format is not None else None
     from seldio.conversion.items import convert_items
 
-    with open_source(path, raise_errors) as source:
+    with reopened(path, raise_errors) as source:
         several = not source.single
         labels = several and to == "parquet"  # the table of many files is one of labels
         unclear = format in (None, "parquet") and not labels
@@ -88,7 +100,7 @@ def convert_any(
         target = formats.meant(to, held)
         if drop_unfit and held is None:
             raise UsageError(_NOT_QUESTIONS)
-        again: Place | Source = source if os.fspath(path) == "-" else path
+        again: Place | Source = source if path_of(path) == "-" else path
         if target is None:
             return convert_source(again, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
         if held is not None:

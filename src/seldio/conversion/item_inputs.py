@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from functools import partial
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from seldio.catalogues import Catalogue
 from seldio.catalogues.look import PARQUET_SUFFIX
 from seldio.errors import UsageError
 from seldio.files import Entry, Source
-from seldio.files.sources import Place, path_of, reopened
+from seldio.files.sources import Place, open_stream, path_of, reopened
 from seldio.findings import Sink, raise_errors
 from seldio.formats import get
 from seldio.text import json_text, listed, plural, printable
@@ -30,12 +31,14 @@ def read_items(place: Place, format: ItemFormat | None, sink: Sink) -> list[Item
         return sorted((one for part in found for one in part.items(sink)), key=lambda one: order[one.path])
 
 
-def in_memory(data: Any, name: str, *, own: bool | None = False) -> Place:
+def in_memory(data: Any, name: str, *, own: bool | None = False, sink: Sink = raise_errors) -> Place:
     """What *data* holds as a source called *name*; a path, and a source, as they are.
 
     Args:
-        data: a path, a list of dicts, of :class:`Item` or of :class:`Prediction`, a DataFrame, or an Arrow table.
+        data: a path, the bytes of a file or an open one, a list of dicts, of :class:`Item` or of :class:`Prediction`, a
+            DataFrame, or an Arrow table.
         name: as people are told.
+        sink: takes what is found about bytes that are an archive.
         own: whether its columns have names of the user's own, so that none of them tells labels; None if they may.
 
     Raises:
@@ -43,6 +46,13 @@ def in_memory(data: Any, name: str, *, own: bool | None = False) -> Place:
     """
     if isinstance(data, str | os.PathLike | Source):
         return data
+    if isinstance(data, bytes | bytearray | memoryview):
+        return open_stream(io.BytesIO(data), name.replace("table", "bytes"), sink)
+    if hasattr(data, "read"):
+        shown, stream = getattr(data, "name", None), getattr(data, "buffer", data)
+        if isinstance(shown, str):
+            return open_stream(stream, shown, sink, name=PurePath(shown).name)
+        return open_stream(stream, name.replace("table", "stream"), sink)
     from seldio.schema.events import COLUMNS
     from seldio.schema.frames import are_events, arrow_table, event_table
     from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, to_table
@@ -64,7 +74,9 @@ def in_memory(data: Any, name: str, *, own: bool | None = False) -> Place:
 
     stream = io.BytesIO()
     try:
-        table = arrow_table(data, f"{name} must be a path, a list of dicts, a DataFrame or an Arrow table, not")
+        table = arrow_table(
+            data, f"{name} must be a path, bytes, a stream, a list of dicts, a DataFrame or an Arrow table, not"
+        )
         names = {*table.column_names}
         if not own and are_events(names):
             write_parquet(event_table(table), stream)

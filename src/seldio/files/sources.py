@@ -123,18 +123,27 @@ def read_entries(source: Iterable[Entry], sink: Sink) -> Iterator[tuple[Entry, b
 def _open_stdin(sink: Sink, limits: Limits) -> Source:
     if sys.stdin is None or sys.stdin.closed:
         raise SeldioError("cannot read <stdin>: it is closed")
+    return open_stream(sys.stdin.buffer, "<stdin>", sink, limits)
+
+
+def open_stream(stream: Any, path: str, sink: Sink, limits: Limits = DEFAULTS, name: str = "<stdin>") -> Source:
+    """What the rest of *stream* holds, an archive perhaps, as a source that messages call *path*.
+
+    Raises:
+        SeldioError: it cannot be read.
+    """
     data = bytearray()
     try:
-        while len(data) <= limits.file_bytes and (chunk := sys.stdin.buffer.read(CHUNK)):
-            data += chunk
+        while len(data) <= limits.file_bytes and (chunk := stream.read(CHUNK)):
+            data += chunk.encode() if isinstance(chunk, str) else chunk
     except OSError as error:
-        raise failure("<stdin>", error) from error
+        raise failure(path, error) from error
     if len(data) > limits.file_bytes:
-        sink(problem("SAF105", "<stdin>", f"Holds more than {limits.file_bytes:,} bytes"))
-        return Source("<stdin>", "stdin", ())
+        sink(problem("SAF105", path, f"Holds more than {limits.file_bytes:,} bytes"))
+        return Source(path, "stdin", ())
     packed = Memory(bytes(data))
-    plain = Entry("<stdin>", "<stdin>", len(data), limits.file_bytes, None, packed.stream)
-    return open_packed(plain, "stdin", packed, sink, limits)
+    return open_packed(Entry(path, name, len(data), limits.file_bytes, None, packed.stream), "stdin", packed, sink,
+                       limits)  # fmt: skip
 
 
 def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:

@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from seldio.findings import Finding
 from seldio.formats.base import Ints
 from seldio.formats.diagnosis import headed_by
 from seldio.rules.base import POSITION, Labels
 from seldio.rules.registry import ERROR, INFO, WARNING, Marked, row_rule, rule
+from seldio.schema.arrays import to_mask
 from seldio.schema.events import FARTHEST
 from seldio.text import clipped, plural, times
 from seldio.vocabularies import Vocabulary, spelling, vocabulary
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 MOST_OVERLAPS = 6
 #: No vector of real outputs is longer.
 LONGEST_ACTIVITY = 1.65
+_DIRECTIONS = "scores, and most formats, need a direction in every row; NaN in a DataFrame counts as missing"
 #: The column that a rule depends on, where that is not the one it reports: rows are not compared where their frames
 #: mean something else.
 JUDGED_BY = {"LAB202": "frame", "LAB203": "frame", "LAB206": "class_id"}
@@ -175,6 +178,26 @@ def map_range(labels: Labels, found: Found) -> Iterator[Finding]:
         x, y, _ = spots[first[row]].tolist()
         message = f"the point ({x:g}, {y:g}) is outside [0, {PANORAMA[0]}] × [0, {PANORAMA[1]}]"
         yield found(row, "segmentation", message, "the official program ends there, without a score for any clip")
+
+
+@rule("LAB112", ERROR, needs="clip")
+def nan_in_table(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Number of a table that is NaN."""
+    table = labels.reading.table
+    for field in table.column_names if labels.format.role == "table" else ():
+        if pa.types.is_floating(table.schema.field(field).type):
+            for row in labels.where(field, np.isnan(labels.column(field))):
+                yield found(row, field, f"{field} is NaN", "leave it empty (null) where it is not known")
+
+
+@rule("LAB113", WARNING, needs="clip")
+def missing_direction(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Row of a table without the direction that other rows have."""
+    table = labels.reading.table
+    for field in ("azimuth", "elevation") if labels.format.role == "table" else ():
+        if field in labels.fields and 0 < table[field].null_count < len(labels):
+            for row in labels.firsts(np.flatnonzero(to_mask(table[field].is_null()))):
+                yield found(row, None, f"the row has no {field}, but others have one", _DIRECTIONS)
 
 
 @row_rule(
