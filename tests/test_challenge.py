@@ -61,7 +61,7 @@ def test_a_package_has_the_folders_of_its_year_and_is_clean(here: Path) -> None:
     assert done.complete
     assert done.written == ("x.zip",)
     assert not done.report.findings
-    assert repr(done) == "<Packaged x.zip: 1 system for 2023, written>"
+    assert repr(done) == "Packaged(x.zip written: 1 system for DCASE 2023)"
     with zipfile.ZipFile("x.zip") as packed:
         assert packed.namelist() == [
             f"task3/{LABEL}/{LABEL}.meta.yaml", *(f"task3/{LABEL}/{LABEL}/{clip}.csv" for clip in ROWS), "task3/report.pdf"
@@ -122,7 +122,7 @@ def test_errors_stop_the_zip_and_stand_where_the_outputs_are(here: Path) -> None
     assert not Path("x.zip").exists()
     (finding,) = [one for one in done.report if one.code == "LAB102"]
     assert (finding.path, finding.line, finding.column) == ("output/mix003.csv", 2, 3)
-    assert "x.zip not written: 1 error" in str(done)
+    assert "x.zip not written for 1 error: 1 system" in str(done)
     assert pack(force=True).complete
     assert Path("x.zip").exists()
 

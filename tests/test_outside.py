@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import cache
@@ -423,6 +424,15 @@ def test_a_year_of_one_file_is_read_written_checked_scored_and_packaged(tmp_path
         assert "dcase2027-submission  2027 submissions" in about
         clean = out("validate", tmp_path / "task3a", "-r", "mix001..mix003")
         assert clean == "All clean: 4 files.\n"
+        meta = tmp_path / "task3a/Own_LAB_task3a_1/Own_LAB_task3a_1.meta.yaml"
+        (tmp_path / "mine.yaml").write_text(meta.read_text("utf-8").replace("task3a", "task3"), "utf-8")
+        (tmp_path / "evaluated").mkdir()
+        (tmp_path / "evaluated/mix001.csv").write_text(rows)
+        out("package", tmp_path / "evaluated", "--year", 2027, "--label", "Own_LAB_task3_1", "-r", "mix001..mix002",
+            "--meta", tmp_path / "mine.yaml", "-o", tmp_path / "packed.zip")  # fmt: skip
+        with zipfile.ZipFile(tmp_path / "packed.zip") as packed:
+            names = [f"task3/Own_LAB_task3_1/Own_LAB_task3_1/mix00{number}.csv" for number in (1, 2)]
+            assert [packed.read(name).decode() for name in names] == [rows, rows.partition("\n")[0] + "\n"]
         broken = tmp_path / "task3a/Own_LAB_task3a_1/Own_LAB_task3a_1/mix002.csv"
         broken.write_text(rows.replace("0,12,84,0,1300", "0,13,84,0,1300"))
         shown, _, code = run(["validate", str(tmp_path / "task3a"), "-r", "mix001..mix003"], True)

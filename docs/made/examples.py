@@ -256,6 +256,7 @@ SUBMISSIONS: dict[str, Maker] = {
     "SUB221": lambda: meta("corresponding: true", "corresponding: false"),
     "SUB222": lambda: meta("29.9", "0.299"),
     "SUB223": lambda: meta("LE_CD: 22", "LE_CD: 180.5"),
+    "SUB226": lambda: meta("713511", "FILL IN"),
 }  # fmt: skip
 
 # --- questions and predictions ----------------------------------------------------------------------------------

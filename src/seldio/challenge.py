@@ -19,6 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+
 from seldio import plugins
 from seldio.check.reference import load
 from seldio.check.validation import examine
@@ -35,7 +37,8 @@ from seldio.reports.tables import Cell, Column, ScoreReport
 from seldio.rules.collection import Reference
 from seldio.rules.package import Label, Meta, PackageFile
 from seldio.rules.package_meta import FILL_IN, RESULTS, results
-from seldio.text import listed, plural, printable
+from seldio.schema.events import COLUMNS, ClipFile
+from seldio.text import Displayed, listed, plural, printable
 
 #: What a field of a template is about, where its name does not say it.
 _TEMPLATE = f"""\
@@ -161,7 +164,7 @@ class PackedSystem:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
-class Packaged:
+class Packaged(Displayed):
     """What :func:`seldio.package` did.
 
     Args:
@@ -185,21 +188,18 @@ class Packaged:
         """Whether the zip was written."""
         return self.path in self.written
 
-    def __repr__(self) -> str:
-        what = "written" if self.complete else plural(self.report.count(Severity.ERROR), "error")
-        return f"<Packaged {self.path}: {plural(len(self.systems), 'system')} for {self.year}, {what}>"
-
     def __str__(self) -> str:
         return "\n".join(printable(line) for line in self.lines())
 
     def lines(self) -> Iterator[str]:
         """What was done, for people; not what was found."""
+        errors = plural(count := self.report.count(Severity.ERROR), "error")
+        done = f"written, with {errors}" if count else "written"
+        packed = f"{plural(len(self.systems), 'system')} for DCASE {self.year}"
+        yield f"{self.path} {done if self.complete else f'not written for {errors}'}: {packed}"
         for system in self.systems:
             yield from system.lines()
         yield from self.notes
-        errors = self.report.count(Severity.ERROR)
-        said = f", with {plural(errors, 'error')} (forced)" if errors else ""
-        yield f"{self.path} written{said}" if self.complete else f"{self.path} not written: {plural(errors, 'error')}"
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain values, for JSON."""
@@ -255,14 +255,18 @@ def package_systems(
     expected = load(reference) if reference is not None else None
     if expected is not None and not isinstance(expected, Reference):
         raise UsageError(f"--reference {reference}: these are questions; the clips of the evaluation set are meant")
+    target, silent = get(layout.format), pa.table({name: pa.array([], kind) for name, kind in COLUMNS.items()})
     members: dict[str, tuple[bytes, str | None]] = {}
     systems, begun = [], {}
     for number, (place, label) in enumerate(zip(outputs, labels, strict=True)):
-        read = _outputs(place, get(layout.format), writing)
+        read = _outputs(place, target, writing)
         empty, notes = _empty(read, expected)
-        read.files |= dict.fromkeys(empty, (b"", None))
+        read.files |= {clip: (target.write(silent, ClipFile(clip, clip)), None) for clip in empty}
         members |= {layout.output.format(label=label, clip=clip): one for clip, one in read.files.items()}
         shown = _shown(scores[number], layout) if scores else {}
+        grave = (
+            [f"{one.name}: {one.text}" for one in scores[number].notices if one.first or one.grave] if scores else []
+        )
         meta = metas[number] if metas else str(Path(out).parent / f"{label}.meta.yaml")
         template = not metas and not Path(meta).exists()
         if template:
@@ -272,7 +276,7 @@ def package_systems(
         members[layout.meta.format(label=label)] = data, meta
         systems.append(PackedSystem(
             label=label, source=place, formats=read.formats, converted=read.converted, files=len(read.files),
-            empty=empty, losses=read.losses, notes=(*read.notes, *notes), meta=meta, template=template, scores=shown,
+            empty=empty, losses=read.losses, notes=(*read.notes, *notes, *grave), meta=meta, template=template, scores=shown,
             differences=() if template or not scores else _differences(meta, data, scores[number], layout),
         ))  # fmt: skip
     if technical_report is not None:
@@ -280,7 +284,7 @@ def package_systems(
         members[name] = _content(technical_report), technical_report
     whole = zipped({name: data for name, (data, _) in members.items()})
     origins = {f"{out}!/{name}": origin for name, (_, origin) in members.items() if origin is not None}
-    report = _checked(whole, out, expected, get(layout.format).name if writing.format else None, origins)
+    report = _checked(whole, out, expected, target.name if writing.format else None, origins)
     for path, data in begun.items():
         write_bytes(path, data)
     if written := writing.force or not report.reaches(Severity.ERROR):
