@@ -264,9 +264,8 @@ def package_systems(
         read.files |= {clip: (target.write(silent, ClipFile(clip, clip)), None) for clip in empty}
         members |= {layout.output.format(label=label, clip=clip): one for clip, one in read.files.items()}
         shown = _shown(scores[number], layout) if scores else {}
-        grave = (
-            [f"{one.name}: {one.text}" for one in scores[number].notices if one.first or one.grave] if scores else []
-        )
+        notices = scores[number].notices if scores else ()
+        notes += tuple(f"{one.name}: {one.text}" for one in notices if one.first or one.grave)
         meta = metas[number] if metas else str(Path(out).parent / f"{label}.meta.yaml")
         template = not metas and not Path(meta).exists()
         if template:
@@ -276,7 +275,7 @@ def package_systems(
         members[layout.meta.format(label=label)] = data, meta
         systems.append(PackedSystem(
             label=label, source=place, formats=read.formats, converted=read.converted, files=len(read.files),
-            empty=empty, losses=read.losses, notes=(*read.notes, *notes, *grave), meta=meta, template=template, scores=shown,
+            empty=empty, losses=read.losses, notes=(*read.notes, *notes), meta=meta, template=template, scores=shown,
             differences=() if template or not scores else _differences(meta, data, scores[number], layout),
         ))  # fmt: skip
     if technical_report is not None:
