@@ -6,11 +6,13 @@ import importlib.metadata
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import generate  # noqa: E402
+from furo.navigation import get_navigation_tree  # noqa: E402
 from made import llms  # noqa: E402
 from sphinx.application import Sphinx  # noqa: E402
 
@@ -45,8 +47,12 @@ html_theme_options = (
 )
 suppress_warnings = ["misc.highlighting_failure"]  # files shown as examples of what is wrong
 
+#: Links in the sidebar: all pages of a long reference would hide the rest.
+SIDEBAR = 40
+
 #: Pages that moved, and where to: addresses that people and older versions of seldio have still lead somewhere.
 MOVED = {
+    "howto/convert-and-look": "howto/convert-data",
     "howto/severity": "howto/check-and-repair",
     "howto/known-findings": "howto/check-and-repair",
     "howto/fix": "howto/check-and-repair",
@@ -110,6 +116,16 @@ def _without_edit(_app: object, page: str, _template: str, context: dict[str, ob
             context["theme_source_edit_link"] = f"{REPOSITORY}/edit/main/src/seldio/rules/pages/{code}.md"
 
 
+def _short_sidebar(_app: object, _page: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
+    """Next to the parts, the sidebar lists the pages of the part that is read, where these are few."""
+    if "toctree" in context:
+        common = {"titles_only": True, "includehidden": True}
+        tree = context["toctree"](collapse=True, maxdepth=-1, **common)
+        if tree.count("<a ") > SIDEBAR:
+            tree = context["toctree"](collapse=False, maxdepth=1, **common)
+        context["furo_navigation_tree"] = get_navigation_tree(tree)
+
+
 def _redirects(app: Sphinx, failed: Exception | None) -> None:
     """A page at each old address that leads to the new one."""
     for old, new in {} if failed or app.builder.format != "html" else MOVED.items():
@@ -122,4 +138,5 @@ def setup(app: Sphinx) -> None:
     """See Sphinx."""
     app.connect("source-read", _with_metadata)
     app.connect("html-page-context", _without_edit)
+    app.connect("html-page-context", _short_sidebar, priority=900)  # after that of the theme
     app.connect("build-finished", _redirects)
