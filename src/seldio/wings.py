@@ -73,7 +73,7 @@ OWN: tuple[Wing, ...] = (
         "scores.signatures cli.score cli.verify", "",
         Verb("score", "Score predictions as the official programs do.", "seldio.cli.score:score"),
         Verb("rank", "Rank systems by their scores, as defined by DCASE Task 3.", "seldio.cli.score:rank"),
-        Verb("verify", "Tell whether files are those that a score signature names.", "seldio.cli.verify:verify"),
+        Verb("verify", "Check that files are those in the signature of a score.", "seldio.cli.verify:verify"),
     ),
     _wing("seld", "official scores of labels", "scores.seld", "scoring"),
     _wing("imaging", "energy maps of 2026", "scores.imaging viewer.maps", "scoring seld"),

@@ -60,7 +60,7 @@ def compare(
         "--reference",
         "-r",
         metavar="PATH",
-        help="Reference labels, the questions with their answers, or judgements of people.",
+        help="Reference labels, the questions with their answers, or human judgements.",
     ),
     profile: str | None = typer.Option(
         None,
@@ -107,7 +107,7 @@ def compare(
     most: int = typer.Option(
         10,
         metavar="N",
-        help="How many of the clips or questions that differ most to list.",
+        help="Number of clips or questions with the largest differences to list.",
         rich_help_panel=_STATISTICS,
     ),
     output: str = REPORT_FORM,
@@ -138,7 +138,7 @@ def compare(
         [],
         metavar="FILE",
         rich_help_panel=SCORING_ANSWERS,
-        help="Judgements made elsewhere (JSON lines): one file for each system, in their order. May be repeated.",
+        help="Judgements from an external judge (JSON Lines): one file per system, in their order. May be repeated.",
     ),
     items: Path | None = ITEMS,
     workers: int | None = WORKERS,

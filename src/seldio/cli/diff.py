@@ -26,8 +26,8 @@ from seldio.errors import ExitCode
 
 @guarded
 def diff(
-    old: str = typer.Argument(metavar="OLD", help="Labels, questions or predictions: file, folder or archive."),
-    new: str = typer.Argument(metavar="NEW", help="The other version of them."),
+    old: str = typer.Argument(metavar="OLD", help="Labels, questions or predictions: a file, folder or archive."),
+    new: str = typer.Argument(metavar="NEW", help="The new version of them."),
     format: str | None = format_option("Format of both versions; detected by default.", "--format", "-f"),
     new_format: str | None = format_option("Format of the new version, if different."),
     force: bool = typer.Option(False, "--force", help="Compare labels even if seldio validate finds errors in them."),

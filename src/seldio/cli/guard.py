@@ -46,7 +46,7 @@ def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
     except KeyboardInterrupt as stop:
-        return _failed(str(stop) or "stopped; nothing is half written", ExitCode(ExitCode.FAILURE), 130)
+        return _failed(str(stop) or "stopped; no file is half-written", ExitCode(ExitCode.FAILURE), 130)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _failed(f"failed: {error.strerror or error}", ExitCode.FAILURE)

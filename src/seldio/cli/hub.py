@@ -48,7 +48,7 @@ def push(
         metavar="[files|parquet|audiofolder]",
         help="Storage: files as they are, Parquet, or an AudioFolder with metadata.jsonl.",
     ),
-    format: str | None = format_option("Format of the labels, and with it their classes.", "--format"),
+    format: str | None = format_option("Format of the labels, which determines their classes.", "--format"),
     staging: str | None = typer.Option(
         None,
         "--staging",
@@ -58,7 +58,7 @@ def push(
     revision: str = typer.Option("main", metavar="BRANCH", help="Branch to push to."),
     message: str | None = typer.Option(None, "-m", "--message", metavar="TEXT", help="Commit message."),
     include: list[str] = typer.Option(
-        [], metavar="PATTERN", help="Also upload other files that match; by default only data is. May be repeated."
+        [], metavar="PATTERN", help="Also upload files that match; by default, only data. May be repeated."
     ),
     force: bool = typer.Option(False, "--force", help="Upload data even if seldio validate finds errors in it."),
     license: str | None = typer.Option(None, metavar="NAME", help="License: cc-by-4.0, mit, …", rich_help_panel=_CARD),

@@ -313,7 +313,7 @@ SCORING_BESIDE = "Labels: errors, events and tracks"
 SCORE_AVERAGE: Any = typer.Option(
     None,
     metavar="[macro|micro]",
-    help="Averaging.",
+    help="Average over classes (macro) or over all events (micro).",
     rich_help_panel=SCORING_LABELS,
     autocompletion=one_of("macro", "micro"),
 )
@@ -330,7 +330,7 @@ SCORE_ONSCREEN: Any = typer.Option(
     False, "--onscreen", help="Require matching on-screen flags.", rich_help_panel=SCORING_LABELS
 )
 SCORE_CLASSES: Any = typer.Option(
-    None, metavar="NAME", help="Class vocabulary.", rich_help_panel=SCORING_LABELS, autocompletion=complete_vocabularies
+    None, metavar="NAME", help="Class list.", rich_help_panel=SCORING_LABELS, autocompletion=complete_vocabularies
 )
 SCORE_EVENTS: Any = typer.Option(
     False, "--events", help="Add the F-score of whole events: onset, offset, direction.", rich_help_panel=SCORING_BESIDE
@@ -348,15 +348,15 @@ SCORE_TRACKS: Any = typer.Option(
     False, "--tracks", help="Add HOTA, IDF1 and identity switches of source numbers.", rich_help_panel=SCORING_BESIDE
 )
 SCORE_SPLIT: Any = typer.Option(
-    None, "--split", metavar="NAME", help="Score the clips of this split of the reference alone, such as dev-test."
+    None, "--split", metavar="NAME", help="Score only the clips of this split of the reference, such as dev-test."
 )
 SCORE_RECORDINGS: Any = typer.Option(
     None, metavar="FOLDER", help="Labelled recordings, to determine where clips end.", rich_help_panel=SCORING_LABELS
 )
 ITEMS: Any = typer.Option(
     None, "--items", metavar="FILE", rich_help_panel=SCORING_ANSWERS,
-    help="Write each reply with its verdict, the most doubtful first; of several systems, the questions in which they "
-    "part: .jsonl, .csv or .html.",
+    help="Write each reply with its verdict, the most doubtful first; for several systems, the questions on which they "
+    "differ: .jsonl, .csv or .html.",
 )  # fmt: skip
 FIELDS: Any = typer.Option(
     None, "--fields", metavar="FIELD=KEY,…",
@@ -370,14 +370,14 @@ SCORE_JOIN: Any = typer.Option(
     "strict",
     metavar="[strict|order|official]",
     autocompletion=one_of("strict", "order", "official"),
-    help="Match predictions by id; those without ids in order; those of SO-Bench as its program does.",
+    help="Match predictions by id, by order (those without ids), or as SO-Bench's program does.",
     rich_help_panel=SCORING_ANSWERS,
 )
 SCORE_OFFLINE: Any = typer.Option(
     "extract",
     metavar="[extract|none|official-fallback]",
     autocompletion=one_of("extract", "none", "official-fallback"),
-    help="SO-Bench without a judge: how free-text answers are decided.",
+    help="SO-Bench without a judge: how free-text answers are scored.",
     rich_help_panel=SCORING_ANSWERS,
 )
 SCORE_THRESHOLD: Any = typer.Option(

@@ -34,7 +34,7 @@ def package(
         ...,
         "--label",
         metavar="LABEL",
-        help="Label of the submission, such as Politis_TAU_task3a_1; of several systems one for each, in their order.",
+        help="Label of the submission, such as Politis_TAU_task3a_1; for several systems one each, in their order.",
     ),
     reference: str | None = typer.Option(
         None,
@@ -58,7 +58,7 @@ def package(
         metavar="FILE",
         rich_help_panel=_META,
         help="Meta file of each system, in their order, packed as it is; by default LABEL.meta.yaml next to the zip, "
-        "which is begun where there is none. May be repeated.",
+        "which is created as a template if missing. May be repeated.",
     ),
     development: list[str] = typer.Option(
         [],

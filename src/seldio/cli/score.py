@@ -78,7 +78,7 @@ def score(
         autocompletion=complete_profiles,
     ),
     format: str | None = format_option(
-        "Format of the predictions, or a dataset.toml that says it; detected by default.", "--format", "-f"
+        "Format of the predictions, or their dataset.toml; detected by default.", "--format", "-f"
     ),
     fields: str | None = FIELDS,
     reference_fields: str | None = REFERENCE_FIELDS,
@@ -139,7 +139,7 @@ def score(
     baselines: bool = typer.Option(
         False,
         "--baselines",
-        help="Add the published results of the profile, if they are over the same clips or questions.",
+        help="Add the published results of the profile, if they cover the same clips or questions.",
     ),
     join: str = SCORE_JOIN,
     offline: str = SCORE_OFFLINE,
@@ -179,11 +179,11 @@ def score(
     judge_prompt: str = typer.Option(
         "seldio",
         metavar="NAME",
-        help="Words of JASCO's prompt: seldio, or as published in its readme or its eval.py.",
+        help="Wording of JASCO's prompt: seldio, or as published in its readme or its eval.py.",
         rich_help_panel=_JUDGE,
     ),
     judgements: str | None = typer.Option(
-        None, metavar="FILE", help="Use judgements made elsewhere (JSON lines).", rich_help_panel=_JUDGE
+        None, metavar="FILE", help="Use judgements from an external judge (JSON Lines).", rich_help_panel=_JUDGE
     ),
     dry_run: bool = typer.Option(
         False, "--dry-run", help="Report how many requests judging would take; send none.", rich_help_panel=_JUDGE
@@ -202,7 +202,7 @@ def score(
     checked(output, "scores")
     see_free(out, predictions, reference, judgements, judge_cache)
     if items is not None and len(predictions) > 1:
-        raise UsageError("--items takes one system; seldio compare --items shows where several part")
+        raise UsageError("--items takes one system; seldio compare --items shows where several differ")
     choices: Any = {"average": average, "join": join, "offline": offline}  # what they may be is checked by scorers
     with engines.running(workers, engine, resume):
         reports = [

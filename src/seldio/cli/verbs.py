@@ -57,7 +57,7 @@ def validate(
         metavar="PATH", help="Files, folders, archives (zip, tar), or - for standard input."
     ),
     format: str | None = format_option(
-        "Format of the files, or a dataset.toml that says it; detected from their content by default.", "--format", "-f"
+        "Format of the files, or their dataset.toml; detected from their content by default.", "--format", "-f"
     ),
     fields: str | None = FIELDS,
     reference: str | None = typer.Option(
@@ -115,7 +115,7 @@ def validate(
         None, metavar="FILE", help="Leave out the findings listed in this file.", rich_help_panel=_RULES
     ),
     write_baseline: Path | None = typer.Option(
-        None, metavar="FILE", help="Write all findings to this file, as known.", rich_help_panel=_RULES
+        None, metavar="FILE", help="Accept all current findings: write them to this file.", rich_help_panel=_RULES
     ),
     fix: bool = typer.Option(False, "--fix", help="Apply repairs that are always safe.", rich_help_panel=_REPAIR),
     unsafe_fixes: bool = typer.Option(
@@ -129,7 +129,7 @@ def validate(
         "--drop-column",
         metavar="N",
         min=1,
-        help="With a repair: take column N, counted from 1, out of all label files.",
+        help="With a repair: remove column N, counted from 1, from all label files.",
         rich_help_panel=_REPAIR,
     ),
     workers: int | None = WORKERS,
@@ -195,8 +195,9 @@ _FILL = (
 _ASK, _RECORD = "Questions from labels", "Recordings"
 #: The margins with their defaults; listed here because loading them is slow. A test checks that the list is complete.
 MARGINS = (
-    "azimuth 20 degrees, elevation 10 degrees, metres 0.5 metres, seconds 0.5 seconds, shortest 0.3 seconds, "
-    "still 5 degrees, moving 20 degrees, sector 5 degrees"
+    "azimuth=20 and elevation=10 (degrees between sources), metres=0.5 (between distances), seconds=0.5 (between "
+    "times), shortest=0.3 (seconds that an event lasts), still=5 (degrees that a stationary source may stray), "
+    "moving=20 (degrees that a moving one strays), sector=5 (degrees from the edge of front-left and the like)"
 )
 
 
@@ -263,7 +264,7 @@ def convert(
     split: str | None = typer.Option(
         None,
         metavar="NAME",
-        help="Split of all questions; else that of each recording, or test if nothing tells it.",
+        help="Split of all questions; by default that of each recording, or test if unknown.",
         rich_help_panel=_ASK,
     ),
     language: str | None = typer.Option(
@@ -340,10 +341,10 @@ def info(
         help="A file, folder or archive, or - for standard input; or the name of a dataset or benchmark (starss23).",
     ),
     format: str | None = format_option(
-        "Format of the files, or a dataset.toml that says it; detected from their content by default.", "--format", "-f"
+        "Format of the files, or their dataset.toml; detected from their content by default.", "--format", "-f"
     ),
     json: bool = JSON,
-    write: bool = typer.Option(False, "--write", help="Write what it is into dataset.toml, in its root."),
+    write: bool = typer.Option(False, "--write", help="Write this description to dataset.toml in its root."),
 ) -> ExitCode:
     """Describe a source: its format and why; clips, events and classes; questions; levels of a recording.
 
@@ -363,22 +364,22 @@ def info(
 @guarded
 def new(
     path: Path = typer.Argument(Path(), metavar="PATH", help="A label file, or a folder of labels and recordings."),
-    write: bool = typer.Option(False, "--write", help="Write dataset.toml, which says what the columns are."),
-    name: str | None = typer.Option(None, "--name", metavar="NAME", help="What the dataset is called."),
+    write: bool = typer.Option(False, "--write", help="Write dataset.toml, which describes the columns."),
+    name: str | None = typer.Option(None, "--name", metavar="NAME", help="Name of the dataset."),
     column: list[str] = typer.Option(
-        [], "--column", metavar="HEADER=FIELD[:UNIT]", help="What a column holds; may be repeated."
+        [], "--column", metavar="HEADER=FIELD[:UNIT]", help="Field and unit of a column. May be repeated."
     ),
     azimuth: str | None = typer.Option(
-        None, "--azimuth", metavar="WAY", help="Which way azimuths turn: clockwise or counter-clockwise.",
+        None, "--azimuth", metavar="WAY", help="Direction in which azimuths increase: clockwise or counter-clockwise.",
     ),
     zero: str = typer.Option(
         "front", "--zero", metavar="SIDE", help="Where azimuth 0 is: front, left, right or back.",
     ),
     given: list[str] = typer.Option(
-        [], "--given", metavar="FIELD=VALUE", help="What is the same of all rows, such as elevation=0."
+        [], "--given", metavar="FIELD=VALUE", help="Value that all rows share, such as elevation=0."
     ),
 ) -> ExitCode:  # fmt: skip
-    """Say what labels of your own are: print the commands that make a dataset of them, or describe their columns.
+    """Turn your own labels into a dataset: print the commands that do so, or describe their columns.
 
     Columns that no format has are proposed as a dataset.toml, with which every command reads them as they are.
     """

@@ -11,7 +11,7 @@ from seldio.errors import ExitCode
 
 @guarded
 def verify(
-    signature: str = typer.Argument(metavar="SIGNATURE", help="The line of a report: 'seldio 0.2.0|so-bench|…'."),
+    signature: str = typer.Argument(metavar="SIGNATURE", help="Signature line of a report: 'seldio 0.2.0|so-bench|…'."),
     predictions: str = typer.Argument(metavar="PREDICTIONS", help="Labels or answers, in any format."),
     reference: str | None = typer.Argument(None, metavar="[REFERENCE]", help="The labels or questions."),
     format: str | None = format_option("Format of the predictions; detected by default.", "--format", "-f"),
@@ -19,13 +19,13 @@ def verify(
     reference_fields: str | None = REFERENCE_FIELDS,
     reference_format: str | None = format_option("Format of the reference; detected by default.", "--reference-format"),
     settings: str = typer.Option(
-        "", metavar="NAME=VALUE,…", help="Options of the score that were not as usual: angle=30,allow_missing."
+        "", metavar="NAME=VALUE,…", help="Non-default options of the score: angle=30,allow_missing."
     ),
-    judge: str | None = typer.Option(None, metavar="MODEL", help="The language model that decided."),
+    judge: str | None = typer.Option(None, metavar="MODEL", help="The language model that judged."),
     judge_url: str | None = typer.Option(None, metavar="URL", help="Its server."),
-    judgements: str | None = typer.Option(None, metavar="FILE", help="Judgements made elsewhere."),
+    judgements: str | None = typer.Option(None, metavar="FILE", help="Judgements from an external judge."),
 ) -> ExitCode:
-    """Tell whether predictions, reference, settings and judge are those that the signature of a score names.
+    """Check that predictions, reference, settings and judge are those in the signature of a score.
 
     Exit code 0 if they are, 1 if something differs.
     """

@@ -25,7 +25,7 @@ def view(
     audio: str | None = typer.Option(None, metavar="FILE", help="Recording to use instead of the one found."),
     video: str | None = typer.Option(None, metavar="FILE", help="Video to use instead of the one found."),
     predictions: str | None = typer.Option(
-        None, "--predictions", "-p", metavar="PATH", help="Predictions for the clip: a file, or a folder that has one."
+        None, "--predictions", "-p", metavar="PATH", help="Predictions: a file, or the folder that contains it."
     ),
     questions: str | None = typer.Option(None, metavar="FILE", help="Questions; those about the clip are shown."),
     out: str | None = typer.Option(
