@@ -244,7 +244,7 @@ def test_damaged_parts_are_worked_on_again(calls: Path, tmp_path: Path) -> None:
     powers([1, 2, 3], folder, batch=1)
     for number, path in enumerate(sorted(folder.glob("*.part"))):
         path.write_bytes([b"", path.read_bytes()[:-1], path.read_bytes()[:-1] + b"!"][number])
-    with pytest.warns(SeldioWarning, match=r"^3 kept results were worked out again: .*\.part is damaged, or not"):
+    with pytest.warns(SeldioWarning, match=r"^3 kept results were computed again: .*\.part is damaged, or not"):
         assert [1, 4, 9] == powers([1, 2, 3], folder, batch=1, workers=2)
     assert 6 == calls.stat().st_size
     assert [1, 4, 9] == powers([1, 2, 3], folder, batch=1)

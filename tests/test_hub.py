@@ -350,9 +350,9 @@ class Clock:
 
 STOPS = {
     "commit": (["--as", "files"], r"stopped; 2 of 8 files were sent to anna/sounds: the same command sends the rest$"),
-    "look": (["--as", "files"], r"stopped; nothing was sent: run the same command again to start over$"),
+    "look": (["--as", "files"], r"stopped before anything was sent: run the same command again$"),
     "early": (["--as", "files"], r"^seldio: stopped; no file is half-written$"),
-    "export": (["--as", "parquet"], r"stopped; nothing was sent: run the same command again to start over; with --staging FOLDER"),
+    "export": (["--as", "parquet"], r"stopped before anything was sent: run the same command again; with --staging FOLDER"),
     "staged": (["--as", "parquet"], r"stopped; 0 of \d files are written in .*staging/parquet: run the same command again"),
 }  # fmt: skip
 

@@ -99,7 +99,7 @@ def packed(tmp_path: Path) -> Path:
 
 
 def test_packed_files_are_read_and_named(packed: Path) -> None:
-    text = "5 files are packed by gzip: seldio reads them, other programs do not"
+    text = "5 files are compressed with gzip: seldio reads them, others may not"
     assert said(packed) == [("LAY120", text)]
     assert seldio.validate(packed).files == 5
 

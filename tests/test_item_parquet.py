@@ -185,9 +185,7 @@ def test_what_cannot_be_read_again_is_not_blamed_on_every_field(
     source.write_text(json.dumps([MC | {"id": f"m{n}"} for n in range(20)]), "utf-8")
     done = RUN.invoke(app, ["convert", str(source), "--to", "parquet", "-o", str(table)])
     assert 1 == done.exit_code, done.output
-    assert (
-        "cannot hold these 20 rows: what was made of them cannot be read again (20 rows, more than 10)" in done.output
-    )
+    assert "cannot hold these 20 rows: the result could not be read back (20 rows, more than 10)" in done.output
     assert "cannot carry" not in done.output
     assert not table.exists()
 

@@ -198,7 +198,7 @@ MALFORMED: dict[str, tuple[bytes | Callable[[], bytes], Any, str]] = {
     "null": (holding(None), str, "in the place of a str"),
     "a long exponent": (holding("1e10000000"), Fraction, "does not hold such a result"),
     "a number without end": (holding("1e10000000"), float, "in the place of a whole number"),
-    "a part of nothing": (holding([1, 0]), Fraction, "a fraction that is none"),
+    "a part of nothing": (holding([1, 0]), Fraction, "an invalid fraction"),
     "a fraction of three": (holding([1, 2, 3]), Fraction, "too many"),
     "a fraction of texts": (holding(["1", "2"]), Fraction, "in the place of a whole number"),
     "an unknown name": (holding("starss99"), LabelFormat, "in the place of a list"),
@@ -243,7 +243,7 @@ def test_whatever_a_file_holds_is_refused_in_a_sentence(case: str, tmp_path: Pat
     (tmp_path / f"{NAME}.part").write_bytes(data)  # type: ignore[arg-type]
     assert ledger.get(NAME, kind) is None
     with pytest.warns(
-        SeldioWarning, match=r"^1 kept result was worked out again: \S*part (is|holds|lacks|does not hold)\b"
+        SeldioWarning, match=r"^1 kept result was computed again: \S*part (is|holds|lacks|does not hold)\b"
     ) as told:
         ledger.finish()
     assert 1 == len(told)
@@ -264,13 +264,13 @@ def test_work_is_done_again_where_a_file_holds_something_else(data: bytes, tmp_p
     assert [4] == done()
     (path,) = tmp_path.glob("*.part")
     path.write_bytes(data)
-    with pytest.warns(SeldioWarning, match="1 kept result was worked out again"):
+    with pytest.warns(SeldioWarning, match="1 kept result was computed again"):
         assert [4] == done()
     path.write_bytes(signed(data[:-32].replace(NAME.encode(), path.stem.encode())))
     if data == holding([4]):
         assert [4] == done(), "what is right is believed"
     else:
-        with pytest.warns(SeldioWarning, match="1 kept result was worked out again"):
+        with pytest.warns(SeldioWarning, match="1 kept result was computed again"):
             assert [4] == done()
 
 
@@ -324,7 +324,7 @@ def test_a_command_says_it_in_one_line(
             main()
         assert 0 == ended.value.code
         said = capfd.readouterr().err
-        assert expected == (said.startswith("seldio: 1 kept result was worked out again: ") and 1 == said.count("\n"))
+        assert expected == (said.startswith("seldio: 1 kept result was computed again: ") and 1 == said.count("\n"))
         (path,) = (tmp_path / "r").glob("*.part")
         path.write_bytes(signed(pickle.dumps(Made())))
 

@@ -365,7 +365,7 @@ def test_a_broken_export_goes_on(
     (tmp_path / "out" / LEDGER / f"{0:064x}.part").write_bytes(b"cut o")  # as a kill leaves it
     calls.clear()
     room = 1000
-    with pytest.warns(SeldioWarning, match="1 kept result was worked out again: .* is damaged"):
+    with pytest.warns(SeldioWarning, match="1 kept result was computed again: .* is damaged"):
         export(tree, tmp_path / "out")
 
     assert len(calls) == len(exports["parquet"][1].files) - 2

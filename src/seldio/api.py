@@ -328,7 +328,7 @@ def validate(
     if (fix or unsafe_fixes or drop_column is not None) and not all(
         isinstance(one, str | os.PathLike) for one in paths
     ):
-        raise UsageError("--fix repairs files, and this is in memory: write it first")
+        raise UsageError("--fix repairs files, but this is in memory: write it to a file first")
 
     def one(path: Any, changed: Mapping[str, bytes] | None = None) -> Examined:
         return examine(path, format=format, reference=expected, settings=chosen, changed=changed, deep=deep, rows=False)
@@ -344,9 +344,7 @@ def validate(
     remark = dropped = ""
     if drop_column is not None:
         if drop_column < 1 or not (diff or fix or unsafe_fixes):
-            raise UsageError(
-                "--drop-column takes a column, counted from 1, and --fix, --unsafe-fixes or --diff with it"
-            )
+            raise UsageError("--drop-column needs a column number, counted from 1, and --fix, --unsafe-fixes or --diff")
         from seldio.check.dropping import without_column
 
         begun, dropped = without_column(examined, drop_column, check)
@@ -809,7 +807,7 @@ def compare(
     format = _own_keys(fields, format)
     reference_format = _own_keys(reference_fields, reference_format, asked=True)
     if not paths:
-        raise UsageError("there is no system to compare")
+        raise UsageError("there are no systems to compare")
     if profile is None and format is None and holds_judgements(paths[0]):
         if lead is not None:
             raise UsageError("--lead: judgements have no measure that decides which is better")

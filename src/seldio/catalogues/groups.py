@@ -113,7 +113,7 @@ def _rest(source: Source, told: Sequence[FileGroup]) -> Iterator[FileGroup]:
 def leftover_groups(entries: Iterable[Entry]) -> Iterator[FileGroup]:
     """Files that are passed over, in groups that look alike."""
     for named, like, some in leftovers(entries):
-        doubt = f"rows like those of labels ({' or '.join(like)}), but not called .csv" if like else ""
+        doubt = f"rows like those of labels ({' or '.join(like)}), but their names do not end in .csv" if like else ""
         yield FileGroup("other", None, named, "sure", doubt, tuple(some), like)
 
 

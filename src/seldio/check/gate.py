@@ -104,9 +104,9 @@ def _partly(alike: Sequence[Finding], filled: set[str]) -> str | None:
     """Why *alike* are not one fault of all files with rows, *filled*; None where they are."""
     if missing := len(filled.difference(finding.path for finding in alike)):
         have = f"{len(filled) - missing:,} of {len(filled):,} files"
-        return f"not repaired, as only {have} have it: repair those on their own"
+        return f"not repaired, as only {have} have it: repair those separately"
     if len({(one.excerpt or "")[: (one.column or 1) - 1].count(",") for one in alike}) > 1:
-        return "not repaired, as it is another column in other files"
+        return "not repaired, as it is a different column in other files"
     return None
 
 
@@ -140,7 +140,7 @@ def _unless_named(group: LabelGroup, code: str) -> str | None:
             return f"or else a column of {other.name} is missing"
     most = [high for one in group.rows for high in one.numbers.columns.get("distance.most", ())]
     if code == "LAB304" and format.metre is not None and most and max(most) < _NEAREST:
-        return "not repaired, as its distances seem to be none, and so the format is in doubt"
+        return "not repaired, as its distances do not look like distances, so the format is in doubt"
     rows = sum(file.rows for one in group.rows for file in one.files)
     if rows < ALLOWED[code].least:
         return f"not repaired, as {plural(rows, 'row')} may be of another format"

@@ -112,7 +112,7 @@ def _text(
                 again, out, target, format=given, allow_loss=allow_loss, fill=fill, drop_unfit=drop_unfit
             )
         if fill:
-            raise UsageError("--fill is for what is converted: questions made from labels have all their fields")
+            raise UsageError("--fill does not apply here: questions made from labels have all their fields")
         with wings.needed(f"{target.name} from labels"):
             from seldio.conversion.questions import make_questions
         return make_questions(source, out, target, format=format, options=options)

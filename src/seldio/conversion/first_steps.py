@@ -81,7 +81,7 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
             to = str(path.with_name(stem_of(stem_of(path.name))))
             unpack = ["unzip", str(path), "-d", to] if source.kind == "zip" else ["tar", "-xf", str(path), "-C", to]
             made = [] if source.kind == "zip" else [shlex.join(["mkdir", "-p", to])]
-            return ["# an archive is read, but not written into: unpack it first", *made, shlex.join(unpack),
+            return ["# archives cannot be written to: unpack it first", *made, shlex.join(unpack),
                     shlex.join(["seldio", "new", to])]  # fmt: skip
         found = NewDataset(source, SaidOfColumns(**{**said, "given": given}))
         if not found.tables:
@@ -91,7 +91,7 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
         if write:
             place = found.write()
             return [f"{printable(str(place))} written. Now: seldio info {shlex.quote(str(path))}"]
-        ready = [] if [*found.open_questions] else ["", f"# the same command with --write puts this into {OWN}"]
+        ready = [] if [*found.open_questions] else ["", f"# run the same command with --write to save this as {OWN}"]
         return [*found.lines(), "", *as_toml(found.record).splitlines(), *ready]
 
 

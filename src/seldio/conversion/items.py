@@ -126,8 +126,8 @@ def _taken_for(told: Format, target: JsonItems, reading: ItemReading, table: pa.
 
 
 def _unreadable(target: ItemFormat, rows: int, why: str) -> DataError:
-    return DataError(f"{target.name} cannot hold these {plural(rows, 'row')}: what was made of them cannot be read "
-                     f"again ({why}). Nothing was written")  # fmt: skip
+    return DataError(f"{target.name} cannot hold these {plural(rows, 'row')}: the result could not be read back "
+                     f"({why}). Nothing was written")  # fmt: skip
 
 
 def _filled(table: pa.Table, field: str) -> np.ndarray[Any, np.dtype[np.bool_]]:

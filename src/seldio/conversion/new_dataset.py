@@ -203,7 +203,7 @@ class NewDataset:
 
     @property
     def name(self) -> str:
-        """What the dataset is called."""
+        """Name of the dataset."""
         folder = re.sub(r"[^\w .-]", "-", self._folder.resolve().name).strip(" .-")
         return self.said.name or folder or "dataset"
 

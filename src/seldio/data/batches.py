@@ -49,7 +49,7 @@ def collate(elements: Sequence[Any], pad: Pad = None, *, tensors: bool = False, 
             there are no elements; or torch is not imported.
     """
     if not len(elements):
-        raise UsageError("a batch of no elements: there is nothing to collate")
+        raise UsageError("the batch is empty: there is nothing to collate")
     if tensors and "torch" not in sys.modules:
         raise UsageError("tensors=True, but torch is not imported: import torch first")
     if not isinstance(elements[0], Mapping):

@@ -180,7 +180,7 @@ def export(
     if writer is None and kind != "files":
         raise UsageError(f"unknown storage {kind!r}; choose from {', '.join((*KINDS, *wings.storages()))}")
     if shard_bytes < 1:
-        raise UsageError(f"shards of {shard_bytes} bytes cannot be: give a number above 0, such as {500 << 20}")
+        raise UsageError(f"shards of {shard_bytes} bytes are too small: give a number above 0, such as {500 << 20}")
     place = Path(out)
     with open_source(source, raise_errors, LIMITS) as opened:
         top = Path(opened.path).resolve()
@@ -279,7 +279,7 @@ def _written(out: Path, kind: str, settings: Mapping[str, Any]) -> Iterator[Expo
             try:
                 Manifest.load(out)
             except SeldioError:
-                raise UsageError(f"{shown} holds a {MANIFEST} that is of no export: choose a new folder") from None
+                raise UsageError(f"{shown} holds another {MANIFEST}: choose a new folder") from None
     make_folder(out)
     with Ledger.alone(out.absolute() / LEDGER, out.absolute(), f"another export to {shown} is running"):
         yield ExportFolder(out, kind, settings)

@@ -80,10 +80,10 @@ def _joined(outputs: Any, windows: Windows, form: TargetForm, partial: bool) -> 
     """The outputs of windows, put together."""
     step = windows.step or 1
     if windows.size is not None and step > windows.size:
-        raise UsageError("the hop of these windows is longer than they are: some label frames would have no output")
+        raise UsageError("the hop is longer than the windows, so some label frames would have no output")
     clips = {clip: _Joined(frames, count) for clip, (frames, count) in windows.lengths().items()}
     if not clips:
-        raise UsageError("these are windows of questions, or of nothing: there are no label frames to decode")
+        raise UsageError("these windows are of questions, or empty: they have no label frames to decode")
     for clip, first, output in _outputs(outputs, windows, form):
         if clip not in clips:
             raise UsageError(f"an output is for the clip {printable(clip)}, which the windows do not have")

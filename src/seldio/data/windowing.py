@@ -306,7 +306,7 @@ class Windows(Sequence[Element]):
             lengths = self._sources.frames  # of whole clips the longest and the shortest show what differs
             samples += [self[int(np.argmin(lengths))], self[int(np.argmax(lengths))]]
         if not all(isinstance(one, Mapping) for one in samples):
-            raise UsageError(f"transform={_name(self.transform)} makes no mapping: there are no names for a signature")
+            raise UsageError(f"transform={_name(self.transform)} does not return a mapping: a signature needs names")
         found = {}
         for name, part in samples[0].items():
             shape, kind = _shape(part)

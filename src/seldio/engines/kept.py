@@ -226,7 +226,7 @@ def _add(data: bytes, buffers: list[bytes]) -> int:
 def _fraction(value: Any, _: object) -> Fraction:
     above, below = value
     if _whole(below) < 1:
-        raise Unfit("holds a fraction that is none")
+        raise Unfit("holds an invalid fraction")
     return Fraction(_whole(above), below)
 
 

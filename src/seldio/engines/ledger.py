@@ -128,7 +128,7 @@ class Ledger:
             name, why = next(iter(self._unfit.items()))
             what = "result was" if len(self._unfit) == 1 else "results were"
             warnings.warn(
-                f"{len(self._unfit):,} kept {what} worked out again: {printable(str(self._path(name)))} {why}",
+                f"{len(self._unfit):,} kept {what} computed again: {printable(str(self._path(name)))} {why}",
                 SeldioWarning, stacklevel=2,
             )  # fmt: skip
             self._unfit.clear()

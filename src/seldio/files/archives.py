@@ -156,7 +156,7 @@ def inflating(entries: Sequence[Entry], sink: Sink, limits: Limits) -> tuple[Ent
             stream.seek(max(entry.size - 4, 0))
             size = int.from_bytes(stream.read(4), "little")
         if name in taken:
-            sink(problem("SAF104", entry.path, f"Is there twice, packed and as {name}"))
+            sink(problem("SAF104", entry.path, f"Appears twice, compressed and as {name}"))
         elif size > _GZIP_MOST * entry.size:
             sink(problem("SAF107", entry.path, "Damaged (cut short)"))
         elif size > cap:

@@ -190,7 +190,7 @@ def _samples(members: Sequence[Member], stream: BinaryIO, entry: Entry) -> list[
             record = json.loads(stream.read(member.size))
             if isinstance(record, dict) and isinstance(files := record.get("files"), dict):
                 if not all(isinstance(name, str) for name in files.values()):
-                    raise ValueError(f"{printable(member.name)} names files by something else than text")
+                    raise ValueError(f"{printable(member.name)} contains file names that are not text")
                 names |= {f"{key}.{inside}": name for inside, name in files.items()}
                 records.add(member.name)
     if not records:

@@ -28,7 +28,7 @@ _WHY = {
     "SAF108": "it is not followed",
     "SAF109": "other systems may reject or confuse it",
     "SAF111": "WebDataset uses only the part before the first dot as the sample's key",
-    "SAF112": "it is read as what it is, but programs that go by the suffix cannot open it",
+    "SAF112": "it is read correctly here, but programs that rely on the suffix cannot open it",
 }
 _HINTS = {
     "SAF101": "Do not unpack this archive; pack it again from inside its folder, with plain relative names.",

@@ -115,7 +115,7 @@ def _label(line: str, start: int, report: Report) -> ToolLabel | None:
     """The label of a line; None, after findings, where it is none."""
     cells, whole = _cells(line, start), (start, start + len(line))
     if not 2 <= len(cells) <= 3:
-        report("SYN501", whole, f"{plural(len(cells), 'cell')} between tabs, not a start, an end and a text", _FORM)
+        report("SYN501", whole, f"{plural(len(cells), 'cell')} between tabs; expected start, end and text", _FORM)
         return None
     onset, offset = (comma_number(cell, (at, at + len(cell)), what, report)
                      for (cell, at), what in zip(cells, ("start", "end"), strict=False))  # fmt: skip

@@ -113,7 +113,7 @@ def tracks_of(file: TextFile, sink: Sink) -> dict[int, Track]:
         seen = _poses(document, wrong)
     wearer = seen.pop(WEARER, {})
     if document is not None and not wrong and not wearer:
-        message = f"participant {WEARER}, who wears the microphones, is in no frame: directions are not known"
+        message = f"participant {WEARER}, who wears the microphones, never appears: directions are unknown"
         wrong.append(READER_RULES["SYN509"].at(file.path, message, None, 1))
     for finding in wrong:
         sink(finding)

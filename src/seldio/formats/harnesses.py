@@ -391,7 +391,7 @@ class UltraEvalRecord(ItemFormat):
         if absent:
             sink(reader_rule("SYN212").at(
                 path, f"no output for {plural(len(absent), 'question')} ({listed([str(one) for one in absent], 3)})",
-                "outputs have no ids and are joined by order, so that none may be absent: run with --resume",
+                "outputs have no ids and are joined by order, so none may be missing: run with --resume",
             ))  # fmt: skip
             return None
         order = [found[number] for number in sorted(found)]

@@ -378,5 +378,5 @@ def _plain_error(error: BaseException, deed: str) -> SeldioError:
     if status is None and any_of(_HTTP_ERROR, ConnectionError, TimeoutError):
         return Unreachable(f"cannot {deed}: no answer from {web} ({clipped(first, 200)})")
     if isinstance(error, _MISSHAPEN):
-        return SeldioError(f"cannot {deed}: {web} gave an answer that a Hub never gives ({clipped(first, 200)})")
+        return SeldioError(f"cannot {deed}: {web} sent an unexpected answer ({clipped(first, 200)})")
     return SeldioError(f"cannot {deed}: {clipped(first, 500)}")

@@ -260,7 +260,7 @@ def _staged(staging: str | os.PathLike[str] | None, *, anew: bool) -> Iterator[P
         text = str(stop)
         lost = staging is None and anew
         if not text or (lost and str(folder) in text):
-            text = "stopped; nothing was sent: run the same command again to start over"
+            text = "stopped before anything was sent: run the same command again"
         advice = "; with --staging FOLDER, files already written are reused" if lost else ""
         raise KeyboardInterrupt(text + advice) from None
     finally:
@@ -500,7 +500,7 @@ def _commit(repo: str, revision: str, batch: CommitFiles, parent: str | None, me
         if all(now.holds(entry) for entry in batch.entries) and now.files.keys().isdisjoint(batch.gone):
             return str(now.commit)
         raise SeldioError(
-            f"{printable(repo)} was changed by someone else in the meantime; nothing of theirs was "
+            f"{printable(repo)} was changed by someone else in the meantime; their changes were not "
             "overwritten. Push again to see what would change now"
         ) from None
 

@@ -37,7 +37,7 @@ class ContainedSound(ReadableSound):
         found: Any = next(iter(self._container.streams.audio), None)
         if found is None or found.codec_context is None or not found.rate or not found.channels:
             self.close()
-            raise NotAudio("there is no sound in it")
+            raise NotAudio("it has no audio")
         self._stream: AudioStream = found
         length = found.duration * found.time_base if found.duration is not None and found.time_base else None
         seconds = length if length is not None else (self._container.duration or 0) / time_base

@@ -118,7 +118,7 @@ def check_sound(sound: Sound, channels: int | None = None) -> Sound:
         turned = ", it seems to be (frames, channels)" if sound.ndim == 2 and sound.shape[1] == channels else ""
         raise UsageError(f"sound has the shape {wanted}, not {sound.shape}{turned}")
     if not np.issubdtype(sound.dtype, np.floating):
-        raise UsageError(f"filters want sound of floating point numbers, not {sound.dtype}: divide by full scale first")
+        raise UsageError(f"filters need audio as floating point numbers, not {sound.dtype}: divide by full scale first")
     return sound
 
 
@@ -285,7 +285,7 @@ def render(
     check_sound(signal[np.newaxis], 1)
     directions = arrays.vectors(azimuth, elevation)
     if times is None and len(directions) != 1:
-        raise UsageError(f"{len(directions)} directions and no times: say when the source is in each")
+        raise UsageError(f"{len(directions)} directions and no times: also give the time of each")
     if times is not None:
         count = math.ceil(len(signal) / _hop(rate)) + 1  # the end of the signal is a step too
         steps = np.asarray(np.arange(count) * (_hop(rate) / rate), np.float64)

@@ -179,7 +179,7 @@ class _Decoded(_Opened):
             there = self._decoder.fill(start, out)
         if there != out.shape[1]:
             end = (start + there) / self.probe.rate
-            raise NotAudio(f"it breaks off at {end:.3f} s, and its header promises more")
+            raise NotAudio(f"it is cut off at {end:.3f} s, but its header states more")
 
     def close(self) -> None:
         with self._lock:
@@ -209,7 +209,7 @@ class _Mapped(_Opened):
 
     def fill(self, start: int, out: Samples) -> None:
         if self._map.size() < self._end:  # to look past the end would kill the process
-            raise NotAudio("it has become shorter since it was opened")
+            raise NotAudio("it was shortened after it was opened")
         samples, order = self._samples[start : start + out.shape[1]], self._header.order
         if out.dtype == np.int16:
             np.copyto(out, samples.T)

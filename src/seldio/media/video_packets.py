@@ -138,7 +138,7 @@ def _main(container: InputContainer) -> VideoStream:
         raise _without_pictures(container)
     context = found.codec_context
     if context is None:
-        raise NotVideo("its video is of a kind that cannot be decoded")
+        raise NotVideo("its video codec cannot be decoded")
     if context.width <= 0 or context.height <= 0:
         raise NotVideo("its pictures have no size")
     if context.width * context.height > MOST_PIXELS:
@@ -244,7 +244,7 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
     rates = (stream.guessed_rate, stream.average_rate, stream.base_rate)
     rate = next((Fraction(rate) for rate in rates if rate is not None and 0 < rate <= 1000), None)
     if rate is None:
-        raise NotVideo("it does not say how many frames per second it has")
+        raise NotVideo("it has no frame rate")
     packets: list[Stamps] = []
     sound = next(iter(container.streams.audio), None)
     sounding: tuple[int, int] | None = None
@@ -288,7 +288,7 @@ def _scan(container: InputContainer, stream: VideoStream, packets: list[Stamps],
         counted = np.arange(len(packets), dtype=np.int64)
         return Scan(counted, 1 / rate, rate, 1 / rate, False, nothing, nothing)
     if any(abs(stamp) > _MOST_TICKS for stamp in stamps if stamp is not None):
-        raise NotVideo("its time stamps are beyond reason")
+        raise NotVideo("its time stamps are implausible")
     decoded = np.array(stamps, np.int64)
     order = np.argsort(decoded, kind="stable")
     raw, base = decoded[order], Fraction(stream.time_base)

@@ -222,7 +222,7 @@ def sound(stream: BinaryIO, array: Array = "audio") -> Downmix:
     """A recording as people listen to it: two ears, and loud enough."""
     header = probe(stream)
     if header.rate not in RATES:
-        raise NotAudio(f"{header.rate:,} frames per second, which no player knows")
+        raise NotAudio(f"{header.rate:,} frames per second, which no player supports")
     if header.frames * 100 < header.rate:
         raise NotAudio(f"it ends after {plural(header.frames, 'frame')}, before a hundredth of a second")
     _check_length(header.seconds, "the recording")
@@ -249,7 +249,7 @@ def copy(downmix: Downmix | None, video: Video | None) -> bytes:
     and in gaps the screen is black.
     """
     if video is None and downmix is None:
-        raise UsageError("neither a recording nor a video to copy")
+        raise UsageError("no recording or video to copy")
     out = io.BytesIO()
     blocks = downmix.blocks() if downmix is not None else iter(())
     track = (downmix.encoded, len(downmix.weights)) if downmix is not None else None

@@ -126,9 +126,9 @@ def recording_length(audio: TreeAudio, found: Found) -> Iterator[Finding]:
     odd = [(one, wrong) for one, header in audio.readable if (wrong := _length(audio.tree.row, one, header))]
     if MANY <= len(odd) == len(audio.readable):
         one, wrong = odd[0]
-        message = f"all {len(odd):,} recordings are shorter or longer than their splits have: {one.file} has {wrong}"
+        message = f"all {len(odd):,} recordings are shorter or longer than those of their split: {one.file} has {wrong}"
         places = [each.place for each, _ in odd]
-        yield found(places, message, "fine if they are made or cut, else use the originals", severity=INFO)
+        yield found(places, message, "fine if they are synthetic or were cut, else use the originals", severity=INFO)
         return
     yield from (found(one.path, f"{one.file} has {wrong}", "compare it with the original") for one, wrong in odd)
 

@@ -291,7 +291,7 @@ def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
         first = next((one for one in collection.wrong if one.path in paths and one.severity is ERROR), None)
         message = f"{count} there, but {'is' if len(unread) == 1 else 'are'} not read as labels: "
         message += printable(min(paths)) if first is None else first.message
-        yield found(collection.path, message, "put that right first: each clip needs a file that can be read")
+        yield found(collection.path, message, "correct that first: each clip needs a file that can be read")
         missing = [clip for clip in missing if clip not in unread]
     names, needed = [printable(clip) for clip in missing], f"{source} requires a file for each of its clips"
     if len(missing) == 1:

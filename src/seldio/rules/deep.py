@@ -164,7 +164,7 @@ def _turned(fits: Fits) -> Iterator[Symptom]:
 def other_array(fits: Fits, found: Found) -> Iterator[Finding]:
     """Recording of the other format: MIC in an FOA folder, or FOA in a MIC folder."""
     why = {
-        "mic": "they are equally loud, and nearly identical at low frequencies",
+        "mic": "they are equally loud and nearly identical at low frequencies",
         "foa": "the first is as loud as the others together, and they differ at low frequencies",
     }
     symptoms = (

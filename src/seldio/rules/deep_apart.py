@@ -271,7 +271,7 @@ def at_fault(between: Apart, one: Fit, other: Fit) -> tuple[Fit | None, str]:
     """Which of two recordings is at fault for what differs, and what says so; None if nothing does."""
     for fit, sibling, sign in ((one, other, -1), (other, one, 1)):
         if any(_silent(fit, sibling, step.time, sign * step.later) for step in between.course.steps):
-            return fit, "there is digital silence in it"
+            return fit, "it contains digital silence"
     where, late = _blocks(between, float(one.hop), min(len(one.sound_frames), len(other.sound_frames)))
     far = int(np.ceil(np.abs(late).max())) + 4
     first, second = (_curves(fit, far, where) for fit in (one, other))

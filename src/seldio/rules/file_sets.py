@@ -73,7 +73,7 @@ def same_content(collection: Collection, found: Found) -> Iterator[Finding]:
     if twice and collection.submitted:
         folders = sorted({f"{posixpath.dirname(part.file.name)}/" for parts in twice for part in parts})
         message = f"{plural(len(twice), 'file')} the same, byte for byte, in {listed(folders, 3)}"
-        yield found(twice[0][1].file.path, message, "these may be one system twice: check which outputs were meant")
+        yield found(twice[0][1].file.path, message, "perhaps one system twice: check which outputs were meant")
 
 
 def _alike(single: Sequence[FileRows], key: Callable[[FileRows], tuple[str, bytes]]) -> list[list[FileRows]]:

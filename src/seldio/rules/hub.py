@@ -294,7 +294,7 @@ def hub_file_name_climbs(folder: HubFolder, found: Found) -> Iterator[Finding]:
     for entry, column, values in _listings(folder):
         for row, name in enumerate(values):
             if isinstance(name, str) and _climbs(name):
-                yield found(entry.path, f"{column} {printable(name)} leads out of the folder of the metadata file",
+                yield found(entry.path, f"{column} {printable(name)} points outside the folder of the metadata file",
                             "move the metadata file above its media", line=_line(entry, row))  # fmt: skip
 
 

@@ -86,9 +86,7 @@ def packed_labels(collection: Collection, found: Found) -> Iterator[Finding]:
     """Label files or results packed one by one."""
     packed = [entry for entry in collection.entries if entry.unpacked]
     if packed and collection.kind == "folder":
-        message = (
-            f"{plural(len(packed), 'file')} {_is(packed)} packed by gzip: seldio reads them, other programs do not"
-        )
+        message = f"{plural(len(packed), 'file')} {_is(packed)} compressed with gzip: seldio reads them, others may not"
         yield found(collection.path, message, "unpack them with gunzip before you publish or submit them")
 
 

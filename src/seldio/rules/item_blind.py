@@ -227,7 +227,7 @@ class GuessGroup:
     def usual(self) -> Guess:
         """How often the answer is right that is right most often."""
         features = np.array([_bucket(text.casefold()) for text in self.texts], np.int64)
-        return self.guess("the answer that is right most often", self.learned(np.arange(len(self.texts)), features))
+        return self.guess("the most frequent right answer", self.learned(np.arange(len(self.texts)), features))
 
 
 def _plain(answer: str) -> str:
@@ -252,7 +252,7 @@ def _features(group: GuessGroup) -> tuple[Ints, Ints]:
     return np.array(rows, np.int64), np.array(features, np.int64)
 
 
-_BALANCE = "mix the options anew, or choose questions whose answers are even (`seldio convert LABELS --balance`)"
+_BALANCE = "reshuffle the options, or choose questions with balanced answers (`seldio convert LABELS --balance`)"
 
 
 @rule("QAI401", WARNING)
@@ -261,7 +261,7 @@ def telling_position(blind: Blind, found: Found) -> Iterator[Finding]:
     for group in blind.groups:
         if not group.open:
             guess = group.guess(
-                "the place of the option alone", group.learned(np.arange(len(group.texts)), group.place)
+                "the position of the option alone", group.learned(np.arange(len(group.texts)), group.place)
             )
             if guess.telling:
                 yield found(guess, "shuffle the options of each question")
@@ -276,7 +276,7 @@ def telling_length(blind: Blind, found: Found) -> Iterator[Finding]:
             for what, scores in (("the longest option", lengths), ("the shortest option", -lengths)):
                 guess = group.guess(what, scores)
                 if guess.telling:
-                    yield found(guess, "write right and wrong options alike")
+                    yield found(guess, "write right and wrong options in the same style")
 
 
 @rule("QAI403", WARNING)

@@ -67,7 +67,7 @@ def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding
         known |= {f"audio_{n}" for n in range(1, len(audio) + 1)} if len(audio) > 1 else {"audio"}
         for name in fields or ():
             if name not in known and not _OPTION.fullmatch(name) and name.isidentifier():
-                yield found(number, "instruction", f"nothing fills the placeholder {clipped(name)}",
+                yield found(number, "instruction", f"no value for the placeholder {clipped(name)}",
                             "use question, audio and the options")  # fmt: skip
         lacking = [] if fields is None or "question" in fields else ["{question}"]
         lacking += [] if "<audio" in instruction or "audio" in (fields or ()) else ["<audio>"]

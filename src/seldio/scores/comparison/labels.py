@@ -261,7 +261,7 @@ def _clips(contest: Contest, scores: Sequence[SeldScore], most: int) -> Table:
         (clips[clip], references[clip], *here[:, number].tolist(), *apart[:, clip].tolist())
         for number, clip in enumerate(order.tolist())
     )
-    text = f"how much of the difference of {column.title} goes back to this clip: it would be that much less without it"
+    text = f"how much of the difference of {column.title} is due to this clip; it would be that much smaller without it"
     heads = [
         *(dataclasses.replace(column, name=f"{column.name}_{number}", title=f"{column.title}, {name}")
           for number, name in enumerate(contest.systems, 1)),

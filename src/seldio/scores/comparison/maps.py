@@ -115,7 +115,7 @@ def _clips(contest: Contest, ranked: Sequence[RankedMaps], clips: Sequence[str],
         (clips[clip], references[clip], *here[:, number].tolist(), *apart[:, clip].tolist())
         for number, clip in enumerate(order.tolist())
     )
-    text = f"how much of the difference of {column.title} goes back to this clip: it would be that much less without it"
+    text = f"how much of the difference of {column.title} is due to this clip; it would be that much smaller without it"
     heads = [
         Column("clip", "clip"),
         Column("references", "references", "", 0, None, "labels, one for each source and frame"),
