@@ -13,6 +13,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from seldio.tasks.names import name_of
+
 if TYPE_CHECKING:
     regex = re.compile
 else:
@@ -74,13 +76,23 @@ def _language(name: str) -> Language:
     letters, half = table["letters"], table["conjunction"]
     numerals = {word: float(number) for number, words in table["numbers"].items() for word in words.split()}
     every = "|".join(sorted((*numerals, *table["one"]), key=len, reverse=True))
+    phrases = [*_classes(), *table["phrases"]]
     return Language(
         re.compile(f"[{letters}]"), re.compile(rf"[{letters}][{letters}-]*"), re.compile(rf"(?<=\d)(?=[{letters}])"),
         re.compile(rf"(?<=\d)-(?=[{letters}])"), numerals,
         re.compile(rf"(?<!\w)(?:(?:{every})(?: (?:{every}))*|\d+(?={half}))(?:{half})?(?!\w)"), frozenset(table["one"]),
-        re.compile("|".join(rf"((?<!\w)(?:{pattern})(?!\w))" for pattern, _ in table["phrases"])),
-        tuple(english for _, english in table["phrases"]),
+        re.compile("|".join(rf"((?<!\w)(?:{pattern})(?!\w))" for pattern, _ in phrases)),
+        tuple(english for _, english in phrases),
     )  # fmt: skip
+
+
+def _classes() -> list[tuple[str, str]]:
+    """The classes that have a Russian name, in all its cases, with what they are called in English; the longest first."""
+    rows = json.loads(files("seldio.tasks").joinpath("nouns.json").read_text("utf-8"))["classes"]
+    forms = {re.sub(r"\Aсо? ", "", form): row["names"][0] for row in rows for form in row["forms"]}
+    return [
+        (re.sub("[её]", "[её]", form), name_of(forms[form]).spoken) for form in sorted(forms, key=len, reverse=True)
+    ]
 
 
 def in_english(text: str) -> str:
