@@ -87,7 +87,7 @@ def _language(name: str) -> Language:
 
 
 def _classes() -> list[tuple[str, str]]:
-    """The classes that have a Russian name, in all its cases, with what they are called in English; the longest first."""
+    """Names of classes in Russian, in all cases, with what they are called in English; the longest first."""
     rows = json.loads(files("seldio.tasks").joinpath("nouns.json").read_text("utf-8"))["classes"]
     forms = {re.sub(r"\Aсо? ", "", form): row["names"][0] for row in rows for form in row["forms"]}
     return [
