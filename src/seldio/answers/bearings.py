@@ -33,7 +33,7 @@ _NOT = r"(?:\b(?:not|never|rather than|instead of|nor|no longer|cannot)|n't)"
 #: Words that deny what stands up to four words behind them.
 _NEGATED = regex(
     rf"(?:{_NOT}|\b(?:neither|other than|(?:any|every)thing but|nothing like|opposite of|except(?: for)?|excluding"
-    r"|without|whether|no(?! doubt)))"
+    r"|without|whether|no(?! doubt|\W+(?:wait|sorry)\b)))"
     r"(?:,[^,;.\d]{0,40},)?\s+(?:(?!but\b)[a-z']+\s+){0,4}?\Z"
 )
 #: A side that is denied so that the other one is meant; *not sure if left* is none of these.

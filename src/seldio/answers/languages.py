@@ -63,6 +63,8 @@ class Language(NamedTuple):
     word: re.Pattern[str]
     joined: re.Pattern[str]  # a number and a word, without a blank
     ending: re.Pattern[str]  # behind the hyphen of a number in digits
+    ordinal: re.Pattern[str]  # what a cardinal may stand for as well: the stems, or an ending behind digits
+    cardinals: tuple[str, ...]
     numerals: dict[str, float]
     numeral: re.Pattern[str]  # a run of numerals, and a half
     ones: frozenset[str]
@@ -75,11 +77,13 @@ def _language(name: str) -> Language:
     table = json.loads(files(__package__ or "").joinpath(f"{name}.json").read_text("utf-8"))
     letters, half = table["letters"], table["conjunction"]
     numerals = {word: float(number) for number, words in table["numbers"].items() for word in words.split()}
+    stems = "|".join(f"({stem})" for stem in table["ordinals"].values())
     every = "|".join(sorted((*numerals, *table["one"]), key=len, reverse=True))
     phrases = [*_classes(), *table["phrases"]]
     return Language(
         re.compile(f"[{letters}]"), re.compile(rf"[{letters}][{letters}-]*"), re.compile(rf"(?<=\d)(?=[{letters}])"),
-        re.compile(rf"(?<=\d)-(?=[{letters}])"), numerals,
+        re.compile(rf"(?<=\d)-(?=[{letters}])"),
+        re.compile(rf"(?:(?<=\d)-?|(?<!\w)(?:{stems})){table['ordinal']}"), (*table["ordinals"],), numerals,
         re.compile(rf"(?<!\w)(?:(?:{every})(?: (?:{every}))*|\d+(?={half}))(?:{half})?(?!\w)"), frozenset(table["one"]),
         re.compile("|".join(rf"((?<!\w)(?:{pattern})(?!\w))" for pattern, _ in phrases)),
         tuple(english for _, english in phrases),
@@ -113,6 +117,7 @@ def unsure(text: str, numeric: bool) -> bool:
 
 
 def _translated(text: str, language: Language) -> str:
+    text = language.ordinal.sub(lambda found: language.cardinals[found.lastindex - 1] if found.lastindex else "", text)
     text = language.joined.sub(" ", language.ending.sub(f" {UNKNOWN}-", " ".join(text.split())))
     text = _COMMA.sub(r"\1.\2", text)
     text = language.numeral.sub(lambda found: _digits(found.group(), language), text)

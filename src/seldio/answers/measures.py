@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Literal
 
 from seldio.answers.bearings import directions, pointing
+from seldio.answers.counts import number_of
 from seldio.answers.languages import regex
-from seldio.answers.quantities import ABOUT, Quantity, count, joined, middled, of_kind, only, quantities
+from seldio.answers.quantities import ABOUT, Quantity, concluded, count, joined, middled, of_kind, only, quantities
 
 _NAMES = {
     "azimuth": r"azimuth(?:al)?|az|horizontal(?:ly)?",
@@ -30,7 +32,7 @@ _BEHIND = regex(
 )
 #: A word right behind an angle that says where it points; an angle "of the back" is counted from elsewhere.
 AFTER = regex(
-    r"\s*(?:angle\s+)?(?:to|on|towards?)?\s*(?:the|your|its)?\s*(?:front[\s-]*)?"
+    r"\s*(?:angle\s+|off\s+)?(?:to|on|towards?)?\s*(?:the|your|its)?\s*(?:front[\s-]*)?"
     r"(?:(?P<left>left|counter-?\s?clockwise|anti-?\s?clockwise)|(?P<right>right|clockwise)"
     r"|(?P<up>above|up|upwards?|higher)|(?P<down>below|down|downwards?|lower|beneath|under))\b"
 )
@@ -105,7 +107,7 @@ def pointed(word: re.Match[str]) -> str:
 
 Field = Literal["azimuth", "elevation"]
 #: Directions that are counted from elsewhere, or the other way round.
-_COMPASS = regex(r"\b(?:north|south|east|west)|o'clock|π|\bpi\b")
+_COMPASS = regex(r"\b(?:north|south|east|west)|o'clock|π|\bpi\b|\bradians?\W*[:=]")
 #: Before a sign that may be a dash: *azimuth - 30*.
 _DASH = regex(r"[a-z]\s*-\s+\Z")
 #: Where angles are counted from, unless a text says otherwise.
@@ -117,12 +119,20 @@ _CENTRE = (
 _ELSEWHERE = regex(rf"(?: side)?\s+(?:of|from|than)\s+(?>(?:(?:the|your|my|a|an)\s+)?)(?!{_CENTRE})[a-z]")
 _ABOVE_IT = regex(rf"\s+(?:the|a|an|that|your)\s+(?!{_CENTRE})[a-z]")
 #: Behind an angle that is counted from somewhere else, or from the front to a side that is stated later.
-_OFF = regex(r"\s*(?:away\s+)?(?:from|off|past|beyond|short of)\b")
+_OFF = regex(r"\s*(?:away\s+)?(?:from|off(?! to\b)|past|beyond|short of)\b")
 _OFF_CENTRE = regex(rf"\s*(?:away\s+)?(?:from|off)[\s-]+(?:the\s+|your\s+)?{_CENTRE}")
+
+
+#: Behind, by either sign; *L 30*, *30° R*.
+_HALF_TURN = regex(
+    r"±\s*180(?![\d.])|\b180(?:\s*°|\s*degrees)?\s*(?:or|/)\s*-\s?180\b|-180(?:\s*°|\s*degrees)?\s*(?:or|/)\s*\+?180\b"
+)
+_INITIAL = regex(r"\b(?P<side>[lr])(?=\s?\d)|(?<=[\d°])\s?(?P<behind>[lr])\b")
 
 
 def azimuth(text: str) -> float | None:
     """The one azimuth in a plain text, degrees, +90 is left: *30° to the right* is -30, *directly behind* 180."""
+    text = _INITIAL.sub(lambda found: " left " if "l" in found.group() else " right ", _HALF_TURN.sub("180", text))
     return _angle(text, "azimuth") if _numbers(text) else pointing(text, "azimuth")
 
 
@@ -164,16 +174,19 @@ def _angle(text: str, wanted: Field) -> float | None:
         return None
     chosen = [each for each, owner in found if owner == wanted] or [each for each, owner in found if not owner]
     if any(
-        each.doubtful or _counted_from_elsewhere(text, each) or _DASH.search(text, 0, each.start) for each in chosen
+        each.doubtful or _counted_from_elsewhere(text, each) or _DASH.search(text, max(0, each.start - 20), each.start)
+        for each in chosen
     ):
         return None
     positive, negative = ("left", "right") if wanted == "azimuth" else ("up", "down")
     values = [_signed(text, each, positive, negative) for each in chosen]
     value = only(value for value in values if value is not None)
-    sides = (directions(text) or frozenset()) - {"front"}
+    sides = (directions(text) or frozenset()) - {"front", "back"}
     plain = len(found) == 1 and not found[0][1] and not chosen[0].signed and not words_at(text, chosen[0])
     if value and plain and sides == {"right" if wanted == "azimuth" else "below"} and not _OF_OTHERS.search(text):
         value = -value  # "on the right, at 40 degrees"
+    if value and any(each.signed and each.value == -value and each.kind != "other" for each in quantities(text)):
+        return None
     if value is None or None in values or _contradicted(text, value, chosen, wanted):
         return None
     return value
@@ -228,8 +241,13 @@ _ALONG = regex(
 )
 
 
+#: A number that is all that is said, with a decimal comma.
+_DECIMAL = regex(rf"(\A[^\w~]*{ABOUT}\d+),(?=\d{{1,2}}\W*\Z)")
+
+
 def metres(text: str) -> float | None:
     """The one distance in a plain text; a second unit next to it (*2 m, about 6.6 feet*) is not a second one."""
+    text = _DECIMAL.sub(r"\1.", text)
     found = _distances(text)
     if not found or any(each.value < 0 or each.doubtful for each in found):
         return None
@@ -279,7 +297,7 @@ _ROLE = regex(
     rf"|(?:to|by)\s+{ABOUT}\Z)|(?P<length>last(?:s|ed|ing)?\b|duration|length|for\s+{ABOUT}\Z))"
 )
 #: The same behind it: *5 s (offset)*.
-_END_NOTE = regex(r"\s*[(\[](?:end|stop|offset)\b")
+_END_NOTE = regex(r"\s*(?:[(\[](?:end|stop|offset)\b|(?:or so )?(?:it|the [a-z]+) (?:ends|stops|ceases)\b)")
 _LONG = regex(r"[\s-]*(?:long|in (?:length|duration)|duration|clip|recording|audio)")
 #: Before a range in which one end of an interval, or its length, lies; and before a time without the sound.
 _START = regex(r"\b(?<!from )(?<!from the )(?:start|begin|onset|commenc)(?!.*\bfrom\b)[^\d.;]*\Z")
@@ -296,6 +314,11 @@ _ANOTHER = regex(r"\b(?:or|again)\b")
 _AT_ONCE = regex(
     r"\A\W*(?:[a-z]+ ){0,4}?(?:immediately|(?:right|straight) away|(?:right |exactly )?(?:at|from|after) the (?:very )?"
     r"(?:start|beginning|outset)(?: of the (?:clip|recording|audio|file|track))?)\W*\Z"
+)
+#: The middle of a recording of which the length is said.
+_HALFWAY = regex(
+    r"\D*\b(?:(?:half-?\s?|mid-?)way|in the middle)\s+(?:through|into|of|in)\s+(?:(?:the|this|an?)\s+)?([\d.]*\d)[\s-]*"
+    r"(?:s|sec|seconds?)\b[\s-]*(?:long\s+)?(?:clip|recording|audio|file|excerpt|sample|track)\b\D*"
 )
 #: An interval that begins with the recording.
 FIRST = regex(r"\b(?:for |during |in |within )?the first ([\d.]+) s(?:econds?|ec)?\b")
@@ -333,8 +356,10 @@ def onset(text: str) -> float | None:
 
     That of an interval counts; a range (*2-3 s*, *between 2 and 3 s*) may say when it begins as well.
     """
-    found = times(text)
+    found = times(text := _DECIMAL.sub(r"\1.", text))
     pairs = _pairs(text, found)
+    if (half := _HALFWAY.fullmatch(text)) is not None:
+        return float(half[1]) / 2
     if pairs:
         sure = all(_is_interval(text, one, two) for one, two in pairs)
         return only(start for start, _ in intervals(text)) if sure else None
@@ -361,13 +386,13 @@ def _joined(text: str, one: Quantity, two: Quantity) -> bool:
         return text[two.start] == "-"
     if not _TO.fullmatch(text, one.end, two.start):
         return False
-    lead = text[: one.start]
+    lead = text[max(0, one.start - 120) : one.start]
     return bool(_STRONG.match(text, one.end) or _BETWEEN.search(lead) or _BRACKET.search(lead))
 
 
 def _is_interval(text: str, one: Quantity, two: Quantity) -> bool:
     """Whether a pair is rather an interval than a range: *from a to b*, *a s to b s*, *[a, b]*."""
-    lead = text[: one.start]
+    lead = text[max(0, one.start - 120) : one.start]
     if _BETWEEN.search(lead):
         return False
     both = text[one.end - 1].isalpha() and text[two.end - 1].isalpha()
@@ -404,7 +429,7 @@ def _role(text: str, place: int, found: list[Quantity]) -> str:
         return "length"
     if _END_NOTE.match(text, found[place].end):
         return "end"
-    words = list(_ROLE.finditer(_leads(text, found)[place]))
+    words = list(_ROLE.finditer(text[found[place - 1].end if place else 0 : found[place].start]))
     return str(words[-1].lastgroup) if words else ""
 
 
@@ -424,7 +449,11 @@ def _stated_span(text: str, found: list[Quantity]) -> Span | None:
     return (start, end) if end is not None else (start, round(start + (length or 0.0), 9))
 
 
+_NUMBERS: dict[str, Callable[[str], float | None]] = {
+    "azimuth": azimuth, "elevation": elevation, "distance": metres, "onset": onset, "count": number_of,
+    "active sources": count,
+}  # fmt: skip
 #: What reads a quantity in a plain text.
 QUANTITIES: dict[str, Callable[[str], float | Span | None]] = {
-    "azimuth": azimuth, "elevation": elevation, "distance": metres, "onset": onset, "interval": span, "count": count,
+    **{name: partial(concluded, read) for name, read in _NUMBERS.items()}, "interval": span,
 }  # fmt: skip

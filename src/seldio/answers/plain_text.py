@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-from seldio.answers.languages import in_english, regex, words
+from seldio.answers.languages import in_english, listed, regex, words
 
 # --- what is taken off -----------------------------------------------------------------------------
 
@@ -139,7 +139,10 @@ _ONE_BEFORE = regex(
 )
 _ONE_AFTER = regex(r"(?:\A|\b(?:only|just|exactly|is|are|number|count|total)|[:=])\s*\Z")
 _HALF = regex(rf"(?<!and )\b(?:(?:a\s+)?half\s+(?:of\s+)?an?|a\s+half)\s+(?={_MEASURE})")
-_A_METRE = regex(r"\ban?\s+(?=met(?:er|re)\b)")
+_A_METRE = regex(
+    r"(?<!wait )(?<!times )(?<!t[hy] of )(?<!ths of )(?<!rd of )(?<!rds of )(?<!part of )(?<!fraction of )\ban?\s+"
+    r"(?=(?:kilo)?met(?:er|re)\b|minute\b|second(?:\s+and\s+a\s+half\b|\s+(?:in|into|later)\b|\W*\Z))"
+)
 _EITHER_SIGN = regex(r"\b(?:plus(?: or |/|-)minus|positive or negative)\b|\+/-")
 _MINUS = regex(r"\b(?:minus|negative)\s+(?=[\d.])")
 _PLUS = regex(r"\b(?:plus|positive)\s+(?=[\d.]+\s*(?:°|deg))")
@@ -150,7 +153,16 @@ _SPACED_MINUS = regex(
     r"(\A|[:=(\[,]|\b(?:is|are|at|of|to|from|and|or|by|about|around|roughly|approximately|exactly))\s*-\s+(?=[\d.])"
 )
 _MIXED = regex(r"\b(\d+)\s+1/2\b")
-_AND_A_HALF = regex(r"\b(\d+)(\s+(?:[a-z]+))\s+and\s+a\s+half\b")
+_AND_A_HALF = regex(r"\b(\d+)(\s+(?:[a-z]+))?\s+and\s+a\s+half\b")
+_QUARTER = regex(rf"\b(?:(?P<three>three|3)[ -]quarters|(?:(?:an?|one|1)\s+)?quarter)\s+(?:of\s+)?an?\s+(?={_MEASURE})")
+_AND_QUARTERS = regex(r"\b(\d+)\s+and\s+(?:(?P<three>three|3)|an?|one|1)[ -]quarters?\b")
+#: *point 5 m*, and Russian decimals: *ноль пять метра*, *2 целых 3 десятых*.
+_POINT = regex(rf"(?<!\d )\bpoint\s+(\d+)(?=\s*(?:{_MEASURE}))|\b0\s+([1-9])(?=\s*(?:{_MEASURE}))")
+_TENTHS = regex(r"\b(\d+)\s+whole\s+(\d)\s+tenths?\b")
+_THOUSAND = regex(r"(?<![\d.,])\b(\d+|an?)\s+thousand\b(?!\s+(?:and\s+)?\d)")
+_NTH_SECOND = regex(
+    rf"(\b(?:at|on|by|from|around)) the (?:(\d+)(?:nd|rd|th)|({words('ordinals')})) second\b(?! [a-z]+s\b)"
+)
 _FOOT = regex(r"(?<=\d)\s*'\s*(?=\d)")
 _INCH = regex(r"(\d\s*(?:ft|feet|foot)\s*(?:and\s+)?[\d.]+)\s*(?:in\b|\"|'')")
 #: Which end of an interval a time is, behind it: *3.2 s (onset), 5 s (offset)*; a lone end stays what it is.
@@ -164,7 +176,12 @@ _FROM_START = regex(
 )
 _BULLET = regex(r"^\s*[-*•]\s+", re.MULTILINE)
 _SPELLINGS = (
-    (_EITHER_SIGN, "±"), (_A_METRE, "1 "), (_MINUS, "-"), (_SPACED_MINUS, r"\1 -"), (_PLUS, "+"), (_COMMA, r"\1.\2"),
+    (_EITHER_SIGN, "±"), (_QUARTER, lambda found: "0.75 " if found["three"] else "0.25 "),
+    (_NTH_SECOND, lambda found: f"{found[1]} {found[2] or listed('ordinals').index(found[3]) + 2} seconds"),
+    (_AND_QUARTERS, lambda found: f"{found[1]}.{'75' if found['three'] else '25'}"), (_TENTHS, r"\1.\2"),
+    (_POINT, lambda found: f"0.{found[1] or found[2]}"),
+    (_THOUSAND, lambda found: f"{1000 * int(found[1]) if found[1].isdigit() else 1000}"),
+    (_A_METRE, "1 "), (_MINUS, "-"), (_SPACED_MINUS, r"\1 -"), (_PLUS, "+"), (_COMMA, r"\1.\2"),
     (_MIXED, r"\1.5"), (_AND_A_HALF, r"\1.5\2"), (_FOOT, " ft "), (_INCH, r"\1 inches"), (_ENDS, r" to \1"),
     (_NOTE, ""), (_FROM_START, "from 0 to"),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeVar
 
@@ -21,7 +21,7 @@ _UNITS: dict[str, tuple[Kind, float]] = {
     **dict.fromkeys(("meters", "metres", "meter", "metre", "m"), ("metres", 1.0)),
     **dict.fromkeys(("centimeters", "centimetres", "centimeter", "centimetre", "cm"), ("metres", 0.01)),
     **dict.fromkeys(("millimeters", "millimetres", "mm"), ("metres", 0.001)),
-    **dict.fromkeys(("kilometers", "kilometres", "km"), ("metres", 1000.0)),
+    **dict.fromkeys(("kilometers", "kilometres", "kilometer", "kilometre", "km"), ("metres", 1000.0)),
     **dict.fromkeys(("feet", "foot", "ft"), ("metres", 0.3048)),
     **dict.fromkeys(("miles", "mile"), ("metres", 1609.344)),
     **dict.fromkeys(("inches", "inch"), ("metres", 0.0254)),
@@ -34,7 +34,7 @@ _UNITS: dict[str, tuple[Kind, float]] = {
 }  # fmt: skip
 _SPELLINGS = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
 _QUANTITY = regex(
-    r"(?<![a-z\d/π^])(?<![^.]\.)(?P<number>(?:(?<![\w.)\]°%'\"])[-+])?(?:\d++(?>(?:\.\d++)?)|\.\d++)(?>(?:e[-+]?\d++)?))(?!\s*/\s*\d|\s?[a-z°]*/\d)"
+    r"(?<![a-z\d/π^])(?<![^.]\.)(?P<number>(?:(?<![\w.)\]°%])(?<!\d['\"])[-+])?(?:\d++(?>(?:\.\d++)?)|\.\d++)(?>(?:e[-+]?\d++)?))(?!\s*/\s*\d|\s?[a-z°]*/\d)"
     rf"(?:\s*-?\s*(?P<unit>{_SPELLINGS})(?![a-z/\d^]))?"
 )
 _TOLERANCE = regex(rf"(?:±|\bgive or take)\s*[\d.]+(?:\s*(?:{_SPELLINGS})(?![a-z/]))?")
@@ -106,6 +106,14 @@ _NO_THING = regex(rf"\s*+(?![a-z])|\s+(?:(?:{words('no_thing')})\b)")
 _PREPOSITION = r"(?:(?:at|to|from|about|around|of|the|between)\s+)*"
 _NOT_THAT = regex(rf"[^.;\d]{{0,40}}?[\s,(](?:and |but )?(?:not|rather than|instead of)\s+{_PREPOSITION}")
 _BUT_THIS = regex(rf"[^.;\d]{{0,30}}?[\s,]but\s+(?:rather |actually |instead )?(?:it(?:'s| is) )?{_PREPOSITION}")
+#: Between a value and the one that is given in its stead; behind a value that is taken back.
+_INSTEAD = rf"(?<![\w'])(?:{words('instead')})(?![\w'])"
+_CORRECTED = regex(rf"[^\d]{{0,60}}?{_INSTEAD}[^\d]{{0,40}}")
+_TAKEN_BACK = regex(rf"[^\d]{{0,60}}?{_INSTEAD}\W*[a-z]")
+_AT_FIRST = regex(rf"\b(?:{words('at_first')})\b[^.;\d]*\Z")
+_BUT_THEN = regex(r"[^.;\d]{0,40}?\b(?:but|then|now|in fact)\b[^\d]{0,40}")
+#: Between a range and the value in it that is meant.
+_SETTLED = regex(rf"[\s.,;:(]*(?:but |and )?(?:{words('settled')})\b[^.;\d]{{0,20}}")
 #: Between two parts of one value: *6 ft 2 in*, *1 minute and 5 seconds*.
 _PARTS = regex(r"\s*(?:and\s+)?")
 
@@ -151,9 +159,49 @@ def quantities(text: str) -> list[Quantity]:
     for place in range(1, len(found)):
         (this, scale), (after, _) = found[place - 1], found[place]
         bare = not after.kind and not after.counts
-        if bare and this.kind not in ("", "other") and joined(text, this, after):
+        if (
+            bare
+            and this.kind not in ("", "other")
+            and (
+                joined(text, this, after)
+                or _SETTLED.fullmatch(text, this.end, after.start)
+                or _corrects(text, this, after)
+            )
+        ):
             found[place] = after._replace(kind=this.kind, value=_tidy(after.value * scale)), scale
-    return _meant(text, [one for one, _ in found])
+    return _last(text, _meant(text, [one for one, _ in found]))
+
+
+def _last(text: str, found: list[Quantity]) -> list[Quantity]:
+    """*found* without values that a later one is given in the stead of: *2 m, no, 3 m*, *2 to 3 m, say 2.5*."""
+    before: dict[Kind, list[Quantity]] = {}
+    first: dict[Kind, int] = {}
+    for each in found:
+        same = before.setdefault(each.kind, [])
+        if same and _replaces(text, same[-2:], each):
+            first[each.kind] = each.start
+            same.clear()
+        same.append(each)
+    kept = [each for each in found if each.start >= first.get(each.kind, 0)]
+    if kept and _TAKEN_BACK.match(text, kept[-1].end):
+        kept[-1] = kept[-1]._replace(doubtful=True)
+    return kept
+
+
+def _replaces(text: str, before: list[Quantity], each: Quantity) -> bool:
+    """Whether *each* is said in the stead of those *before* it."""
+    ends = sorted(one.value for one in before)
+    if len(ends) == 2 and ends[0] <= each.value <= ends[1] and _SETTLED.fullmatch(text, before[-1].end, each.start):
+        return True
+    return _corrects(text, before[-1], each)
+
+
+def _corrects(text: str, one: Quantity, two: Quantity) -> bool:
+    """Whether the second of two numbers in a row takes the first one back: *2 m, no, 3 m*, *I thought 2, but 3*."""
+    if _CORRECTED.fullmatch(text, one.end, two.start):
+        return True
+    at_first = _AT_FIRST.search(text, max(0, one.start - 60), one.start)
+    return bool(at_first and _BUT_THEN.fullmatch(text, one.end, two.start))
 
 
 def _quantity(text: str, match: re.Match[str], behind: int) -> tuple[Quantity, float]:
@@ -217,7 +265,7 @@ def joined(text: str, one: Quantity, two: Quantity) -> bool:
     """Whether two numbers in a row are a range or a choice: *1 to 2 m*, *1 or 2 m*, *between 1 and 2 m*."""
     if _RANGE.fullmatch(text, one.end, two.start):
         return True
-    return bool(_BETWEEN.search(text, 0, one.start) and JOINER.fullmatch(text, one.end, two.start))
+    return bool(_BETWEEN.search(text, max(0, one.start - 60), one.start) and JOINER.fullmatch(text, one.end, two.start))
 
 
 #: Between the ends of a range, and before one that may be a movement.
@@ -233,7 +281,7 @@ def middled(text: str, found: list[Quantity], widest: float) -> list[Quantity]:
         near = one.kind == each.kind and abs(one.value - each.value) <= widest and not (one.doubtful or each.doubtful)
         if (
             kept and near and one.value * each.value >= 0 and one.value != each.value and joined(text, one, each)
-            and _TO.fullmatch(text, one.end, each.start) and not _FROM.search(text, 0, one.start)
+            and _TO.fullmatch(text, one.end, each.start) and not _FROM.search(text, max(0, one.start - 60), one.start)
         ):  # fmt: skip
             kept[-1] = one._replace(value=_tidy((one.value + each.value) / 2), end=each.end, counts=each.counts)
         else:
@@ -254,6 +302,20 @@ def only(values: Iterable[T]) -> T | None:
     """The value, where all are the same; None where there is none or a choice."""
     different = set(values)
     return different.pop() if len(different) == 1 else None
+
+
+#: Before what follows from the rest.
+_SO = regex(
+    rf"(?:\A|[.;!?,:]\s*|\band\s+)(?=(?:{words('so')})\b|the (?:[a-z]+est|first|last|answer)\b|in total\b)|(?==)"
+)
+
+
+def concluded(read: Callable[[str], float | None], text: str) -> float | None:
+    """What *read* reads of a plain text, or of its conclusion, where that names no fewer directions."""
+    if (value := read(text)) is not None or not (ends := [found.end() for found in _SO.finditer(text)]):
+        return value
+    end = text[ends[-1] :].lstrip("=")
+    return read(end) if ends[-1] and directions(end) == directions(text) else None
 
 
 # --- the number of sources -------------------------------------------------------------------------
@@ -284,7 +346,7 @@ def count(text: str) -> int | None:
         return None
     if any(_one_of_both(text, one, two) for one, two in pairwise(found)):
         return None
-    if any(_OR_SO.search(text, 0, each.start) for each in found[1:]):
+    if any(_OR_SO.search(text, max(0, each.start - 20), each.start) for each in found[1:]):
         return None
     found = [each for each in found if _TOTAL.match(text, each.end)] or found
     if any(not each.counts and not _OF_THEM.match(text, each.end) and _besides(text, found, each) for each in found):
