@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from conftest import NARROW, WIDE, Browser
 from scenes import CLIP, Scene
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -23,103 +22,10 @@ from seldio.media.video import Video
 from seldio.viewer.canvas import colour, rgb
 from seldio.viewer.page import Page
 
-WIDE, NARROW = (1280, 1000), (375, 800)
-
 
 def view(source: Path, **options: Any) -> Page:
     """The page about *source*, written nowhere."""
     return seldio.view(source, io.BytesIO(), **options)
-
-
-class Browser:
-    """A page in the browser, and questions about it."""
-
-    def __init__(self, driver: Any, folder: Path) -> None:
-        self.driver, self.folder = driver, folder
-
-    def open(self, html: bytes, name: str = "page.html") -> None:
-        """Show a page from file://; what the browser said before is forgotten."""
-        path = self.folder / name
-        path.write_bytes(html)
-        for kind in ("browser", "performance"):
-            self.driver.get_log(kind)
-        self.driver.get(path.as_uri())
-
-    def screen(self, size: tuple[int, int], dark: bool = False, calm: bool = False) -> None:
-        metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        features = [
-            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
-            {"name": "prefers-reduced-motion", "value": "reduce" if calm else "no-preference"},
-        ]
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-
-    def said(self) -> list[str]:
-        """What stands in the console: errors and warnings."""
-        return [entry["message"] for entry in self.driver.get_log("browser")]
-
-    def network(self, method: str) -> list[dict[str, Any]]:
-        """What happened on the network since this was asked last."""
-        events = (json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance"))
-        return [each["params"] for each in events if each["method"] == f"Network.{method}"]
-
-    def requests(self) -> list[str]:
-        """Addresses that were asked for, but for those inside the page."""
-        sent = (each["request"]["url"] for each in self.network("requestWillBeSent"))
-        return [address for address in sent if not address.startswith("data:")]
-
-    def js(self, code: str, *arguments: Any) -> Any:
-        return self.driver.execute_script(code, *arguments)
-
-    def find(self, selector: str) -> Any:
-        return self.driver.find_element(By.CSS_SELECTOR, selector)
-
-    def press(self, *keys: str) -> None:
-        for key in keys:
-            ActionChains(self.driver).send_keys(key).perform()
-
-    @property
-    def time(self) -> float:
-        return float(self.js("return Number(document.getElementById('seek').value)"))
-
-    @property
-    def length(self) -> float:
-        """Of the clip, in seconds."""
-        return float(self.js("return Number(document.getElementById('seek').max)"))
-
-    def pixels(self, canvas: str) -> np.ndarray[Any, Any]:
-        """A canvas as an array of shape (height, width, 4)."""
-        code = (
-            "const c = document.getElementById(arguments[0]);"
-            "const bytes = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
-            "let text = ''; for (let i = 0; i < bytes.length; i += 8192)"
-            "  text += String.fromCharCode(...bytes.subarray(i, i + 8192));"
-            "return [c.width, c.height, btoa(text)]"
-        )
-        width, height, text = self.js(code, canvas)
-        return np.frombuffer(base64.b64decode(text), np.uint8).reshape(height, width, 4)
-
-    def wait(self, code: str, seconds: float = 10) -> None:
-        """Until an expression of the page is true."""
-        end = time.monotonic() + seconds
-        while not self.js(f"return Boolean({code})"):
-            assert time.monotonic() < end, f"never became true: {code}"
-            time.sleep(0.03)
-
-    def shot(self, path: Path, whole: bool = False) -> None:
-        """A picture of the page, *whole* beyond the screen too; its canvases get time to be drawn."""
-        self.js("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        data = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": whole})
-        path.write_bytes(base64.b64decode(data["data"]))
-
-
-@pytest.fixture
-def browser(chromium: Any, tmp_path: Path) -> Iterator[Browser]:
-    """At the size of a desk, light."""
-    browser = Browser(chromium, tmp_path)
-    browser.screen(WIDE)
-    yield browser
-    chromium.get("about:blank")
 
 
 @pytest.fixture(scope="module")

@@ -196,7 +196,7 @@ def _page(
         pages = dict(_clip_pages(rows, source, folder))
     kinds = Counter(one.verdict for row in rows for one in row)
     tasks = sorted({row[0].item.task or "" for row in rows} - {""})
-    shown = "".join(_row(row, sounds, pages) for row in rows)
+    shown = "".join(_row(row, systems, sounds, pages) for row in rows)
     page = files(__package__ or "").joinpath("verdicts.html").read_text("utf-8")
     style, script = (page.partition(f"<{name}>")[2].partition(f"</{name}>")[0] for name in ("style", "script"))
     style = style.replace("$look", look())
@@ -205,14 +205,17 @@ def _page(
         f"default-src 'none'; script-src '{hashed(script)}'; style-src '{hashed(style)}'; media-src {media}; "
         "base-uri 'none'; form-action 'none'"
     )
-    what = "in which the systems part" if len(systems) > 1 else "the most doubtful first"
+    asked, order = plural(len(rows), "question"), ""
+    verdict = f"{asked} in which the systems part."
+    if len(systems) == 1:
+        verdict = f"{', '.join(f'{count:,} {kind}' for kind, count in kinds.most_common())} of {asked}."
+        order = "the most doubtful first; "
     heads = "".join(f'<th scope="col">{safe(name)}</th>' for name in systems)
-    said = f"{plural(len(rows), 'question')}, {what}; profile {profile}" + (
-        f"; {plural(left, 'recording')} not found" if left else ""
-    )
+    missing = f"; {plural(left, 'recording')} not found" if left else ""
+    said = f"{order}profile {profile}{missing}"
     return Template(page).substitute(
-        policy=html.escape(policy, quote=True), look=look(), title=safe(" and ".join(systems)), said=safe(said),
-        heads=heads,
+        policy=html.escape(policy, quote=True), look=look(), title=safe(" and ".join(systems)),
+        verdict=safe(verdict), said=safe(said), heads=heads,
         verdicts=_options(kinds), tasks=_options(dict.fromkeys(tasks)), rows=shown,
         sounds="".join(f'<audio id="s{number}" preload="none" src="{address}"></audio>\n'
                        for number, address in enumerate(dict.fromkeys(sounds.values()))),
@@ -226,7 +229,9 @@ def _options(names: Mapping[str, int | None]) -> str:
     )
 
 
-def _row(row: Sequence[ReplyVerdict], sounds: Mapping[str, str], pages: Mapping[str, str]) -> str:
+def _row(
+    row: Sequence[ReplyVerdict], systems: Sequence[str], sounds: Mapping[str, str], pages: Mapping[str, str]
+) -> str:
     item, order = row[0].item, list(dict.fromkeys(sounds.values()))
     texts = item.options or ()
     rights = texts if item.answer in texts else LETTERS  # the answer is the text of an option, or else its letter
@@ -244,11 +249,12 @@ def _row(row: Sequence[ReplyVerdict], sounds: Mapping[str, str], pages: Mapping[
         f'<a href="{safe(pages[path])}">{safe(path)}</a>' if path in pages else safe(path) for path in item.audio
     )
     said = "".join(
-        f'<td class="{safe(one.verdict.split()[0])}"><p class="reply" tabindex="0">{safe(one.reply or "")}</p>'
+        f'<td class="{safe(one.verdict.split()[0])}" data-system="{safe(system)}">'
+        f'<p class="reply" tabindex="0">{safe(one.reply or "")}</p>'
         f"<p><b>{safe(one.verdict)}</b>{f': read as {safe(one.read)}' if one.read else ''}"
         f"{f' ({safe(one.layer)})' if one.layer not in ('', one.verdict) else ''}</p>"
         f"{f'<p>{safe(one.doubt)}</p>' if one.doubt == DOUBTS[0] else ''}</td>"
-        for one in row
+        for one, system in zip(row, systems, strict=True)
     )
     return (
         f'<tr data-verdict="{safe("|".join(one.verdict for one in row))}" data-task="{safe(item.task or "")}">'
