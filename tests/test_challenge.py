@@ -11,7 +11,8 @@ import yaml
 
 import seldio
 from seldio.challenge import Packaged, PackageLayout
-from seldio.errors import LossError, UsageError
+from seldio.errors import LossError, SeldioError, UsageError
+from seldio.findings import Severity
 from seldio.rules.package_meta import FIELDS, FILL_IN, RESULTS
 from seldio.synth.tree import write_demo
 
@@ -207,6 +208,47 @@ def test_a_wrong_label_is_refused(here: Path, label: str, said: str) -> None:
         seldio.package("output", "x.zip", year=2023, label=label)
     assert said in refused.value.text
     assert [file.name for file in here.iterdir()] == ["output"]
+
+
+def test_a_meta_file_of_another_system_is_found(here: Path) -> None:
+    pack()
+    other = Path(f"{LABEL}.meta.yaml").read_text().replace(LABEL, "Politis_TAU_task3b_1")
+    Path("other.yaml").write_text(other)
+
+    done = pack(meta="other.yaml")
+
+    assert not done.complete
+    assert [(one.code, one.path, one.line) for one in done.report if one.severity is Severity.ERROR] == [
+        ("SUB206", "other.yaml", 3)
+    ]
+
+
+@pytest.mark.parametrize("text", ["hello world\n", "hello\nworld\n", "a,b\n", '{"a": 1}\n', "\0\1"])
+@pytest.mark.parametrize("suffix", ["csv", "txt", "json"])
+def test_a_file_that_cannot_be_read_gets_no_empty_one_in_its_place(here: Path, suffix: str, text: str) -> None:
+    pack()
+    Path("x.zip").unlink()
+    Path(f"output/mix004.{suffix}").write_text(text)
+
+    try:
+        said = str(pack(reference="mix001..mix004").report)
+    except SeldioError as error:
+        said = error.text
+
+    assert f"mix004.{suffix}" in said
+    assert not Path("x.zip").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"label": [LABEL, LABEL]}, "--label was given for 2 of 1 system"),
+     ({"development": "output"}, "--development and --development-reference must be used together"),
+     ({"meta": ["a", "b"]}, "--meta was given for 2 of 1 system")],
+)  # fmt: skip
+def test_options_that_do_not_fit_are_refused(here: Path, options: dict[str, object], said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        seldio.package("output", "x.zip", **{"year": 2023, "label": LABEL, **options})  # type: ignore[arg-type]
+    assert said in refused.value.text
 
 
 def test_a_label_with_a_fifth_index_is_found(here: Path) -> None:

@@ -305,6 +305,10 @@ FORMAT = '[[formats]]\nname = "mine"\ntitle = "ours"\nrole = "label"\n'
             f"name = 'mine'\n{FORMAT}columns = 'azimut:int'",
             "unknown field 'azimut'; did you mean",
         ),
+        (
+            "name = 'm'\n[package]\nyear = 2027\nformat = 'x'\nprofile = 'x'\ntracks = ['a']\nmeta = '{a}'\noutput = ''\nreport = ''",
+            "package.meta: must be a path in which {label}, {clip} or {name} may stand",
+        ),
     ],
 )
 def test_a_broken_dataset_file_is_a_usage_error(tmp_path: Path, text: str, expected: str) -> None:

@@ -29,7 +29,7 @@ from seldio.conversion.labels import convert_source
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, open_source, write_bytes
 from seldio.files.archives import open_packed, zipped
-from seldio.files.names import is_zip, plain_stem
+from seldio.files.names import is_zip, media_type, plain_stem
 from seldio.files.streams import Memory
 from seldio.findings import Finding, Report, Severity, raise_errors
 from seldio.formats import LabelFormat, get
@@ -230,6 +230,7 @@ class _Outputs:
     converted: bool = False
     losses: Mapping[str, str] = dataclasses.field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    left: Sequence[str] = ()  # names of files that hold no labels
 
     def add(self, clip: str, data: bytes, origin: str | None, place: str) -> None:
         """Take in the output of a clip."""
@@ -336,12 +337,13 @@ def _outputs(place: str, target: LabelFormat, writing: Writing) -> _Outputs:
     findings: list[Finding] = []
     with open_source(place, strict(findings)) as source:
         parts = label_parts(source, writing.format, strict(findings))
+        files = [file for part in parts for file in part.files]
+        taken = {entry.path for file in files for entry in (file.entry, *(beside for beside, _ in file.beside))}
+        left = [entry.name for entry in source if entry.path not in taken]
         if parts and all(part.format is not None and part.format.name == target.name for part in parts):
-            read = _Outputs(formats=(target.name,))
-            files = [file for part in parts for file in part.files]
+            read = _Outputs(formats=(target.name,), left=left)
             for file in files:
                 read.add(file.clip, file.entry.read(), file.entry.path, place)
-            left = sorted({entry.name for entry in source} - {file.entry.name for file in files})
             read.notes = (f"{plural(len(left), 'other file')} left out: {listed(left, 3)}",) if left else ()
             return read
         with tempfile.TemporaryDirectory(prefix="seldio-package-") as folder:
@@ -350,7 +352,7 @@ def _outputs(place: str, target: LabelFormat, writing: Writing) -> _Outputs:
                 fill=writing.fill, force=writing.force,
             )  # fmt: skip
             formats = tuple(dict.fromkeys(done.formats))
-            read = _Outputs(formats=formats, converted=True, losses=done.losses, notes=done.notes)
+            read = _Outputs(formats=formats, converted=True, losses=done.losses, notes=done.notes, left=left)
             for path in done.written:
                 read.add(plain_stem(path), Path(path).read_bytes(), None, place)
             return read
@@ -364,7 +366,11 @@ def _empty(read: _Outputs, expected: Reference | None) -> tuple[tuple[str, ...],
     if foreign := sorted(read.files.keys() - wanted):  # with names that are off, all clips would get one
         clips = "1 clip that is" if len(foreign) == 1 else f"{len(foreign):,} clips that are"
         return (), (f"no empty files were added: {clips} not in the reference ({listed(foreign, 3)})",)
-    return tuple(sorted(wanted - read.files.keys())), ()
+    missing = wanted - read.files.keys()
+    for name in read.left:
+        if (clip := plain_stem(name)) in missing and media_type(name) is None:
+            raise UsageError(f"{printable(name)} is called like the clip {clip}, but no output can be read from it")
+    return tuple(sorted(missing)), ()
 
 
 def _unknown_clips(layout: PackageLayout) -> str:

@@ -62,9 +62,18 @@ def _name(text: str) -> str:
     return text
 
 
+def _place(text: str) -> str:
+    try:
+        text.format(label="", clip="", name="")
+    except (LookupError, ValueError):
+        raise ValueError("must be a path in which {label}, {clip} or {name} may stand") from None
+    return text
+
+
 Pattern = Annotated[str, AfterValidator(_pattern)]
 Number = Annotated[str | float, AfterValidator(_fraction)]
 Name = Annotated[str, AfterValidator(_name)]
+Place = Annotated[str, AfterValidator(_place)]
 Lengths = Annotated[list[int], Field(min_length=2, max_length=2)] | None
 FieldName = Annotated[str, AfterValidator(partial(_known, "field", FIELDS)), _enum(FIELDS)]
 Unit = Annotated[str, AfterValidator(partial(_known, "unit", UNITS)), _enum(UNITS)]
@@ -234,9 +243,9 @@ class PackageKeys(_Keys):
     format: str = Field(description="the format of its outputs")
     profile: str = Field(description="the way of scoring whose numbers a meta file holds")
     tracks: list[str] = Field(description="what the third part of a label may be")
-    meta: str = Field(description="the path of the meta file of a system")
-    output: str = Field(description="the path of an output of a system")
-    report: str = Field(description="the path of the technical report")
+    meta: Place = Field(description="the path of the meta file of a system")
+    output: Place = Field(description="the path of an output of a system")
+    report: Place = Field(description="the path of the technical report")
     results: dict[str, str] = Field({}, description="for each result in a meta file, the score that it is")
     clips: str = Field("", description="what --reference calls the clips of the evaluation set, if they are known")
 
