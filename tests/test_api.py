@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
+import pydoc
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -69,6 +71,23 @@ def test_every_public_name_is_typed_and_explained() -> None:
         if inspect.isfunction(value):
             hints = [each.annotation for each in inspect.signature(value).parameters.values()]
             assert inspect.Parameter.empty not in hints, name
+
+
+def test_help_lists_every_public_name_on_a_line() -> None:
+    text = pydoc.render_doc(seldio, renderer=pydoc.plaintext)  # type: ignore[arg-type]
+
+    assert len(text.splitlines()) <= 150
+    listed = re.findall(r"^ {8}(\w+) +\S", text, re.MULTILINE)
+    errors = {"UsageError", "UnknownFormat", "InvalidData", "LossError"}
+    assert set(listed) == set(seldio.__all__) - errors
+    assert len(listed) == len(set(listed))
+    assert all(name in text for name in errors)
+
+
+def test_a_star_import_takes_the_public_names() -> None:
+    names: dict[str, object] = {}
+    exec("from seldio import *", names)
+    assert set(seldio.__all__) == names.keys() - {"__builtins__"} == set(dir(seldio)) - {"__version__"}
 
 
 #: Modules whose import sets attributes of the package.

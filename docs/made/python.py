@@ -14,7 +14,7 @@ import seldio
 from . import cell, page, table
 
 GROUPS = {
-    "Check": ("validate", "info", "catalogue", "cite", "diff", "Report", "Finding", "Severity"),
+    "Check": ("validate", "info", "catalogue", "cite", "diff", "Validation", "Report", "Finding", "Severity"),
     "Read, write, convert": (
         "read",
         "write",
@@ -107,7 +107,7 @@ def _signature(function: Callable[..., Any]) -> str:
     marks = [each.kind for each in signature.parameters.values() if each.name != "self"]
     if inspect.Parameter.KEYWORD_ONLY in marks:
         shown.insert(marks.index(inspect.Parameter.KEYWORD_ONLY), "*")
-    result = str(signature.return_annotation).replace("'", "")
+    result = str(signature.return_annotation).replace("'", "").replace("arrow_types.", "pa.")
     one = f"({', '.join(shown)}) -> {result}"
     return one if len(one) < 90 else "(\n    " + ",\n    ".join(shown) + f",\n) -> {result}"
 

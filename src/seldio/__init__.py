@@ -1,14 +1,60 @@
 """Read, check, fix, convert and score sound event localization and audio question answering data.
 
-The public names are resolved on first use, so that ``import seldio`` costs next to nothing.
+Functions have the names of the commands, and their arguments those of the options. ``help(seldio.score)`` explains one.
+
+Check
+    validate         check labels, submissions, questions, predictions and datasets, and repair them
+    info             describe a source: formats and why, clips, events, classes, questions
+    catalogue        say what each file of a source is
+    cite             entries of BibTeX for datasets and benchmarks
+    diff             compare two versions of labels, questions or predictions
+    Validation       what validate returns: a Report with its verdict
+    Report           findings, as text, DataFrame or JSON
+    Finding          one thing wrong in one place
+    Severity         error, warning, info
+Read, write, convert
+    read             labels, questions or predictions as one Arrow table
+    write            a table as files of a format
+    convert          labels, questions or recordings to another format
+    export           a dataset as Parquet, WebDataset, AudioFolder or VideoFolder
+    Event            one row of labels
+    to_events        the rows of a table as Events
+    from_events      a table of Events
+    spans            events with onset and offset, of a table of frames
+    to_pandas        a table as a DataFrame with units and class names
+Score
+    score            scores of one system, as the official programs compute them
+    compare          systems side by side, with intervals and paired tests
+    rank             systems by the sum of their ranks
+    verify           tell whether files are those that a score was made of
+    SeldAccumulator  scores while a model trains, without files
+    package          the zip of a challenge submission
+Show
+    view             one HTML page about a clip
+    plot             a picture of labels, directions, statistics or scores
+Train
+    open             a dataset: tables of clips, events and questions, recordings, videos
+    windows          windows of sound and targets, to train on
+    decode           labels of what a network puts out
+Share
+    push             send a dataset to the Hugging Face Hub
+    pull             download one
+    running          spread work over processes or machines, and resume it
+Errors
+    SeldioError      all of them; UsageError, UnknownFormat, InvalidData and LossError say more
+
+Names are resolved on first use, so that ``import seldio`` costs next to nothing.
 """
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
+    from seldio.api import Validation as Validation
     from seldio.api import catalogue as catalogue
     from seldio.api import cite as cite
     from seldio.api import compare as compare
@@ -46,50 +92,26 @@ if TYPE_CHECKING:
     from seldio.viewer.page import view as view
     from seldio.viewer.plot import plot as plot
 
-#: The module of each public name, spelt out so that a search for a name finds it.
+#: The module of each public name.
 _HOMES = {
-    "read": "seldio.api",
-    "write": "seldio.api",
-    "info": "seldio.api",
-    "catalogue": "seldio.api",
-    "cite": "seldio.api",
-    "validate": "seldio.api",
-    "convert": "seldio.api",
-    "diff": "seldio.api",
-    "score": "seldio.api",
-    "rank": "seldio.api",
-    "verify": "seldio.api",
-    "compare": "seldio.api",
-    "package": "seldio.api",
-    "view": "seldio.viewer.page",
-    "plot": "seldio.viewer.plot",
-    "open": "seldio.data",
-    "windows": "seldio.data",
-    "decode": "seldio.data",
-    "export": "seldio.data",
-    "push": "seldio.hub",
-    "pull": "seldio.hub",
-    "running": "seldio.engines",
-    "spans": "seldio.schema.spans",
-    "to_pandas": "seldio.schema.frames",
-    "SeldAccumulator": "seldio.scores.seld.scoring",
-    "Event": "seldio.schema.event_rows",
-    "to_events": "seldio.schema.event_rows",
-    "from_events": "seldio.schema.event_rows",
-    "Finding": "seldio.findings",
-    "Report": "seldio.findings",
-    "Severity": "seldio.findings",
-    "SeldioError": "seldio.errors",
-    "UsageError": "seldio.errors",
-    "UnknownFormat": "seldio.errors",
-    "InvalidData": "seldio.errors",
-    "LossError": "seldio.errors",
+    name: home
+    for home, names in {
+        "seldio.api": "read write convert info catalogue cite validate Validation diff "
+        "score compare rank verify package",
+        "seldio.viewer.page": "view",
+        "seldio.viewer.plot": "plot",
+        "seldio.data": "open windows decode export",
+        "seldio.hub": "push pull",
+        "seldio.engines": "running",
+        "seldio.schema.spans": "spans",
+        "seldio.schema.frames": "to_pandas",
+        "seldio.scores.seld.scoring": "SeldAccumulator",
+        "seldio.schema.event_rows": "Event to_events from_events",
+        "seldio.findings": "Finding Report Severity",
+        "seldio.errors": "SeldioError UsageError UnknownFormat InvalidData LossError",
+    }.items()
+    for name in names.split()
 }
-
-
-__all__ = [  # noqa: PLE0604 - resolved by __getattr__
-    *_HOMES,
-]
 
 
 def __getattr__(name: str) -> Any:
@@ -97,6 +119,9 @@ def __getattr__(name: str) -> Any:
         from seldio.plugins import version
 
         return version()
+    # help() would print every docstring, 2,400 lines, where it finds __all__: the names are at the top of this module
+    if name == "__all__" and sys._getframe(1).f_code.co_name != "docmodule":
+        return [*_HOMES]
     if name in _HOMES:
         from seldio.wings import needed
 

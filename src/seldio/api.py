@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from seldio import wings
 from seldio.errors import InvalidData, UsageError
@@ -19,8 +19,6 @@ from seldio.findings import Finding, Report, Severity, Sink, raise_errors
 from seldio.text import Displayed, plural, printable
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from seldio.catalogues import Catalogue
     from seldio.challenge import Packaged
     from seldio.check.reference import AnyReference
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from seldio.differences.report import Difference
     from seldio.formats import LabelFormat
     from seldio.reports.tables import ScoreReport
+    from seldio.schema import arrow_types as pa
 
 __all__ = [
     "Description", "Validation", "cite", "compare", "convert", "diff", "info", "package", "rank", "read", "score",
@@ -73,7 +72,7 @@ def read(path: Any, *, format: str | None = None, force: bool = False) -> pa.Tab
     if format is not None and (named := formats.of_questions(format)) is not None:
         from seldio.conversion.item_inputs import read_item_table
 
-        return read_item_table(path, named)
+        return cast("pa.Table", read_item_table(path, named))
     try:
         found = read_single(path, format)
     except (InvalidData, UsageError):
@@ -83,7 +82,7 @@ def read(path: Any, *, format: str | None = None, force: bool = False) -> pa.Tab
 
         if (table := read_item_table(path)) is None:
             raise
-        return table
+        return cast("pa.Table", table)
     if (other := found.questions) is not None:
         kind = "questions" if other.holds == "items" else "predictions"
         raise UsageError(

@@ -24,6 +24,7 @@ from seldio.text import printable
 
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat
+    from seldio.schema import arrow_types
 
 #: Findings that ask for the name of the format.
 _UNDECIDED = ("SYN901", "SYN903")
@@ -148,7 +149,7 @@ def read_tables(
 class SingleLayout(NamedTuple):
     """What a source of one format holds."""
 
-    table: pa.Table  # the rows
+    table: arrow_types.Table  # the rows
     format: LabelFormat  # the format
     alone: bool  # whether it is a single label file
     faults: Faults  # errors in the rows

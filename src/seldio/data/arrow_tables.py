@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from seldio.formats.own_dataset import OwnDatasets
+    from seldio.schema import arrow_types
 
 T = TypeVar("T")
 
@@ -50,9 +51,10 @@ class ArrowTable(ABC):
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows, part by part; each call begins anew."""
 
-    def table(self) -> pa.Table:
+    def table(self) -> arrow_types.Table:
         """All rows."""
-        return pa.Table.from_batches(self.batches(), self.schema)
+        table: arrow_types.Table = pa.Table.from_batches(self.batches(), self.schema)
+        return table
 
     def to_pandas(self) -> pd.DataFrame:
         """All rows as a DataFrame, see :func:`seldio.to_pandas`."""
@@ -206,11 +208,11 @@ class Events(ArrowTable):
     def __contains__(self, clip: object) -> bool:
         return clip in self._files
 
-    def __getitem__(self, clip: str) -> pa.Table:
+    def __getitem__(self, clip: str) -> arrow_types.Table:
         """The event table of a clip, as :func:`seldio.read` gives it."""
         return self._read(clip)[0]
 
-    def read(self, clip: str) -> pa.Table:
+    def read(self, clip: str) -> arrow_types.Table:
         """The same for who keeps what is made of it: the table itself is not kept."""
         return self._parsed(clip)[0]
 
@@ -218,7 +220,7 @@ class Events(ArrowTable):
         """The file that the labels of a clip are in."""
         return self._files[clip]
 
-    def items(self) -> Iterator[tuple[str, pa.Table]]:
+    def items(self) -> Iterator[tuple[str, arrow_types.Table]]:
         """Each clip with its table."""
         return ((clip, self[clip]) for clip in self)
 
@@ -273,7 +275,7 @@ class Events(ArrowTable):
         for clip in self:
             yield from conformed(self._parsed(clip)[0], schema).to_batches()
 
-    def _parsed(self, clip: str) -> tuple[pa.Table, LabelFormat]:
+    def _parsed(self, clip: str) -> tuple[arrow_types.Table, LabelFormat]:
         file = self._files[clip]
         format = self._expected(file)
         if file.table is not None:

@@ -30,6 +30,7 @@ from seldio.vocabularies import spelling, vocabulary
 
 if TYPE_CHECKING:
     from seldio.data.windowing import WindowOptions, Windows
+    from seldio.schema import arrow_types
 
 #: A value to select by, or several.
 Wanted = str | int | Collection[str] | Collection[int] | None
@@ -78,9 +79,10 @@ class Dataset:
         return self._index.layout
 
     @property
-    def clips(self) -> pa.Table:
+    def clips(self) -> arrow_types.Table:
         """A row for each recording, see :class:`seldio.schema.clips.Clip`."""
-        return self.rows.table.select(CLIP_SCHEMA.names)
+        table: arrow_types.Table = self.rows.table
+        return table.select(CLIP_SCHEMA.names)
 
     @cached_property
     def events(self) -> Events:

@@ -25,6 +25,7 @@ from seldio.vocabularies import vocabulary as class_list
 
 if TYPE_CHECKING:
     from seldio.data.windowing import Target, Windows
+    from seldio.schema import arrow_types
 
 #: The pairs of those tracks that are compared, in the order of the baselines, each with the track that is left.
 _PAIRS = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
@@ -46,7 +47,7 @@ def decode(
     folded: bool | None = None,
     vectors: bool = False,
     partial: bool = False,
-) -> pa.Table:
+) -> arrow_types.Table:
     """The event table that the outputs of a network mean, ready for :func:`seldio.write` and :func:`seldio.score`.
 
     Outputs are arrays of numpy, torch, JAX, TensorFlow or anything else that has ``__array__`` or ``__dlpack__``, on

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypedDict, get_args, overload
 
 import numpy as np
 
@@ -212,6 +212,10 @@ class Windows(Sequence[Element]):
         parts = clips if self._items is None else (item.id for item in self._items)
         return zlib.crc32("\0".join(parts).encode("utf-8", "backslashreplace"))
 
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Element: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Element]: ...
     def __getitem__(self, index: Any) -> Any:
         """Element number *index*; a list of them for a slice.
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
 from seldio.schema.events import COLUMNS, ClipFile, Origin, with_origin
 from seldio.schema.numbers import Int32, NotNegative
+
+if TYPE_CHECKING:
+    from seldio.schema import arrow_types
 
 Degrees180 = Annotated[float, Field(ge=-180, le=180)]
 Degrees90 = Annotated[float, Field(ge=-90, le=90)]
@@ -46,7 +49,7 @@ class Event(BaseModel):
     extra: str | None = Field(None, description="Further keys of the source file, as a JSON object.")
 
 
-def to_events(table: pa.Table) -> Iterator[Event]:
+def to_events(table: Any) -> Iterator[Event]:
     """The rows of *table* as models, in order.
 
     Raises:
@@ -57,7 +60,7 @@ def to_events(table: pa.Table) -> Iterator[Event]:
             yield Event.model_validate(row)
 
 
-def from_events(events: Iterable[Event], format: str = "", vocabulary: str = "starss") -> pa.Table:
+def from_events(events: Iterable[Event], format: str = "", vocabulary: str = "starss") -> arrow_types.Table:
     """A table of *events* in their order, with the columns that at least one of them fills."""
     rows = [event.model_dump() for event in events]
     used = [name for name in COLUMNS if any(row[name] is not None for row in rows)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,9 @@ import pyarrow as pa
 from seldio.errors import UsageError
 from seldio.schema.arrays import to_numpy
 from seldio.text import plural
+
+if TYPE_CHECKING:
+    from seldio.schema import arrow_types
 
 _TRIPLETS = pa.list_(pa.list_(pa.list_(pa.float64())))
 #: No room of any dataset is larger (metres).
@@ -86,9 +89,10 @@ class Origin:
 _KEY = b"seldio"
 
 
-def with_origin(table: pa.Table, origin: Origin) -> pa.Table:
+def with_origin(table: pa.Table, origin: Origin) -> arrow_types.Table:
     """*table* with *origin* in its metadata."""
-    return table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: origin.to_json()})
+    found: arrow_types.Table = table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: origin.to_json()})
+    return found
 
 
 def origin_of(table: pa.Table) -> Origin:

@@ -41,7 +41,7 @@ class Spans:
         return self.rows[self.starts[event] : self.starts[event + 1]]
 
 
-def spans(table: pa.Table, gap: int = 0, hop: Fraction = clock.HOP) -> Spans:
+def spans(table: Any, gap: int = 0, hop: Fraction = clock.HOP) -> Spans:
     """Group event frames into events.
 
     An event is a run of consecutive frames of one clip, class and source; classes without a number are
