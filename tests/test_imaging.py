@@ -266,7 +266,7 @@ def test_nothing_falls_back_to_another_year(tmp_path: Path) -> None:
     for sides in ((csv, labels), (predictions, csv)):
         with pytest.raises(UsageError, match="has no energy maps, and dcase2026 scores nothing else"):
             seldio.score(*sides)
-    with pytest.raises(UsageError, match="option angle does not apply here"):
+    with pytest.raises(UsageError, match="angle= does not apply here"):
         seldio.score(predictions, labels, angle=5)
     with pytest.raises(UsageError, match="no micro average"):
         seldio.score(predictions, labels, profile="dcase2026-0402", average="micro")

@@ -57,7 +57,7 @@ def test_the_screen_in_brief(labels: Path, monkeypatch: pytest.MonkeyPatch) -> N
     # the line of settings is shorter, and breaks elsewhere
     own = ("average", "--details", "the meaning", "SELD_evaluation_metrics.py")
     assert {line for line in lines if not line.startswith(own)} < set(whole.splitlines())
-    assert len(lines) < 45
+    assert len(lines) < 52  # 7 of them are the worst clips
     for there in ("overall", "by class", "! absent-classes", "average macro, angle 20, program"):
         assert there in brief
     for left_out in ("room 12", "\n· ", "onscreen no", "location-dependent"):
@@ -135,7 +135,7 @@ def test_what_is_wrong_is_told(labels: Path) -> None:
     for arguments, words in (
         ((), "--reference is required"),
         (("-r", labels / "ref", "--profile", "dcase2020"), "unknown profile 'dcase2020'"),
-        (("-r", labels / "ref", "--join", "official"), "option join does not apply here"),
+        (("-r", labels / "ref", "--join", "official"), "--join does not apply here"),
         (("-r", labels / "ref", "--dry-run"), "require --judge MODEL"),
         (("-r", labels / "nowhere"), "no such file"),
     ):
@@ -382,5 +382,5 @@ def test_judgements_of_so_bench_made_elsewhere(tmp_path: Path) -> None:
     )
     with pytest.raises(seldio.UsageError, match="No such file"):
         seldio.score(given, reference, judgements=str(tmp_path / "none.jsonl"))
-    with pytest.raises(seldio.UsageError, match="option angle does not apply here"):
+    with pytest.raises(seldio.UsageError, match="angle= does not apply here"):
         seldio.score(given, reference, angle=3)

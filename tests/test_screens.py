@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
+import shlex
+from pathlib import Path
 
+import pytest
+from typer.testing import CliRunner
+
+import seldio
+from seldio.cli import app
 from seldio.reports import Options, render
 from seldio.reports.json_report import reports
 from seldio.reports.tables import Column, Interval, Notice, ScoreReport, Table, UnreliableInterval
@@ -83,3 +91,64 @@ def test_columns_have_no_room_for_intervals_that_are_not_shown() -> None:
 def test_the_lead_measure_is_in_json_and_read_back() -> None:
     (again,) = reports(json.loads(wide().to_json()))
     assert again.lead == "SELD"
+
+
+def test_names_are_not_squeezed_by_a_wide_text() -> None:
+    columns = (Column("change", "change"), Column("where", "where"))
+    rows = (("columns removed: distance, source", "a long list of clips, " * 9),)
+    one = dataclasses.replace(wide(), tables=(Table("changes", "changes", columns, rows),))
+    for width in (80, 100, 120):
+        shown = text(one, width=width)
+        assert "columns removed: distance, source  a long" in shown
+        assert max(map(len, shown.splitlines())) <= width
+
+
+# --- the worst clips, and tables sorted by a measure ---------------------------------------------------------
+
+
+@pytest.fixture
+def scored(tmp_path: Path) -> tuple[Path, Path]:
+    """Three clips with two classes; the predictions of ``c`` are all wrong, one of ``b`` is."""
+    sides = tmp_path / "labels of all", tmp_path / "out"
+    for folder in sides:
+        folder.mkdir()
+        for clip in "abc":
+            bad = folder.name == "out"
+            rows = [(frame, number, 0, 120 if bad and (clip == "c" or (clip == "b" and number)) else 10, 0, 100)
+                    for number in (0, 1) for frame in range(20 * number, 20 * number + 20)]  # fmt: skip
+            (folder / f"{clip}.csv").write_text("".join(f"{','.join(map(str, row))}\n" for row in rows))
+    return sides
+
+
+def run(*given: object) -> str:
+    result = CliRunner().invoke(app, [str(each) for each in given], env={"COLUMNS": "80"})
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_score_ends_with_the_worst_clips_and_commands_that_show_them(scored: tuple[Path, Path]) -> None:
+    labels, out = scored
+    shown = run("score", out, "-r", labels, "--average", "micro")
+    worst = shown[shown.index("worst clips by SELD") :]
+    assert [line.split()[0] for line in worst.splitlines()[3:6]] == ["c", "b", "a"]
+    commands = [line[line.index("seldio view") :] for line in worst.splitlines() if "seldio view" in line]
+    assert len(commands) == 3
+    page = labels.parent / "c.html"
+    run(*shlex.split(commands[0])[1:], "-o", page)
+    assert page.exists()
+    table = seldio.score(out, labels, average="micro").table("worst")
+    assert [row[0] for row in table.rows] == ["c", "b", "a"]
+    rows = json.loads(run("score", out, "-r", labels, "--json"))["reports"][0]["tables"][-1]["rows"]
+    assert rows[0]["command"] == commands[0]
+
+
+def test_tables_are_sorted_by_a_measure(scored: tuple[Path, Path]) -> None:
+    labels, out = scored
+    report = seldio.score(out, labels, by_clip=True, sort="f")
+    assert [row[0] for row in report.table("clips").rows] == ["c", "b", "a"]
+    f = [row[[column.name for column in report.table("classes").columns].index("F")] for row in report.table("classes")]
+    defined = [value for value in f if isinstance(value, float) and not math.isnan(value)]
+    assert defined == sorted(defined)
+    assert report.table("worst").title == "worst clips by F"
+    with pytest.raises(seldio.UsageError, match='sort="what": choose from ER, F, LE, LR, SELD'):
+        seldio.score(out, labels, sort="what")

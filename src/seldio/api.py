@@ -505,6 +505,7 @@ def score(
     bootstrap: bool = False,
     official_points: bool = False,
     by_clip: bool = False,
+    sort: str | None = None,
     errors: bool = False,
     events: bool = False,
     collar: float | None = None,
@@ -561,6 +562,8 @@ def score(
             asked for; :func:`compare` has more options.
         official_points: labels: add the point values that the official jackknife prints, if it prints any.
         by_clip: labels: add the scores of each clip.
+        sort: the measure, such as ``F``, by which the tables by class and by clip are sorted, the worst row first; and
+            by which clips are the worst.
         errors: labels: break down lost F by error type, pair of classes and condition.
         events: labels: add the F-score of whole events by their onsets, offsets and directions.
         collar: labels: maximum error of the onset and offset of an event in seconds (0.2).
@@ -604,7 +607,7 @@ def score(
         DataError: predictions and reference do not fit together.
         SeldioError: the judge cannot be reached.
     """
-    from seldio.reports.tables import Notice, ScoreReport
+    from seldio.reports.tables import Notice, ScoreReport, worst_first
     from seldio.scores.contents import holds_answers, profile_for_maps, see_labels
 
     given = predictions
@@ -628,6 +631,10 @@ def score(
     }  # fmt: skip
     chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}
     formats = {"format": format, "reference_format": reference_format}
+
+    def sorted_by(report: ScoreReport) -> ScoreReport:
+        return report if sort is None else worst_first(report, sort)
+
     if holds_answers(predictions, profile, format):
         from seldio.scores.answers import AnswerOptions, plan_answers, score_answers
 
@@ -642,7 +649,7 @@ def score(
                 (),
                 (Notice("dry-run", plan),),
             )
-        return score_answers(predictions, reference, options, **formats)
+        return sorted_by(score_answers(predictions, reference, options, **formats))
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
     see_labels(predictions, reference)
@@ -651,11 +658,11 @@ def score(
         from seldio.scores.imaging.score_maps import ImagingOptions, score_maps
 
         options = _options(ImagingOptions, chosen | {"profile": maps})
-        return score_maps(predictions, reference, options, **formats)
+        return sorted_by(score_maps(predictions, reference, options, **formats))
     from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
-    options = _options(SeldOptions, chosen)
-    return score_labels(predictions, reference, options, **formats)
+    options = _options(SeldOptions, chosen | {"sort": sort})
+    return sorted_by(score_labels(predictions, reference, options, **formats))
 
 
 def _own_keys(fields: Mapping[str, str] | str | None, format: str | None, asked: bool = False) -> str | None:
@@ -867,7 +874,8 @@ def _options(kind: Any, options: Mapping[str, Any], offered: Iterable[str] | Non
     known = {field.name for field in dataclasses.fields(kind)}
     if foreign := sorted(options.keys() - known):
         known &= {*offered} if offered else known
-        raise UsageError(f"option {', '.join(foreign)} does not apply here; choose from {', '.join(sorted(known))}")
+        wrong, right = (", ".join(f"--{name.replace('_', '-')}" for name in some) for some in (foreign, sorted(known)))
+        raise UsageError(f"{wrong} does not apply here; choose from {right}")
     return kind(**options)
 
 

@@ -70,7 +70,8 @@ OTHERS = frozenset((
     "judge-prompt", "judge-url", "judgements", "label", "lead",
     "margin", "meta", "metrics", "o", "offline", "over", "per-task", "predictions", "predictions-format", "profile",
     "questions", "recordings", "reference", "reference-fields", "reference-format", "relative", "resamples",
-    "resume", "seed", "select", "staging", "table", "threshold", "total", "video", "width", "write-baseline", "year",
+    "resume", "seed", "select", "sort", "staging", "table", "threshold", "total", "video", "width",
+    "write-baseline", "year",
 ))  # fmt: skip
 _NAMED = "|".join(sorted((*FLAGS, *CHOICES, *OTHERS), key=len, reverse=True))
 _OPTION = re.compile(

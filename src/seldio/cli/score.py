@@ -125,6 +125,11 @@ def score(
     by_clip: bool = typer.Option(
         False, "--by-clip", help="Add the scores of each clip.", rich_help_panel=SCORING_LABELS
     ),
+    sort: str | None = typer.Option(
+        None,
+        metavar="MEASURE",
+        help="Sort the tables by class and by clip by this measure, the worst first.",
+    ),
     errors: bool = typer.Option(
         False,
         "--errors",
@@ -210,8 +215,8 @@ def score(
                 one, reference, profile=profile, format=format, reference_format=reference_format, split=split,
                 fields=fields, items=items, allow_missing=allow_missing, force=force, angle=angle, distance=distance,
                 relative=relative, onscreen=onscreen, classes=classes, jackknife=jackknife, bootstrap=bootstrap,
-                official_points=official_points, by_clip=by_clip, errors=errors, events=events, collar=collar,
-                offset_share=offset_share, tracks=tracks, recordings=recordings, baselines=baselines,
+                official_points=official_points, by_clip=by_clip, sort=sort, errors=errors, events=events,
+                collar=collar, offset_share=offset_share, tracks=tracks, recordings=recordings, baselines=baselines,
                 threshold=named_numbers(threshold, "--threshold", "distance=0.5"), judge=judge, judge_url=judge_url,
                 judge_cache=judge_cache, judge_concurrency=judge_concurrency, judge_rpm=judge_rpm,
                 judge_price=judge_price, judge_again=judge_again, judge_timeout=judge_timeout,

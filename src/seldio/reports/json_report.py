@@ -17,6 +17,7 @@ from seldio.reports.tables import (
     Interval,
     Notice,
     Options,
+    Phrase,
     ScoreReport,
     Subject,
     Table,
@@ -99,6 +100,8 @@ def _cell(cell: Cell) -> Any:
     if isinstance(cell, Interval):
         flag = next((flag for kind, flag in _FLAGS.items() if isinstance(cell, kind)), {})
         return {name: _cell(value) for name, value in cell._asdict().items()} | flag
+    if isinstance(cell, Phrase):
+        return str(cell)
     return None if isinstance(cell, float) and math.isnan(cell) else _spelt(cell)
 
 

@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from seldio.errors import UsageError
@@ -138,6 +139,17 @@ class Table(Displayed):
         from seldio.reports.notebook import table_html
 
         return table_html(self)
+
+    def worst_first(self, place: int) -> Table:
+        """The table with its rows by the column at *place*, the worst first; what is not defined comes last."""
+        sign = -1 if self.columns[place].better == "lower" else 1
+
+        def key(row: tuple[Cell, ...]) -> tuple[bool, float]:
+            cell = row[place]
+            value = cell.value if isinstance(cell, Interval) else cell if isinstance(cell, int | float) else math.nan
+            return math.isnan(value), 0.0 if math.isnan(value) else sign * value
+
+        return dataclasses.replace(self, rows=tuple(sorted(self.rows, key=key)))
 
     @property
     def beyond(self) -> int:
@@ -319,6 +331,38 @@ class ScoreReport(Displayed):
         """The first row of the first table, by column name."""
         table = self.tables[0]
         return dict(zip((column.name for column in table.columns), table.rows[0], strict=True))
+
+
+#: What rows are that can be sorted by a measure, as the first column of their table says.
+_SORTED = ("class", "clip", "room", "task", "group", "category")
+
+
+def measured(columns: Sequence[Column], name: str, option: str = "--sort") -> int:
+    """The place of the measure that an *option* names.
+
+    Raises:
+        UsageError: there is no such measure.
+    """
+    for place, column in enumerate(columns):
+        if name.casefold() in (column.name.casefold(), column.title.casefold()) and column.better:
+            return place
+    names = ", ".join(dict.fromkeys(column.name for column in columns if column.better))
+    raise UsageError(f"{option} {printable(name)}: choose from {names}")
+
+
+def worst_first(report: ScoreReport, measure: str) -> ScoreReport:
+    """*report* with the rows of tables by class, clip and the like from the worst to the best by a measure.
+
+    Raises:
+        UsageError: there is no such measure.
+    """
+    able = [table for table in report.tables if table.columns[0].name in _SORTED]
+    measured([column for table in able for column in table.columns], measure)
+    by_id = {}
+    for table in able:
+        with suppress(UsageError):  # another table has it
+            by_id[id(table)] = table.worst_first(measured(table.columns, measure))
+    return dataclasses.replace(report, tables=tuple(by_id.get(id(table), table) for table in report.tables))
 
 
 #: The findings of a run, or the scores of systems.

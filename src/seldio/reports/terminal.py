@@ -40,7 +40,7 @@ from seldio.reports.sections import (
     statistics_rows,
     verdict,
 )
-from seldio.reports.tables import Interval, Notice, Options, Subject, Table, UnreliableInterval, WeakInterval
+from seldio.reports.tables import Interval, Notice, Options, Phrase, Subject, Table, UnreliableInterval, WeakInterval
 from seldio.text import printable
 
 # Yellow and cyan can hardly be read on white; these can, on white and on black.
@@ -291,17 +291,23 @@ def _table(table: Table, width: int, lead: str = "") -> Iterator[RenderableType]
     """A table, in as many parts as its columns need, each with the names of its rows; *lead* is in the first part."""
     yield Text(printable(table.title), "bold")
     columns, numeric = [_column(table, number) for number in range(len(table.columns))], table.numeric
-    wide = [max(map(cell_len, column)) for column in columns]
-    name = min(wide[0], max(width - max(wide[1:], default=0) - _GAP, _LEAST_NAME))
+    full = [max(map(cell_len, column)) for column in columns]
+    # text is broken between words where it leaves the names too little room; what is to be copied goes over the edge
+    copied = [any(isinstance(row[number], Phrase) for row in table.rows) for number in range(len(full))]
+    room = max(width - min(full[0], width // 2) - _GAP, _LEAST_NAME)
+    wide = [each if numeric[number] or copied[number] or not number else min(each, room)
+            for number, each in enumerate(full)]  # fmt: skip
+    widest = max((each for number, each in enumerate(wide) if number and not copied[number]), default=0)
+    name = min(wide[0], max(width - widest - _GAP, _LEAST_NAME))
     leading = [number for number, column in enumerate(table.columns) if number and column.name == lead]
-    for part in _parts(wide, name, width, leading):
+    for part in _parts([0 if flows else each for flows, each in zip(copied, wide, strict=True)], name, width, leading):
         grid = Grid(
             box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0), header_style="bold"
         )
         for number in (0, *part):
             grid.add_column(
-                Text(columns[number][0]), justify="right" if numeric[number] else "left", no_wrap=number > 0,
-                overflow="fold", width=wide[number] if number else name,
+                Text(columns[number][0]), justify="right" if numeric[number] else "left", overflow="fold",
+                no_wrap=number > 0 and wide[number] == full[number], width=wide[number] if number else name,
             )  # fmt: skip
         for row in range(1, len(table.rows) + 1):
             grid.add_row(*(Text(columns[number][row]) for number in (0, *part)))

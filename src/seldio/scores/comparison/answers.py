@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of
 from seldio.geometry import Floats, Ints
-from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, said_of
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, measured, said_of
 from seldio.schema.qa import Item
 from seldio.scores import multiple_choice, ruenvaqa
 from seldio.scores.answers import AnswerOptions, AnswerSides, imported, judgements_of, read_answers, signed
@@ -20,7 +20,6 @@ from seldio.scores.comparison.pairs import (
     Against,
     Contest,
     disagreeing,
-    lead_of,
     naming,
     same_systems,
     system_names,
@@ -205,7 +204,7 @@ def compare_answers(
         write(options.items, dict(zip(names, (one.verdicts for one in marked), strict=True)), profiles[0], at)
     marked, left_out = _common(marked, options.allow_missing)
     columns = marked[0].columns
-    contest = _contest(names, marked, draw, against, lead_of(columns, lead, columns[0].name))
+    contest = _contest(names, marked, draw, against, measured(columns, lead or columns[0].name, "--lead"))
     plain = contest.binary.all() and draw.over == "questions"
     apart = "Bonett and Price's method" if plain else "paired bootstrap"
     how = "Wilson" if plain else f"bootstrap over {draw.over}"

@@ -11,8 +11,8 @@ import numpy as np
 from seldio.errors import DataError
 from seldio.files.sources import Place, path_of
 from seldio.geometry import Floats, Ints
-from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, said_of
-from seldio.scores.comparison.pairs import LEVEL, Against, Contest, lead_of, naming, same_systems, system_names
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, measured, said_of
+from seldio.scores.comparison.pairs import LEVEL, Against, Contest, naming, same_systems, system_names
 from seldio.scores.resampling import FEWEST, Resampling, p_value, units_of, weights
 from seldio.scores.seld.clip_sums import ClipSums, exchanged_sums, together
 from seldio.scores.seld.metrics import Counts
@@ -49,7 +49,7 @@ def compare_labels(
     for name, path in zip(names, systems, strict=True):
         with naming(name, len(names) > 1):
             cases.append(scored_case(path, reference, options, format, reference_format))
-    deciding = lead_of(cases[0].profile.columns, lead, cases[0].profile.lead)
+    deciding = measured(cases[0].profile.columns, lead or cases[0].profile.lead, "--lead")
     if len(cases) == 1:
         return _alone(path_of(systems[0]), cases[0], draw)
     scores, left_out = _common(names, [case.score for case in cases])

@@ -11,8 +11,8 @@ import numpy as np
 from seldio.errors import DataError
 from seldio.files.sources import Place, path_of
 from seldio.geometry import Floats
-from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, said_of
-from seldio.scores.comparison.pairs import Against, Contest, lead_of, naming, same_systems, system_names
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, measured, said_of
+from seldio.scores.comparison.pairs import Against, Contest, naming, same_systems, system_names
 from seldio.scores.imaging.report import ImagingCase, score_columns
 from seldio.scores.imaging.resampled import RankedMaps, about_classes, counted_in, support_of, with_intervals
 from seldio.scores.imaging.score_maps import ImagingOptions, MapsCounted, report_of, scored_maps
@@ -47,7 +47,7 @@ def compare_maps(
     for name, path in zip(names, systems, strict=True):
         with naming(name, len(names) > 1):
             cases.append(scored_maps(path, reference, options, format, reference_format))
-    deciding = lead_of(score_columns(cases[0].profile), lead, cases[0].profile.lead)
+    deciding = measured(score_columns(cases[0].profile), lead or cases[0].profile.lead, "--lead")
     if len(cases) == 1:
         return with_intervals(report_of(path_of(systems[0]), cases[0]), cases[0], draw)
     clips = [clip for clip in cases[0].counted if all(clip in case.counted for case in cases)]

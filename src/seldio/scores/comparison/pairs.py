@@ -61,19 +61,6 @@ def naming(system: str, several: bool) -> Iterator[None]:
         raise DataError(f"{printable(system)}: {error.text}") from None
 
 
-def lead_of(columns: Sequence[Column], name: str | None, usual: str) -> int:
-    """The place of the measure that decides: the one that the user names, else the usual one.
-
-    Raises:
-        UsageError: there is no such measure.
-    """
-    for place, column in enumerate(columns):
-        if (name or usual).casefold() in (column.name.casefold(), column.title.casefold()) and column.better:
-            return place
-    names = ", ".join(column.name for column in columns if column.better)
-    raise UsageError(f"--lead {printable(name or usual)}: choose from {names}")
-
-
 def disagreeing(tested: Iterable[tuple[str, Cell, float]]) -> Iterator[Notice]:
     """That intervals and tests disagree; *tested*: what each is of, the interval of a difference, and its p-value."""
     odd = [

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from seldio.reports.tables import Cell, Column, Notice, Table, UnreliableInterval, in_order
+from seldio.reports.tables import Cell, Column, Notice, Phrase, Table, UnreliableInterval, in_order, measured
 from seldio.rules.file_sets import finer_grid
 from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Over, Resampling, doubt, interval_cells, units_of
 from seldio.scores.seld import metrics
@@ -109,11 +111,44 @@ def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
         ]
         found.append(Table("rooms", "by room", (Column("room", "room"), _CLIPS, *columns), tuple(rooms), True))
     if case.by_clip:
-        references = score.counts.references.sum(axis=1).astype(int).tolist()
-        each = zip(score.clips, references, score.present(score.counts).tolist(), strict=True)
-        rows = tuple((clip, count, *values) for clip, count, values in each)
-        found.append(Table("clips", "by clip", (Column("clip", "clip"), REFERENCES, *columns), rows))
+        found.append(Table("clips", "by clip", (Column("clip", "clip"), REFERENCES, *columns), _clip_rows(score)))
     return (*found, *_beside_tables(case))
+
+
+def _clip_rows(score: SeldScore) -> tuple[tuple[Cell, ...], ...]:
+    references = score.counts.references.sum(axis=1).astype(int).tolist()
+    each = zip(score.clips, references, score.present(score.counts).tolist(), strict=True)
+    return tuple((clip, count, *values) for clip, count, values in each)
+
+
+#: How many of the worst clips are shown.
+_WORST = 3
+
+
+def worst_clips(
+    case: SeldCase, measure: str | None, reference: str, predictions: str, formats: Mapping[str, str | None]
+) -> Table:
+    """The worst clips by a measure, with the command that shows each where both sides are files.
+
+    Args:
+        case: the score.
+        measure: by which they are the worst; by default that of the profile which decides.
+        reference: the path of the labels.
+        predictions: that of the predictions.
+        formats: options of ``seldio view`` that name the formats, where these were named.
+    """
+    every = (Column("clip", "clip"), REFERENCES, *case.profile.columns)
+    lead = measured(every, measure or case.profile.lead)
+    table = Table("worst", f"worst clips by {every[lead].title}", every, _clip_rows(case.score)).worst_first(lead)
+    columns: tuple[Column, ...] = (every[0], every[lead])
+    rows: tuple[tuple[Cell, ...], ...] = tuple((row[0], row[lead]) for row in table.rows[:_WORST])
+    if Path(reference).exists():
+        given = {"predictions": predictions if Path(predictions).is_dir() else None, **formats}
+        options = [part for name, value in given.items() if value for part in (f"--{name}", value)]
+        commands = (shlex.join(["seldio", "view", reference, "--clip", str(row[0]), *options]) for row in rows)
+        rows = tuple((*row, Phrase((("code", text),))) for row, text in zip(rows, commands, strict=True))
+        columns = (*columns, Column("command", "command that shows it"))
+    return dataclasses.replace(table, columns=columns, rows=rows)
 
 
 def _beside_tables(case: SeldCase) -> Iterator[Table]:

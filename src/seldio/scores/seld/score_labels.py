@@ -33,7 +33,7 @@ from seldio.scores.seld.join import ClipRows, Compared, LabelFiles, join, length
 from seldio.scores.seld.metrics import Average, Counts, Thresholds
 from seldio.scores.seld.mistakes import Mistakes
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.report import SeldCase, notices, tables
+from seldio.scores.seld.report import SeldCase, notices, tables, worst_clips
 from seldio.scores.seld.rows import NOTHING, WORD, EventFrames, Ints, SideFacts, digest, event_frames, facts_of
 from seldio.scores.seld.scoring import SeldScore, count_sides, horizons
 from seldio.scores.seld.tracking import TrackCounts
@@ -58,6 +58,7 @@ class SeldOptions:
     bootstrap: bool = False  # with 95 % confidence intervals by resampling clips
     official_points: bool = False  # with the point values that the official jackknife prints, where it prints any
     by_clip: bool = False  # with the scores of each clip
+    sort: str | None = None  # the measure by which clips are the worst; that of the profile which decides by default
     errors: bool = False  # with what the lost F is made of
     events: bool = False  # with the F-score of whole events
     tracks: bool = False  # with HOTA, IDF1 and identity switches
@@ -155,6 +156,9 @@ def score_labels(
     options = options or SeldOptions()
     case = scored_case(predictions, reference, options, format, reference_format)
     report = report_of(path_of(predictions), case)
+    formats = {"format": reference_format, "predictions-format": format}
+    worst = worst_clips(case, options.sort, path_of(reference), path_of(predictions), formats)
+    report = dataclasses.replace(report, tables=(*report.tables, worst))
     if not options.baselines:
         return report
     from seldio.scores.published import with_baselines
