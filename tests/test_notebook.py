@@ -91,7 +91,7 @@ RESULTS: dict[str, tuple[Callable[[], Any], str, str]] = {
     "score": (lambda: seldio.score("output", LABELS), "ScoreReport(output: ER 0.", "macro average"),
     "table": (lambda: seldio.score("output", LABELS).tables[0], "Table(overall: 1 row of system, ER", "output"),
     "compare": (lambda: seldio.compare(["output", LABELS], LABELS), "ScoreReport(comparison of 2 systems: ", "output"),
-    "rank": (lambda: seldio.rank(seldio.score("output", LABELS)), "ScoreReport(ranking: rank 1", "cumulative"),
+    "rank": (lambda: seldio.rank(seldio.score("output", LABELS)), "ScoreReport(ranking: output ranks first of 1 system: ", "cumulative"),
     "open": (lambda: seldio.open("starss23"), "Dataset('starss23', starss23, 4 clips)", CLIP),
     "items": (lambda: (convert("so-bench"), seldio.open("made-so-bench.jsonl").items)[1], "Items(5 que", "answer"),
     "windows": (lambda: seldio.windows("starss23", seconds=5, audio=None, target="accdoa"), "Windows(46 ", CLIP),

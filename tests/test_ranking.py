@@ -92,6 +92,10 @@ def test_published_list(shared: Path) -> None:
     found = report(read_scores(path))
     published = {track: [row["submission"] for row in rows if row["track"] == track] for track in "AB"}
     tables = {table.name[-1]: [str(row[0]) for row in table.rows] for table in found.tables}
+    assert found.verdict == (
+        f"{published['A'][0]} ranks first of {len(published['A'])} systems in track A; "
+        f"{published['B'][0]} ranks first of {len(published['B'])} systems in track B."
+    )
     open_pairs = {"A": ("Kim_KU_task3a_4", "Bai_JLESS_task3a_3"), "B": ("Liu_CQUPT_task3b_1", "AV_Baseline_FOA")}
     for track, names in published.items():
         first, second = open_pairs[track]

@@ -257,7 +257,7 @@ def _findings(section: Section, report: Report, options: Options) -> Iterator[st
             few = " open" if len(table.rows) <= _FEW else ""
             counts = _table(table, "", options)
             yield _panel(
-                f"<details{few}>\n<summary>By rule ({len(table.rows)})</summary>\n{counts}</details>\n", "whole"
+                f"<details{few}>\n<summary>{plural(len(table.rows), 'rule')}</summary>\n{counts}</details>\n", "whole"
             )
         elif table.name != "findings":
             yield _panel(_table(table, "", options), "whole")

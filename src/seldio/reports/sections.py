@@ -147,12 +147,12 @@ def _findings(report: Report, options: Options) -> Section:
         known = worst.get(finding.code, finding.severity)
         worst[finding.code] = min(known, finding.severity, key=lambda severity: severity.rank)
     rules = tuple(
-        (f"{count:,}", worst[code].value, Phrase((_linked(code, options.catalogue),)), name_of(code, options.catalogue))
+        (Phrase((_linked(code, options.catalogue),)), name_of(code, options.catalogue), worst[code].value, count)
         for code, count in report.by_rule().items()
     )
     shown, hidden = by_cause(report.findings, options.max_per_rule)
     places = tuple(_place_row(group, report, options.catalogue) for group in shown)
-    heads = ("Findings", "Severity", "Rule", "Name"), ("Place", "Rule", "Message")
+    heads = ("Rule", "Name", "Severity", "Findings"), ("Place", "Rule", "Message")
     tables = [Table(name, name, tuple(Column(title, title) for title in head), rows)
               for name, head, rows in zip(("rules", "findings"), heads, (rules, places), strict=True)]  # fmt: skip
     tables += listening(report, options)

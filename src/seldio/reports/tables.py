@@ -298,7 +298,7 @@ class ScoreReport(Displayed):
         table = self.tables[0]
         first = zip(table.columns[1:], (table.rows or ((),))[0][1:], strict=False)
         numbers = ", ".join(f"{one.title} {one.shown(cell)} {one.unit}".strip() for one, cell in first if cell != "")
-        return ": ".join(filter(None, (self.system, self.verdict or numbers or self.title, self.over)))
+        return ": ".join(filter(None, (self.system, self.verdict.rstrip(".") or numbers or self.title, self.over)))
 
     def _repr_html_(self) -> str:
         from seldio.reports.notebook import as_html

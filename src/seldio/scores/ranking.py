@@ -370,13 +370,16 @@ def report(scores: Scores, names: Sequence[str] = ()) -> ScoreReport:
         UsageError, DataError: they cannot be ranked by that.
     """
     columns = rank_columns(scores, names)
-    tables, notices = [], []
+    tables, notices, firsts = [], [], []
     for track in sorted({entry.track for entry in scores.entries}):
         entries = [entry for entry in scores.entries if entry.track == track]
         title = f"track {track}: {_title(len(entries), columns)}" if track else ""
         systems = {entry.system: entry.values for entry in entries}
         table = rank(systems, columns, name=f"ranking-{track}" if track else "ranking", title=title)
         tables.append(table)
+        best = [str(row[0]) for row in table.rows if row[1] == 1]
+        among = f"of {plural(len(entries), 'system')}{f' in track {track}' if track else ''}"
+        firsts.append(f"{listed(best)} {'ranks' if len(best) == 1 else 'rank'} first {among}")
         notices.extend(_published(entries, table, track))
     if any(isinstance(cell, float) and np.isnan(cell) for table in tables for row in table.rows for cell in row):
         notices.append(Notice("undefined", "undefined scores share the last rank", grave=True))
@@ -385,7 +388,8 @@ def report(scores: Scores, names: Sequence[str] = ()) -> ScoreReport:
     over = f"{plural(len(scores.entries), 'system')}, {plural(len(columns), 'score')}"
     settings = {"ranked_by": ",".join(column.name for column in columns)}
     title = "cumulative rank over " + ", ".join(column.title for column in columns)
-    return ScoreReport("ranking", scores.profile or "ranking", title, over, tuple(tables), tuple(notices), settings)
+    return ScoreReport("ranking", scores.profile or "ranking", title, over, tuple(tables), tuple(notices), settings,
+                       verdict=f"{'; '.join(firsts)}.")  # fmt: skip
 
 
 def _published(entries: Iterable[SystemScore], table: Table, track: str) -> list[Notice]:
