@@ -180,12 +180,8 @@ def test_examples(tmp_path: Path, layout: str) -> None:
     assert not harms(tmp_path, [example(layout)], share=7)
 
 
-# frames and classes exchanged in a few rows of one small file may still be sorted as they are
-KNOWN = [pytest.param(one, marks=pytest.mark.xfail(strict=False)) if one == "starss22" else one for one in EXAMPLES]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("layout", KNOWN)
+@pytest.mark.parametrize("layout", EXAMPLES)
 def test_every_fault_of_examples(tmp_path: Path, layout: str) -> None:
     assert not harms(tmp_path, [example(layout)])
 
