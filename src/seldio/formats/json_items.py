@@ -49,7 +49,8 @@ class JsonItems(ItemFormat):
     """One format of records."""
 
     carries: tuple[str, ...] = dataclasses.field(init=False, default=())  # what its keys hold
-    keys: Mapping[str, str]  # of a record in their order, and the fields that they hold (``extra``: none of its own)
+    #: of a record in their order, and the fields that they hold (``extra``: none of its own); the fields if not given
+    keys: Mapping[str, str] = dataclasses.field(default_factory=dict)
     proofs: Mapping[str, str] = dataclasses.field(default_factory=dict)  # the same for the events that prove an answer
     #: for a key, those that may stand in its place; the first that is there is read
     instead: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
@@ -72,6 +73,8 @@ class JsonItems(ItemFormat):
 
     def __post_init__(self) -> None:
         """Let an open format of questions carry what it has no key of its own for, under the names of the fields."""
+        if not self.keys:
+            object.__setattr__(self, "keys", {field: field for field in self.model.model_fields})
         besides = () if self.closed or self.holds != "items" else tuple(_BESIDES)
         named = {*self.keys, *self.keys.values()}
         held = {*self.keys.values()} | (set() if self.closed else {"extra"})

@@ -1,260 +1,31 @@
-"""The JSON formats of questions and predictions: SO-Bench, SO-Dataset, MMAU, MMAR, ADQA, and seldio's own."""
+"""The JSON formats of questions and predictions, as ``questions.toml`` describes them: SO-Bench, MMAU, MMAR, ADQA."""
 
 from __future__ import annotations
 
-from seldio.formats.items import LETTERS_READ, ItemFormat
+import tomllib
+from importlib.resources import files
+from typing import Any
+
+from seldio.formats.items import LETTERS_READ
 from seldio.formats.json_items import JsonItems
 from seldio.formats.json_layout import Layout
-from seldio.schema.qa import Item, Prediction
 
-_OUTPUTS = ("prediction", "prediction_cleaned", "prediction_raw")
-_CARD = "https://huggingface.co/datasets/Spatial-Omni/SO-Bench"
 
-SO_BENCH = JsonItems(
-    name="so-bench",
-    title="SO-Bench questions: JSON Lines with canonical answers and typed answer meta",
-    holds="items",
-    needs=("id", "audio", "task", "question", "answer"),
-    answers="structured",
-    aliases=("sobench-qa",),
-    source=_CARD,
-    note="The file name alone does not make it SO-Bench: SO-Dataset's test split is also called qa/test.jsonl.",
-    language="en",
-    keys={
-        "qa_id": "id",
-        "split": "split",
-        "audio_id": "extra",
-        "audio_path": "audio",
-        "task_name": "task",
-        "question_class": "extra",
-        "answer_format": "extra",
-        "question": "question",
-        "answer": "answer",
-        "canonical_answer": "canonical_answer",
-        "answer_meta": "answer_meta",
-    },
-    required=("qa_id", "audio_path", "task_name", "question", "answer"),
-    marks=("audio_path", "question|task_name", "qa_id|question_class|answer_format"),  # without its id it is SO-Bench's
-    never=(*_OUTPUTS, "source_refs", "task_type"),
-    sure=("question_class", "answer_format", "answer_meta"),
-    empty={"answer_meta": {}},
-)
-SO_PREDICTIONS = JsonItems(
-    name="so-bench-predictions",
-    title="SO-Bench predictions: JSON Lines, joined by qa_id",
-    holds="predictions",
-    needs=("prediction",),
-    source=_CARD,
-    note="prediction_cleaned and prediction_raw are kept along with prediction; the scorer prefers prediction_cleaned.",
-    keys={"qa_id": "id", "audio_path": "audio", "task_name": "task", "prediction": "prediction"},
-    instead={"prediction": ("prediction_cleaned", "prediction_raw")},
-    required=("prediction",),
-    useful={"qa_id": "the official scorer then joins by other matching fields, or by line, and may join wrongly"},
-    marks=("qa_id|audio_path", "|".join(_OUTPUTS)),
-    never=("source_refs", "choices"),
-)
-SO_DATASET = JsonItems(
-    name="so-dataset-qa",
-    title="SO-Dataset questions: JSON Lines with the sources that prove the answer",
-    holds="items",
-    needs=("id", "audio", "question", "answer"),
-    answers="structured",
-    source="https://huggingface.co/datasets/Spatial-Omni/SO-Dataset",
-    note="A prompt without a question is read as the question.",
-    language="en",
-    keys={
-        "qa_id": "id",
-        "split": "split",
-        "audio_id": "extra",
-        "audio_path": "audio",
-        "dataset": "dataset",
-        "task_type": "extra",
-        "task_name": "task",
-        "question": "question",
-        "answer": "answer",
-        "canonical_answer": "canonical_answer",
-        "source_refs": "events",
-    },
-    proofs={
-        "class_id": "class_id",
-        "class_name": "class_name",
-        "azimuth_deg": "azimuth",
-        "elevation_deg": "elevation",
-        "distance_m": "distance",
-        "start_time": "onset",
-        "end_time": "offset",
-    },
-    instead={"question": ("prompt",)},
-    required=("qa_id", "audio_path", "question", "answer"),
-    marks=("audio_path", "question|prompt"),
-    never=(*_OUTPUTS, "id", "question_class", "answer_format", "answer_meta", "choices"),
-    own=("source_refs",),
-    sure=("source_refs", "task_type", "dataset"),
-    empty={"events": []},
-)
-#: What scorers of option texts do.
-_STRING_MATCH = "evaluation.py looks for the words of the answer in the reply, so the text of the right option scores 0"
-_TOP_1 = "the reply is compared with the answer character by character, so the text of the right option scores 0"
-MMAU = JsonItems(
-    name="mmau",
-    title="MMAU: a JSON list of multiple-choice questions",
-    holds="items",
-    needs=("id", "audio", "question", "options", "answer"),
-    answers="text",
-    repairable=True,
-    graded=_STRING_MATCH,
-    suffix=".json",
-    source="https://github.com/Sakshi113/MMAU",
-    note="The answer is the text of a choice, not its letter; a hidden answer is empty.",
-    language="en",
-    keys={
-        "id": "id",
-        "audio_id": "audio",
-        "question": "question",
-        "choices": "options",
-        "answer": "answer",
-        "dataset": "dataset",
-        "task": "task",
-        "split": "split",
-    },
-    required=("id", "audio_id", "question", "choices", "answer"),
-    marks=("id", "audio_id", "question|choices"),
-    never=("audio_path", "qa_id"),
-    layout=Layout("[", "\n  ", ",", "\n]\n", "  ", (",", ": "), ascii=True),
-)
-MMAR = JsonItems(
-    name="mmar",
-    title="MMAR: JSON Lines of multiple-choice questions with reasons and rubrics",
-    holds="items",
-    needs=("id", "audio", "question", "options", "answer"),
-    answers="text",
-    repairable=True,
-    graded=_STRING_MATCH,
-    source="https://github.com/ddlBoJack/MMAR",
-    note="Ids are not always the stem of the audio path; the path is what counts.",
-    keys={
-        "id": "id",
-        "audio_path": "audio",
-        "question": "question",
-        "choices": "options",
-        "answer": "answer",
-        "language": "language",
-    },
-    required=("id", "audio_path", "question", "choices", "answer"),
-    marks=("id", "audio_path", "question"),
-    never=("audio_id", "qa_id", "gemini_cot"),
-    sure=("choices", "modality", "rubric"),
-)
-_ADQA = "https://dcase.community/challenge2026/task-audio-dependent-question-answering"
-ADQA = JsonItems(
-    name="adqa",
-    title="DCASE 2026 Task 5 (ADQA), development and evaluation set: JSON Lines of multiple-choice questions",
-    holds="items",
-    needs=("id", "audio", "question", "options"),
-    answers="text",
-    repairable=True,
-    graded=_TOP_1,
-    source=_ADQA,
-    note="The answer is the text of a choice. R1-AQA's files of AVQA have the same keys with the index of the choice "
-    "as answer, which is reported.",
-    language="en",
-    keys={
-        "id": "id",
-        "audio_path": "audio",
-        "question_text": "question",
-        "multi_choice": "options",
-        "answer": "answer",
-    },
-    required=("id", "audio_path", "question_text", "multi_choice"),
-    marks=("audio_path", "question_text", "multi_choice"),
-)
-ADQA_TRAIN = JsonItems(
-    name="adqa-train",
-    title="DCASE 2026 Task 5 (ADQA), training set: the same under other keys, with a chain of thought",
-    holds="items",
-    needs=("id", "audio", "question", "options", "answer"),
-    answers="text",
-    repairable=True,
-    graded=_TOP_1,
-    source=_ADQA,
-    note="gemini_cot is text that a model wrote, and no part of the answer.",
-    language="en",
-    keys={
-        "id": "id",
-        "audio_path": "audio",
-        "question": "question",
-        "choices": "options",
-        "answer": "answer",
-        "gemini_cot": "extra",
-    },
-    required=("id", "audio_path", "question", "choices", "answer"),
-    marks=("question", "choices", "gemini_cot"),
-    never=("qa_id", "audio_id"),
-)
-SPATIAL_SOUND_QA = JsonItems(
-    name="spatialsoundqa",
-    title="SpatialSoundQA (BAT): questions about sounds of AudioSet in simulated rooms",
-    holds="items",
-    needs=("id", "audio", "question"),
-    answers="free",
-    source="https://huggingface.co/datasets/zhisheng01/SpatialAudio",
-    note="The recordings are made from a sound and an impulse response, reverb_id; two of each for mixtures. Without "
-    "the table of responses nothing tells where a source is.",
-    language="en",
-    keys={
-        "question_id": "id",
-        "question_type": "task",
-        "audio_id": "audio",
-        "question": "question",
-        "answer": "answer",
-    },
-    required=("question_id", "audio_id", "question"),
-    marks=("question_id", "audio_id", "question"),
-    never=("qa_id", "id", "choices"),
-    sure=("question_type", "reverb_id"),
-    recording=("reverb_id", "audio_id2", "reverb_id2"),
-    empty={"task": ""},
-    numbered=True,
-    layout=Layout("[", "\n  ", ",", "\n]\n", "  ", (",", ": "), ascii=True),
-    suffix=".json",
-)
-ITEMS = JsonItems(
-    name="items",
-    title="seldio's own items: JSON Lines of the item schema",
-    holds="items",
-    needs=("id", "question"),
-    answers="text",
-    letters=True,
-    repairable=True,
-    graded=LETTERS_READ,
-    keys={field: field for field in Item.model_fields},
-    required=("id", "question"),
-    marks=("id",),
-    never=("audio_path", "audio_id", "qa_id", "choices", "prediction"),
-    sure=("audio", "options", "canonical_answer", "answer_meta", "events"),
-    closed=True,
-)
-PREDICTIONS = JsonItems(
-    name="predictions",
-    title="seldio's own predictions: JSON Lines of the prediction schema",
-    holds="predictions",
-    needs=("prediction",),
-    keys={field: field for field in Prediction.model_fields},
-    required=("prediction",),
-    marks=("id|audio", "prediction"),
-    never=("audio_path", "audio_id", "qa_id", "task_name", "question"),
-    closed=True,
-)
+def _told(value: Any) -> Any:
+    """Lists as tuples, also those that a key has."""
+    if isinstance(value, dict):
+        return {key: _told(one) for key, one in value.items()}
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _format(name: str, row: dict[str, Any]) -> JsonItems:
+    made = {key: _told(value) for key, value in row.items() if key not in ("empty", "layout")}
+    made |= {"layout": Layout(**_told(row["layout"]))} if "layout" in row else {}
+    made |= {"graded": LETTERS_READ} if row.get("letters") else {}
+    return JsonItems(name=name, empty=row.get("empty", {}), **made)
+
+
+_ROWS = tomllib.loads(files(__package__ or "").joinpath("questions.toml").read_text("utf-8"))
 #: All of them, in the order in which they are tried.
-FORMATS: tuple[ItemFormat, ...] = (
-    SO_BENCH,
-    SO_PREDICTIONS,
-    SO_DATASET,
-    MMAU,
-    MMAR,
-    ADQA,
-    ADQA_TRAIN,
-    SPATIAL_SOUND_QA,
-    ITEMS,
-    PREDICTIONS,
-)
+FORMATS = tuple(_format(name, row) for name, row in _ROWS.items())
+SO_BENCH, SO_PREDICTIONS, SO_DATASET, MMAU, MMAR, ADQA, ADQA_TRAIN, SPATIAL_SOUND_QA, ITEMS, PREDICTIONS = FORMATS
