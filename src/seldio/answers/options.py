@@ -23,7 +23,6 @@ from seldio.answers.quantities import only
 
 #: Options that are words of grammar, and what they mean at the beginning of an answer.
 _YES_NO = {"yes": True, "no": False, "да": True, "нет": False}
-_BOTH = regex(r"\A(?=.*\byes\b).*\bno\b(?! doubt)")
 #: Behind the answer: why.
 _REASON = regex(r"\b(?:because|since|as (?:the|it|there|i)|потому|поскольку|так как)\b|;|\s\((?=\w{2})", re.IGNORECASE)
 #: Words of somebody who is not sure, or offers several.
@@ -253,8 +252,7 @@ def _named(text: str, options: Sequence[str]) -> str | None:
 
 
 def _yes_or_no(text: str, options: Sequence[str]) -> str | None:
-    plain = plainly(text)
-    answer = None if _BOTH.search(plain) else bearings.yes_no(plain)
+    answer = bearings.yes_no(plainly(text))
     return next((option for option in options if answer is _YES_NO[folded(option)]), None)
 
 
