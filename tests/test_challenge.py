@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 import seldio
-from seldio.challenge import Packaged, PackageLayout
+from seldio.challenge import Packaged, layout_of
 from seldio.errors import LossError, SeldioError, UsageError
 from seldio.findings import Severity
 from seldio.rules.package_meta import FIELDS, FILL_IN, RESULTS
@@ -268,7 +268,7 @@ def test_each_year_has_a_format_and_a_profile(year: int) -> None:
     from seldio.formats import get
     from seldio.scores.seld.profiles import get as profile
 
-    layout = PackageLayout.of(year)
+    layout = layout_of(year)
 
     assert get(layout.format).role == "submission"
     assert year in profile(layout.profile).years

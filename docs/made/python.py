@@ -69,7 +69,7 @@ def _first(value: Any) -> str:
 def results() -> list[type]:
     """The classes of the package that public functions return or take, public names aside; sorted by name."""
     public = [getattr(seldio, name) for name in seldio.__all__]
-    for module in ("viewer.page", "reports.tables"):  # loaded when they are asked for
+    for module in ("viewer.page", "reports.tables", "challenge"):  # loaded when they are asked for
         import_module(f"seldio.{module}")
     named = {
         word for value in public if inspect.isfunction(value)

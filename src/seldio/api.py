@@ -1051,10 +1051,10 @@ def package(
         UsageError: nothing is known of the year, a label is malformed, or the zip would overwrite what is read.
         SeldioError: a file cannot be read or written.
     """
-    from seldio.challenge import PackageLayout, Writing, package_systems
+    from seldio.challenge import layout_of, package_systems
     from seldio.formats import LabelFormat, get
 
-    layout = PackageLayout.of(year)
+    layout = layout_of(year)
     places, labels = _paths(outputs), [label] if isinstance(label, str) else list(label)
     metas, developed = _paths(meta), _paths(development)
     for option, given in (("label", labels), ("meta", metas), ("development", developed)):
@@ -1066,9 +1066,9 @@ def package(
     return package_systems(
         places, os.fspath(out), layout, labels, reference=None if reference is None else os.fspath(reference),
         metas=metas, scores=scores, technical_report=None if technical_report is None else os.fspath(technical_report),
-        writing=Writing(format=None if format is None else get(format, LabelFormat), allow_loss=_names(allow_loss),
-                        fill=fill, force=force),
         also=_paths([one for one in (reference, *developed, development_reference) if one is not None]),
+        format=None if format is None else get(format, LabelFormat), allow_loss=_names(allow_loss), fill=fill,
+        force=force,
     )  # fmt: skip
 
 

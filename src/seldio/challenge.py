@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import math
 import os
 import posixpath
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
@@ -36,7 +35,8 @@ from seldio.formats import LabelFormat, get
 from seldio.reports.tables import Cell, Column, ScoreReport
 from seldio.rules.collection import Reference
 from seldio.rules.package import Label, Meta, PackageFile
-from seldio.rules.package_meta import FILL_IN, RESULTS, results
+from seldio.rules.package_meta import FILL_IN, OVERALL, RESULTS
+from seldio.schema.dataset_file import PackageKeys, check
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.text import Displayed, listed, plural, printable
 
@@ -73,39 +73,23 @@ results:
 """
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class PackageLayout:
-    """What the challenge of a year takes; the fields are the keys of its record."""
+def layout_of(year: int) -> PackageKeys:
+    """What the challenge of a year takes.
 
-    year: int
-    format: str
-    profile: str
-    tracks: Sequence[str]
-    meta: str
-    output: str
-    report: str
-    results: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    clips: str = ""
-
-    @staticmethod
-    def of(year: int) -> PackageLayout:
-        """The layout of a year.
-
-        Raises:
-            UsageError: no record says it.
-        """
-        known = {record["package"]["year"]: record for record in plugins.datasets() if "package" in record}
-        if year not in known:
-            choices = ", ".join(map(str, sorted(known)))
-            raise UsageError(f"--year {year}: what a package of this year holds is not known; choose from {choices}")
-        if "place" in known[year]:
-            from seldio.schema.dataset_file import check
-
-            check(known[year])
-        return PackageLayout(**known[year]["package"])
+    Raises:
+        UsageError: no record says it.
+    """
+    known = {record["package"]["year"]: record for record in plugins.datasets() if "package" in record}
+    if year not in known:
+        choices = ", ".join(map(str, sorted(known)))
+        raise UsageError(f"--year {year}: what a package of this year holds is not known; choose from {choices}")
+    if "place" in known[year]:
+        check(known[year])
+    return PackageKeys.model_validate(known[year]["package"])
 
 
-class ResultDifference(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class ResultDifference:
     """A result in a meta file that is not what its score says."""
 
     field: str
@@ -203,22 +187,7 @@ class Packaged(Displayed):
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain values, for JSON."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        systems = [
-            dataclasses.asdict(one) | {"differences": [each._asdict() for each in one.differences]}
-            for one in self.systems
-        ]
-        return fields | {"systems": systems, "report": self.report.as_dict()}
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Writing:
-    """How outputs are read and converted, see :func:`seldio.convert`."""
-
-    format: LabelFormat | None
-    allow_loss: Collection[str]
-    fill: Mapping[str, Any]
-    force: bool
+        return dataclasses.asdict(dataclasses.replace(self, report=Report())) | {"report": self.report.as_dict()}
 
 
 @dataclasses.dataclass
@@ -241,15 +210,16 @@ class _Outputs:
 
 
 def package_systems(
-    outputs: Sequence[str], out: str, layout: PackageLayout, labels: Sequence[str], *,
+    outputs: Sequence[str], out: str, layout: PackageKeys, labels: Sequence[str], *,
     reference: str | None, metas: Sequence[str], scores: Sequence[ScoreReport], technical_report: str | None,
-    writing: Writing, also: Sequence[str] = (),
+    also: Sequence[str], **reading: Any,
 ) -> Packaged:  # fmt: skip
     """Pack *outputs* as the systems *labels*; the arguments and exceptions are those of :func:`seldio.package`.
 
     Args:
         scores: of each system on the development set; none where they are not known.
         also: what else is read, which the zip does not take the place of.
+        reading: how outputs are read and converted: format, allow_loss, fill and force.
     """
     _see_labels(labels, layout)
     _see_free(out, outputs, (*metas, *also, *([technical_report] if technical_report else [])))
@@ -260,7 +230,7 @@ def package_systems(
     members: dict[str, tuple[bytes, str | None]] = {}
     systems, begun = [], {}
     for number, (place, label) in enumerate(zip(outputs, labels, strict=True)):
-        read = _outputs(place, target, writing)
+        read = _outputs(place, target, **reading)
         empty, notes = _empty(read, expected)
         read.files |= {clip: (target.write(silent, ClipFile(clip, clip)), None) for clip in empty}
         members |= {layout.output.format(label=label, clip=clip): one for clip, one in read.files.items()}
@@ -284,10 +254,10 @@ def package_systems(
         members[name] = _content(technical_report), technical_report
     whole = zipped({name: data for name, (data, _) in members.items()})
     origins = {f"{out}!/{name}": origin for name, (_, origin) in members.items() if origin is not None}
-    report = _checked(whole, out, expected, target.name if writing.format else None, origins)
+    report = _checked(whole, out, expected, target.name if reading["format"] else None, origins)
     for path, data in begun.items():
         write_bytes(path, data)
-    if written := writing.force or not report.reaches(Severity.ERROR):
+    if written := reading["force"] or not report.reaches(Severity.ERROR):
         write_bytes(out, whole)
     return Packaged(
         path=out, year=layout.year, written=(*begun, *([out] if written else [])), systems=tuple(systems),
@@ -295,7 +265,7 @@ def package_systems(
     )  # fmt: skip
 
 
-def _see_labels(labels: Sequence[str], layout: PackageLayout) -> None:
+def _see_labels(labels: Sequence[str], layout: PackageKeys) -> None:
     """See that labels can be names of folders, and are of the year.
 
     Raises:
@@ -332,11 +302,11 @@ def _content(path: str) -> bytes:
         return source.entries[0].read()
 
 
-def _outputs(place: str, target: LabelFormat, writing: Writing) -> _Outputs:
+def _outputs(place: str, target: LabelFormat, *, format: LabelFormat | None, **options: Any) -> _Outputs:
     """The outputs of a system in the format of the challenge."""
     findings: list[Finding] = []
     with open_source(place, strict(findings)) as source:
-        parts = label_parts(source, writing.format, strict(findings))
+        parts = label_parts(source, format, strict(findings))
         files = [file for part in parts for file in part.files]
         taken = {entry.path for file in files for entry in (file.entry, *(beside for beside, _ in file.beside))}
         left = [entry.name for entry in source if entry.path not in taken]
@@ -347,10 +317,7 @@ def _outputs(place: str, target: LabelFormat, writing: Writing) -> _Outputs:
             read.notes = (f"{plural(len(left), 'other file')} left out: {listed(left, 3)}",) if left else ()
             return read
         with tempfile.TemporaryDirectory(prefix="seldio-package-") as folder:
-            done = convert_source(
-                source, f"{folder}{os.sep}", target, format=writing.format, allow_loss=writing.allow_loss,
-                fill=writing.fill, force=writing.force,
-            )  # fmt: skip
+            done = convert_source(source, f"{folder}{os.sep}", target, format=format, **options)
             formats = tuple(dict.fromkeys(done.formats))
             read = _Outputs(formats=formats, converted=True, losses=done.losses, notes=done.notes, left=left)
             for path in done.written:
@@ -373,7 +340,7 @@ def _empty(read: _Outputs, expected: Reference | None) -> tuple[tuple[str, ...],
     return tuple(sorted(missing)), ()
 
 
-def _unknown_clips(layout: PackageLayout) -> str:
+def _unknown_clips(layout: PackageKeys) -> str:
     known = f", such as --reference {layout.clips}" if layout.clips else ""
     return f"whether clips are missing is not known without --reference, the clips of the evaluation set{known}"
 
@@ -381,23 +348,25 @@ def _unknown_clips(layout: PackageLayout) -> str:
 # --- meta files -------------------------------------------------------------------------------------------------------
 
 
-def _scored(report: ScoreReport, layout: PackageLayout) -> dict[str, tuple[Column, Cell]]:
+def _scored(report: ScoreReport, layout: PackageKeys) -> dict[str, tuple[Column, Cell]]:
     """The scores of a system by their names in a meta file, or where these are not known, by their own."""
     columns = {column.name: column for column in report.tables[0].columns if column.name in report.overall}
     names = layout.results or {column.named: name for name, column in columns.items() if column.better}
     return {name: (columns[score], report.overall[score]) for name, score in names.items()}
 
 
-def _shown(report: ScoreReport, layout: PackageLayout) -> dict[str, str]:
+def _shown(report: ScoreReport, layout: PackageKeys) -> dict[str, str]:
     return {name: column.shown(cell) for name, (column, cell) in _scored(report, layout).items()}
 
 
-def _template(label: str, layout: PackageLayout, shown: Mapping[str, str], score: ScoreReport | None) -> bytes:
+def _template(label: str, layout: PackageKeys, shown: Mapping[str, str], score: ScoreReport | None) -> bytes:
     """A meta file with what is known, and a mark wherever somebody has to write something."""
     parts = Label.parse(label)
     assert parts is not None, "labels are checked before anything is read"
     origin = "on the development set; F_20 and LR_CD in percent, LE_CD in degrees"
-    if layout.results and score is not None:
+    if not layout.results:
+        origin = f"as of 2022; see which results the challenge of {layout.year} asks for"
+    elif score is not None:
         origin = f"by seldio score --profile {layout.profile}, over {score.over}"
     text = _TEMPLATE.format(label=label, institute=parts.institute, origin=origin)
     for name in layout.results or RESULTS:
@@ -410,31 +379,21 @@ def _entry(path: str, data: bytes) -> Entry:
     return Entry(path, Path(path).name, len(data), len(data), None, partial(io.BytesIO, data))
 
 
-def _differences(path: str, data: bytes, report: ScoreReport, layout: PackageLayout) -> tuple[ResultDifference, ...]:
+def _differences(path: str, data: bytes, report: ScoreReport, layout: PackageKeys) -> tuple[ResultDifference, ...]:
     """The results in a meta file that are not what is scored, at the digits that it has."""
-    if not layout.results:
-        return ()
-    meta = Meta(PackageFile(path, _entry(path, data)))
-    scored = _scored(report, layout)
-    found = []
-    for pointer, value, _ in results(meta):
-        column, cell = scored.get(str(pointer[-1]), (None, None))
-        if column is None or not isinstance(cell, int | float):
+    meta, found = Meta(PackageFile(path, _entry(path, data))), []
+    for name, (column, cell) in _scored(report, layout).items() if layout.results else ():
+        try:
+            place = meta.place((*OVERALL.split("."), name))
+            stated = Decimal(place["value"])
+        except (KeyError, InvalidOperation):  # it is not there, or no number
             continue
-        place = meta.place(pointer)
-        own = cell * 100 if column.unit == "%" else cell
-        if math.isnan(own) or abs(value - own) > _half_a_digit(place["value"]):
-            found.append(ResultDifference(str(pointer[-1]), place["line"], place["value"], column.shown(cell)))
+        if stated.is_finite() and isinstance(cell, int | float):
+            own = cell * 100 if column.unit == "%" else cell
+            half_a_digit = 0.5 * 10.0 ** int(stated.as_tuple().exponent) + 1e-9
+            if not abs(float(stated) - own) <= half_a_digit:  # of what is not a number too
+                found.append(ResultDifference(name, place["line"], place["value"], column.shown(cell)))
     return tuple(found)
-
-
-def _half_a_digit(number: str) -> float:
-    """Half of the last digit of a number: 0.05 for ``19.0``."""
-    try:
-        exponent = Decimal(number).as_tuple().exponent
-    except InvalidOperation:
-        exponent = 0
-    return 0.5 * 10.0 ** (exponent if isinstance(exponent, int) else 0) + 1e-9
 
 
 # --- the zip ----------------------------------------------------------------------------------------------------------

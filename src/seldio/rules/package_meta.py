@@ -66,7 +66,8 @@ class Field(NamedTuple):
         return tuple(self.name.split("."))
 
 
-_RESULTS = "results.development_dataset.overall"
+#: Where results are.
+OVERALL = "results.development_dataset.overall"
 FIELDS = (
     Field("submission", kind=_BLOCK),
     Field("submission.label", "required", _STRING),
@@ -88,11 +89,11 @@ FIELDS = (
     Field("system.complexity.total_parameters", "expected", _COUNT),
     Field("results", kind=_BLOCK),
     Field("results.development_dataset", kind=_BLOCK),
-    Field(_RESULTS, kind=_BLOCK),
-    Field(f"{_RESULTS}.ER_20", "expected", _NUMBER, (0.0, _INF)),
-    Field(f"{_RESULTS}.F_20", "expected", _NUMBER, (0.0, 100.0)),
-    Field(f"{_RESULTS}.LE_CD", "expected", _NUMBER, (0.0, 180.0)),
-    Field(f"{_RESULTS}.LR_CD", "expected", _NUMBER, (0.0, 100.0)),
+    Field(OVERALL, kind=_BLOCK),
+    Field(f"{OVERALL}.ER_20", "expected", _NUMBER, (0.0, _INF)),
+    Field(f"{OVERALL}.F_20", "expected", _NUMBER, (0.0, 100.0)),
+    Field(f"{OVERALL}.LE_CD", "expected", _NUMBER, (0.0, 180.0)),
+    Field(f"{OVERALL}.LR_CD", "expected", _NUMBER, (0.0, 100.0)),
 )  # fmt: skip
 #: The results of Task 3 of 2022.
 RESULTS = tuple(field.path[-1] for field in FIELDS if field.range is not None)
@@ -160,7 +161,7 @@ def corresponding_author(meta: Meta, found: Found) -> Iterator[Finding]:
 @rule("SUB222", WARNING)
 def result_unit(meta: Meta, found: Found) -> Iterator[Finding]:
     """Result that seems to be in the wrong unit."""
-    for pointer, value, _ in results(meta):
+    for pointer, value, _ in _results(meta):
         name, shown = pointer[-1], clipped(meta.place(pointer)["value"], 20)
         if name in ("F_20", "LR_CD") and 0 < value <= 1:
             message = f"{name} is {shown}, but should be a percentage"
@@ -173,7 +174,7 @@ def result_unit(meta: Meta, found: Found) -> Iterator[Finding]:
 @rule("SUB223", ERROR)
 def result_range(meta: Meta, found: Found) -> Iterator[Finding]:
     """Impossible result."""
-    for pointer, value, (low, high) in results(meta):
+    for pointer, value, (low, high) in _results(meta):
         if not low <= value <= high or value == _INF:
             limits = "0 or more" if high == _INF else f"between {low:g} and {high:g}"
             message = f"{pointer[-1]} is {clipped(meta.place(pointer)['value'], 20)}, but must be {limits}"
@@ -241,7 +242,7 @@ def _missing(pointer: Pointer, found: Found, hint: str) -> Finding:
         return found(tuple(above), f"{block} has no {name}", hint, key=True)
 
 
-def results(meta: Meta) -> Iterator[tuple[Pointer, Any, tuple[float, float]]]:
+def _results(meta: Meta) -> Iterator[tuple[Pointer, Any, tuple[float, float]]]:
     """The results that are numbers, with their ranges."""
     for field in FIELDS:
         for pointer, value in _values(meta.fields, field.path) if field.range is not None else ():
