@@ -356,7 +356,7 @@ def test_reasons_read_well() -> None:
     assert sorted(map(str, found.candidates), key=lambda text: "submission" in text) == [
         "starss22 (column 3 holds only 5: source numbers; a metadata folder)",
         "dcase2020 (column 3 holds only 5: source numbers; a metadata folder)",
-        "dcase2024-submission (column 3 holds only 5: unlikely as azimuths; column 4 has values below 0 and within ±90: elevations; column 5 reaches 46: centimetres)",
+        "dcase2024-submission (column 3 holds only 5: unlikely as azimuths; column 4 has values below 0 and within ±90: elevations; column 5 goes up to 46, so centimetres)",
     ]
     assert [str(candidate) for candidate in detected("6,1,20,10\n").candidates if "2023" in candidate.format.name] == [
         "dcase2023-submission (its number of columns)"
@@ -383,10 +383,10 @@ def evidence(name: str, text: str) -> tuple[str, ...]:
         ("starss22", "0,1,0\n", "3 columns, not 5"),
         ("starss22", "0,dog,0,5,5\n", "column 2 holds words"),
         ("seld-studio", "0,1,0,5,5\n", "column 2 holds numbers"),
-        ("starss23", "0,1,0,5,5,12\n", "column 6 reaches 12 at most: low for centimetres"),
+        ("starss23", "0,1,0,5,5,12\n", "column 6 goes up to 12 only: low for centimetres"),
         ("starss23", "0,1,0,5,5,0\n1,1,0,5,5,1\n", "column 6 holds 0 to 1: unlikely as centimetres"),
         ("starss23", "0,1,0,5,5,-7\n", "column 6 goes down to -7: not distances"),
-        ("spatialscaper", "0,1,0,5,5,215\n", "column 6 reaches 215: not metres"),
+        ("spatialscaper", "0,1,0,5,5,215\n", "column 6 goes up to 215: not metres"),
         ("spatialscaper", "0,1,0,5,5,2\n", "column 6 has no decimals"),
         ("dcase2020-output", "0,1,0,0.3,0.4,12.0\n", "column 6 holds only 12: not unit vectors"),
         ("dcase2020-output", "0,1,0,0.3,0.4,0.0\n", "columns 4 to 6 are vectors with norms from 0.50 to 0.50"),
@@ -413,7 +413,7 @@ def test_reasons_are_short_sentences_without_stray_numbers(shared: Path) -> None
 def test_evidence_is_that_of_the_chosen_layout() -> None:
     found = detected(scene("{n},1,{s},{a},{e},{d}"))
     assert "; ".join(found.candidates[0].evidence) == found.evidence
-    assert "column 6 reaches 189: centimetres" in found.evidence
+    assert "column 6 goes up to 189, so centimetres" in found.evidence
 
 
 def test_what_means_the_same() -> None:

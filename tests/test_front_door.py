@@ -1,7 +1,8 @@
-"""What the README says runs as it stands there, on what ``make demo`` leaves."""
+"""What the README says runs as printed, on what `seldio demo` leaves."""
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
 import tomllib
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from pages import ROOT, in_process
 
-from seldio.synth.tree import write_demo, write_tree
+from seldio.synth.tree import write_tree
 
 README = (ROOT / "README.md").read_text("utf-8")
 #: Commands of the README that find something in data with planted mistakes; all others end with 0.
@@ -19,9 +20,14 @@ FINDING = ("seldio validate submission",)
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("demo")
-    write_demo(folder)
-    return folder
+    """What the printed `seldio demo` makes, in the folder that the README goes on in; media and the tour aside."""
+    block = README.split("```")[1]
+    assert re.search(r"^seldio demo +# .* seldio-demo/$", block, re.MULTILINE)
+    assert "Then, in `seldio-demo/`:" in README
+    with contextlib.chdir(tmp_path_factory.mktemp("empty")):
+        printed, code = in_process(["demo", "--no-media", "--no-run"])
+        assert code == 0, printed
+        return Path("seldio-demo").absolute()
 
 
 def blocks(kind: str) -> list[str]:

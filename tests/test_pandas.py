@@ -101,7 +101,7 @@ def test_frames_are_checked(frame: pd.DataFrame) -> None:
     assert (finding.path, finding.line, finding.code) == ("the table", 2, "LAB103")
     with pytest.raises(InvalidData, match=r"the table:2:1: LAB103 azimuth 400\.0"):
         seldio.read(frame)
-    with pytest.raises(UsageError, match="fix=True repairs files, and this is in memory"):
+    with pytest.raises(UsageError, match="fix=True repairs files, but this is in memory"):
         seldio.validate(frame, fix=True)
 
 
@@ -250,7 +250,7 @@ def test_an_archive_in_memory_is_looked_into() -> None:
 
 
 def test_what_is_in_memory_is_not_repaired() -> None:
-    with pytest.raises(UsageError, match="fix=True repairs files, and this is in memory: write it first"):
+    with pytest.raises(UsageError, match="fix=True repairs files, but this is in memory: write it to a file first"):
         seldio.validate(ROWS, fix=True)
     with pytest.raises(UsageError, match="the table must be a path, bytes, a stream, a list of dicts, a DataFrame or"):
         seldio.validate(5)

@@ -318,7 +318,7 @@ def _value_marks(dialect: Dialect, field: str, sample: SampleColumn, where: str)
     values = sample.values
     low, high, size = float(values.min()), float(values.max()), float(np.abs(values).max())
     holds = f"{where} holds {f'only {_number(low)}' if low == high else f'{_number(low)} to {_number(high)}'}"
-    up = f"{where} reaches {_number(high)}"
+    up = f"{where} goes up to {_number(high)}"
     share = min(1.0, len(values) / ENOUGH)  # what all values have in common tells little where they are few
     match field:
         case "frame" if dialect.clip_frames and high >= dialect.clip_frames:
@@ -360,7 +360,7 @@ def _value_marks(dialect: Dialect, field: str, sample: SampleColumn, where: str)
             # what a system puts out may be 0 here and there
             yield -1 - 3 * (1 if dialect.role == "label" else share), f"{holds}: unlikely as centimetres"
         case "distance" if dialect.metre == 100:
-            yield (1, f"{up}: centimetres") if high > 40 else (-1, f"{up} at most: low for centimetres")
+            yield (1, f"{up}, so centimetres") if high > 40 else (-1, f"{up} only: low for centimetres")
         case "distance" if not values.any():
             yield -2 * share, f"{where} is always 0"
         case "x" | "y" | "z" if size > LONGEST:
