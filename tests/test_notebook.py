@@ -139,7 +139,15 @@ def test_a_notebook_shows_a_picture_and_keeps_its_figure() -> None:
     made = seldio.plot(LABELS, "timeline.svg", kind="timeline", clip=CLIP)
 
     assert "Plotted(timeline.svg)" == repr(made)
-    assert '<img src="data:image/png;base64,iVBOR' in made._repr_html_()
+    assert (made._repr_png_() or b"").startswith(b"\x89PNG")
+    assert made._repr_html_() is None
+    told = dataclasses.replace(made, notes=("<b>",))
+    assert told._repr_png_() is None
+    assert re.fullmatch(
+        r'<img src="data:image/png;base64,iVBOR[^"]*"><pre>timeline.svg\n&lt;b&gt;</pre>', told._repr_html_() or ""
+    )
+    film = dataclasses.replace(made, path="a b.mp4", figure=None)
+    assert '<video controls width="100%" src="a%20b.mp4"></video>' in (film._repr_html_() or "")
     assert made.figure is not None
     assert ["fold4"] == [text[:5] for text in [made.figure.axes[0].get_title(loc="left")]]
 

@@ -101,7 +101,7 @@ class Displayed:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({clipped(self.in_brief, 200)})"
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         import html
 
         lines = [*map(printable, str(self).splitlines())]

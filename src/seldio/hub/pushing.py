@@ -95,9 +95,7 @@ class PushPlan(Displayed):
         """How many files are new, changed or the same."""
         return sum(step.state == state for step in self.steps)
 
-    @property
-    def in_brief(self) -> str:
-        """Where to, and how many files of each state there are."""
+    def __str__(self) -> str:
         counts = (f"{self.count(state):,} {state}" for state in get_args(State) if self.count(state))
         return f"{self.head.repo}: {plural(len(self.steps), 'file')} ({', '.join(counts)})"
 
@@ -105,7 +103,7 @@ class PushPlan(Displayed):
         from seldio.reports.notebook import rows_html
 
         rows = ((step.entry.name, step.entry.size, step.state) for step in self.steps)
-        return rows_html(self.in_brief, "files", ("file", "bytes", "state"), rows)
+        return rows_html(str(self), "files", ("file", "bytes", "state"), rows)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -130,15 +128,13 @@ class Pushed(Displayed):
     card: str
     commits: tuple[str, ...] = ()
 
-    @property
-    def in_brief(self) -> str:
-        """What was sent, or would be; or that findings stopped it."""
+    def __str__(self) -> str:
         sent = f"{plural(len(self.commits), 'commit')}, {self.url}" if self.commits else "nothing sent"
-        return f"{self.plan.in_brief if self.plan else self.repo}; {'stopped by findings' if self.refused else sent}"
+        return f"{self.plan or self.repo}; {'stopped by findings' if self.refused else sent}"
 
     def _repr_html_(self) -> str:
         found = self.report._repr_html_() if self.report.findings else ""
-        return (super()._repr_html_() if self.plan is None else self.plan._repr_html_()) + found
+        return f"{super()._repr_html_() if self.plan is None else self.plan._repr_html_()}{found}"
 
     @property
     def refused(self) -> bool:

@@ -63,12 +63,16 @@ class Plotted(Displayed):
     def __str__(self) -> str:
         return "\n".join([self.path, *map(printable, self.notes)])
 
-    def _repr_html_(self) -> str:
+    def _repr_png_(self) -> bytes | None:
+        return rendered(self.figure, "png") if self.figure is not None and not self.notes else None
+
+    def _repr_html_(self) -> str | None:
+        if self.figure is not None and not self.notes:
+            return None  # the picture is shown by itself, also where HTML is not
+        shown = f'<video controls width="100%" src="{html.escape(quote(self.path))}"></video>'
         if self.figure is not None:
             shown = f'<img src="data:image/png;base64,{b64encode(rendered(self.figure, "png")).decode()}">'
-        else:
-            shown = f'<video controls width="100%" src="{html.escape(quote(self.path))}"></video>'
-        return shown + super()._repr_html_()
+        return f"{shown}{super()._repr_html_()}"
 
 
 @wings.needed("plot")
