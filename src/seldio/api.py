@@ -255,10 +255,9 @@ class Validation(Report):
 
     def _repr_html_(self) -> str:
         from seldio.reports.notebook import as_html
-        from seldio.reports.tables import Options
         from seldio.rules import CATALOGUE
 
-        return as_html(self, Options(CATALOGUE))
+        return as_html(self, CATALOGUE)
 
 
 def validate(

@@ -13,7 +13,6 @@ from seldio.check.facts import different, total
 from seldio.check.labels import LabelGroup
 from seldio.check.validation import Examined, examine
 from seldio.errors import SeldioError
-from seldio.files import Source
 from seldio.files.entries import plain_file
 from seldio.files.names import media_type
 from seldio.files.sources import Place, path_of
@@ -43,9 +42,7 @@ def describe(path: Place, format: str | None = None) -> dict[str, Any]:
     if known is not None:
         return {"about": [dict(known.record)]}
     examined = examine(path, format=format, rows=False, facts=True)
-    return description(examined, shown, named=format is not None) | (
-        _media(shown) if not isinstance(path, Source) else {}
-    )
+    return description(examined, shown, named=format is not None) | _media(shown)
 
 
 def _media(path: str) -> dict[str, Any]:

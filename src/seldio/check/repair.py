@@ -55,12 +55,7 @@ class Fixed(Displayed):
     codes: tuple[str, ...]
 
     def __str__(self) -> str:
-        return "\n".join([self.in_brief, *self.diff()])
-
-    @property
-    def in_brief(self) -> str:
-        """The file and what was repaired."""
-        return f"{self.path}: {', '.join(self.codes)}"
+        return "\n".join([f"{self.path}: {', '.join(self.codes)}", *self.diff()])
 
     def diff(self) -> Iterator[str]:
         """A unified diff, safe to print; line ends other than LF are shown."""

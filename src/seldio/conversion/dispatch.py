@@ -29,7 +29,7 @@ FAMILIES = ("starss",)
 
 
 def convert_any(
-    path: Place | Source,
+    path: Any,  # a place, or a source of labels or questions
     out: Place | BinaryIO,
     to: LabelFormat | str,
     format: LabelFormat | str | None,
@@ -51,10 +51,8 @@ def convert_any(
         raise UsageError(_NOT_QUESTIONS)
     if isinstance(to, LabelFormat) or isinstance(format, LabelFormat):
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
-    if isinstance(path, Source):
-        if formats.named(to, Format) is None:
-            raise UsageError(f"what is in memory becomes labels or questions, not {printable(to)}: name files for that")
-        return _text(path, out, to, format, allow_loss, fill, options, drop_unfit)
+    if isinstance(path, Source) and formats.named(to, Format) is None:
+        raise UsageError(f"what is in memory becomes labels or questions, not {printable(to)}: name files for that")
     if to in ("foa", "mic"):
         from seldio.conversion.recordings import Array, convert_array
 
@@ -76,15 +74,7 @@ def convert_any(
         return convert_stored(path, out, to, format, options.force)
     if formats.named(to, Format) is None:
         raise formats.unknown(to, (*STORED, *wings.storages(), "foa", "mic"))
-    return _text(path, out, to, format, allow_loss, fill, options, drop_unfit)
-
-
-def _text(
-    path: Place | Source, out: Place | BinaryIO, to: str, format: str | None, allow_loss: Collection[str],
-    fill: Mapping[str, Any], options: QuestionOptions, drop_unfit: bool,
-) -> Conversion:  # fmt: skip
-    """Convert labels or questions to *to*, which is a format of them."""
-    if to != "parquet" and formats.of_questions(to) is None:
+    if not items:
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     given = formats.of_questions(format) if format is not None else None
     from seldio.conversion.items import convert_items

@@ -95,16 +95,14 @@ class Manifest(Displayed):
     features: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     statistics: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
-    @property
-    def in_brief(self) -> str:
-        """What kind of export it is, and how large."""
+    def __str__(self) -> str:
         return f"{self.kind}: {plural(len(self.files), 'file')}, {sum(file.bytes for file in self.files):,} bytes"
 
     def _repr_html_(self) -> str:
         from seldio.reports.notebook import rows_html
 
         rows = ((file.name, file.bytes, file.split, file.rows) for file in self.files)
-        return rows_html(self.in_brief, "files", ("file", "bytes", "split", "rows"), rows)
+        return rows_html(str(self), "files", ("file", "bytes", "split", "rows"), rows)
 
     def to_json(self) -> bytes:
         """The content of ``manifest.json``; the same export gives the same bytes everywhere."""

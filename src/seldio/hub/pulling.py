@@ -54,9 +54,7 @@ class Pulled(Displayed):
     same: int
     size: int
 
-    @property
-    def in_brief(self) -> str:
-        """What was fetched, and into which folder."""
+    def __str__(self) -> str:
         there = f"{plural(len(self.fetched), 'file')} fetched, {self.same:,} there already, {self.size:,} bytes"
         return f"{self.repo}@{self.commit[:12]}: {there}, in {self.folder}"
 

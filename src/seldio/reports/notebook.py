@@ -8,10 +8,10 @@ from __future__ import annotations
 import dataclasses
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
-from seldio.findings import Report
+from seldio.findings import Report, Rule
 from seldio.reports import render
 from seldio.reports.tables import Cell, Column, Notice, Options, ScoreReport, Table
 from seldio.text import printable
@@ -31,7 +31,7 @@ _STYLE = (
 )
 
 
-def as_html(subject: Report | ScoreReport, options: Options | None = None) -> str:
+def as_html(subject: Report | ScoreReport, catalogue: Mapping[str, Rule] | None = None) -> str:
     """The findings of a run, or a score, with the longest tables cut short."""
     if isinstance(subject, ScoreReport):
         cuts = [*map(_cut, subject.tables)]
@@ -41,17 +41,15 @@ def as_html(subject: Report | ScoreReport, options: Options | None = None) -> st
         more = [Notice("", f"Not shown: {', '.join(lacking)}; to_pandas(NAME) has all of it.")] if lacking else []
         tables = tuple(cut for cut in cuts if not cut.aside)
         shown = dataclasses.replace(subject, tables=tables, notices=(*subject.notices, *more))
-        return _piece(f"<p>{html.escape(printable(subject.in_brief))}</p>\n{_content(shown, options or Options())}")
-    options = dataclasses.replace(options or Options(), max_per_rule=_OF_A_RULE)
-    return _piece(_content(subject, options))
+        return _piece(subject.in_brief, shown, Options())
+    return _piece(subject.in_brief, subject, Options(catalogue or {}, max_per_rule=_OF_A_RULE))
 
 
 def table_html(table: Table, line: str = "") -> str:
     """One table, below a line about it all."""
     rest = "" if len(table.rows) <= ROWS else f" (the first {ROWS})"
     cut = dataclasses.replace(table, name="table", title=table.title + rest, rows=table.rows[:ROWS])
-    content = _content(ScoreReport("", "", "", "", (cut,)), Options(table="table")) if cut.rows else ""
-    return _piece(f"<p>{html.escape(printable(line or table.in_brief))}</p>\n{content}")
+    return _piece(line or table.in_brief, ScoreReport("", "", "", "", (cut,)), Options(table="table"))
 
 
 def rows_html(line: str, title: str, columns: Sequence[str], rows: Iterable[tuple[Cell, ...]]) -> str:
@@ -60,14 +58,12 @@ def rows_html(line: str, title: str, columns: Sequence[str], rows: Iterable[tupl
     return table_html(Table("table", title, heads, tuple(islice(rows, ROWS + 1))), line)
 
 
-def _content(subject: Report | ScoreReport, options: Options) -> str:
+def _piece(line: str, subject: Report | ScoreReport, options: Options) -> str:
+    """A line, and what the page of *subject* holds below its title."""
     page = "".join(render(subject if isinstance(subject, Report) else [subject], "html", options))
     content = _CONTENT.search(page)
-    return content[1].strip() if content else ""
-
-
-def _piece(content: str) -> str:
-    return f'<div class="seldio">\n<style>{_STYLE}</style>\n{content}\n</div>'
+    above = f'<div class="seldio">\n<style>{_STYLE}</style>\n<p>{html.escape(printable(line))}</p>\n'
+    return f"{above}{content[1].strip() if content else ''}\n</div>"
 
 
 def _cut(table: Table) -> Table:

@@ -130,9 +130,7 @@ class Table(Displayed):
     aside: bool = dataclasses.field(default=False, repr=False, compare=False)
     top: int | None = dataclasses.field(default=None, repr=False, compare=False)
 
-    @property
-    def in_brief(self) -> str:
-        """Its name, size and columns."""
+    def __str__(self) -> str:
         return f"{self.name}: {plural(len(self.rows), 'row')} of {listed([each.name for each in self.columns], 20)}"
 
     def _repr_html_(self) -> str:

@@ -65,9 +65,7 @@ class Page(Displayed):
     media_bytes: int
     path: str
 
-    @property
-    def in_brief(self) -> str:
-        """The clip, what is shown of it, and where the page is."""
+    def __str__(self) -> str:
         return f"{self.clip}: {plural(self.events, 'event')}, {plural(self.findings, 'finding')}, in {self.path}"
 
     def _repr_html_(self) -> str:
