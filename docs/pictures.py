@@ -1,4 +1,4 @@
-"""Take the pictures of the page of a clip for the documentation: ``docs/clip-light.webp``, ``docs/clip-dark.webp``.
+"""Take the pictures of pages for the documentation: ``docs/clip-light.webp`` of a clip, ``docs/results-dark.webp``, ….
 
 ``make pictures`` runs it. It needs Chromium and chromedriver (Debian: ``apt-get install chromium chromium-driver``),
 and takes half a minute: the scene is recorded and filmed first. Unlike ``docs/generate.py`` it does not give the same
@@ -16,6 +16,7 @@ from selenium import webdriver
 from selenium.webdriver.support.ui import WebDriverWait
 
 import seldio
+from seldio.reports import render
 from seldio.synth import CLIPS
 from seldio.synth.outputs import write_outputs
 from seldio.synth.tree import write_tree
@@ -47,6 +48,19 @@ def _turned(row: str) -> str:
     return ",".join(cells)
 
 
+def results(folder: Path) -> Path:
+    """The page of a comparison, that of docs/howto/compare-systems.md."""
+    clips = [(f"fold4_room{room}_mix{mix:03d}", SPLIT) for room in (2, 8, 10, 23, 24) for mix in range(1, 5)]
+    labels = write_tree(folder / "starss23", 100, clips=clips, media=())
+    for seed, (name, errors) in enumerate({"baseline": 1.0, "wider": 0.95, "deeper": 0.7}.items()):
+        write_outputs(folder / name, labels, seed=seed, errors=errors)
+    systems = [folder / name for name in ("baseline", "wider", "deeper")]
+    report = seldio.compare(systems, folder / "starss23/metadata_dev")
+    made = folder / "results.html"
+    made.write_text("".join(render([report], "html")), "utf-8")
+    return made
+
+
 def take(address: str, scheme: str) -> bytes:
     """What a browser of the colour *scheme*, light or dark, shows at *address*."""
     chromium, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
@@ -65,27 +79,32 @@ def take(address: str, scheme: str) -> bytes:
             "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         )
         browser.get(address)
-        waiting = WebDriverWait(browser, 20)
-        waiting.until(lambda one: one.execute_script("return document.querySelector('video').readyState >= 2"))
-        browser.execute_script(
-            "const bar = document.getElementById('seek'); bar.value = arguments[0]; "
-            "bar.dispatchEvent(new Event('input'))",
-            MOMENT,
-        )
-        waiting.until(lambda one: one.execute_script("return !document.querySelector('video').seeking"))
+        if browser.execute_script("return document.querySelector('video') !== null"):
+            _play(browser)
         browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
         shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "webp", "quality": 80})
     return base64.b64decode(shot["data"])
 
 
+def _play(browser: webdriver.Chrome) -> None:
+    """Go to the moment of the picture."""
+    waiting = WebDriverWait(browser, 20)
+    waiting.until(lambda one: one.execute_script("return document.querySelector('video').readyState >= 2"))
+    browser.execute_script(
+        "const bar = document.getElementById('seek'); bar.value = arguments[0]; bar.dispatchEvent(new Event('input'))",
+        MOMENT,
+    )
+    waiting.until(lambda one: one.execute_script("return !document.querySelector('video').seeking"))
+
+
 def main() -> None:
-    """Make the page, and take it in light and dark."""
+    """Make the pages, and take them in light and dark."""
     with tempfile.TemporaryDirectory() as folder:
-        address = page(Path(folder)).as_uri()
-        for scheme in ("light", "dark"):
-            path = HERE / f"clip-{scheme}.webp"
-            path.write_bytes(take(address, scheme))
-            print(f"written: docs/{path.name}, {path.stat().st_size / 1000:.0f} kB")
+        for name, made in (("clip", page(Path(folder, "clip"))), ("results", results(Path(folder, "results")))):
+            for scheme in ("light", "dark"):
+                path = HERE / f"{name}-{scheme}.webp"
+                path.write_bytes(take(made.as_uri(), scheme))
+                print(f"written: docs/{path.name}, {path.stat().st_size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":

@@ -345,6 +345,9 @@ def test_dots_are_drawn_by_the_lead_with_the_intervals_that_can_be_relied_on() -
     ]  # fmt: skip
     assert [re.findall('cx="(.*?)%"', picture) for _, picture in drawn] == [["27"], ["50"], ["4"]]
     assert "<span>40</span>F (%) ↑<span>80</span>" in rendered(report, "html")
+    assert "Dashed lines and *" in rendered(report, "html")
+    sure = dataclasses.replace(report, tables=(Table("classes", "", (CLASS, ER, F), rows[:1]),))
+    assert "Dashed lines and *" not in rendered(sure, "html")
 
 
 def test_differences_are_drawn_around_zero() -> None:

@@ -29,7 +29,18 @@ from seldio.reports.sections import (
     sections,
     spread,
 )
-from seldio.reports.tables import ARROWS, Cell, Column, Notice, Options, Phrase, ScoreReport, Subject, Table
+from seldio.reports.tables import (
+    ARROWS,
+    Cell,
+    Column,
+    Notice,
+    Options,
+    Phrase,
+    ScoreReport,
+    Subject,
+    Table,
+    WeakInterval,
+)
 from seldio.text import listed, plural, printable
 
 _ROOM = 100  # characters of an excerpt
@@ -176,25 +187,33 @@ def _item(notice: Notice) -> str:
 def _table(table: Table, lead: str, options: Options) -> str:
     drawn, order = dots(table, lead), list(range(len(table.columns)))
     if drawn is not None:  # its numbers stand beside the dots
-        order.remove(drawn.place)
-        order.insert(1, drawn.place)
-    columns, numeric = [table.columns[place] for place in order], [table.numeric[place] for place in order]
+        order.insert(1, order.pop(drawn.place))
+    flags = table.numeric
+    columns, numeric = [table.columns[number] for number in order], [flags[number] for number in order]
     heads = [_header(column, right) for column, right in zip(columns, numeric, strict=True)]
     if drawn is not None:
         heads.insert(1, _axis(columns[1], drawn))
-    rows, clips = [], columns[0].name == "clip" and options.clip_page is not None
-    for row in table.rows:
-        first, *rest = (_cell(row[place], table.columns[place]) for place in order)
+    view = options.clip_page if columns[0].name == "clip" else None
+    rows, few = [], False
+    for row in ([whole[number] for number in order] for whole in table.rows):
+        first, *rest = map(_cell, row, columns)
         cells = [f"<td{_right(right)}>{cell}</td>" for cell, right in zip(rest, numeric[1:], strict=True)]
         if drawn is not None:
-            cells.insert(0, _dots(drawn, row[drawn.place], columns[1]))
-        first = _clip(str(row[0]), options) if clips else first
+            cells.insert(0, _dots(drawn, row[1], columns[1]))
+            few |= isinstance(row[1], WeakInterval)
+        if view is not None:
+            address, command = quote(f"{row[0]}.html"), view(str(row[0]))
+            first = f'<a href="./{safe(address)}" title="{safe(command)}">{first}</a>'
         rows.append(f'<tr><th scope="row">{first}</th>{"".join(cells)}</tr>\n')
-    hint = f'<p class="hint">{_command(str(table.rows[0][0]), options)}</p>\n' if clips and table.rows else ""
+    hints = ["Dashed lines and *: intervals that rest on few clips or questions."] if few else []
+    if view is not None and table.rows:
+        command = view(str(table.rows[0][0]))
+        hints.append(f"The page of a clip is written by <code>{safe(command)}</code>")
     return (
         f'<div class="wide" role="group" tabindex="0" aria-label="{safe(table.title)}">\n<table>\n'
         f"<caption><span>{safe(table.title)}</span></caption>\n<thead>\n<tr>{''.join(heads)}</tr>\n</thead>\n"
-        f"<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n{hint}"
+        f"<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n"
+        + "".join(f'<p class="hint">{hint}</p>\n' for hint in hints)
     )
 
 
@@ -234,17 +253,6 @@ def _cell(cell: Cell, column: Column) -> str:
 
 def _right(right: bool) -> str:
     return ' class="n"' if right else ""
-
-
-def _clip(clip: str, options: Options) -> str:
-    """The name of a clip, which leads to the page that ``seldio view`` writes into the folder of this one."""
-    command = options.clip_page(clip) if options.clip_page is not None else ""
-    return f'<a href="./{safe(quote(f"{clip}.html"))}" title="{safe(command)}">{safe(clip)}</a>'
-
-
-def _command(clip: str, options: Options) -> str:
-    command = options.clip_page(clip) if options.clip_page is not None else ""
-    return f"The page of a clip is written by <code>{safe(command)}</code>"
 
 
 # --- findings ----------------------------------------------------------------------------------------------
