@@ -1021,8 +1021,8 @@ def package(
     """Pack the outputs of up to four systems as the zip that DCASE Task 3 takes, check it, and write it if it is right.
 
     Outputs in the format of the challenge are copied byte for byte, all others are converted. Where a system has no
-    meta file, one is begun next to the zip, with what is known and with marks where something has to be written; the
-    zip is not written until that is done.
+    meta file, a template is created next to the zip, with what is known filled in and the rest marked; the zip is not
+    written until that is done.
 
     Args:
         outputs: the outputs on the evaluation set: a folder, file or archive, or a list with one for each system.
@@ -1031,7 +1031,7 @@ def package(
         label: of the submission, such as ``Politis_TAU_task3a_1``; of several systems a list in their order.
         reference: the clips of the evaluation set, as in :func:`validate`: those without an output get an empty file.
         meta: the meta file of each system, in their order, which is packed as it is; by default ``LABEL.meta.yaml``
-            next to the zip.
+            next to the zip, which is created as a template if missing.
         development: the outputs of each system on the development set, in their order, which are scored.
         development_reference: the labels that they are scored against, as in :func:`score`.
         technical_report: the report, a PDF.

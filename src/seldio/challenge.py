@@ -42,7 +42,7 @@ from seldio.text import Displayed, listed, plural, printable
 
 #: What a field of a template is about, where its name does not say it.
 _TEMPLATE = f"""\
-# A meta file begun by seldio package. Replace every {FILL_IN}; write !!null where something does not apply.
+# Template created by seldio package. Replace every {FILL_IN}; write !!null where something does not apply.
 submission:
   label: {{label}}
   name: {FILL_IN}  # in the results table
@@ -112,7 +112,7 @@ class PackedSystem:
         losses: fields that were lost, as allowed, with what of them.
         notes: what else there is to say.
         meta: path of its meta file.
-        template: whether that was begun here.
+        template: whether that was created, as a template.
         scores: the results on the development set as ``seldio score`` prints them, by their names in a meta file.
         differences: results in the meta file that are others.
     """
@@ -142,7 +142,7 @@ class PackedSystem:
         if self.scores:
             yield f"  on the development set: {', '.join(f'{name} {text}' for name, text in self.scores.items())}"
         if self.template:
-            yield f"  no meta file: fill in {self.meta}, which was begun for it, and run the same command again"
+            yield f"  no meta file: fill in the template {self.meta} and run the same command again"
         for one in self.differences:
             yield f"  {self.meta}:{one.line}: {one.field} is {one.stated}, but seldio score says {one.scored}"
 
@@ -154,7 +154,7 @@ class Packaged(Displayed):
     Args:
         path: of the zip.
         year: of the challenge.
-        written: the files written: the zip, unless there are errors in it, and meta files that were begun.
+        written: the files written: the zip, unless there are errors in it, and templates of meta files.
         systems: what was packed of each.
         notes: what there is to say of all.
         report: what ``seldio validate`` finds in the zip; of copied files with the path that they were copied from.
@@ -228,7 +228,7 @@ def package_systems(
         raise UsageError(f"--reference {reference}: these are questions; the clips of the evaluation set are meant")
     target, silent = get(layout.format), pa.table({name: pa.array([], kind) for name, kind in COLUMNS.items()})
     members: dict[str, tuple[bytes, str | None]] = {}
-    systems, begun = [], {}
+    systems, templates = [], {}
     for number, (place, label) in enumerate(zip(outputs, labels, strict=True)):
         read = _outputs(place, target, **reading)
         empty, notes = _empty(read, expected)
@@ -240,7 +240,7 @@ def package_systems(
         meta = metas[number] if metas else str(Path(out).parent / f"{label}.meta.yaml")
         template = not metas and not Path(meta).exists()
         if template:
-            begun[meta] = data = _template(label, layout, shown, scores[number] if scores else None)
+            templates[meta] = data = _template(label, layout, shown, scores[number] if scores else None)
         else:
             data = _content(meta)
         members[layout.meta.format(label=label)] = data, meta
@@ -255,12 +255,12 @@ def package_systems(
     whole = zipped({name: data for name, (data, _) in members.items()})
     origins = {f"{out}!/{name}": origin for name, (_, origin) in members.items() if origin is not None}
     report = _checked(whole, out, expected, target.name if reading["format"] else None, origins)
-    for path, data in begun.items():
+    for path, data in templates.items():
         write_bytes(path, data)
     if written := reading["force"] or not report.reaches(Severity.ERROR):
         write_bytes(out, whole)
     return Packaged(
-        path=out, year=layout.year, written=(*begun, *([out] if written else [])), systems=tuple(systems),
+        path=out, year=layout.year, written=(*templates, *([out] if written else [])), systems=tuple(systems),
         notes=() if expected is not None else (_unknown_clips(layout),), report=report,
     )  # fmt: skip
 

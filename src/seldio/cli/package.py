@@ -69,7 +69,11 @@ def package(
         "repeated.",
     ),
     development_reference: str | None = typer.Option(
-        None, "--development-reference", metavar="PATH", help="Labels to score them against.", rich_help_panel=_META
+        None,
+        "--development-reference",
+        metavar="PATH",
+        help="Labels to score them against, such as metadata_dev:dev-test.",
+        rich_help_panel=_META,
     ),
     format: str | None = format_option(
         "Format of the outputs; detected from their content by default.", "--format", "-f", panel=_CONVERTED
