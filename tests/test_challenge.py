@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import zipfile
 from pathlib import Path
 
+import jsonschema
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 import seldio
 from seldio.challenge import Packaged, layout_of
+from seldio.cli import app
 from seldio.errors import LossError, SeldioError, UsageError
 from seldio.findings import Severity
 from seldio.rules.package_meta import FIELDS, FILL_IN, RESULTS
+from seldio.schemas import SCHEMAS
 from seldio.synth.tree import write_demo
 
 LABEL = "Politis_TAU_task3a_1"
@@ -71,6 +76,15 @@ def test_a_package_has_the_folders_of_its_year_and_is_clean(here: Path) -> None:
             assert packed.read(f"task3/{LABEL}/{LABEL}/{clip}.csv").decode() == rows
         assert packed.read(f"task3/{LABEL}/{LABEL}.meta.yaml") == Path(f"{LABEL}.meta.yaml").read_bytes()
     assert not seldio.validate("x.zip", reference="mix001..mix003").findings
+
+
+def test_the_record_of_a_package_fits_its_schema(here: Path) -> None:
+    assert here.exists()
+    given = ["package", "output", "-o", "x.zip", "--year", "2023", "--label", LABEL, "-r", "mix001..mix005", "--json"]
+    record = json.loads(CliRunner().invoke(app, given).stdout)
+    jsonschema.Draft202012Validator(SCHEMAS["package"]()).validate(record)
+    assert record["systems"][0]["empty"] == ["mix004", "mix005"]
+    assert record["seldio"] == seldio.__version__
 
 
 def test_the_same_outputs_give_the_same_bytes(here: Path) -> None:

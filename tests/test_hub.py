@@ -22,6 +22,7 @@ from typing import Any
 
 import hub_server
 import huggingface_hub as hf
+import jsonschema
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -46,6 +47,7 @@ from seldio.hub.layout import UploadKind, _config, features_of
 from seldio.reports.bars import Bars
 from seldio.rules import CATALOGUE, findings, rules_for
 from seldio.rules.hub_folder import HubFolder, glob_pattern
+from seldio.schemas import SCHEMAS
 
 #: huggingface_hub itself hands files to httpx2 in the old way.
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
@@ -671,6 +673,7 @@ def test_a_dry_run_works_without_a_network(
     assert "config_name: labels" in text or kind != "parquet"
     assert not waits
     record = json.loads(cli("push", str(tree), "--repo", REPO, "--as", kind, "--dry-run", "--json")[1])
+    jsonschema.Draft202012Validator(SCHEMAS["push"]()).validate(record)
     assert {file["state"] for file in record["files"]} == {"unknown"}
     assert "no answer" in record["unreachable"]
     client.hub.cache_clear()
@@ -885,6 +888,14 @@ def test_the_token_does_not_follow_pages_to_another_host(
         assert "sends the rest of its list to another host" in text
     assert stranger.requests == []
     assert content(tmp_path) == {}
+
+
+def test_the_record_of_a_pull_fits_its_schema(hub: Hub, tmp_path: Path) -> None:
+    hub.make(REPO, FILES)
+    done = CliRunner().invoke(app, ["pull", REPO, "-o", str(tmp_path / "got"), "--json"])
+    record = json.loads(done.stdout)
+    jsonschema.Draft202012Validator(SCHEMAS["pull"]()).validate(record)
+    assert set(record["fetched"]) >= set(FILES)
 
 
 @pytest.mark.parametrize("step", ["^info$", "^tree$", "^resolve$", "^lfs_batch$", "^commit$"])

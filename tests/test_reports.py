@@ -25,6 +25,7 @@ from markdown_it import MarkdownIt
 from releases import printed_by_rich
 from rich.cells import cell_len
 
+import seldio
 from seldio.errors import UsageError
 from seldio.findings import JSON_KEYS, MOST_LISTED, MOST_RANGES, Finding, Report, Severity
 from seldio.reports import Options, excerpts, outputs, render, screens, terminal, write
@@ -673,7 +674,7 @@ def test_an_undecodable_byte_of_a_file_name_is_spelt_out() -> None:
 def test_jsonl() -> None:
     *lines, last = show(SMALL, "jsonl").splitlines()
     assert [json.loads(line) for line in lines] == SMALL.as_dict()["findings"]
-    assert last == json.dumps({"version": 1, "summary": SMALL.summary()})
+    assert last == json.dumps({"version": 1, "seldio": seldio.__version__, "summary": SMALL.summary()})
 
 
 # ------------------------------------------------------------------ sarif
@@ -986,7 +987,7 @@ def test_csv_has_a_row_for_each_finding_and_no_formula(report: Report) -> None:
 def test_csv() -> None:
     several = AZIMUTH.times(4, [12, 13, 14, 20])
     assert show(make(several), "csv").splitlines()[1] == (
-        "LAB103,error,Azimuth 240 is outside -180 to 180.,sub/mix001.csv,12,8,11,240,Write -120.,True,4,12-14 20,0,"
+        "LAB103,error,Azimuth 240 is outside -180 to 180.,sub/mix001.csv,12,8,11,240,Write -120.,True,4,12-14 20,0,,none"
     )
 
 

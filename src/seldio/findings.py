@@ -15,6 +15,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from seldio.errors import InvalidData
+from seldio.plugins import version
 from seldio.text import Displayed, json_text, plural, printable
 
 if TYPE_CHECKING:
@@ -63,6 +64,9 @@ class Severity(StrEnum):
 _RANKS = {severity.value: rank for rank, severity in enumerate(Severity)}
 
 
+Fix = Literal["none", "safe", "unsafe"]
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Finding:
     """One thing wrong in one place.
@@ -84,6 +88,7 @@ class Finding:
             where there is a single place, or none with a line.
         unlisted: how many lines with one of these places *ranges* leaves out.
         url: the page of the rule on the web, if it has one.
+        fix: what repairs findings of the rule where they are *fixable*: ``safe`` (``--fix``) or ``unsafe``.
     """
 
     code: str
@@ -101,6 +106,7 @@ class Finding:
     ranges: tuple[tuple[int, int], ...] = ()
     unlisted: int = 0
     url: str | None = dataclasses.field(default=None, compare=False)
+    fix: Fix = dataclasses.field(default="none", compare=False)
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
@@ -108,7 +114,8 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """The finding with the keys of the json report, in their order."""
-        return {name: getattr(self, name) for name in JSON_KEYS} | {"ranges": list(map(list, self.ranges))}
+        found = {name: getattr(self, name) for name in JSON_KEYS}
+        return found | {"ranges": list(map(list, self.ranges)), "fix": self.fix if self.fixable else "none"}
 
     def times(self, count: int, lines: Iterable[int]) -> Finding:
         """The same finding for *count* places, this one being the first, in *lines* (1-based)."""
@@ -136,9 +143,6 @@ JSON_KEYS = tuple(field.name for field in dataclasses.fields(Finding) if field.n
 #: Where readers and rules put what they find: a collecting list while validating,
 #: :func:`raise_errors` while loading.
 Sink = Callable[[Finding], None]
-
-
-Fix = Literal["none", "safe", "unsafe"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -215,7 +219,8 @@ class Rule:
         severity = self.severity if severity is None else severity
         fixable = self.fix != "none" if fixable is None else fixable
         return Finding(
-            self.code, severity, message, path, line, column, end_column, value, hint, fixable, excerpt, url=self.url
+            self.code, severity, message, path, line, column, end_column, value, hint, fixable, excerpt, url=self.url,
+            fix=self.fix,
         )  # fmt: skip
 
 
@@ -379,11 +384,11 @@ class Report(Displayed):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         import pyarrow as pa
 
-        columns = {name: [getattr(finding, name) for finding in self.findings] for name in JSON_KEYS}
+        rows = [finding.as_dict() for finding in self.findings]
+        columns = {name: [row[name] for row in rows] for name in JSON_KEYS}
         kinds = dict.fromkeys(("line", "column", "end_column", "count", "unlisted"), pa.int64())
         kinds |= {"fixable": pa.bool_(), "ranges": pa.list_(pa.list_(pa.int64(), 2))}
         schema = pa.schema({name: kinds.get(name, pa.string()) for name in JSON_KEYS})
-        columns["ranges"] = [list(map(list, finding.ranges)) for finding in self.findings]
         return pa.table(columns, schema=schema).__arrow_c_stream__(requested_schema)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -443,6 +448,7 @@ class Report(Displayed):
         """The json report, version 1 (``schemas/report.schema.json``)."""
         return {
             "version": 1,
+            "seldio": version(),
             "summary": self.summary(),
             **self.listening(),
             "findings": [finding.as_dict() for finding in self.listed()[0]],

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema
 
 from seldio.findings import DOCS
-from seldio.reports.json_report import report_schema
+from seldio.reports.json_report import output_schemas, report_schema
 from seldio.rules import item_schemas
 from seldio.schema.clips import Clip
 from seldio.schema.dataset_file import DatasetFile
@@ -37,4 +37,5 @@ _MADE: dict[str, Callable[[], dict[str, Any]]] = {
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     **{name: partial(_named, make, name) for name, make in _MADE.items()},
     "report": report_schema,
+    **{name: partial(_named, schema.copy, name) for name, schema in output_schemas().items()},
 }

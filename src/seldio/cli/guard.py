@@ -6,8 +6,9 @@ import functools
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -29,7 +30,9 @@ def guarded(command: Callable[..., ExitCode]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
-        raise typer.Exit(int(_outcome(command, args, kwargs)))
+        with _errors_as_json(kwargs):
+            code = _outcome(command, args, kwargs)
+        raise typer.Exit(int(code))
 
     return run
 
@@ -58,6 +61,22 @@ def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
         bug = f"this is a bug in seldio: {type(error).__name__}: {error} (SELDIO_DEBUG=1 shows the traceback)"
         return _failed(bug, ExitCode.FAILURE)
     return code
+
+
+#: Whether an error is to be said as JSON too: on standard output, or if True on standard error; None if not.
+_as_json: ContextVar[bool | None] = ContextVar("as_json", default=None)
+
+
+@contextmanager
+def _errors_as_json(options: Mapping[str, Any]) -> Iterator[None]:
+    """Say errors as JSON where a command was asked for JSON; not where its output holds data instead."""
+    asked = options.get("json") or options.get("output") == "json"
+    data = "to" in options and options.get("out") in (None, "-")  # seldio convert
+    token = _as_json.set(data if asked else None)
+    try:
+        yield
+    finally:
+        _as_json.reset(token)
 
 
 @contextmanager
@@ -105,7 +124,14 @@ class _OnTerminal:
 
 
 def _failed(text: str, code: ExitCode, exit_code: int | None = None) -> int:
-    _say(text)
+    if (aside := _as_json.get()) is None:
+        _say(text)
+    else:
+        from seldio.cli.options import print_error
+
+        if not aside:
+            _say(text)
+        print_error(text, code, aside=aside)
     return int(code) if exit_code is None else exit_code
 
 

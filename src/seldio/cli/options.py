@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from typer.core import TyperCommand
 
 from seldio import wings
 from seldio.cli.values import Unconverted
-from seldio.errors import UsageError
+from seldio.errors import ExitCode, UsageError
 from seldio.text import printable
 
 if TYPE_CHECKING:
@@ -37,6 +38,16 @@ class Command(Unconverted, TyperCommand):
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Say what is wrong with the options as JSON too, where JSON is asked for."""
+        asked = "--json" in args or "--output=json" in args or ("--output", "json") in pairwise(args)
+        try:
+            return self._parsed(ctx, args)
+        except Exception as error:
+            if asked and getattr(error, "exit_code", 0) == ExitCode.USAGE:
+                print_error(getattr(error, "format_message", error.__str__)(), ExitCode.USAGE)
+            raise
+
+    def _parsed(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse an option that takes one value and is given several times; click would take the last one."""
         if not ctx.resilient_parsing:
             parser = self.make_parser(ctx)
@@ -112,11 +123,17 @@ def format_option(help: str, *names: str, panel: str | None = None) -> Any:
     )
 
 
-def print_json(value: object) -> None:
-    """Print what a command did or knows as JSON."""
+def print_json(value: Mapping[str, object], *, aside: bool = False) -> None:
+    """Print what a command did or knows as JSON, with the version of seldio; on standard error if *aside*."""
+    from seldio.plugins import version
     from seldio.text import json_text
 
-    typer.echo(json_text(value, indent=2))
+    typer.echo(json_text({"seldio": version(), **value}, indent=2, default=str), err=aside)
+
+
+def print_error(message: str, code: ExitCode, *, aside: bool = False) -> None:
+    """Print what a command that was asked for JSON failed with as JSON."""
+    print_json({"error": {"kind": code.name.lower(), "exit_code": int(code), "message": message}}, aside=aside)
 
 
 def print_wrapped(text: str, *, fill: bool = False) -> None:
@@ -211,6 +228,7 @@ def named_numbers(values: list[str], option: str, example: str) -> dict[str, flo
 #: The schemas; listed here because loading them is slow. A test checks that the list is complete.
 SCHEMA_NAMES = (
     "clip", "dataset", "event", "item", "prediction", "items", "jasco", "ruenvaqa", "so-bench", "report",
+    "scores", "description", "conversion", "package", "push", "pull", "formats", "rules", "error",
 )  # fmt: skip
 
 

@@ -315,7 +315,7 @@ def convert(
         _show_some(shown.getvalue().decode("utf-8", "replace"))
     aside = converted.written == ("-",)  # the output itself goes to standard output
     if json:
-        typer.echo(json_text(converted.as_dict(), indent=2, default=str), err=aside)
+        print_json(converted.as_dict(), aside=aside)
         return ExitCode.CLEAN
     for line in converted.lines() if details else converted.brief():
         typer.echo(printable(line), err=True)
@@ -410,7 +410,8 @@ def formats(
 
     asked = known.named(name, known.Format) or known.get(name) if name else None
     if json:
-        print_json([format_record(format) for format in (known.FORMATS if asked is None else (asked,))])
+        some = known.FORMATS if asked is None else (asked,)
+        print_json({"formats": [format_record(format) for format in some]})
     elif asked is not None:
         print_wrapped(format_page(asked))
     return ExitCode.CLEAN
@@ -432,7 +433,7 @@ def schema(
     elif name not in SCHEMAS:
         raise UsageError(f"unknown schema {clipped(name)!r}; choose from {', '.join(SCHEMAS)}{meant(name, SCHEMAS)}")
     else:
-        print_json(SCHEMAS[name]())
+        typer.echo(json_text(SCHEMAS[name](), indent=2))
     return ExitCode.CLEAN
 
 
@@ -454,7 +455,7 @@ def rule(
         raise UsageError("which rule? Give a code (seldio rule LAB103), or use --all to list them")
     chosen = [index()[code] for code in sorted(index())] if all_rules or code is None else find(code)
     if json:
-        print_json([as_dict(rule.record) for rule in chosen])
+        print_json({"rules": [as_dict(rule.record) for rule in chosen]})
     elif len(chosen) == 1:
         print_wrapped(page(chosen[0].record), fill=True)
     else:

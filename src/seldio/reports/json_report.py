@@ -11,6 +11,7 @@ from typing import Any
 
 from seldio.errors import DataError
 from seldio.findings import Report
+from seldio.plugins import version
 from seldio.reports.tables import (
     Cell,
     Column,
@@ -34,7 +35,13 @@ dumps = json_text
 def json(subject: Subject, _options: Options) -> Iterator[str]:
     """``report.as_dict()`` of findings, the :func:`document` of scores; indented by two."""
     if isinstance(subject, Report):
-        head = {"version": VERSION, "summary": subject.summary(), **subject.listening(), "findings": []}
+        head = {
+            "version": VERSION,
+            "seldio": version(),
+            "summary": subject.summary(),
+            **subject.listening(),
+            "findings": [],
+        }
         keys = (finding.as_dict().items() for finding in subject.listed()[0])
         lines = (",".join(f'\n      "{key}": {dumps(value)}' for key, value in pairs) for pairs in keys)
         return filled(head, (f"{{{each}\n    }}" for each in lines), margin="  ")
@@ -45,7 +52,7 @@ def jsonl(report: Report, _options: Options) -> Iterator[str]:
     """One finding a line; the last line has the version and the summary instead of a finding."""
     for finding in report.listed()[0]:
         yield dumps(finding.as_dict()) + "\n"
-    yield dumps({"version": VERSION, "summary": report.summary()}) + "\n"
+    yield dumps({"version": VERSION, "seldio": version(), "summary": report.summary()}) + "\n"
 
 
 def filled(document: dict[str, Any], items: Iterable[str], margin: str) -> Iterator[str]:
@@ -77,7 +84,7 @@ def document(reports: Sequence[ScoreReport]) -> dict[str, Any]:
     infinite number, for which json has no word, is ``{"number": "inf"}``.
     """
     # null is None in settings, so that NaN is spelt there like the infinite numbers
-    return {"version": VERSION, "reports": [
+    return {"version": VERSION, "seldio": version(), "reports": [
         {name: getattr(report, name) for name in ("system", "profile", "title", "over")} | {
             "settings": {name: _spelt(value) for name, value in report.settings.items()},
             "notices": [dataclasses.asdict(notice) for notice in report.notices],
@@ -204,6 +211,15 @@ def _texts(value: Any, keys: Iterable[str], where: str) -> list[str]:
 
 def report_schema() -> dict[str, Any]:
     """The JSON Schema of the json report of findings."""
-    text = (resources.files(__package__) / "report.schema.json").read_text("utf-8")
-    schema: dict[str, Any] = parsed(text)
-    return schema
+    return _kept("report")
+
+
+def output_schemas() -> dict[str, dict[str, Any]]:
+    """The JSON Schemas of what else commands print as JSON, by name."""
+    return _kept("outputs")
+
+
+def _kept(name: str) -> dict[str, Any]:
+    text = (resources.files(__package__) / f"{name}.schema.json").read_text("utf-8")
+    found: dict[str, Any] = parsed(text)
+    return found
