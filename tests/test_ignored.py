@@ -39,7 +39,7 @@ def said(path: Path, **options: str) -> list[tuple[str, str]]:
 
 
 def test_labels_called_txt_are_an_error_that_says_so(tmp_path: Path) -> None:
-    text = "nothing was checked: 5 files called .txt, which look like labels (starss23) but are not called .csv"
+    text = "nothing was checked: 5 files called .txt, which look like labels (starss23) but are not named *.csv"
     assert said(folder(tmp_path / "labels", ".txt")) == [("LAY118", text)]
 
 
@@ -158,7 +158,7 @@ def test_other_commands_say_why_there_are_no_labels(
     folder(tmp_path / "texts", ".txt")
     (tmp_path / "empty").mkdir()
     reasons = {
-        "texts": "5 files called .txt, which look like labels (starss23) but are not called .csv; rename them to .csv",
+        "texts": "5 files called .txt, which look like labels (starss23) but are not named *.csv; rename them to .csv",
         "empty": "there is no file in it",
     }
     for name, reason in reasons.items():

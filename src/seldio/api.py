@@ -419,7 +419,7 @@ def convert(
 
     A file becomes a file. A folder, archive or Parquet table becomes a folder of files with the same relative names
     and the suffix of the target, or one Parquet file. Questions become one file. Everything is read and checked
-    before the first file is written, no file is left half written, and any loss is reported before it happens.
+    before the first file is written, no file is left half-written, and any loss is reported before it happens.
 
     Args:
         path: a file, folder, archive or ``-`` for standard input; labels or questions in memory, as for
@@ -592,7 +592,7 @@ def score(
         judge_json: request JSON replies, which some servers reject.
         judge_prompt: JASCO: the words that the judge is asked in, ``seldio``, or to the character those published in
             its ``readme`` or its ``eval.py``, whose replies are read as text.
-        judgements: answers: a file of judgements made elsewhere.
+        judgements: answers: a file of judgements from an external judge.
         items: answers: write each reply to this file (.jsonl, .csv or .html) with what was read in it, by which layer,
             and its verdict; the most doubtful first.
         dry_run: send nothing to the judge; a notice in the report tells how many requests it would take.
@@ -960,7 +960,7 @@ def verify(
         settings: the options that were not as usual, as a signature has them (``"angle=30,force"``), or by name.
         judge: the language model that decided, by its name on the server.
         judge_url: its server.
-        judgements: the file of judgements made elsewhere.
+        judgements: the file of judgements from an external judge.
 
     Returns:
         What differs, a sentence each; empty where nothing does.

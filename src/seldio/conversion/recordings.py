@@ -181,7 +181,7 @@ def _untold(heard: Mapping[str, ArrayHeard]) -> Iterator[str]:
     if untold := [name for name, one in heard.items() if one.heard is None]:
         yield (
             f"the sound of {plural(len(untold), 'recording')} does not tell FOA from MIC "
-            f"({listed(untold, 3)}): the name or --format was believed"
+            f"({listed(untold, 3)}): the name or --format decided"
         )
 
 

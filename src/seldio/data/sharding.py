@@ -136,7 +136,7 @@ def _torch_worker() -> Any:
 def register(cls: type) -> bool:
     """Make *cls* a virtual subclass of torch's ``IterableDataset``, and tell whether torch is there for that.
 
-    ``DataLoader`` asks with ``isinstance``, and takes an object that is none for one with random access.
+    ``DataLoader`` asks with ``isinstance``, and takes any other object for one with random access.
     """
     data: Any = sys.modules.get("torch.utils.data")
     iterable = getattr(data, "IterableDataset", None)  # absent while torch is being imported

@@ -184,7 +184,7 @@ def each(
             yield one
 
     def found(one: _Batch) -> list[Result]:
-        """The results that were kept, or that are worked out again, here, because a file holds something else."""
+        """The results that were kept, or that are computed again, here, because a file holds something else."""
         ledger, name = cast("Ledger", kept), cast("str", one.name)
         results = ledger.get(name, kind, one.parts)
         if results is None:

@@ -283,7 +283,7 @@ class ReadableSound(Closing):
 class _SoundFile(soundfile.SoundFile):  # type: ignore[misc]
     """A file that can be read without soundfile's seek after each read, to the frame that has been reached anyway.
 
-    That seek decodes a block of FLAC anew. It also fails where a header promises more frames than the file has.
+    That seek decodes a block of FLAC anew. It also fails where a header states more frames than the file has.
     """
 
     onward = False

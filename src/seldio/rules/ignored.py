@@ -54,7 +54,7 @@ def _what_is_there(groups: Iterable[FileGroup], kind: str) -> tuple[str, str]:
         entries, count = group.files, f"{plural(len(group.files), 'file')} {group.evidence}"
         if layout := " or ".join(group.like):
             looks = "which looks" if len(entries) == 1 else "which look"
-            told.append(f"{count}, {looks} like labels ({layout}) but {_is(entries)} not called .csv")
+            told.append(f"{count}, {looks} like labels ({layout}) but {_is(entries)} not named *.csv")
             hints.append("rename them to .csv")
         elif all(_ARCHIVE.search(entry.name) for entry in entries):
             told.append(f"{count}, {'an archive' if len(entries) == 1 else 'archives'} inside of this {kind}")

@@ -96,7 +96,7 @@ def with_origin(table: pa.Table, origin: Origin) -> arrow_types.Table:
 
 
 def origin_of(table: pa.Table) -> Origin:
-    """The origin of *table*; for a table made elsewhere, one clip file ``CLIP.csv`` for each clip."""
+    """The origin of *table*; for a table from elsewhere, one clip file ``CLIP.csv`` for each clip."""
     data = (table.schema.metadata or {}).get(_KEY)
     if data is not None:
         return Origin.from_json(data)

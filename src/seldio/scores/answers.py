@@ -492,7 +492,7 @@ def judgements_of(path: str) -> dict[str, Judgement]:
 
 
 def imported(path: str, tally: JudgeTally | None = None) -> SoBenchJudge:
-    """Judgements of SO-Bench made elsewhere: by id, or the rows of the official program's cache.
+    """Judgements of SO-Bench from an external judge: by id, or the rows of the official program's cache.
 
     Those by id that their task cannot read give no verdict, and are counted in *tally*.
 

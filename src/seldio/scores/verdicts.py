@@ -136,7 +136,7 @@ def write(
     path: str | os.PathLike[str], systems: Mapping[str, Iterable[ReplyVerdict]], profile: str,
     questions: str | os.PathLike[str] | Source | None,
 ) -> None:  # fmt: skip
-    """Write the replies of one system, or of several the questions in which they part.
+    """Write the replies of one system, or of several the questions on which they differ.
 
     Args:
         path: what to write; its suffix says how.

@@ -170,14 +170,14 @@ def _files(case: ImagingCase) -> Iterator[Notice]:
     if astray:
         yield Notice(
             "prediction-names",
-            f"{plural(len(astray), 'file')} of predictions not called {case.profile.files[0]} ({listed(astray, 2)}): "
+            f"{plural(len(astray), 'file')} of predictions not named {case.profile.files[0]} ({listed(astray, 2)}): "
             f"the program looks for a label {case.profile.files[1]} of the same X, finds none, and leaves the clip "
             "out without an error. Here the files are paired by their clip",
             grave=True,
         )
     unlike = [name for name, _ in case.reference_files if not re.fullmatch(truth, name.rpartition("/")[2])]
     if unlike:
-        text = f"{plural(len(unlike), 'file')} of labels not called {case.profile.files[1]} ({listed(unlike, 2)}): "
+        text = f"{plural(len(unlike), 'file')} of labels not named {case.profile.files[1]} ({listed(unlike, 2)}): "
         yield Notice("reference-names", f"{text}the program does not find them", grave=True)
     deep = [name for name, _ in case.reference_files if name.count("/") > 1]
     if deep and case.profile.drawn == "interpolated":

@@ -311,7 +311,7 @@ def judged(
 
 
 def with_judgements(rows: Sequence[Prediction], judgements: Mapping[str, Judgement]) -> list[Prediction]:
-    """*rows* with judgements made elsewhere, by :func:`~seldio.scores.jasco.judging.key`, e.g. ``17/3``.
+    """*rows* with judgements of an external judge, by :func:`~seldio.scores.jasco.judging.key`, e.g. ``17/3``.
 
     Rows without one keep the text they have.
 

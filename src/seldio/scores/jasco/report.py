@@ -178,7 +178,7 @@ def score(
         mode: which reading of the judge's texts comes first; both are shown.
         system: the name of what is scored.
         judge: asked about all predictions, e.g. ``Judge(...).ask``; None to use what the file holds.
-        judgements: made elsewhere, by item and number of the instruction, as ``17/3``; these come before others.
+        judgements: of an external judge, by item and number of the instruction, as ``17/3``; these come before others.
         vocabulary: for *judge*: what it calls the orientation to both.
         prompt: for *judge*: the words that it is asked in, one of :data:`~seldio.scores.jasco.judging.PROMPTS`.
         allow_missing: score an incomplete set of answers.
