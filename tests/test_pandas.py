@@ -220,7 +220,12 @@ def test_bytes_are_told_by_their_content() -> None:
     assert seldio.read(rows)["azimuth"].to_pylist() == [10, 20]
     assert seldio.info(rows)["groups"][0]["format"] == "starss23"
     assert seldio.info(io.BytesIO(lines))["items"][0]["format"] == "items"
-    assert seldio.score(rows, io.BytesIO(rows), profile="dcase2024").overall["F"] == pytest.approx(1 / 13)
+    for given in (rows, io.BytesIO(rows), io.StringIO(rows.decode())):  # a stream can be read only once
+        assert seldio.score(given, io.BytesIO(rows), profile="dcase2024").overall["F"] == pytest.approx(1 / 13)
+        signature = seldio.score(rows, rows, profile="dcase2024").signature
+        assert seldio.verify(signature, io.BytesIO(rows), io.BytesIO(rows)) == []
+    compared = seldio.compare([io.BytesIO(rows), rows], io.BytesIO(rows), profile="dcase2024", resamples=100)
+    assert {row[2] for row in compared.tables[0].rows} == {compared.tables[0].rows[0][2]}
     assert seldio.score(replies, lines).overall["accuracy"] == pytest.approx(2 / 3)
     assert seldio.validate([rows, lines]).files == 2
 

@@ -535,8 +535,8 @@ def score(
     """Score predictions against labels, or a model's answers against questions.
 
     Args:
-        predictions: the label files that a system predicted, or a file of answers; or a DataFrame, an Arrow table or
-            a list of dicts.
+        predictions: the label files that a system predicted, or a file of answers; or the bytes of a file, an open
+            file, a DataFrame, an Arrow table or a list of dicts.
         reference: the labels, or the questions, in the same forms; not needed for predictions of JASCO, MMAU and MMAR
             that include their questions.
         profile: the scoring profile, such as ``dcase2024`` or ``so-bench-paper``; chosen by the data by default.
@@ -652,7 +652,8 @@ def score(
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
     see_labels(predictions, reference)
-    predictions = _in_memory(given, "predictions")  # which refuses columns that are those of no labels
+    if not hasattr(given, "read"):  # what is a stream is read only once
+        predictions = _in_memory(given, "predictions")  # which refuses columns that are those of no labels
     if maps := profile_for_maps(predictions, reference, profile, **formats):
         from seldio.scores.imaging.score_maps import ImagingOptions, score_maps
 
