@@ -624,11 +624,16 @@ car = { gender = "f", forms = ["машина", "машины", "машину", "
 @pytest.fixture
 def asked(yard: Path, tmp_path: Path) -> list[str]:
     """Russian questions about a bird in the yard."""
+    return asked_about(yard, tmp_path, "ruenvaqa")
+
+
+def asked_about(yard: Path, tmp_path: Path, target: str) -> list[str]:
+    """The texts of questions and options of a target."""
     lines = [f"{n / 10},bird,{n % 20},{2 + n % 3}" for n in range(60)]
     for name in ("train/a.csv", "other/b.csv"):
         (yard / name).write_text(HEAD + "\n".join(lines) + "\n")
     (yard / "dataset.toml").write_text(ABOUT + RUSSIAN, "utf-8")
-    seldio.convert(yard, tmp_path / "questions.json", "ruenvaqa")
+    seldio.convert(yard, tmp_path / "questions.json", target, language="ru")
     items = seldio.read(tmp_path / "questions.json").to_pylist()
     return [" ".join([item["question"], *(item["options"] or ())]) for item in items]
 
@@ -636,6 +641,12 @@ def asked(yard: Path, tmp_path: Path) -> list[str]:
 def test_questions_in_russian_have_the_names_that_the_dataset_declines(asked: list[str]) -> None:
     assert any("птиц" in text for text in asked)
     assert any("лай собаки" in text for text in asked)  # which is known by its Russian name alone, and is not heard
+
+
+def test_spatial_questions_in_russian_have_them_too(yard: Path, tmp_path: Path) -> None:
+    texts = asked_about(yard, tmp_path, "so-bench")
+    assert any("азимут источника птицы" in text or "слышна птица" in text for text in texts)
+    assert not any("bird" in text for text in texts)
 
 
 def test_a_class_that_is_declined_is_one_of_the_classes(yard: Path) -> None:
