@@ -36,7 +36,11 @@ else:
 #: Stands for a word that is in no table; it is no word of English.
 UNKNOWN = "qq"
 _LANGUAGES = ("russian",)
-_COMMA = regex(r"(?<![\d.,(\[])(\d+),(\d{1,2})(?![\d,])")
+#: A decimal comma; behind a bracket, where it may part two numbers, only before a unit or a dash with another one.
+_COMMA = regex(
+    r"(?:(?<![\d.,(\[])(?=\d+,\d{1,2}(?![\d,]))|(?<=[(\[])(?=\d+,\d{1,2}(?:\s*(?:[см](?!\w)|сек|метр)|\s?-\s?\d+,\d)))"
+    r"(\d+),(\d+)"
+)
 _RANGE = regex(r"(\d(?:\s*(?:degrees|°|m|cm|s|seconds|minutes))?) (?:up to|through) (?=(?:about )?[-\d])")
 _UNKNOWN_BEHIND = regex(rf"(?:\A|[.;!?])[^.;!?\d]*\d[^.;!?]*\b{UNKNOWN}\b")
 
