@@ -94,7 +94,8 @@ OWN: tuple[Wing, ...] = (
     _wing(
         "ask", "questions made from labels",
         "conversion.clip_audio conversion.questions tasks.detect tasks.english tasks.even tasks.generation "
-        "tasks.making tasks.mix tasks.nouns tasks.reasoning tasks.russian tasks.scene tasks.task",
+        "tasks.making tasks.mix tasks.nouns tasks.reasoning tasks.russian tasks.scene tasks.task "
+        "tasks.wordings",
     ),
     _wing(
         "importers", "labels of annotation tools and of other datasets",

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seldio.tasks.names import name_of
+from seldio.tasks.names import called_in_russian
 
 if TYPE_CHECKING:
     regex = re.compile
@@ -83,7 +83,7 @@ def _language(name: str) -> Language:
     numerals = {word: float(number) for number, words in table["numbers"].items() for word in words.split()}
     stems = "|".join(f"({stem})" for stem in table["ordinals"].values())
     every = "|".join(sorted((*numerals, *table["one"]), key=len, reverse=True))
-    phrases = [*_classes(), *table["phrases"]]
+    phrases = [*called_in_russian(), *table["phrases"]]
     return Language(
         re.compile(f"[{letters}]"), re.compile(rf"[{letters}][{letters}-]*"), re.compile(rf"(?<=\d)(?=[{letters}])"),
         re.compile(rf"(?<=\d)-(?=[{letters}])"),
@@ -92,15 +92,6 @@ def _language(name: str) -> Language:
         re.compile("|".join(rf"((?<!\w)(?:{pattern})(?!\w))" for pattern, _ in phrases)),
         tuple(english for _, english in phrases),
     )  # fmt: skip
-
-
-def _classes() -> list[tuple[str, str]]:
-    """Names of classes in Russian, in all cases, with what they are called in English; the longest first."""
-    rows = json.loads(files("seldio.tasks").joinpath("nouns.json").read_text("utf-8"))["classes"]
-    forms = {re.sub(r"\Aсо? ", "", form): row["names"][0] for row in rows for form in row["forms"]}
-    return [
-        (re.sub("[её]", "[её]", form), name_of(forms[form]).spoken) for form in sorted(forms, key=len, reverse=True)
-    ]
 
 
 def in_english(text: str) -> str:

@@ -29,7 +29,7 @@ from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemFile, ItemTable
 from seldio.rules.registry import WARNING, rule
 from seldio.schema.arrays import pc
-from seldio.tasks.names import name_of
+from seldio.tasks.names import name_of, named_in_english
 from seldio.text import clipped
 
 #: So many questions are looked at; of more, those with the smallest hashes.
@@ -184,7 +184,7 @@ class GuessGroup:
         spoken = {_plain(row["answer"]): f" {_plain(name_of(row['answer']).spoken)} " for row in self.rows}
         named = []
         for row in self.rows:
-            asked, right = f" {_plain(_named_in_english(row['question']))} ", _plain(row["answer"])
+            asked, right = f" {_plain(named_in_english(row['question']))} ", _plain(row["answer"])
             some = [answer for answer in self.answers if f" {answer} " in asked or spoken[answer] in asked]
             if right not in some:
                 return [self.answers] * len(self.rows)
@@ -228,15 +228,6 @@ class GuessGroup:
         """How often the answer is right that is right most often."""
         features = np.array([_bucket(text.casefold()) for text in self.texts], np.int64)
         return self.guess("the most frequent right answer", self.learned(np.arange(len(self.texts)), features))
-
-
-def _named_in_english(question: str) -> str:
-    """A question with the names of classes in English, as answers have them."""
-    if question.isascii():
-        return question
-    from seldio.answers.languages import in_english
-
-    return in_english(question.lower())
 
 
 def _plain(answer: str) -> str:
