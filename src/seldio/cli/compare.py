@@ -3,39 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import typer
 
+from seldio.cli import options as shared
 from seldio.cli.guard import guarded
 from seldio.cli.options import (
-    ENGINE,
-    FIELDS,
-    ITEMS,
-    REFERENCE_FIELDS,
-    REPORT,
-    REPORT_DETAILS,
-    REPORT_FILE,
-    REPORT_FORM,
-    REPORT_JSON,
-    RESUME,
-    SCORE_ANGLE,
-    SCORE_AVERAGE,
-    SCORE_CLASSES,
-    SCORE_COLLAR,
-    SCORE_DISTANCE,
-    SCORE_EVENTS,
-    SCORE_JOIN,
-    SCORE_OFFLINE,
-    SCORE_OFFSET_SHARE,
-    SCORE_ONSCREEN,
-    SCORE_RECORDINGS,
-    SCORE_RELATIVE,
-    SCORE_SPLIT,
-    SCORE_THRESHOLD,
-    SCORE_TRACKS,
-    SCORING_ANSWERS,
-    WORKERS,
     Engine,
     clip_page,
     complete_profiles,
@@ -43,6 +16,7 @@ from seldio.cli.options import (
     named_numbers,
     one_of,
     see_free,
+    taken,
     write_report,
 )
 from seldio.errors import ExitCode, UsageError
@@ -71,10 +45,10 @@ def compare(
         autocompletion=complete_profiles,
     ),
     format: str | None = format_option("Format of the predictions; detected by default.", "--format", "-f"),
-    fields: str | None = FIELDS,
-    reference_fields: str | None = REFERENCE_FIELDS,
+    fields: str | None = shared.FIELDS,
+    reference_fields: str | None = shared.REFERENCE_FIELDS,
     reference_format: str | None = format_option("Format of the reference; detected by default."),
-    split: str | None = SCORE_SPLIT,
+    split: str | None = shared.SCORE_SPLIT,
     allow_missing: bool = typer.Option(
         False, "--allow-missing", help="Compare the common clips or questions; list the missing ones."
     ),
@@ -110,40 +84,40 @@ def compare(
         help="Number of clips or questions with the largest differences to list.",
         rich_help_panel=_STATISTICS,
     ),
-    output: str = REPORT_FORM,
-    json: bool = REPORT_JSON,
-    out: Path | None = REPORT_FILE,
+    output: str = shared.REPORT_FORM,
+    json: bool = shared.REPORT_JSON,
+    out: Path | None = shared.REPORT_FILE,
     table: str | None = typer.Option(
         None,
         metavar="NAME",
         help="Only this table, such as differences or ranks; not with json.",
-        rich_help_panel=REPORT,
+        rich_help_panel=shared.REPORT,
     ),
-    details: bool = REPORT_DETAILS,
-    average: str | None = SCORE_AVERAGE,
-    angle: float | None = SCORE_ANGLE,
-    distance: float | None = SCORE_DISTANCE,
-    relative: float | None = SCORE_RELATIVE,
-    onscreen: bool = SCORE_ONSCREEN,
-    classes: str | None = SCORE_CLASSES,
-    events: bool = SCORE_EVENTS,
-    collar: float | None = SCORE_COLLAR,
-    offset_share: float | None = SCORE_OFFSET_SHARE,
-    tracks: bool = SCORE_TRACKS,
-    recordings: str | None = SCORE_RECORDINGS,
-    join: str = SCORE_JOIN,
-    offline: str = SCORE_OFFLINE,
-    threshold: list[str] = SCORE_THRESHOLD,
+    details: bool = shared.REPORT_DETAILS,
+    average: str | None = shared.SCORE_AVERAGE,
+    angle: float | None = shared.SCORE_ANGLE,
+    distance: float | None = shared.SCORE_DISTANCE,
+    relative: float | None = shared.SCORE_RELATIVE,
+    onscreen: bool = shared.SCORE_ONSCREEN,
+    classes: str | None = shared.SCORE_CLASSES,
+    events: bool = shared.SCORE_EVENTS,
+    collar: float | None = shared.SCORE_COLLAR,
+    offset_share: float | None = shared.SCORE_OFFSET_SHARE,
+    tracks: bool = shared.SCORE_TRACKS,
+    recordings: str | None = shared.SCORE_RECORDINGS,
+    join: str = shared.SCORE_JOIN,
+    offline: str = shared.SCORE_OFFLINE,
+    threshold: list[str] = shared.SCORE_THRESHOLD,
     judgements: list[str] = typer.Option(
         [],
         metavar="FILE",
-        rich_help_panel=SCORING_ANSWERS,
+        rich_help_panel=shared.SCORING_ANSWERS,
         help="Judgements from an external judge (JSON Lines): one file per system, in their order. May be repeated.",
     ),
-    items: Path | None = ITEMS,
-    workers: int | None = WORKERS,
-    engine: Engine = ENGINE,
-    resume: str | None = RESUME,
+    items: Path | None = shared.ITEMS,
+    workers: int | None = shared.WORKERS,
+    engine: Engine = shared.ENGINE,
+    resume: str | None = shared.RESUME,
 ) -> ExitCode:
     """Compare systems on the same clips or questions: differences with intervals, tests, and ranks."""
     from seldio import api, engines
@@ -153,22 +127,9 @@ def compare(
         raise UsageError("--table: json holds every table; use --output csv, markdown, html, latex or text")
     checked(output, "scores")
     see_free(out, systems, reference, judgements)
-    choices: Any = {
-        "average": average,
-        "against": against,
-        "over": over,
-        "join": join,
-        "offline": offline,
-    }  # what they may be is checked there
+    chosen = taken(api.compare, locals(), threshold=named_numbers(threshold, "--threshold", "distance=0.5"))
     with engines.running(workers, engine, resume):
-        report = api.compare(
-            systems, reference, profile=profile, format=format, reference_format=reference_format, split=split,
-            allow_missing=allow_missing, force=force, lead=lead, resamples=resamples, seed=seed, most=most, angle=angle,
-            distance=distance, relative=relative, onscreen=onscreen, classes=classes, events=events, collar=collar,
-            offset_share=offset_share, tracks=tracks, recordings=recordings, judgements=judgements,
-            fields=fields, reference_fields=reference_fields, items=items,
-            threshold=named_numbers(threshold, "--threshold", "distance=0.5"), **choices,
-        )  # fmt: skip
+        report = api.compare(**chosen)
     options = Options(table=table, details=details, clip_page=clip_page(out, reference, systems[0]))
     write_report([report], "json" if json else output, options, out)
     return ExitCode.CLEAN

@@ -6,6 +6,7 @@ import copy
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from inspect import signature
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,6 +115,11 @@ REPORT_JSON: Any = typer.Option(False, "--json", help="Short for --output json."
 REPORT_FILE: Any = typer.Option(
     None, "-o", metavar="FILE", help="Write the report to this file.", rich_help_panel=REPORT
 )
+
+
+def taken(function: Callable[..., Any], options: Mapping[str, Any], **others: Any) -> dict[str, Any]:
+    """The *options* of a command that *function* takes, by name; *others* in the form that they have there."""
+    return {name: value for name, value in options.items() if name in signature(function).parameters} | others
 
 
 def format_option(help: str, *names: str, panel: str | None = None) -> Any:

@@ -16,6 +16,7 @@ from seldio.cli.options import (
     format_option,
     named_texts,
     print_json,
+    taken,
     write_report,
 )
 from seldio.errors import ExitCode
@@ -103,11 +104,7 @@ def package(
     from seldio.rules import CATALOGUE
 
     with running(workers, engine, resume):
-        packed = api.package(
-            outputs, out, year=year, label=label, reference=reference, meta=meta, development=development,
-            development_reference=development_reference, technical_report=technical_report, format=format,
-            allow_loss=allow_loss, fill=named_texts(fill, "--fill", "distance=2.5 (metres)"), force=force,
-        )  # fmt: skip
+        packed = api.package(**taken(api.package, locals(), fill=named_texts(fill, "--fill", "distance=2.5 (metres)")))
     if json:
         print_json(packed.as_dict())
     else:

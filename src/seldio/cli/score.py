@@ -3,46 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import typer
 
+from seldio.cli import options as shared
 from seldio.cli.guard import guarded
 from seldio.cli.options import (
-    ENGINE,
-    FIELDS,
-    ITEMS,
-    REFERENCE_FIELDS,
-    REPORT,
-    REPORT_DETAILS,
-    REPORT_FILE,
-    REPORT_FORM,
-    REPORT_JSON,
-    RESUME,
-    SCORE_ANGLE,
-    SCORE_AVERAGE,
-    SCORE_CLASSES,
-    SCORE_COLLAR,
-    SCORE_DISTANCE,
-    SCORE_EVENTS,
-    SCORE_JOIN,
-    SCORE_OFFLINE,
-    SCORE_OFFSET_SHARE,
-    SCORE_ONSCREEN,
-    SCORE_RECORDINGS,
-    SCORE_RELATIVE,
-    SCORE_SPLIT,
-    SCORE_THRESHOLD,
-    SCORE_TRACKS,
-    SCORING_BESIDE,
-    SCORING_LABELS,
-    WORKERS,
     Engine,
     clip_page,
     complete_profiles,
     format_option,
     named_numbers,
     see_free,
+    taken,
     write_report,
 )
 from seldio.errors import ExitCode, UsageError
@@ -80,50 +53,53 @@ def score(
     format: str | None = format_option(
         "Format of the predictions, or their dataset.toml; detected by default.", "--format", "-f"
     ),
-    fields: str | None = FIELDS,
-    reference_fields: str | None = REFERENCE_FIELDS,
+    fields: str | None = shared.FIELDS,
+    reference_fields: str | None = shared.REFERENCE_FIELDS,
     reference_format: str | None = format_option("Format of the reference; detected by default."),
-    split: str | None = SCORE_SPLIT,
+    split: str | None = shared.SCORE_SPLIT,
     allow_missing: bool = typer.Option(
         False, "--allow-missing", help="Score the common clips or questions; list the missing ones."
     ),
     force: bool = typer.Option(False, "--force", help="Score labels even if seldio validate finds errors in them."),
-    profiles: bool = typer.Option(  # noqa: ARG001 - they are listed before anything else
+    profiles: bool = typer.Option(
         False, "--profiles", is_eager=True, callback=_list, help="List the scoring profiles and exit."
     ),
-    output: str = REPORT_FORM,
-    json: bool = REPORT_JSON,
-    out: Path | None = REPORT_FILE,
+    output: str = shared.REPORT_FORM,
+    json: bool = shared.REPORT_JSON,
+    out: Path | None = shared.REPORT_FILE,
     table: str | None = typer.Option(
         None,
         metavar="NAME",
         help="Only this table, such as overall or classes; not with json.",
-        rich_help_panel=REPORT,
+        rich_help_panel=shared.REPORT,
     ),
-    details: bool = REPORT_DETAILS,
-    average: str | None = SCORE_AVERAGE,
-    angle: float | None = SCORE_ANGLE,
-    distance: float | None = SCORE_DISTANCE,
-    relative: float | None = SCORE_RELATIVE,
-    onscreen: bool = SCORE_ONSCREEN,
-    classes: str | None = SCORE_CLASSES,
+    details: bool = shared.REPORT_DETAILS,
+    average: str | None = shared.SCORE_AVERAGE,
+    angle: float | None = shared.SCORE_ANGLE,
+    distance: float | None = shared.SCORE_DISTANCE,
+    relative: float | None = shared.SCORE_RELATIVE,
+    onscreen: bool = shared.SCORE_ONSCREEN,
+    classes: str | None = shared.SCORE_CLASSES,
     jackknife: bool = typer.Option(
         False,
         "--jackknife",
         help="Add 95 % confidence intervals as the official programs do.",
-        rich_help_panel=SCORING_LABELS,
+        rich_help_panel=shared.SCORING_LABELS,
     ),
     bootstrap: bool = typer.Option(
-        False, "--bootstrap", help="Add 95 % confidence intervals by resampling clips.", rich_help_panel=SCORING_LABELS
+        False,
+        "--bootstrap",
+        help="Add 95 % confidence intervals by resampling clips.",
+        rich_help_panel=shared.SCORING_LABELS,
     ),
     official_points: bool = typer.Option(
         False,
         "--official-points",
         help="Add the point values that the official jackknife prints.",
-        rich_help_panel=SCORING_LABELS,
+        rich_help_panel=shared.SCORING_LABELS,
     ),
     by_clip: bool = typer.Option(
-        False, "--by-clip", help="Add the scores of each clip.", rich_help_panel=SCORING_LABELS
+        False, "--by-clip", help="Add the scores of each clip.", rich_help_panel=shared.SCORING_LABELS
     ),
     sort: str | None = typer.Option(
         None,
@@ -134,21 +110,21 @@ def score(
         False,
         "--errors",
         help="Break down lost F by error type, class and condition.",
-        rich_help_panel=SCORING_BESIDE,
+        rich_help_panel=shared.SCORING_BESIDE,
     ),
-    events: bool = SCORE_EVENTS,
-    collar: float | None = SCORE_COLLAR,
-    offset_share: float | None = SCORE_OFFSET_SHARE,
-    tracks: bool = SCORE_TRACKS,
-    recordings: str | None = SCORE_RECORDINGS,
+    events: bool = shared.SCORE_EVENTS,
+    collar: float | None = shared.SCORE_COLLAR,
+    offset_share: float | None = shared.SCORE_OFFSET_SHARE,
+    tracks: bool = shared.SCORE_TRACKS,
+    recordings: str | None = shared.SCORE_RECORDINGS,
     baselines: bool = typer.Option(
         False,
         "--baselines",
         help="Add the published results of the profile, if they cover the same clips or questions.",
     ),
-    join: str = SCORE_JOIN,
-    offline: str = SCORE_OFFLINE,
-    threshold: list[str] = SCORE_THRESHOLD,
+    join: str = shared.SCORE_JOIN,
+    offline: str = shared.SCORE_OFFLINE,
+    threshold: list[str] = shared.SCORE_THRESHOLD,
     judge: str | None = typer.Option(None, metavar="MODEL", help="Name of the model.", rich_help_panel=_JUDGE),
     judge_url: str | None = typer.Option(
         None, metavar="URL", help="OpenAI-compatible server, up to /v1.", rich_help_panel=_JUDGE
@@ -193,10 +169,10 @@ def score(
     dry_run: bool = typer.Option(
         False, "--dry-run", help="Report how many requests judging would take; send none.", rich_help_panel=_JUDGE
     ),
-    items: Path | None = ITEMS,
-    workers: int | None = WORKERS,
-    engine: Engine = ENGINE,
-    resume: str | None = RESUME,
+    items: Path | None = shared.ITEMS,
+    workers: int | None = shared.WORKERS,
+    engine: Engine = shared.ENGINE,
+    resume: str | None = shared.RESUME,
 ) -> ExitCode:
     """Score predictions against labels or questions, as the official programs do, and report where they go wrong."""
     from seldio import api, engines
@@ -208,24 +184,9 @@ def score(
     see_free(out, predictions, reference, judgements, judge_cache)
     if items is not None and len(predictions) > 1:
         raise UsageError("--items takes one system; seldio compare --items shows where several differ")
-    choices: Any = {"average": average, "join": join, "offline": offline}  # what they may be is checked by scorers
+    chosen = taken(api.score, locals(), threshold=named_numbers(threshold, "--threshold", "distance=0.5"))
     with engines.running(workers, engine, resume):
-        reports = [
-            api.score(
-                one, reference, profile=profile, format=format, reference_format=reference_format, split=split,
-                fields=fields, items=items, allow_missing=allow_missing, force=force, angle=angle, distance=distance,
-                relative=relative, onscreen=onscreen, classes=classes, jackknife=jackknife, bootstrap=bootstrap,
-                official_points=official_points, by_clip=by_clip, sort=sort, errors=errors, events=events,
-                collar=collar, offset_share=offset_share, tracks=tracks, recordings=recordings, baselines=baselines,
-                threshold=named_numbers(threshold, "--threshold", "distance=0.5"), judge=judge, judge_url=judge_url,
-                judge_cache=judge_cache, judge_concurrency=judge_concurrency, judge_rpm=judge_rpm,
-                judge_price=judge_price, judge_again=judge_again, judge_timeout=judge_timeout,
-                judge_retries=judge_retries, judge_max_tokens=judge_max_tokens, judge_temperature=judge_temperature,
-                judge_json=judge_json, judge_prompt=judge_prompt, judgements=judgements, dry_run=dry_run,
-                reference_fields=reference_fields, **choices,
-            )
-            for one in predictions
-        ]  # fmt: skip
+        reports = [api.score(**chosen | {"predictions": one}) for one in predictions]
     if dry_run:
         typer.echo("\n".join(notice.text for report in reports for notice in report.notices))
     else:
@@ -242,9 +203,9 @@ def rank(
         metavar="NAMES",
         help="Rank by these metrics only, separated by commas; NAME:higher or NAME:lower for unknown ones.",
     ),
-    output: str = REPORT_FORM,
-    json: bool = REPORT_JSON,
-    out: Path | None = REPORT_FILE,
+    output: str = shared.REPORT_FORM,
+    json: bool = shared.REPORT_JSON,
+    out: Path | None = shared.REPORT_FILE,
 ) -> ExitCode:
     """Rank systems by the sum of their ranks on each metric, as defined by DCASE Task 3."""
     from seldio import api

@@ -39,6 +39,7 @@ from seldio.cli.options import (
     print_json,
     print_wrapped,
     see_free,
+    taken,
     write_report,
 )
 from seldio.errors import ExitCode, UsageError
@@ -149,11 +150,7 @@ def validate(
         return _mera(paths, reference, out)
     checked("json" if json else output, "findings")
     with running(workers, engine, resume):
-        report = api.validate(
-            paths, format=format, reference=reference, select=select, ignore=ignore, fail_on=fail_on, deep=deep,
-            fix=fix, unsafe_fixes=unsafe_fixes, diff=diff, drop_column=drop_column, baseline=baseline,
-            write_baseline=write_baseline, config=chosen, fields=fields,
-        )  # fmt: skip
+        report = api.validate(**taken(api.validate, locals(), path=paths, config=chosen))
     if diff:
         typer.echo("\n".join(line for change in report.changes for line in change.diff()) or report.remark)
         return ExitCode.FINDINGS if report.changes else ExitCode.CLEAN
@@ -303,14 +300,13 @@ def convert(
         source, format = path, format if format is not None else named(source)
     # thousands of questions are not poured on a terminal
     shown = BytesIO() if out is None and sys.stdout.isatty() and of_questions(to) is not None else None
+    chosen = taken(
+        api.convert, locals(), path=source, target=to, out=shown or (sys.stdout.buffer if out in (None, "-") else out),
+        fill=named_texts(fill, "--fill", "distance=2.5 (metres)"),
+        margin=named_numbers(margin, "--margin", "azimuth=10"),
+    )  # fmt: skip
     with running(workers, engine, resume):
-        converted = api.convert(
-            source, shown or (sys.stdout.buffer if out in (None, "-") else out), to, format=format,
-            allow_loss=allow_loss,
-            fill=named_texts(fill, "--fill", "distance=2.5 (metres)"), drop_unfit=drop_unfit, force=force, seed=seed,
-            tasks=tasks, window=window, hop=hop, margin=named_numbers(margin, "--margin", "azimuth=10"), total=total,
-            per_task=per_task, balance=balance, split=split, language=language, audio=audio, gain=gain,
-        )  # fmt: skip
+        converted = api.convert(**chosen)
     if shown is not None:
         _show_some(shown.getvalue().decode("utf-8", "replace"))
     aside = converted.written == ("-",)  # the output itself goes to standard output
