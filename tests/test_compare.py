@@ -24,10 +24,10 @@ from seldio.engines import running
 from seldio.errors import DataError, UsageError
 from seldio.reports import render
 from seldio.reports.json_report import reports
-from seldio.reports.tables import Column, Interval, Options, ScoreReport, UnreliableInterval, WeakInterval
+from seldio.reports.tables import Column, Interval, Options, ScoreReport, UnreliableInterval, WeakInterval, measured
 from seldio.scores import resampling
 from seldio.scores.comparison import labels
-from seldio.scores.comparison.pairs import Contest, lead_of, system_names
+from seldio.scores.comparison.pairs import Contest, system_names
 from seldio.scores.ranking import read_bytes
 from seldio.scores.resampling import (
     Resampling,
@@ -197,13 +197,9 @@ def test_an_interval_without_0_does_not_stand_beside_a_large_p_without_a_word() 
 
 def test_the_lead_is_a_measure_by_name_or_title() -> None:
     columns = (Column("n", "n"), Column("mAP", "mAP", better="higher"), Column("r", "Pearson r", better="higher"))
-    assert (lead_of(columns, None, "mAP"), lead_of(columns, "pearson R", "mAP"), lead_of(columns, "map", "r")) == (
-        1,
-        2,
-        1,
-    )
+    assert [measured(columns, name, "--lead") for name in ("mAP", "pearson R", "map")] == [1, 2, 1]
     with pytest.raises(UsageError, match='lead="n": choose from mAP, r'):
-        lead_of(columns, "n", "mAP")
+        measured(columns, "n", "--lead")
 
 
 def test_under_the_null_a_better_system_is_named_once_in_twenty_times() -> None:
