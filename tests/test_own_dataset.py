@@ -522,7 +522,7 @@ def test_a_mistake_in_the_file_is_one_finding(yard: Path) -> None:
 def test_new_leaves_the_names_of_class_numbers_to_people(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("time,class,azimuth\n0.1,0,10\n0.2,2,11\n")
     code, text = new(tmp_path)
-    assert (code, "# which class a number is stands in no file" in text) == (0, True)
+    assert (code, "# no file says which class a number is" in text) == (0, True)
     assert new(tmp_path, "--azimuth", "clockwise", "--write")[0] == 0
     assert [*tomllib.loads((tmp_path / "dataset.toml").read_text())["classes"]] == ["class 0", "class 1", "class 2"]
     assert codes(tmp_path) == []

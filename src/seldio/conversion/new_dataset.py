@@ -1,6 +1,6 @@
 """What is in the label files and recordings of a folder, proposed as the ``dataset.toml`` that describes them.
 
-What values and names tell is proposed; what stands in no file, such as the direction of azimuths, has to be said.
+What values and names tell is proposed; what is in no file, such as the direction of azimuths, has to be said.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ class NewDataset:
         """What has to be said before the file can be written, each with the option that says it."""
         fields = [one.field for one in self.columns]
         if "azimuth" in fields and self.said.azimuth is None:
-            yield "which way azimuths turn stands in no file: --azimuth clockwise (90 is right) or counter-clockwise"
+            yield "no file says which way azimuths turn: --azimuth clockwise (90 is right) or counter-clockwise"
         if self.columns and not {"frame", "onset"} & {*fields}:
             header = " or ".join(self.tables[0].header)
             yield f"no column seems to be the time: --column HEADER=frame:s, where HEADER is {header}"
@@ -252,7 +252,7 @@ class NewDataset:
         if "elevation" not in {one.field for one in self.columns} | {*self.said.given}:
             yield "# there is no elevation: --given elevation=0 says that all sources are as high as the microphone"
         if self._numbers and "class_name" not in {one.field for one in self.columns}:
-            yield "# which class a number is stands in no file: write the names into the table classes"
+            yield "# no file says which class a number is: write the names into the table classes"
         for question in self.open_questions:
             yield f"# {question}"
 
@@ -320,7 +320,7 @@ def _splits(files: Iterable[Entry]) -> list[str]:
 def _written(record: Mapping[str, Any], folder: Path) -> Path:
     place = folder / OWN
     if place.exists():
-        raise UsageError(f"{printable(str(place))} is there already: change it, or move it away")
+        raise UsageError(f"{printable(str(place))} already exists: change it, or move it away")
     write_bytes(place, as_toml(record).encode(), folder)
     return place
 

@@ -5,7 +5,7 @@ time and whether its labels passed the checks. It stands for nothing else: sampl
 their files. Nothing that it tells is believed beyond what shows that it still holds:
 
 - the clips, while no folder has another time of change than when they were listed: a file that is added, removed or
-  renamed changes its folder, and then the index is made anew;
+  renamed changes its folder, and then the index is rebuilt;
 - the length of a recording, while its header says the same when it is opened: windows refuse it otherwise;
 - the format of a label file and its checks, while its size and time are the same: it is checked again otherwise.
 
@@ -242,7 +242,7 @@ def _read(file: str) -> tuple[pa.Table, SavedFacts]:
             told = json.loads(data)
             if told["version"] != VERSION:
                 by = f"seldio {told['seldio']}"
-                raise UsageError(f"{shown} was saved by {by} in another form: delete it, and it is made anew")
+                raise UsageError(f"{shown} was saved by {by} in another form: delete it, and a new one is made")
             about: SavedFacts = of_json(SavedFacts, told)
             if not stored.schema_arrow.equals(_SCHEMA):
                 raise ValueError("its columns are others")

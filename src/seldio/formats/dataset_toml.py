@@ -56,7 +56,7 @@ def _not_toml(text: str, message: str, path: str) -> Finding:
     line, column = (int(match[1]), int(match[2])) if match and match[1] else (len(lines), len(lines[-1]) + 1)
     said = _AT.sub("", message)
     excerpt = lines[line - 1].removesuffix("\r") if line <= len(lines) else ""
-    hint = "texts stand in quotes, tables in [brackets]; labels are not read until this is right"
+    hint = "texts are in quotes, tables in [brackets]; labels are not read until this is right"
     return READER_RULES["DAT101"].at(path, f"is not TOML: {said}", hint, line, column, None, excerpt)
 
 

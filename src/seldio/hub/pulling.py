@@ -55,7 +55,7 @@ class Pulled(Displayed):
     size: int
 
     def __str__(self) -> str:
-        there = f"{plural(len(self.fetched), 'file')} fetched, {self.same:,} there already, {self.size:,} bytes"
+        there = f"{plural(len(self.fetched), 'file')} fetched, {self.same:,} already there, {self.size:,} bytes"
         return f"{self.repo}@{self.commit[:12]}: {there}, in {self.folder}"
 
 

@@ -1,4 +1,4 @@
-"""What an imaginary system makes of labels: it misses events, confuses classes and is off by some degrees."""
+"""What a simulated system makes of labels: it misses events, confuses classes and is off by some degrees."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIELDS = ("frame", "class_id", "azimuth", "elevation")
 
 
 def imagine(table: pa.Table, seed: int, errors: float = 1.0) -> pa.Table:
-    """The events of *table* as an imaginary system would detect them.
+    """The events of *table* as a simulated system would detect them.
 
     Args:
         table: the labels of one clip, as :func:`seldio.synth.labels` makes them.
@@ -57,7 +57,7 @@ def imagine(table: pa.Table, seed: int, errors: float = 1.0) -> pa.Table:
 
 
 def write_outputs(folder: Path, tables: Iterable[pa.Table], seed: int, errors: float = 1.0) -> None:
-    """Write what an imaginary system makes of *tables*, in the format of a DCASE 2023 submission.
+    """Write what a simulated system makes of *tables*, in the format of a DCASE 2023 submission.
 
     Args:
         folder: gets a file for each clip; made as needed.

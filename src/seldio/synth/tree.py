@@ -209,7 +209,7 @@ def write_demo(folder: Path, seed: int = 7, *, media: bool = False) -> None:
     """Write a small STARSS23-shaped dataset, outputs of a system, and a submission with the usual mistakes.
 
     Args:
-        folder: gets ``starss23/metadata_dev/…``, ``output/`` with what an imaginary system makes of its clips, and
+        folder: gets ``starss23/metadata_dev/…``, ``output/`` with what a simulated system makes of its clips, and
             ``submission/mix001.csv`` to ``mix004.csv``.
         seed: the same seed gives the same bytes.
         media: also record and film the scenes, into ``starss23/foa_dev``, ``mic_dev`` and ``video_dev``, and plant

@@ -317,7 +317,7 @@ class SeldAccumulator:
         self._clips: dict[str, Counts] = {}
 
     def update(self, clip: str, reference: ClipLabels, prediction: ClipLabels, frames: int | None = None) -> None:
-        """Count a clip; one that was counted before is counted anew.
+        """Count a clip; one that was counted before is counted again.
 
         Args:
             clip: its name.
