@@ -206,7 +206,7 @@ def _table(table: Table, lead: str, options: Options) -> str:
             first = f'<a href="./{safe(address)}" title="{safe(command)}">{first}</a>'
         rows.append(f'<tr><th scope="row">{first}</th>{"".join(cells)}</tr>\n')
     hints = ["Dashed lines and *: intervals that rest on few clips or questions."] if few else []
-    if view is not None and table.rows:
+    if view is not None and table.rows and columns[-1].name != "command":  # which the table says itself
         command = view(str(table.rows[0][0]))
         hints.append(f"The page of a clip is written by <code>{safe(command)}</code>")
     return (
