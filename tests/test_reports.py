@@ -27,7 +27,7 @@ from rich.cells import cell_len
 
 import seldio
 from seldio.errors import UsageError
-from seldio.findings import JSON_KEYS, MOST_LISTED, MOST_RANGES, Finding, Report, Severity
+from seldio.findings import JSON_KEYS, MOST_LISTED, MOST_RANGES, Finding, Heard, Report, Severity
 from seldio.reports import Options, excerpts, outputs, render, screens, terminal, write
 from seldio.reports.excerpts import ELLIPSIS, TAB, fit
 from seldio.reports.json_report import dumps, report_schema
@@ -1052,6 +1052,13 @@ def test_a_page_shows_the_line_of_a_finding_with_its_caret() -> None:
         "   |        ^^^",
     ]
     assert re.findall("<mark.*?>(.*?)</mark>", page) == ["240", "^^^"]
+
+
+def test_a_page_says_why_nothing_was_heard_also_where_nothing_is_wrong() -> None:
+    heard = Heard("mix001", "mix001.wav", "foa", "not heard", "the recording is silent")
+    page = show(Report((), files=1, heard=(heard,)), "html")
+    assert '<p class="verdict good">All clean: 1 file.' in page
+    assert "mix001 (FOA): not heard, the recording is silent" in page
 
 
 @pytest.mark.parametrize(("severity", "mood"), [("error", "error"), ("warning", "warning"), ("info", "good")])

@@ -140,9 +140,8 @@ def _side_by_side(reports: Sequence[ScoreReport]) -> str:
     found = [_measured(report) for report in reports]
     if len({name for name, _ in found}) > 1 or not found[0][0]:
         return ""
-    return (
-        f"{found[0][0]}: {listed([f'{one.system} {value}' for one, (_, value) in zip(reports, found, strict=True)])}."
-    )
+    values = [f"{report.system} {value}" for report, (_, value) in zip(reports, found, strict=True)]
+    return f"{found[0][0]}: {listed(values)}."
 
 
 # --- panels ------------------------------------------------------------------------------------------------
@@ -260,6 +259,7 @@ def _right(right: bool) -> str:
 
 def _findings(section: Section, report: Report, options: Options) -> Iterator[str]:
     """The counts by rule, then each finding with its line, as on a terminal."""
+    rest = "".join(f'<p class="hint">{safe(notice.text)}</p>\n' for notice in section.notices)
     for table in section.tables:
         if table.name == "rules":
             few = " open" if len(table.rows) <= _FEW else ""
@@ -274,8 +274,9 @@ def _findings(section: Section, report: Report, options: Options) -> Iterator[st
             near = f'<p class="hint">Paths are relative to {safe(folder)}</p>\n' if folder else ""
             groups = by_cause(report.findings, options.max_per_rule)[0]
             found = "".join(_finding(group, report, options, folder) for group in groups)
-            rest = "".join(f'<p class="hint">{safe(notice.text)}</p>\n' for notice in section.notices)
-            yield _panel(f'<h2>Findings</h2>\n{near}<ul class="told">\n{found}</ul>\n{rest}', "whole")
+            yield _panel(f'<h2>Findings</h2>\n{near}<ul class="told">\n{found}</ul>\n', "whole")
+    if rest:
+        yield _panel(f"<h2>Notices</h2>\n{rest}", "whole")
 
 
 def _finding(group: Sequence[Finding], report: Report, options: Options, folder: str) -> str:
