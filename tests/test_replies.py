@@ -1,6 +1,6 @@
 """Replies of models, as a person reads them: written from their meaning, before what reads them.
 
-A row of ``cases/answers/replies.jsonl`` is the options, a reply and the option that it gives; null where a person would
+A row of ``cases/answers/replies.jsonl`` and ``sentences.jsonl`` is the options, a reply and the option that it gives; null where a person would
 not be sure either. One of ``quantities.jsonl`` is what is asked for, a reply and the number that it gives.
 """
 

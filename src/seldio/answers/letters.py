@@ -16,8 +16,8 @@ or digit next to it. It is *closed* if the line ends after it, or a sign that cl
    or its reason or praise follows: ``So B.``, ``I'd say B, as nothing barks``, ``B fits best``, ``Думаю, B``.
 
 If two letters are next to each other (``B или C``), or a letter is denied (``B is wrong``), there is none.
-Cyrillic letters are found like Latin ones: А, В, С and Е are then read by their look, which is counted apart, as is
-Б, which looks like no option.
+Cyrillic letters are found like Latin ones: А, В, С and Е are then read by their look, which is counted apart; Б, Г and Д,
+which look like no option, by their place in the alphabet.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ _LABEL = regex(rf"({_ALONE})(?=[).:\]])")
 _NAMED = regex(rf"(?<![^\W_])(?:{_AFTER_NOUN}|(?i:{_CHOOSE})[\W_]+{_LETTER})")
 _STATED = regex(rf"({_ALONE})\s+(?i:is\s+(?:the\s+)?(?:correct|right|best)|верн|правильн)")
 _ANOTHER = regex(rf"[\W_]*(?:(?i:или|либо|or|и|and)[\W_]+(?:(?i:{_NOUN})[\W_]+)?)?({_CLOSED})")
-_NOT = r"(?i:не|not|isn't|isn’t|neither|nor)"
+_NOT = r"(?i:не|not|isn't|isn’t|neither|nor|nicht|pas|no)"
 #: A letter that is taken back for another one, which ends the answer or its sentence.
 _BACK = r"(?i:нет|no|wait|точнее|вернее|actually|rather|скорее)"
 _CORRECTED = regex(
     rf"{_ALONE}[\W_]{{1,20}}(?:{_BACK}[\W_]{{1,20}}){{1,4}}({_CLOSED})|(?<![^\W_])(?:{_NOT}[\W_]{{1,20}}{_ALONE}[\W_]{{1,20}}(?:(?i:и|and)[\W_]{{1,20}})?){{1,4}}"
-    rf"(?i:а|но|but)[\W_]{{1,20}}({_CLOSED})"
+    rf"(?i:а|но|but|sondern|mais|sino)[\W_]{{1,20}}({_CLOSED})"
 )
 _DENIED_BEFORE = regex(rf"(?<![^\W_]){_NOT}[\W_]+(?:(?i:{_NOUN}|the)[\W_]+)*\Z")
 _WRONG = rf"(?i:{words('wrong')})"
@@ -113,8 +113,8 @@ class Letter:
 
     @property
     def index(self) -> int:
-        """The number of the option, from 0; -1 where it looks like none."""
-        return -1 if self.latin is None else ord(self.latin) - ord("A")
+        """The number of the option, from 0, by look or else by the alphabet; -1 where it is none."""
+        return ord(self.latin or self.by_alphabet or "@") - ord("A")
 
 
 def letter_of(text: str) -> Letter | None:

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from seldio.answers import bearings, quantities
 from seldio.answers.extract import beside_another
 from seldio.answers.languages import listed, regex, words
-from seldio.answers.letters import unlabelled
+from seldio.answers.letters import RUSSIAN, unlabelled
 from seldio.answers.matching import chosen, folded, one_spelling, tokens
 from seldio.answers.names import Mention
 from seldio.answers.plain_text import announced, final_words, plainly
@@ -37,6 +37,35 @@ _MOST_BOLD = 20
 _BACK = regex(rf"\b(?:{words('back')})\b", re.IGNORECASE)
 _SENTENCE = regex(r"(?<=[.!])\s+(?=\S)|\n+")
 _FIRST = regex(r"[\W_]*(?!(?:not|no|не|нет)\b)([^.!?\n]+)[.!]\s+(?-i:(?=[A-ZА-ЯЁ]))", re.IGNORECASE)
+#: The last sentence; labels in a row, of which the last one is none.
+_LAST = regex(r"(?<=[.!?…])\s+([^.!?\n]{1,60})[.!]?\W{0,9}\Z")
+_LISTED = regex(r"(?<![^\W_])[A-HА-Е][).]\s")
+#: Before an answer that is given in the stead of another one, or that follows; and in one that is given besides.
+_TURNED = regex(
+    rf"(?<![\w'])(?:{words('instead')})(?![\w'])|\b(?:{words('at_first')})\b[^.!?]{{0,60}}?\b(?:but|но)\b",
+    re.IGNORECASE,
+)
+_THEREFORE = regex(rf"(?:[.,;:—–-]\s*|\n)(?:{words('so')}|{words('concluding')})\b", re.IGNORECASE)
+_ALSO = regex(r"\b(?:also|too|possible|plausible|another|тоже|также)\b", re.IGNORECASE)
+#: In a sentence about what is not the case: *a mall would be louder*.
+_WOULD = regex(
+    r"\bwould (?:(?:be|sound) (?:\w+er|more|less|much)|have|need|show|require)\b|\bбыл[аои]? бы \w+(?:ее|[шч]е|ей)\b"
+)
+_DENYING = regex(r"\b(?:no|not|не|нет)\b", re.IGNORECASE)
+_ALMOST = regex(r"\b(?:almost|nearly)\s+(?:(?:an?|the)\s+)?\Z")
+#: At the end of a reply that gives several.
+_UNDECIDED = regex(rf"(?:{words('undecided')})(?![^.!?\n]*\b(?:but|so|но|поэтому)\b)[^.!?\n]*[.!]?\s*\Z", re.IGNORECASE)
+#: Labels that options have of their own; what is said of each option; the number of an option.
+_OWN_LABEL = regex(r"\s*[(\[]?([A-HА-Е1-8])[)\].:]\s+(?=\S)", re.IGNORECASE)
+_RUSSIAN, _RUSSIAN_LETTER = regex("[а-яё]"), regex(r"(?<![^\W_])[АБВГДЕ](?=[).:\]]|\W*\Z)")
+_VERDICT = regex(
+    rf"(?:\A|(?<=[\s;,.*(-]))(?:\[(?P<tick>[ x✓✔])\]\s*(?P<what>[^\n]{{1,80}})|(?P<letter>[A-HА-Е])\)?\s*[:=—–-]?\s*"
+    rf"(?P<said>[✓✔✅✗✘❌]|(?<=[:=—–)-]\s)(?:{words('verdicts')})(?![^\W_])))",
+    re.IGNORECASE,
+)
+_A_VERDICT = regex(rf"(?<![^\W_])(?:{words('verdicts')})(?![^\W_])", re.IGNORECASE)
+_TICK = regex(rf"\A(?:[x✓✔✅]|{words('right')})\Z", re.IGNORECASE)
+_DIGIT = regex(r"\W*(?:(?:option|number|no\.|№|вариант|номер)\s*)?([1-8])[\W_]*", re.IGNORECASE)
 #: Before what follows from the rest.
 _SO = regex(rf"(?:{words('so')})\b", re.IGNORECASE)
 #: Places of options, from 0 for the last, and how they are named.
@@ -50,7 +79,7 @@ _PLACE = regex(
 #: Beside a number: another one that is no digit, or a reason not to take it.
 _NOT_A_NUMBER = regex(r"\b(?:one|unlike|wrong|incorrect|no)\b")
 #: In options of several parts, or that deny something.
-_JOINED = regex(rf"\b(?:{words('joined')})\b")
+_JOINED, _OPEN = regex(rf"\b(?:{words('joined')})\b"), regex(r"\b(?:и|или|не|нет|без)\b")
 _TURN = regex(r"(?:\A|\AQ:.*\s)A:\s*([(\[]?[A-Z][)\].]?)\s*\Z", re.DOTALL)
 #: Endings of Russian words, and words that may stand before an option.
 _ENDING = r"(?:ами|ями|[оеы]го|[оеы]му|[ыи]ми|[оеиыая]й|[аяоеыи]я|[оыи]е|[ую]ю|[оеаяыи]м|[аяыи]х|[аеёиоуыэюяьй])"
@@ -91,17 +120,46 @@ def read_option(text: str, options: Sequence[str]) -> str | None:
 def reading(text: str, options: Sequence[str]) -> ReplyReading:
     """The option that *text* says is the answer, and what read it; else whether somebody refused to answer."""
     words = final_words(text)
-    said = final_answer(words)
-    for layer, read in READINGS.items() if words and options else ():
-        if (option := read(said, options)) is not None:
-            return ReplyReading(option, layer)
+    said, bare = _without_labels(_ticked(final_answer(words), options), options)
+    for layer, read in (
+        READINGS.items() if words and options and not _UNDECIDED.search(words, max(0, len(words) - 200)) else ()
+    ):
+        if (option := read(said, bare)) is not None:
+            return ReplyReading(options[bare.index(option)], layer)
     return ReplyReading(None, "", "refused" if _REFUSED.search(words) else "unread" if text.strip() else "empty")
+
+
+def _without_labels(text: str, options: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Options without the labels that they have of their own, in order; letters by that order in the text."""
+    found = [each for each in map(_OWN_LABEL.match, options) if each]
+    labels = "".join(each[1].upper() for each in found)
+    bare = [each.string[each.end() :] for each in found]
+    if (
+        len(labels) < max(2, len({*options}))
+        or len({*bare}) < len(options)
+        or not any(map(labels.__eq__, _orders(labels)))
+    ):
+        return text, options
+    return _RUSSIAN_LETTER.sub(lambda letter: RUSSIAN[letter.group()], text) if labels[1] == "Б" else text, bare
+
+
+def _orders(labels: str) -> list[str]:
+    return [order[: len(labels)] for order in ("ABCDEFGH", "АБВГДЕ", "12345678")]
 
 
 def final_answer(text: str) -> str:
     """What is announced as the answer, without its reason; all of *text* where nothing is."""
     answer = announced(text)
     return text if answer is None else _REASON.split(answer.partition("\n")[0])[0]
+
+
+def _ticked(text: str, options: Sequence[str]) -> str:
+    """What is ticked off, where each option gets its verdict, else what follows those; all of *text* without them."""
+    verdicts = list(islice(_VERDICT.finditer(text), _MOST_BOLD))
+    if len(verdicts) < 2 or any(map(_A_VERDICT.search, options)):
+        return text
+    ticked = [each["what"] or each["letter"] for each in verdicts if _TICK.match(each["tick"] or each["said"])]
+    return " or ".join(ticked) or text[verdicts[-1].end() :]
 
 
 def _by_ends(text: str, options: Sequence[str]) -> str | None:
@@ -111,20 +169,39 @@ def _by_ends(text: str, options: Sequence[str]) -> str | None:
     first = _FIRST.match(text)
     if first and len(first[1]) > 1 and not _BACK.search(text, first.end()):  # no "A." of "A. dog B. cat"
         ends.append(first[1])
+    if (
+        (last := _LAST.search(text))
+        and not _LISTED.search(text, 0, last.start(1))
+        and not any(map(_DENYING.search, options))
+    ):
+        before = {_whole(each, options) for each in _SENTENCE.split(text[: last.start()])[-9:]}
+        ends += [last[1]] * (before <= {None, _whole(last[1], options)})
     return only(each for line in ends if (each := _whole(line, options)) is not None)
 
 
 def _by_name(text: str, options: Sequence[str]) -> str | None:
     """The one option that a short text names, or the last sentence of a long one that concludes."""
+    for mark in (_TURNED, _THEREFORE):
+        behind = text[max((each.end() for each in mark.finditer(text)), default=0) :]
+        if behind == text or len(behind.split()) > _SHORT or _ALSO.search(behind) or any(map(_DENYING.search, options)):
+            continue
+        if (named := _named(behind, options)) is not None:
+            return named
+    sentences = _SENTENCE.split(text.strip())
     if len(text.split()) <= _SHORT:
-        return _named(text, options)
-    last = _SENTENCE.split(text.strip())[-1]
-    return _named(last, options) if _SO.match(last) else None
+        kept = " ".join(each for each in sentences if not _WOULD.search(each))
+        return _named(text, options) or (_named(kept, options) if kept != text else None)
+    last = sentences[-1]
+    alone = _SO.match(last) or only(each.name for each in _mentions(text, options)[1])
+    return _named(last, options) if alone and len(last.split()) <= _SHORT else None
 
 
 def _by_place(text: str, options: Sequence[str]) -> str | None:
     """The option whose place is named: *the second one*, *option two*, *последний вариант*."""
     plain = text.lower()
+    if digit := _DIGIT.fullmatch(text):
+        counted = any(quantities.quantities(plainly(option)) for option in options)
+        return None if counted or int(digit[1]) > len(options) else options[int(digit[1]) - 1]
     if any(map(_PLACED.search, options)) or _DOUBT.search(plain) or _asks(text, options):
         return None
     places: set[int] = set()
@@ -144,7 +221,9 @@ def _by_place(text: str, options: Sequence[str]) -> str | None:
 def _by_number(text: str, options: Sequence[str]) -> str | None:
     """The option that is a number, where all are: *three* for 3, *двое* for два."""
     numbers = [_number(option) for option in options]
-    if None in numbers or len({*numbers}) < len(numbers) or len(text.split()) > _SHORT:
+    known = [number for number in numbers if number is not None]
+    part = len(known) < len(options) and (len(known) < 2 or _number(text.strip(" .!*")) is None)
+    if part or len({*known}) < len(known) or len(text.split()) > _SHORT:
         return None
     plain = plainly(text)
     found = quantities.quantities(plain)
@@ -167,14 +246,34 @@ def _number(option: str) -> float | None:
 
 
 def _by_head(text: str, options: Sequence[str]) -> str | None:
-    """The option whose last words are all that is said, where no other has them: *guitar* for *electric guitar*."""
+    """The option whose last words are all that is said, where no other has them: *guitar* for *electric guitar*.
+
+    The first ones are as good in Russian, and where other options have the rest: *freight* beside *steam train*.
+    """
     said = tokens(text.strip())
-    if not said or len(text) > 60 or _asks(text, options) or len(said[-1].group()) < 4:
+    said = said[1:] if _article(said) else said
+    if (
+        not said
+        or len(text) > 60
+        or _asks(text, options)
+        or len(said[-1].group()) < (3 if _RUSSIAN.match(said[-1].group().lower()) else 4)
+    ):
         return None
     found = [option for option in options if _inside(said, option)]
     plain = folded(found[0]) if len(found) == 1 else ""
-    whole = len(plain.split()) <= 3 and not _JOINED.search(plain)
-    return found[0] if whole and plain.endswith(" " + " ".join(each.group().casefold() for each in said)) else None
+    part = " ".join(each.group().casefold() for each in said)
+    first = _RUSSIAN.match(plain) and plain.startswith(part + " ")
+    whole = len(plain.split()) <= 3 and not (_OPEN if first else _JOINED).search(plain)
+    if _RUSSIAN.match(plain) and any(
+        re.search(_word(each.group()), one_spelling(other), re.IGNORECASE)
+        for other in options
+        if other not in found
+        for each in said
+    ):
+        return None
+    rest = {*plain.split()} - {*part.split()}
+    others = {word for option in options if option not in found for word in folded(option).split()}
+    return found[0] if whole and rest and (plain.endswith(" " + part) or first or rest <= others) else None
 
 
 def _by_turn(text: str, options: Sequence[str]) -> str | None:
@@ -239,7 +338,8 @@ def _named(text: str, options: Sequence[str]) -> str | None:
     if _YES_NO.keys() >= {folded(option) for option in options}:
         return _yes_or_no(text, options) or lettered
     plain, mentions = _mentions(text, options)
-    meant = [mention for mention in mentions if not bearings.denied(plain, mention.start)]
+    meant = [each for each in mentions if not bearings.denied(plain, each.start)
+             and not _ALMOST.search(plain, max(0, each.start - 20), each.start)]  # fmt: skip
     if not meant:
         return None if mentions else lettered
     named = only(mention.name for mention in meant)
@@ -290,7 +390,9 @@ def _inside(words: Sequence[re.Match[str]], option: str) -> bool:
 
 
 def _word(word: str) -> str:
-    """A word in a text; a Russian one in any case, a sharp in words as well."""
+    """A word in a text; a Russian one in any case, an English one in both numbers, a sharp in words as well."""
+    if re.fullmatch("[a-z]{4,}", word) and not word.endswith(("ss", "us", "is", "ous")):
+        return f"{word}?" if word.endswith("s") else f"{word}(?:e?s)?"
     if len(word) < 4 or not re.fullmatch("[а-яё]+", word, re.IGNORECASE):
         return re.escape(word).replace(r"\#", "(?:#|[ -]sharp)")
     stem = _CUT.sub("", word)

@@ -23,6 +23,7 @@ _THOUGHT_END = regex(rf"</{_THOUGHTS}>|<\|channel\|>final<\|message\|>", re.IGNO
 _NEXT_TURN = regex(
     r"(?<=\S)\s*<\|(?:im_start|start_header_id)\|>\s*(?:user|system|human)\b.*", re.DOTALL | re.IGNORECASE
 )
+_NEXT_QUESTION = regex(r"\n[ \t]*(?:question|вопрос|human|user)\s*\d{0,3}\s*:", re.IGNORECASE)
 _TOKEN = regex(
     r"<\|(?:im_start|start_header_id)\|>\s*(?:assistant|model)\b|<\|[^|<>\n]{1,40}\|>|</?s>|\[/?INST\]"
     r"|</?(?:eos|bos|pad|unk|end_of_turn|end_of_text|start_of_turn)>|\A\s*(?:assistant|model)\s*\n",
@@ -48,7 +49,9 @@ def _without_thoughts(text: str) -> str:
 
 
 def _without_tokens(text: str) -> str:
-    return _TOKEN.sub(" ", _NEXT_TURN.sub("", text))
+    text = _TOKEN.sub(" ", _NEXT_TURN.sub("", text))
+    asked = _NEXT_QUESTION.search(text)
+    return text if asked is None or announced(text[: asked.start()]) is None else text[: asked.start()]
 
 
 def _in_tag(text: str) -> str:

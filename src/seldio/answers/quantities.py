@@ -39,7 +39,7 @@ _QUANTITY = regex(
 )
 _TOLERANCE = regex(rf"(?:±|\bgive or take)\s*[\d.]+(?:\s*(?:{_SPELLINGS})(?![a-z/]))?")
 #: Words before a number that say it is not exact.
-ABOUT = r"(?:(?:about|around|approximately|roughly|nearly|almost|exactly|possibly|maybe|perhaps|even|some|at|~)\s*)*"
+ABOUT = rf"(?:(?:{words('about')}|~)\s*)*"
 #: Between two numbers of one unit, or of which one may be right.
 JOINER = regex(rf"\s*(?:,?\s*(?:-|~|to|and|until|till|through|or)|,)\s*{ABOUT}")
 #: Before or behind a number that is a bound, not a value.
