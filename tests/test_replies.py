@@ -18,7 +18,9 @@ from seldio.answers.plain_text import plainly
 
 CASES = Path(__file__).parent / "cases/answers"
 ROWS: list[tuple[list[str], str, str | None]] = [
-    tuple(json.loads(line)) for line in (CASES / "replies.jsonl").read_text("utf-8").splitlines()
+    tuple(json.loads(line))
+    for name in ("replies", "sentences")
+    for line in (CASES / f"{name}.jsonl").read_text("utf-8").splitlines()
 ]
 
 

@@ -16,8 +16,8 @@ or digit next to it. It is *closed* if the line ends after it, or a sign that cl
    or its reason or praise follows: ``So B.``, ``I'd say B, as nothing barks``, ``B fits best``, ``Думаю, B``.
 
 If two letters are next to each other (``B или C``), or a letter is denied (``B is wrong``), there is none.
-Cyrillic letters are found like Latin ones: А, В, С and Е are then read by their look, which is counted apart; Б, Г and Д,
-which look like no option, by their place in the alphabet.
+Cyrillic letters are found like Latin ones: А, В, С and Е are then read by their look, which is counted apart; Б, Г and
+Д, which look like no option, by their place in the alphabet.
 """
 
 from __future__ import annotations
