@@ -298,6 +298,26 @@ def test_inputs_are_not_overwritten(here: Path, out: str) -> None:
     assert sorted(file.stem for file in Path("output").iterdir()) == [*ROWS]
 
 
+def test_the_command_ends_with_what_it_found(here: Path) -> None:
+    def run(*more: str) -> tuple[int, str]:
+        words = ["package", "output", "--year", "2023", "--label", LABEL, "-o", "x.zip", *more]
+        done = CliRunner().invoke(app, words)
+        return done.exit_code, done.stdout
+
+    code, printed = run("--reference", "mix001..mix004")
+    assert code == 1
+    assert "SUB226 error" in printed
+    assert "x.zip not written for 1 error" in printed
+    begun = Path(f"{LABEL}.meta.yaml")
+    begun.write_text(filled(begun.read_text()))
+    code, printed = run("--reference", "mix001..mix004", "--json")
+    assert code == 0
+    record = json.loads(printed)
+    assert record["written"] == ["x.zip"]
+    assert record["systems"][0]["empty"] == ["mix004"]
+    assert record["report"]["summary"]["by_rule"] == {"SUB216": 1}
+
+
 @pytest.mark.skipif(not REAL.is_dir(), reason="needs the shared meta files")
 @pytest.mark.parametrize("number", [1, 2])
 def test_real_meta_files_are_packed_byte_for_byte(demo: Path, here: Path, number: int) -> None:
