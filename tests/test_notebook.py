@@ -19,6 +19,7 @@ import seldio
 from seldio.hub import Pulled
 from seldio.reports.tables import Column, Notice, ScoreReport, Table
 from seldio.synth.tree import write_demo
+from seldio.viewer.page import Page
 
 TOUR = Path(__file__).parents[1] / "examples/tour.ipynb"
 RUN = """
@@ -150,6 +151,12 @@ def test_a_notebook_shows_a_picture_and_keeps_its_figure() -> None:
     assert '<video controls width="100%" src="a%20b.mp4"></video>' in (film._repr_html_() or "")
     assert made.figure is not None
     assert ["fold4"] == [text[:5] for text in [made.figure.axes[0].get_title(loc="left")]]
+
+
+def test_a_large_page_is_linked_whatever_its_name_is() -> None:
+    page = Page(b" " * (9 << 20), "a<b", 1, None, None, 0, (), 0, "clip\udcff<.html")
+
+    assert page._repr_html_() == '<a href="clip%FF%3C.html">a&lt;b: 1 event, 0 findings, in clip\\xff&lt;.html</a>'
 
 
 def test_long_results_are_cut() -> None:

@@ -70,7 +70,7 @@ class Page(Displayed):
 
     def _repr_html_(self) -> str:
         if len(self.html) > _SHOWN_BYTES:
-            return f'<a href="{html.escape(quote(self.path))}">{html.escape(printable(self.in_brief))}</a>'
+            return f'<a href="{html.escape(quote(os.fsencode(self.path)))}">{html.escape(printable(self.in_brief))}</a>'
         text = html.escape(self.html.decode())
         frame = 'sandbox="allow-scripts" style="width: 100%; height: 700px; border: 0"'
         return f'<iframe title="{html.escape(printable(self.clip))}" {frame} srcdoc="{text}"></iframe>'

@@ -69,7 +69,7 @@ class Plotted(Displayed):
     def _repr_html_(self) -> str | None:
         if self.figure is not None and not self.notes:
             return None  # the picture is shown by itself, also where HTML is not
-        shown = f'<video controls width="100%" src="{html.escape(quote(self.path))}"></video>'
+        shown = f'<video controls width="100%" src="{html.escape(quote(os.fsencode(self.path)))}"></video>'
         if self.figure is not None:
             shown = f'<img src="data:image/png;base64,{b64encode(rendered(self.figure, "png")).decode()}">'
         return f"{shown}{super()._repr_html_()}"
