@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import math
 import shlex
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import seldio
+from seldio import progress
 from seldio.cli import app
+from seldio.cli.options import print_json
 from seldio.reports import Options, render
+from seldio.reports.bars import Bars
 from seldio.reports.json_report import reports
 from seldio.reports.tables import Column, Interval, Notice, ScoreReport, Table, UnreliableInterval
 
@@ -152,3 +157,19 @@ def test_tables_are_sorted_by_a_measure(scored: tuple[Path, Path]) -> None:
     assert report.table("worst").title == "worst clips by F"
     with pytest.raises(seldio.UsageError, match='sort="what": choose from ER, F, LE, LR, SELD'):
         seldio.score(out, labels, sort="what")
+
+
+def test_progress_ends_before_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    now = iter(range(0, 100, 5))
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "writelines", said.extend)
+    with progress.shown_on(Bars(stream, lambda: float(next(now)))):
+        with progress.task("listening to recordings", 2) as advance:
+            advance(2, 0)
+        monkeypatch.setattr(typer, "echo", lambda text, **_: said.append(text))
+        print_json({"verdict": "clean"})
+        progress.over()
+    assert len(said) == 2
+    assert said[0].startswith("listening to recordings: 2, ")
+    assert "verdict" in said[1]

@@ -23,6 +23,10 @@ class Display(Protocol):
         """Show a task of *total* parts and *size* bytes, where these are known, until the block ends."""
         ...
 
+    def over(self) -> None:
+        """Say what was done, as the results come next."""
+        ...
+
 
 _display: ContextVar[Display | None] = ContextVar("display", default=None)
 
@@ -47,6 +51,12 @@ def task(what: str, total: int | None = None, size: int | None = None) -> Abstra
     """
     display = _display.get()
     return nullcontext(_unseen) if display is None else display.task(what, total, size)
+
+
+def over() -> None:
+    """Say that all work is done: to be called before results are printed."""
+    if (display := _display.get()) is not None:
+        display.over()
 
 
 def _unseen(parts: int, size: int) -> None:

@@ -88,8 +88,7 @@ def _showing_progress() -> Iterator[None]:
     display = _OnTerminal()
     with progress.shown_on(display):
         yield
-    for line in display.bars.summary() if display.bars is not None else ():
-        typer.echo(line, err=True)
+        display.over()
 
 
 @contextmanager
@@ -121,6 +120,11 @@ class _OnTerminal:
 
         self.bars = self.bars or Bars(sys.stderr)
         return self.bars.task(what, total, size)
+
+    def over(self) -> None:
+        """A line for each long task."""
+        if self.bars is not None:
+            self.bars.over()
 
 
 def _failed(text: str, code: ExitCode, exit_code: int | None = None) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperCommand
 
-from seldio import wings
+from seldio import progress, wings
 from seldio.cli.values import Unconverted
 from seldio.errors import ExitCode, UsageError
 from seldio.text import printable
@@ -134,6 +134,7 @@ def print_json(value: Mapping[str, object], *, aside: bool = False) -> None:
     from seldio.plugins import version
     from seldio.text import json_text
 
+    progress.over()
     typer.echo(json_text({"seldio": version(), **value}, indent=2, default=str), err=aside)
 
 
@@ -146,6 +147,7 @@ def print_wrapped(text: str, *, fill: bool = False) -> None:
     """Print lines for people, broken between words where the terminal is narrower; *fill*: paragraphs anew."""
     from seldio.reports.screens import wrapped
 
+    progress.over()
     typer.echo(wrapped(text, sys.stdout, fill=fill))
 
 
@@ -178,6 +180,7 @@ def write_report(subject: Subject, output: str, options: ReportOptions, out: Pat
     """Write findings or scores to a file, or print them."""
     from seldio.reports import render, write
 
+    progress.over()
     if out is None:
         write(subject, sys.stdout, output, options)
         return

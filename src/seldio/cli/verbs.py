@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from seldio import progress
 from seldio.cli.guard import guarded
 from seldio.cli.options import (
     ENGINE,
@@ -307,6 +308,7 @@ def convert(
     )  # fmt: skip
     with running(workers, engine, resume):
         converted = api.convert(**chosen)
+    progress.over()
     if shown is not None:
         _show_some(shown.getvalue().decode("utf-8", "replace"))
     aside = converted.written == ("-",)  # the output itself goes to standard output
@@ -399,8 +401,7 @@ def formats(
 
     if name is None and not json:
         width = max(len(format.name) for format in known.index())
-        for format in known.index():
-            typer.echo(f"{format.name:<{width}}  {format.title}")
+        print_wrapped("\n".join(f"{format.name:<{width}}  {format.title}" for format in known.index()))
         return ExitCode.CLEAN
     from seldio.check.description import format_page, format_record
 

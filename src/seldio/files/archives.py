@@ -30,7 +30,7 @@ from seldio.files.entries import Entry, Kind, Limits, Source, check_keys, checke
 from seldio.files.problems import DAMAGE, check_bits, guard, problem, special
 from seldio.files.streams import Inflated, Inside, Memory, OnDisk, Packed, Stretch
 from seldio.findings import Finding, Sink
-from seldio.text import plural
+from seldio.text import plural, printable
 
 _Unpacker = Callable[[IO[bytes]], Any]  # GzipFile, BZ2File, LZMAFile: alike, but without a common type
 
@@ -235,8 +235,12 @@ class _Zip:
 
     def members(self) -> Iterator[Member]:
         """Its members, as its directory lists them."""
+        with self._packed.stream() as stream:
+            whole = stream.seek(0, io.SEEK_END)
         for info in self.archive.infolist():
             name = info.orig_filename
+            if info.header_offset + info.compress_size > whole:
+                raise zipfile.BadZipFile(f"the list of its files says that {printable(name)} goes beyond its end")
             if not info.flag_bits & 0x800:  # many programs store UTF-8 without saying so
                 with suppress(UnicodeError):
                     name = name.encode("cp437").decode("utf-8")

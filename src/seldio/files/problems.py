@@ -50,6 +50,13 @@ DAMAGE = (
     *(EOFError, ValueError, RuntimeError, OverflowError, LookupError),
 )
 
+#: Reasons of the standard library in other words.
+_REASONS = {
+    "File is not a zip file": "the list of its files, at its end, is missing",
+    "Bad magic number for file header": "the header of the file is broken",
+    "Bad magic number for central directory": "the list of its files is broken",
+}
+
 
 def problem(code: str, path: str, what: str) -> Finding:
     """The finding for *what* is wrong with *path*, with the reason and the way out that *code* stands for."""
@@ -83,5 +90,10 @@ def guard(path: str) -> Iterator[None]:
     except (*DAMAGE, OSError) as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise failure(path, error) from error
-        reason = clipped(str(error) or type(error).__name__, 200)
-        raise InvalidData(problem("SAF107", path, f"Damaged ({reason})")) from error
+        packed = {zipfile.BadZipFile: "zip", tarfile.TarError: "tar"}
+        kind = next((packed[each] for each in type(error).__mro__ if each in packed), None)
+        what = f"A corrupt {kind} archive" if kind else "Damaged"
+        reason = _REASONS.get(str(error), str(error) or type(error).__name__)
+        if isinstance(error, zlib.error):  # "Error -3 while decompressing data: invalid block type"
+            reason = f"its compressed data is broken: {reason.rpartition(': ')[2]}"
+        raise InvalidData(problem("SAF107", path, f"{what} ({clipped(reason, 200)})")) from error

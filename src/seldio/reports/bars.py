@@ -63,7 +63,7 @@ class Bars:
     """
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+        self._clock, self._stream = clock, stream
         columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), _Description(self))
         self._progress = Progress(*columns, console=Console(file=stream), transient=True, refresh_per_second=4)
         self._open: list[LongTask] = []
@@ -100,10 +100,15 @@ class Bars:
         """How far a task is, for people."""
         return work.describe(self._clock())
 
+    def over(self) -> None:
+        """Print the summary: results come next."""
+        self._stream.writelines(f"{line}\n" for line in self.summary())
+
     def summary(self) -> Iterator[str]:
-        """A line for each kind of task that was shown or lasted."""
-        for what in dict.fromkeys(work.what for work in self._over):
-            same = [work for work in self._over if work.what == what]
+        """A line for each kind of task that was shown or lasted; each is said once."""
+        done_with, self._over = self._over, []
+        for what in dict.fromkeys(work.what for work in done_with):
+            same = [work for work in done_with if work.what == what]
             seconds = sum(work.seconds or 0.0 for work in same)
             if seconds >= PATIENCE:
                 done, size = sum(work.done for work in same), sum(work.bytes for work in same)

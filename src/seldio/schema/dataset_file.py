@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from seldio.errors import UsageError
 from seldio.schema.own_columns import FIELDS, GIVEN, KINDS, UNITS, ZEROS
-from seldio.text import meant
+from seldio.text import clipped, meant
 
 
 def _pattern(text: str) -> str:
@@ -369,4 +369,9 @@ def _words(error: Any) -> str:
     if error["type"] == "literal_error" and isinstance(error["input"], str):
         choices = re.findall(r"'([^']*)'", error["ctx"]["expected"])
         return f"unknown value {error['input']!r}{meant(error['input'], choices)}; choose from {', '.join(choices)}"
-    return known.get(error["type"], str(error["msg"]).removeprefix("Value error, "))
+    if error["type"] in known or error["type"] in ("value_error", "assertion_error"):
+        return known.get(error["type"], str(error["msg"]).removeprefix("Value error, "))
+    from seldio.schema.flaws import must  # only where something is wrong: it loads numpy
+
+    wanted = {"an object": "a table", "an array": "a list"}.get(must(error), must(error))
+    return f"must be {wanted}, not {clipped(str(error['input']), 40)}"

@@ -37,7 +37,7 @@ def flaws(model: type[BaseModel], values: Mapping[str, Any]) -> Iterator[Flaw]:
         model.model_validate(values)
     except ValidationError as error:
         for detail in error.errors(include_url=False, include_input=False):
-            yield Flaw(detail["loc"], _KINDS.get(detail["type"], "wrong"), _must(detail))
+            yield Flaw(detail["loc"], _KINDS.get(detail["type"], "wrong"), must(detail))
 
 
 def row_of(model: type[Model], values: Mapping[str, Any]) -> Model | None:
@@ -59,6 +59,11 @@ _MUST = {
     "float_type": "a number",
     "finite_number": "a finite number",
     "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_type": "true or false",
+    "greater_than": "more than {gt}",
+    "less_than": "less than {lt}",
+    "literal_error": "{expected}",
     "greater_than_equal": "at least {ge}",
     "less_than_equal": "at most {le}",
     "too_short": "an array of {min_length} values",
@@ -66,10 +71,11 @@ _MUST = {
 }
 
 
-def _must(detail: Any) -> str:
+def must(detail: Any) -> str:
+    """What a value must be, of an error of pydantic."""
     words = _MUST.get(detail["type"])
     context = {key: f"{value:g}" if isinstance(value, float) else value for key, value in detail.get("ctx", {}).items()}
-    return words.format_map(context) if words else str(detail["msg"])
+    return words.format_map(context) if words else str(detail["msg"]).removeprefix("Input should be ")
 
 
 # --- columns ---------------------------------------------------------------------------------------
