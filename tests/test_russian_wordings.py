@@ -18,7 +18,7 @@ RU = wordings_in("ru")
 
 VALUES = {
     "t": "3,2", "since": "1,0", "until": "2,5", "place": "сзади слева", "side": "сзади слева", "azimuth": "21 градус",
-    "elevation": "-2 градуса", "angle": "-36,6 градуса", "far": "2,35 метра", "count": "2", "more": "выше",
+    "elevation": "-2 градуса", "count": "2", "more": "выше",
     "listed": "шаги с 1,0 до 2,5 с",
 }  # fmt: skip
 CLASSES = json.loads(files("seldio.tasks").joinpath("nouns.json").read_text("utf-8"))["classes"]
@@ -29,7 +29,8 @@ def said(task: str, way: int, kind: str, x: str = "шаги", y: str = "музы
     """A question (``q0``) or answer (``a0``) of a task about the nouns x and y."""
     wording = worded("ru")[task].wordings[way]
     texts = wording.questions if kind[0] == "q" else wording.answers
-    sentence = texts[int(kind[1:])].format_map(NAMES[x].words | NAMES[y].others | VALUES | values)
+    number = {"value": "2,35 метра" if task == "estimate_distance" else "-36,6 градуса"}
+    sentence = texts[int(kind[1:])].format_map(NAMES[x].words | NAMES[y].others | VALUES | number | values)
     return sentence[0].upper() + sentence[1:]
 
 

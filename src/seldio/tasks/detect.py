@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Hashable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 from seldio.schema.qa import AnswerMeta, Item
 from seldio.tasks.margins import Margins
@@ -144,7 +144,7 @@ def estimate_azimuth(scene: Scene, event: SceneEvent, margins: Margins, say: Say
     azimuth, elevation = tenths(asked[0].azimuth), tenths(asked[0].elevation)
     if abs(elevation) > HIGHEST or abs(azimuth) == 180:
         return POLE if abs(elevation) > HIGHEST else BACK
-    return _angle(*asked, say, azimuth, meta(azimuth_deg=azimuth))
+    return _estimate(*asked, say, "degrees", azimuth, meta(azimuth_deg=azimuth))
 
 
 @each_event()
@@ -154,7 +154,7 @@ def estimate_elevation(scene: Scene, event: SceneEvent, margins: Margins, say: S
     if isinstance(asked, str):
         return asked
     elevation = tenths(asked[0].elevation)
-    return _angle(*asked, say, elevation, meta(elevation_deg=elevation))
+    return _estimate(*asked, say, "degrees", elevation, meta(elevation_deg=elevation))
 
 
 @each_event()
@@ -164,8 +164,7 @@ def estimate_distance(scene: Scene, event: SceneEvent, margins: Margins, say: Sa
     if isinstance(asked, str):
         return asked
     metres = round(asked[0].distance, 2)
-    far, truth = f"{number(metres)} m", meta(distance_m=metres)
-    return _estimate(*asked, say, far, truth, far=say.language.counted(metres, "metres"))
+    return _estimate(*asked, say, "metres", metres, meta(distance_m=metres))
 
 
 def _steady(
@@ -195,15 +194,13 @@ def _steady(
     return UNSTEADY
 
 
-def _angle(event: SceneEvent, time: str, say: Say, angle: float, truth: AnswerMeta) -> Draft:
-    """The question for an angle."""
-    return _estimate(event, time, say, f"{number(angle)} degrees", truth, angle=say.language.counted(angle, "degrees"))
-
-
-def _estimate(event: SceneEvent, time: str, say: Say, canonical: str, truth: AnswerMeta, **said: Any) -> Draft:
+def _estimate(
+    event: SceneEvent, time: str, say: Say, unit: Literal["degrees", "metres"], value: float, truth: AnswerMeta
+) -> Draft:
     """The question for a number of the whole event, or of a moment of it."""
-    way = int(bool(time))
-    answer = say.tell(event.name, way=way, t=time, **said)
+    way, said = int(bool(time)), say.language.counted(value, unit)
+    answer = say.tell(event.name, way=way, t=time, value=said)
+    canonical = f"{number(value)} {'m' if unit == 'metres' else unit}"
     return Draft(say.ask(event.name, way=way, t=time), answer, canonical, truth, (event,))
 
 

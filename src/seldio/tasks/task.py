@@ -22,7 +22,8 @@ from seldio.tasks.names import capitalized
 from seldio.tasks.names import name_of as name_of
 from seldio.tasks.specs import PUBLISHED, TaskSpec
 from seldio.tasks.specs import READ_SOURCE as READ_SOURCE
-from seldio.tasks.wordings import ENGLISH, Wording, Wordings
+from seldio.tasks.wordings import ENGLISH, Wordings
+from seldio.tasks.wordings import Wording as Wording
 
 if TYPE_CHECKING:
     from seldio.tasks.scene import SceneEvent
@@ -46,6 +47,10 @@ NO_NAME = "a class has no Russian name"
 
 
 # --- words ------------------------------------------------------------------------------------------------
+#: What may follow a question for one source.
+SOURCE_SUFFIXES = ENGLISH.ways["multi_hop"][0].suffixes
+
+
 @cache
 def second(frame: int) -> str:
     """The time at which a label frame begins: ``18.5s``."""

@@ -36,11 +36,6 @@ class Direction(NamedTuple):
     place: str  # relative to the listener: ``to the front-left and below the listener``
 
 
-def one_or_more(number: float) -> int:
-    """Which form a number takes in English: of one, of several."""
-    return int(abs(number) != 1)
-
-
 def one_few_many(number: float) -> int:
     """Which form a number takes in Russian: of 1, of 2 or a fraction, of 5."""
     if number != round(number):
@@ -49,7 +44,7 @@ def one_few_many(number: float) -> int:
     return 2 if 10 < last < 15 or not 0 < last % 10 < 5 else int(last % 10 > 1)
 
 
-_FORMS: dict[str, Callable[[float], int]] = {"en": one_or_more, "ru": one_few_many}
+_FORMS: dict[str, Callable[[float], int]] = {"en": lambda number: int(abs(number) != 1), "ru": one_few_many}
 
 
 @cache
