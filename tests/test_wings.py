@@ -253,6 +253,7 @@ def test_a_wing_comes_off(wing: str, whole: dict[str, Outcome], tmp_path: Path) 
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # a part of the suite runs inside: minutes on a machine that does other work as well
 @pytest.mark.parametrize("wing", NAMES)
 def test_the_tests_of_all_else_pass_without_a_wing(wing: str) -> None:
     folder = Path(__file__).parent
