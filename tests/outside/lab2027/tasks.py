@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from seldio.tasks.margins import Margins
 from seldio.tasks.scene import Scene
-from seldio.tasks.task import CLOSE, NO_META, READ_SOURCE, SOURCE_SUFFIXES, Draft, Say, Task, Wording
+from seldio.tasks.task import CLOSE, NO_META, READ_SOURCE, Draft, Say, Task, Wording
 
 
 def first_source(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
@@ -23,6 +23,6 @@ TASKS = (
     Task(
         name="first_source", question_class="detect", weight=100, candidates=first_source,
         answer="source", read="source", metric="source_semantic_llm", ask=READ_SOURCE,
-        wordings=(Wording(("Which sound is heard first?", "What does the clip begin with?"), SOURCE_SUFFIXES),),
+        wordings=(Wording(("Which sound is heard first?", "What does the clip begin with?"), ("Name the sound.", "")),),
     ),
 )  # fmt: skip
