@@ -39,20 +39,21 @@ _SENTENCE = regex(r"(?<=[.!])\s+(?=\S)|\n+")
 _FIRST = regex(r"[\W_]*(?!(?:not|no|не|нет)\b)([^.!?\n]+)[.!]\s+(?-i:(?=[A-ZА-ЯЁ]))", re.IGNORECASE)
 #: The last sentence; labels in a row, of which the last one is none.
 _LAST = regex(r"(?<=[.!?…])\s+([^.!?\n]{1,60})[.!]?\W{0,9}\Z")
-_LISTED = regex(r"(?<![^\W_])[A-HА-Е][).]\s")
+_LISTED = regex(r"(?<![^\W_])[A-HА-Е1-8][).]\s")
 #: Before an answer that is given in the stead of another one, or that follows; and in one that is given besides.
 _TURNED = regex(
-    rf"(?<![\w'])(?:{words('instead')})(?![\w'])|\b(?:{words('at_first')})\b[^.!?]{{0,60}}?\b(?:but|но)\b",
+    rf"(?<![\w'])(?:{words('instead')})(?![\w'])"
+    rf"|\b(?:{words('at_first')})\b[^.!?]{{0,60}}?\b(?:but|но)\b(?! then| потом| затем)",
     re.IGNORECASE,
 )
-_THEREFORE = regex(rf"(?:[.,;:—–-]\s*|\n)(?:{words('so')}|{words('concluding')})\b", re.IGNORECASE)
+_THEREFORE = regex(rf"(?:\A\s*|[.,;:—–-]\s*|\n)(?:{words('so')}|{words('concluding')})\b", re.IGNORECASE)
 _ALSO = regex(r"\b(?:also|too|possible|plausible|another|тоже|также)\b", re.IGNORECASE)
 #: In a sentence about what is not the case: *a mall would be louder*.
 _WOULD = regex(
     r"\bwould (?:(?:be|sound) (?:\w+er|more|less|much)|have|need|show|require)\b|\bбыл[аои]? бы \w+(?:ее|[шч]е|ей)\b"
 )
 _DENYING = regex(r"\b(?:no|not|не|нет)\b", re.IGNORECASE)
-_ALMOST = regex(r"\b(?:almost|nearly)\s+(?:(?:an?|the)\s+)?\Z")
+_ALMOST = regex(r"\b(?:almost|nearly|rather\b[^.;]{0,40}\bthan)\s+(?:(?:an?|the)\s+)?\Z")
 #: At the end of a reply that gives several.
 _UNDECIDED = regex(rf"(?:{words('undecided')})(?![^.!?\n]*\b(?:but|so|но|поэтому)\b)[^.!?\n]*[.!]?\s*\Z", re.IGNORECASE)
 #: Labels that options have of their own; what is said of each option; the number of an option.
@@ -65,7 +66,7 @@ _VERDICT = regex(
 )
 _A_VERDICT = regex(rf"(?<![^\W_])(?:{words('verdicts')})(?![^\W_])", re.IGNORECASE)
 _TICK = regex(rf"\A(?:[x✓✔✅]|{words('right')})\Z", re.IGNORECASE)
-_DIGIT = regex(r"\W*(?:(?:option|number|no\.|№|вариант|номер)\s*)?([1-8])[\W_]*", re.IGNORECASE)
+_DIGIT = regex(r"[\s\"'(\[*_`]*(?:(?:option|number|no\.|№|вариант|номер)\s*)?([1-8])[\s\"')\].*_`!]*", re.IGNORECASE)
 #: Before what follows from the rest.
 _SO = regex(rf"(?:{words('so')})\b", re.IGNORECASE)
 #: Places of options, from 0 for the last, and how they are named.
@@ -202,7 +203,7 @@ def _by_place(text: str, options: Sequence[str]) -> str | None:
     if digit := _DIGIT.fullmatch(text):
         counted = any(quantities.quantities(plainly(option)) for option in options)
         return None if counted or int(digit[1]) > len(options) else options[int(digit[1]) - 1]
-    if any(map(_PLACED.search, options)) or _DOUBT.search(plain) or _asks(text, options):
+    if any(map(_PLACED.search, options)) or _mentions(text, options)[1] or _DOUBT.search(plain) or _asks(text, options):
         return None
     places: set[int] = set()
     for match in _PLACE.finditer(plain):
@@ -339,7 +340,7 @@ def _named(text: str, options: Sequence[str]) -> str | None:
         return _yes_or_no(text, options) or lettered
     plain, mentions = _mentions(text, options)
     meant = [each for each in mentions if not bearings.denied(plain, each.start)
-             and not _ALMOST.search(plain, max(0, each.start - 20), each.start)]  # fmt: skip
+             and not _ALMOST.search(plain, max(0, each.start - 60), each.start)]  # fmt: skip
     if not meant:
         return None if mentions else lettered
     named = only(mention.name for mention in meant)
@@ -392,8 +393,8 @@ def _inside(words: Sequence[re.Match[str]], option: str) -> bool:
 def _word(word: str) -> str:
     """A word in a text; a Russian one in any case, an English one in both numbers, a sharp in words as well."""
     if re.fullmatch("[a-z]{4,}", word) and not word.endswith(("ss", "us", "is", "ous")):
-        return f"{word}?" if word.endswith("s") else f"{word}(?:e?s)?"
-    if len(word) < 4 or not re.fullmatch("[а-яё]+", word, re.IGNORECASE):
+        return f"{word}(?:e?s)?" if word[-1] != "s" else f"{word}?" if len(word) > 4 else word
+    if len(word) < 3 or not re.fullmatch("[а-яё]+", word, re.IGNORECASE):
         return re.escape(word).replace(r"\#", "(?:#|[ -]sharp)")
     stem = _CUT.sub("", word)
     stem = stem if len(stem) > 2 else word
