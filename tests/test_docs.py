@@ -204,7 +204,7 @@ def test_every_public_name_and_every_result_is_in_the_reference(reference: Path)
     for name in seldio.__all__:
         assert f"# seldio.{name}\n" in (reference / f"python/{name}.md").read_text("utf-8")
     page = (reference / "results.md").read_text("utf-8")
-    for result in ("Conversion", "Description", "Page", "Plotted", "Pulled", "Pushed", "ScoreReport", "Validation"):
+    for result in ("Conversion", "Description", "Page", "Plotted", "Pulled", "Pushed", "ScoreReport"):
         assert f"## {result}\n" in page
 
 
