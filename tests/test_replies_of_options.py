@@ -36,7 +36,7 @@ SETS: tuple[tuple[str, ...], ...] = (
     ("Да", "Нет"), ("Да", "Нет", "Не знаю"), ("А", "Б", "В", "Г"), ("слева", "справа", "не слева", "сзади"),
     ("скрипка", "флейта", "гитара", "скрипка и флейта"), ("1. a dog", "2. a cat", "3. heavy rain", "4. rain"),
     ("(A) a dog", "(B) a cat", "(C) heavy rain", "(D) rain"), ("A. yes", "B. no", "C. maybe"), ("А) дождь", "Б) гром", "В) ветер"),
-    ("flute", "flutes", "two flutes", "a flute solo"), ("increases", "increase", "decreases", "does not increase"),
+    ("It was actually bad.", "They left.", "A long wait."), ("flute", "flutes", "two flutes", "a flute solo"), ("increases", "increase", "decreases", "does not increase"),
 )  # fmt: skip
 #: {x} is the option that is meant, {l} its letter, {y} another one.
 WORDINGS = (

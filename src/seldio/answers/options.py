@@ -182,7 +182,7 @@ def _by_ends(text: str, options: Sequence[str]) -> str | None:
 
 def _by_name(text: str, options: Sequence[str]) -> str | None:
     """The one option that a short text names, or the last sentence of a long one that concludes."""
-    for mark in (_TURNED, _THEREFORE):
+    for mark in (_TURNED, _THEREFORE) if not any(map(_TURNED.search, options)) else ():
         behind = text[max((each.end() for each in mark.finditer(text)), default=0) :]
         if behind == text or len(behind.split()) > _SHORT or _ALSO.search(behind) or any(map(_DENYING.search, options)):
             continue
