@@ -167,7 +167,7 @@ _YES_NO = regex(
     rf"(?!\s+(?:doubt|sound|source|(?:is|{words('no_count')})\b)|\s*(?:or|/|and)\s*(?:yes|no)\b)"
 )
 _CLAUSE = regex(rf"[.,:;!]\s*{_OPENING}(?:(?P<yes>yes)|(?P<no>(?:qq )*no))(?=\W*\Z|[.,:;!])")
-_SAYING = regex(rf"\A\W*(?:(?P<yes>{words('saying_yes')})|(?P<no>{words('saying_no')}))")
+_SAYING = regex(rf"\A\W*(?:(?:{words('lead')}),?\s+)?(?:(?P<yes>{words('saying_yes')})|(?P<no>{words('saying_no')}))")
 _NO_SUCH = regex(
     rf"\A\W*(?:there (?:is|are|was|were)|i (?:can )?hear) (?:no|nothing) (?!sounds?\b|(?:{words('no_count')})\b)[a-z]"
     r"|\A\W*there (?:is|are|was|were)n't an?y? |\A\W*i (?:do not|don't|can't|cannot) hear any (?!audio|sound)[a-z]"

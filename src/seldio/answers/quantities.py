@@ -306,7 +306,8 @@ def only(values: Iterable[T]) -> T | None:
 
 #: Before what follows from the rest.
 _SO = regex(
-    rf"(?:\A|[.;!?,:]\s*|\band\s+)(?=(?:{words('so')})\b|the (?:[a-z]+est|first|last|answer)\b|in total\b)|(?==)"
+    rf"(?:\A|[.;!?,:]\s*|\band\s+)(?=(?:{words('so')})\b|the (?:[a-z]+est|first|last|answer)\b|in total\b)"
+    r"|\A[^=+]*\+[^=]*(?==)"
 )
 
 
