@@ -219,9 +219,9 @@ def test_whole_clips_may_be_padded(root: Path) -> None:
 
 def test_windows_without_frames_or_with_gaps_are_refused(root: Path) -> None:
     starss_tree.write_questions(root)
-    with pytest.raises(UsageError, match="windows of questions"):
+    with pytest.raises(UsageError, match="these windows are of questions"):
         seldio.decode(np.zeros((2, 5, 3, 13)), seldio.windows(root, items=True), target="accdoa")
-    with pytest.raises(UsageError, match="the hop of these windows is longer"):
+    with pytest.raises(UsageError, match="the hop is longer than the windows"):
         seldio.decode(np.zeros((2, 5, 3, 13)), seldio.windows(root, seconds=0.5, hop=0.6), target="accdoa")
 
 

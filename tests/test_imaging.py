@@ -314,7 +314,7 @@ def test_systems_are_compared(tmp_path: Path) -> None:
     assert "few-clips" in names(with_ends)
     with pytest.raises(UsageError, match="no intervals and no comparison"):
         seldio.compare([predictions, other], labels, profile="dcase2026-0402")
-    with pytest.raises(UsageError, match="angle does not apply here"):
+    with pytest.raises(UsageError, match="angle= does not apply here"):
         seldio.compare([predictions, other], labels, angle=5)
 
 

@@ -366,7 +366,7 @@ def test_a_manifest_of_somebody_else_stays(tree: Path, tmp_path: Path) -> None:
     (out / MANIFEST).write_text('{"name": "my extension"}')
     forged(out)
     code, said = seldio("convert", tree, "--to", "hf-parquet", "-o", out)
-    assert (2, True) == (code, "manifest.json that is of no export" in said)
+    assert (2, True) == (code, "manifest.json" in said)
     assert '{"name": "my extension"}' == (out / MANIFEST).read_text()
 
 

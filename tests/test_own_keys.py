@@ -143,7 +143,9 @@ def test_lists_frames_and_tables_are_scored(asked: Path) -> None:
     plain = [{"id": row["sample_id"], "prediction": row["response_text"]} for row in replies()]
     assert seldio.score(plain, questions()).overall["text"] == 0.5
     assert seldio.score(pa.Table.from_pylist(plain), pa.Table.from_pylist(questions())).overall["text"] == 0.5
-    with pytest.raises(UsageError, match="a path, a list of dicts, a DataFrame or an Arrow table, not int"):
+    with pytest.raises(
+        UsageError, match="a path, bytes, a stream, a list of dicts, a DataFrame or an Arrow table, not int"
+    ):
         seldio.score(7, asked)
     with pytest.raises(UsageError, match=r"predictions holds no predictions .* try fields=.id=sample_id"):
         seldio.score(replies(), asked)

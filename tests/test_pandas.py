@@ -250,7 +250,7 @@ def test_an_archive_in_memory_is_looked_into() -> None:
     codes = [one.code for one in seldio.validate(data[:60])]
     assert "SAF107" in codes
     assert "SAF107" not in [one.code for one in seldio.validate(data[:60], ignore="SAF")]
-    with pytest.raises(InvalidData, match="SAF107 Damaged"):
+    with pytest.raises(InvalidData, match="SAF107 A corrupt zip archive"):
         seldio.read(data[:60])
 
 

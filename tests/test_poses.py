@@ -331,7 +331,7 @@ def test_broken_poses(old: str, new: str, code: str, message: str, tmp_path: Pat
         tracked.write_text(text.replace(old, new, 1))
     else:
         tracked.write_text(text.replace(old, new))
-        code, message = "SYN509", "participant 2, who wears the microphones, is in no frame"
+        code, message = "SYN509", "participant 2, who wears the microphones, never appears"
     (one,) = seldio.validate(path).findings
     assert (one.code, one.path.endswith("Tracked_Poses/Session_1/00-00-000.json")) == (code, True)
     assert message in one.message

@@ -390,7 +390,7 @@ def test_a_stream_lists_what_always_differs(root: Path) -> None:
 
 def test_batches_that_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "torch", raising=False)
-    with pytest.raises(UsageError, match="a batch of no elements"):
+    with pytest.raises(UsageError, match="the batch is empty"):
         collate([])
     with pytest.raises(UsageError, match="torch is not imported"):
         collate([1, 2], tensors=True)

@@ -29,9 +29,9 @@ _MADE: dict[str, Callable[[], dict[str, Any]]] = {
     "item": Item.model_json_schema,
     "prediction": Prediction.model_json_schema,
     "items": item_schemas.items,
+    "so-bench": item_schemas.so_bench,
     "jasco": item_schemas.jasco,
     "ruenvaqa": item_schemas.ruenvaqa,
-    "so-bench": item_schemas.so_bench,
 }
 #: Every schema by name; ``schemas/NAME.schema.json`` holds it, and a test keeps the two in step.
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {

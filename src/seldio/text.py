@@ -114,12 +114,18 @@ def plural(count: int, noun: str, many: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
+#: Letters that are taken for digits.
+_ALIKE = str.maketrans("oil", "011")
+
+
 def meant(name: str, known: Iterable[str], whole: Callable[[str], str] = str) -> str:
     """The one of *known* that *name* is close to, as a question for the end of a message; nothing if there is none.
 
     *whole* makes of it what is shown.
     """
-    close = difflib.get_close_matches(name.lower(), list(known), 1, 0.7)
+    asked = name.lower()
+    close = difflib.get_close_matches(asked, list(known), 3, 0.7)
+    close.sort(key=lambda one: one.translate(_ALIKE) != asked.translate(_ALIKE))  # LAB1O3 is LAB103, not LAB113
     return f"; did you mean {printable(whole(close[0]))}?" if close else ""
 
 

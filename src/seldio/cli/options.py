@@ -236,7 +236,7 @@ def named_numbers(values: list[str], option: str, example: str) -> dict[str, flo
 
 #: The schemas; listed here because loading them is slow. A test checks that the list is complete.
 SCHEMA_NAMES = (
-    "clip", "dataset", "event", "item", "prediction", "items", "jasco", "ruenvaqa", "so-bench", "report",
+    "clip", "dataset", "event", "item", "prediction", "items", "so-bench", "jasco", "ruenvaqa", "report",
     "scores", "description", "conversion", "package", "push", "pull", "formats", "rules", "error",
 )  # fmt: skip
 

@@ -95,7 +95,8 @@ def _lost(case: RuenvaqaCase) -> Iterator[Notice]:
         elif not letter.cyrillic and not exact_match(text.strip(), right):
             found["text-around"].append(text)
     by_text = case.measured.measures[READ] & ~case.measured.measures[LOOK] & ~case.measured.measures[EXACT]
-    found["option-text"] = [case.joined.texts[number] for number in np.flatnonzero(by_text)]
+    # a letter that is read by its place in another alphabet is no text
+    found["option-text"] = [case.joined.texts[n] for n in np.flatnonzero(by_text) if case.letters[n] is None]
     for name, texts in found.items():
         if texts:
             why = _LOST[name].format(f"“{clipped(texts[0], 30)}”")
