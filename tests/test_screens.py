@@ -59,6 +59,49 @@ def test_numbers_of_one_cause_become_a_range() -> None:
     assert text(*rows, other).count("rows: ") == 2
 
 
+@pytest.mark.parametrize("texts", [
+    ("class 3 is in no label", "class 7 is in no label"), ("nothing in 001.csv", "nothing in 007.csv"),
+    ("17/3 has no answer", "2/3 has no answer"), ("from 0.2 to 0.9 if turned by 90", "from 0.8 to 0.1 if turned by 30"),
+])  # fmt: skip
+def test_numbers_that_count_nothing_become_no_range(texts: tuple[str, str]) -> None:
+    shown = text(*(report(name, Notice("odd", said, True)) for name, said in zip("ab", texts, strict=True)))
+    assert [one in shown for one in texts] == [True, True], shown
+
+
+def test_a_report_without_tables_has_a_repr() -> None:
+    bare = dataclasses.replace(report("a"), tables=())
+    assert "a: a profile: 3 clips" in repr(bare)
+    assert bare._repr_html_()
+
+
+@pytest.mark.parametrize("value", [1e-14, -5.7e-14, 1e-300, 1e308, -1e308])
+def test_numbers_of_any_size_have_a_page(value: float) -> None:
+    columns = (Column("pair", "pair"), Column("F", "F", "", 3, "higher"))
+    table = Table("differences", "differences", columns, (("b - a", value), ("c - a", -value)))
+    assert "differences" in "".join(render([dataclasses.replace(report("a"), tables=(table,), lead="F")], "html"))
+
+
+def test_pages_of_clips_in_folders_lie_next_to_the_report(scored: tuple[Path, Path], tmp_path: Path) -> None:
+    labels, out = scored
+    for folder, name in ((folder, name) for folder in (labels, out) for name in ("hall", "room")):
+        (folder / name).mkdir()
+        (folder / name / "a.csv").write_bytes((folder / "a.csv").read_bytes())  # so that clips are told by folders
+    for folder in (labels, out):
+        (folder / "a.csv").unlink()
+    page = tmp_path / "scores.html"
+    run("score", out, "-r", labels, "--by-clip", "--output", "html", "-o", page)
+    shown = page.read_text("utf-8")
+    assert 'href="./room_a.html"' in shown
+    assert f"-o {tmp_path}/hall_a.html" in shown
+
+
+def test_two_systems_have_no_links_to_the_pages_of_one(scored: tuple[Path, Path], tmp_path: Path) -> None:
+    labels, out = scored
+    page = tmp_path / "scores.html"
+    run("score", out, out, "-r", labels, "--by-clip", "--output", "html", "-o", page)
+    assert "<a href" not in page.read_text("utf-8")
+
+
 def test_two_notices_of_one_system_stay_two() -> None:
     shown = text(report("a", *(Notice("forced", f"line {n} is wrong", True) for n in (3, 7))), report("b"))
     assert "a: line 3 is wrong" in shown

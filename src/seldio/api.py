@@ -874,7 +874,11 @@ def _options(kind: Any, options: Mapping[str, Any], offered: Iterable[str] | Non
     known = {field.name for field in dataclasses.fields(kind)}
     if foreign := sorted(options.keys() - known):
         known &= {*offered} if offered else known
-        wrong, right = (", ".join(f"--{name.replace('_', '-')}" for name in some) for some in (foreign, sorted(known)))
+        said = {"thresholds": "threshold"}  # as users know it
+        wrong, right = (
+            ", ".join(f"--{said.get(name, name).replace('_', '-')}" for name in some)
+            for some in (foreign, sorted(known))
+        )
         raise UsageError(f"{wrong} does not apply here; choose from {right}")
     return kind(**options)
 

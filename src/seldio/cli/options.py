@@ -193,12 +193,14 @@ def write_report(subject: Subject, output: str, options: ReportOptions, out: Pat
 
 def clip_page(out: Path | None, labels: object, predictions: object) -> Callable[[str], str] | None:
     """The command that writes the page of a clip into the folder of the report; None where that is printed."""
-    import shlex
-
     if out is None:
         return None
+    import shlex
+
+    from seldio.reports.page import page_name
+
     view = ("seldio", "view", str(labels), "--predictions", str(predictions), "--clip")
-    return lambda clip: shlex.join((*view, clip, "-o", str(out.with_name(f"{clip}.html"))))
+    return lambda clip: shlex.join((*view, clip, "-o", str(out.with_name(page_name(clip)))))
 
 
 def named_texts(values: list[str], option: str, example: str, kind: str = "VALUE") -> dict[str, str]:

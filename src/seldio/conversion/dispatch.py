@@ -74,6 +74,8 @@ def convert_any(
         return convert_stored(path, out, to, format, options.force)
     if formats.named(to, Format) is None:
         raise formats.unknown(to, (*STORED, *wings.storages(), "foa", "mic"))
+    if not items and options.language is not None:
+        raise UsageError("--language is for questions made from labels")
     if not items:
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     given = formats.of_questions(format) if format is not None else None

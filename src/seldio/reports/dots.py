@@ -16,6 +16,8 @@ _ABOUT = ("influence", "difference")
 _STEPS, _LINES, _MARGIN = (1, 2, 2.5, 5, 10), 4, 4
 #: A scale spans at least this share of the greatest number on it, so that what hardly differs looks like that.
 _LEAST = 0.2
+#: Numbers from here on are no scores.
+_MOST = 1e150
 
 
 class Dots(NamedTuple):
@@ -58,7 +60,7 @@ def dots(table: Table, lead: str) -> Dots | None:
     if place is None:
         return None
     found = [_numbers(row[place]) for row in table.rows]
-    known = [number for numbers in found for number in numbers if math.isfinite(number)]
+    known = [number for numbers in found for number in numbers if abs(number) < _MOST]
     if not known or not (several or any(len(numbers) > 1 for numbers in found)):
         return None
     most = 1.0 if heads[place].unit == "%" else math.inf
@@ -92,6 +94,8 @@ def _scale(
     missing = max(_LEAST * max(abs(least), abs(greatest)) - (greatest - least), 0.0)
     low, high = least - missing / 2, greatest + missing / 2 + (least == greatest == 0)
     low, high = (max(low, 0.0) if least >= 0 else low), (min(high, most) if greatest <= most else high)
+    if high - low < 1e-9:  # which no line could show
+        high = low + 1.0
     rough = max((high - low) / _LINES, float(whole))
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(step * power for step in _STEPS if step * power >= rough * 0.999)

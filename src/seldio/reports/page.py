@@ -48,6 +48,11 @@ _FEW = 8  # rules that are listed without being asked for
 _UNITS = {"%": " %", "°": "°"}  # behind a number in a sentence; others follow a space
 
 
+def page_name(clip: str) -> str:
+    """The file of a clip's page in the folder of a report; a clip in a folder has no folder there."""
+    return f"{clip.replace('/', '_')}.html"
+
+
 def page(subject: Subject, options: Options) -> Iterator[str]:
     """The sections of *subject*, then what the columns mean."""
     found = sections(subject, options)
@@ -201,7 +206,7 @@ def _table(table: Table, lead: str, options: Options) -> str:
             cells.insert(0, _dots(drawn, row[1], columns[1]))
             few |= isinstance(row[1], WeakInterval)
         if view is not None:
-            address, command = quote(f"{row[0]}.html"), view(str(row[0]))
+            address, command = quote(page_name(str(row[0]))), view(str(row[0]))
             first = f'<a href="./{safe(address)}" title="{safe(command)}">{first}</a>'
         rows.append(f'<tr><th scope="row">{first}</th>{"".join(cells)}</tr>\n')
     hints = ["Dashed lines and *: intervals that rest on few clips or questions."] if few else []

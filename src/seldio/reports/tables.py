@@ -223,24 +223,27 @@ def in_order(notices: Iterable[Notice]) -> tuple[Notice, ...]:
     return tuple(sorted(notices, key=lambda notice: (not notice.first, not notice.grave)))
 
 
-#: A number in the text of a notice, but not one that is a part of a name.
-_NUMBER = re.compile(r"(?<![\w.,-])(\d+(?:,\d{3})*(?:\.\d+)?)(?![\w-])")
+#: A number in the text of a notice that counts something: no name, as in *class 3*, and no measure that has a sense.
+_COUNT = re.compile(
+    r"(?<![\w.,/-])(?<!class )(\d+(?:,\d{3})*)(?= (?:of (?:the )?\d|%|more\b|(?:clip|row|frame|segment|reference|label"
+    r"|file|question|answer|event|source|prediction|repl)(?:s|y|ies)?\b))"
+)
 
 
 def said_of(systems: Sequence[str], told: Sequence[Sequence[Notice]]) -> Iterator[Notice]:
     """What is told of each of several systems, once for one cause: it names the systems unless it is true of all.
 
-    Texts that differ in their numbers alone have one cause; each number becomes the range of those of all systems.
+    Texts that differ in what they count alone have one cause; each count becomes the range of those of all systems.
     """
     causes: dict[tuple[object, ...], list[tuple[str, Notice]]] = {}
     for system, some in zip(systems, told, strict=True):
         seen: Counter[tuple[object, ...]] = Counter()
         for notice in some:
-            kind = notice.name, notice.grave, notice.first, *_NUMBER.split(notice.text)[::2]
+            kind = notice.name, notice.grave, notice.first, *_COUNT.split(notice.text)[::2]
             causes.setdefault((seen[kind], *kind), []).append((system, notice))
             seen[kind] += 1
     for same in causes.values():
-        text = "".join(map(_range, zip(*(_NUMBER.split(notice.text) for _, notice in same), strict=True)))
+        text = "".join(map(_range, zip(*(_COUNT.split(notice.text) for _, notice in same), strict=True)))
         names = "" if len(same) == len(systems) else f"{listed([name for name, _ in same])}: "
         yield dataclasses.replace(same[0][1], text=f"{names}{text}")
 
@@ -293,8 +296,8 @@ class ScoreReport(Displayed):
     @property
     def in_brief(self) -> str:
         """What was scored and over what; what a comparison comes to, or the first numbers."""
-        table = self.tables[0]
-        first = zip(table.columns[1:], (table.rows or ((),))[0][1:], strict=False)
+        rows = [(table.columns[1:], row[1:]) for table in self.tables[:1] for row in table.rows[:1]]
+        first = [pair for columns, row in rows for pair in zip(columns, row, strict=False)]
         numbers = ", ".join(f"{one.title} {one.shown(cell)} {one.unit}".strip() for one, cell in first if cell != "")
         return ": ".join(filter(None, (self.system, self.verdict.rstrip(".") or numbers or self.title, self.over)))
 

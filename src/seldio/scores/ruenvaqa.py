@@ -96,7 +96,7 @@ def _lost(case: RuenvaqaCase) -> Iterator[Notice]:
             found["text-around"].append(text)
     by_text = case.measured.measures[READ] & ~case.measured.measures[LOOK] & ~case.measured.measures[EXACT]
     # a letter that is read by its place in another alphabet is no text
-    found["option-text"] = [case.joined.texts[n] for n in np.flatnonzero(by_text) if case.letters[n] is None]
+    found["option-text"] = [case.joined.texts[n] for n in np.flatnonzero(by_text).tolist() if case.letters[n] is None]
     for name, texts in found.items():
         if texts:
             why = _LOST[name].format(f"“{clipped(texts[0], 30)}”")

@@ -142,8 +142,9 @@ def worst_clips(
     table = Table("worst", f"worst clips by {every[lead].title}", every, _clip_rows(case.score)).worst_first(lead)
     columns: tuple[Column, ...] = (every[0], every[lead])
     rows: tuple[tuple[Cell, ...], ...] = tuple((row[0], row[lead]) for row in table.rows[:_WORST])
-    if Path(reference).exists():
-        given = {"predictions": predictions if Path(predictions).is_dir() else None, **formats}
+    one = Path(predictions).is_file() and len(rows) == 1  # of a single clip: no archive, which is not looked into
+    if Path(reference).exists() and (one or Path(predictions).is_dir()):
+        given = {"predictions": predictions, **formats}
         options = [part for name, value in given.items() if value for part in (f"--{name}", value)]
         commands = (shlex.join(["seldio", "view", reference, "--clip", str(row[0]), *options]) for row in rows)
         rows = tuple((*row, Phrase((("code", text),))) for row, text in zip(rows, commands, strict=True))
