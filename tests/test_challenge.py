@@ -13,7 +13,7 @@ import yaml
 from typer.testing import CliRunner
 
 import seldio
-from seldio.challenge import Packaged, layout_of
+from seldio.challenge import Packaged, keys_of
 from seldio.cli import app
 from seldio.errors import LossError, SeldioError, UsageError
 from seldio.findings import Severity
@@ -195,6 +195,41 @@ def test_own_scores_are_those_of_score_and_differences_are_named(demo: Path, her
     assert f"other.yaml:{one.line}: F_20 is 12.0, but seldio score says" in str(done)
 
 
+@pytest.mark.parametrize("stated", ["1e400", "-1e99999999"])
+def test_a_result_of_any_size_is_compared(demo: Path, here: Path, stated: str) -> None:
+    development = {"development": demo / "output", "development_reference": demo / "starss23/metadata_dev"}
+    begun = pack().systems[0].meta
+    Path("other.yaml").write_text(Path(begun).read_text().replace("ER_20: !!null", f"ER_20: {stated}"))
+
+    differences = {one.field: one.stated for one in pack(**development, meta="other.yaml").systems[0].differences}
+
+    assert differences["ER_20"] == stated
+
+
+@pytest.mark.parametrize("part", ["NO", "{x}", "#x", "*x", "1e3", "a:", 'a"b', "É"])
+def test_a_template_holds_the_parts_of_a_label_as_they_are(here: Path, part: str) -> None:
+    label = f"{part}_{part}_task3a_1"
+
+    seldio.package("output", "x.zip", year=2023, label=label)
+
+    begun = yaml.safe_load(Path(f"{label}.meta.yaml").read_text())["submission"]
+    assert begun["label"] == label
+    assert begun["authors"][0]["affiliation"]["abbreviation"] == part
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"allow_loss": "nonsense"}, "--allow-loss nonsense: unknown field"), ({"fill": {"x": 1}}, "--fill x: only"),
+     ({"fill": {"distance": 2}}, "--fill distance: dcase2023-submission has no such field")],
+)  # fmt: skip
+def test_names_of_fields_are_checked_where_nothing_is_converted(
+    here: Path, options: dict[str, object], said: str
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        seldio.package("output", "x.zip", year=2023, label=LABEL, **options)  # type: ignore[arg-type]
+    assert said in refused.value.text
+
+
 def test_several_systems_go_into_one_zip(here: Path) -> None:
     second = LABEL.replace("_1", "_2")
     Path("second").mkdir()
@@ -214,7 +249,8 @@ def test_several_systems_go_into_one_zip(here: Path) -> None:
 
 @pytest.mark.parametrize(
     ("label", "said"),
-    [("Politis", "a label is [last name]_[institute]_task3a_[1-4]"), ("../x_TAU_task3a_1", "a label is"),
+    [("Politis", "a label is [last name]_[institute]_task3a_[1-4]"), ("../x_TAU_task3a_1", "a label is"), ("a\x7f_TAU_task3a_1", "a label is"),
+     ("Politis\udce9_TAU_task3a_1", "a label is"),
      ("Politis_TAU_task3_1", "unknown track task3 of 2023; choose from task3a, task3b")],
 )  # fmt: skip
 def test_a_wrong_label_is_refused(here: Path, label: str, said: str) -> None:
@@ -282,11 +318,11 @@ def test_each_year_has_a_format_and_a_profile(year: int) -> None:
     from seldio.formats import get
     from seldio.scores.seld.profiles import get as profile
 
-    layout = layout_of(year)
+    keys = keys_of(year)
 
-    assert get(layout.format).role == "submission"
-    assert year in profile(layout.profile).years
-    assert set(layout.results.values()) <= set(profile(layout.profile).names)
+    assert get(keys.format).role == "submission"
+    assert year in profile(keys.profile).years
+    assert set(keys.results.values()) <= set(profile(keys.profile).names)
 
 
 @pytest.mark.parametrize("out", ["output/x.zip", "x.txt", "meta.zip"])

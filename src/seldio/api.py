@@ -1055,10 +1055,10 @@ def package(
         UsageError: nothing is known of the year, a label is malformed, or the zip would overwrite what is read.
         SeldioError: a file cannot be read or written.
     """
-    from seldio.challenge import layout_of, package_systems
+    from seldio.challenge import keys_of, package_systems
     from seldio.formats import LabelFormat, get
 
-    layout = layout_of(year)
+    keys = keys_of(year)
     places, labels = _paths(outputs), [label] if isinstance(label, str) else list(label)
     metas, developed = _paths(meta), _paths(development)
     for option, given in (("label", labels), ("meta", metas), ("development", developed)):
@@ -1066,9 +1066,9 @@ def package(
             raise UsageError(f"--{option} was given for {len(given)} of {plural(len(places), 'system')}")
     if bool(developed) != (development_reference is not None):
         raise UsageError("--development and --development-reference must be used together")
-    scores = [score(one, development_reference, profile=layout.profile) for one in developed]
+    scores = [score(one, development_reference, profile=keys.profile) for one in developed]
     return package_systems(
-        places, os.fspath(out), layout, labels, reference=None if reference is None else os.fspath(reference),
+        places, os.fspath(out), keys, labels, reference=None if reference is None else os.fspath(reference),
         metas=metas, scores=scores, technical_report=None if technical_report is None else os.fspath(technical_report),
         also=_paths([one for one in (reference, *developed, development_reference) if one is not None]),
         format=None if format is None else get(format, LabelFormat), allow_loss=_names(allow_loss), fill=fill,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import json
 import os
 import posixpath
 import tempfile
@@ -24,7 +25,7 @@ from seldio import plugins
 from seldio.check.reference import load
 from seldio.check.validation import examine
 from seldio.conversion.inputs import label_parts, strict
-from seldio.conversion.labels import convert_source
+from seldio.conversion.labels import convert_source, see_names
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, open_source, write_bytes
 from seldio.files.archives import open_packed, zipped
@@ -73,7 +74,7 @@ results:
 """
 
 
-def layout_of(year: int) -> PackageKeys:
+def keys_of(year: int) -> PackageKeys:
     """What the challenge of a year takes.
 
     Raises:
@@ -210,7 +211,7 @@ class _Outputs:
 
 
 def package_systems(
-    outputs: Sequence[str], out: str, layout: PackageKeys, labels: Sequence[str], *,
+    outputs: Sequence[str], out: str, keys: PackageKeys, labels: Sequence[str], *,
     reference: str | None, metas: Sequence[str], scores: Sequence[ScoreReport], technical_report: str | None,
     also: Sequence[str], **reading: Any,
 ) -> Packaged:  # fmt: skip
@@ -221,36 +222,37 @@ def package_systems(
         also: what else is read, which the zip does not take the place of.
         reading: how outputs are read and converted: format, allow_loss, fill and force.
     """
-    _see_labels(labels, layout)
+    _see_labels(labels, keys)
     _see_free(out, outputs, (*metas, *also, *([technical_report] if technical_report else [])))
     expected = load(reference) if reference is not None else None
     if expected is not None and not isinstance(expected, Reference):
         raise UsageError(f"--reference {reference}: these are questions; the clips of the evaluation set are meant")
-    target, silent = get(layout.format), pa.table({name: pa.array([], kind) for name, kind in COLUMNS.items()})
+    target, silent = get(keys.format), pa.table({name: pa.array([], kind) for name, kind in COLUMNS.items()})
+    see_names(target, reading["allow_loss"], reading["fill"])  # of outputs that are only copied, too
     members: dict[str, tuple[bytes, str | None]] = {}
     systems, templates = [], {}
     for number, (place, label) in enumerate(zip(outputs, labels, strict=True)):
         read = _outputs(place, target, **reading)
         empty, notes = _empty(read, expected)
         read.files |= {clip: (target.write(silent, ClipFile(clip, clip)), None) for clip in empty}
-        members |= {layout.output.format(label=label, clip=clip): one for clip, one in read.files.items()}
-        shown = _shown(scores[number], layout) if scores else {}
+        members |= {keys.output.format(label=label, clip=clip): one for clip, one in read.files.items()}
+        shown = _shown(scores[number], keys) if scores else {}
         notices = scores[number].notices if scores else ()
         notes += tuple(f"{one.name}: {one.text}" for one in notices if one.first or one.grave)
         meta = metas[number] if metas else str(Path(out).parent / f"{label}.meta.yaml")
         template = not metas and not Path(meta).exists()
         if template:
-            templates[meta] = data = _template(label, layout, shown, scores[number] if scores else None)
+            templates[meta] = data = _template(label, keys, shown, scores[number] if scores else None)
         else:
             data = _content(meta)
-        members[layout.meta.format(label=label)] = data, meta
+        members[keys.meta.format(label=label)] = data, meta
         systems.append(PackedSystem(
             label=label, source=place, formats=read.formats, converted=read.converted, files=len(read.files),
             empty=empty, losses=read.losses, notes=(*read.notes, *notes), meta=meta, template=template, scores=shown,
-            differences=() if template or not scores else _differences(meta, data, scores[number], layout),
+            differences=() if template or not scores else _differences(meta, data, scores[number], keys),
         ))  # fmt: skip
     if technical_report is not None:
-        name = layout.report.format(name=Path(technical_report).name)
+        name = keys.report.format(name=Path(technical_report).name)
         members[name] = _content(technical_report), technical_report
     whole = zipped({name: data for name, (data, _) in members.items()})
     origins = {f"{out}!/{name}": origin for name, (_, origin) in members.items() if origin is not None}
@@ -260,12 +262,12 @@ def package_systems(
     if written := reading["force"] or not report.reaches(Severity.ERROR):
         write_bytes(out, whole)
     return Packaged(
-        path=out, year=layout.year, written=(*templates, *([out] if written else [])), systems=tuple(systems),
-        notes=() if expected is not None else (_unknown_clips(layout),), report=report,
+        path=out, year=keys.year, written=(*templates, *([out] if written else [])), systems=tuple(systems),
+        notes=() if expected is not None else (_unknown_clips(keys),), report=report,
     )  # fmt: skip
 
 
-def _see_labels(labels: Sequence[str], layout: PackageKeys) -> None:
+def _see_labels(labels: Sequence[str], keys: PackageKeys) -> None:
     """See that labels can be names of folders, and are of the year.
 
     Raises:
@@ -273,13 +275,13 @@ def _see_labels(labels: Sequence[str], layout: PackageKeys) -> None:
     """
     for number, label in enumerate(labels):
         parts = Label.parse(label)
-        if parts is None:
-            form = f"[last name]_[institute]_{layout.tracks[0]}_[1-4]"
-            raise UsageError(f"--label {printable(label)}: a label is {form}, such as Politis_TAU_{layout.tracks[0]}_1")
-        if parts.track not in layout.tracks:
-            choices = ", ".join(layout.tracks)
+        if parts is None or not label.isprintable():
+            form = f"[last name]_[institute]_{keys.tracks[0]}_[1-4]"
+            raise UsageError(f"--label {printable(label)}: a label is {form}, such as Politis_TAU_{keys.tracks[0]}_1")
+        if parts.track not in keys.tracks:
+            choices = ", ".join(keys.tracks)
             raise UsageError(
-                f"--label {printable(label)}: unknown track {parts.track} of {layout.year}; choose from {choices}"
+                f"--label {printable(label)}: unknown track {parts.track} of {keys.year}; choose from {choices}"
             )
         if label in labels[:number]:
             raise UsageError(f"--label {printable(label)} was given twice; each system has its own")
@@ -340,37 +342,38 @@ def _empty(read: _Outputs, expected: Reference | None) -> tuple[tuple[str, ...],
     return tuple(sorted(missing)), ()
 
 
-def _unknown_clips(layout: PackageKeys) -> str:
-    known = f", such as --reference {layout.clips}" if layout.clips else ""
+def _unknown_clips(keys: PackageKeys) -> str:
+    known = f", such as --reference {keys.clips}" if keys.clips else ""
     return f"whether clips are missing is not known without --reference, the clips of the evaluation set{known}"
 
 
 # --- meta files -------------------------------------------------------------------------------------------------------
 
 
-def _scored(report: ScoreReport, layout: PackageKeys) -> dict[str, tuple[Column, Cell]]:
+def _scored(report: ScoreReport, keys: PackageKeys) -> dict[str, tuple[Column, Cell]]:
     """The scores of a system by their names in a meta file, or where these are not known, by their own."""
     columns = {column.name: column for column in report.tables[0].columns if column.name in report.overall}
-    names = layout.results or {column.named: name for name, column in columns.items() if column.better}
+    names = keys.results or {column.named: name for name, column in columns.items() if column.better}
     return {name: (columns[score], report.overall[score]) for name, score in names.items()}
 
 
-def _shown(report: ScoreReport, layout: PackageKeys) -> dict[str, str]:
-    return {name: column.shown(cell) for name, (column, cell) in _scored(report, layout).items()}
+def _shown(report: ScoreReport, keys: PackageKeys) -> dict[str, str]:
+    return {name: column.shown(cell) for name, (column, cell) in _scored(report, keys).items()}
 
 
-def _template(label: str, layout: PackageKeys, shown: Mapping[str, str], score: ScoreReport | None) -> bytes:
+def _template(label: str, keys: PackageKeys, shown: Mapping[str, str], score: ScoreReport | None) -> bytes:
     """A meta file with what is known, and a mark wherever somebody has to write something."""
     parts = Label.parse(label)
     assert parts is not None, "labels are checked before anything is read"
     origin = "on the development set; F_20 and LR_CD in percent, LE_CD in degrees"
-    if not layout.results:
-        origin = f"as of 2022; see which results the challenge of {layout.year} asks for"
+    if not keys.results:
+        origin = f"as of 2022; see which results the challenge of {keys.year} asks for"
     elif score is not None:
-        origin = f"by seldio score --profile {layout.profile}, over {score.over}"
-    text = _TEMPLATE.format(label=label, institute=parts.institute, origin=origin)
-    for name in layout.results or RESULTS:
-        value = shown.get(name, FILL_IN) if layout.results else FILL_IN
+        origin = f"by seldio score --profile {keys.profile}, over {score.over}"
+    label, institute = (json.dumps(one, ensure_ascii=False) for one in (label, parts.institute))  # NO is false in YAML
+    text = _TEMPLATE.format(label=label, institute=institute, origin=origin)
+    for name in keys.results or RESULTS:
+        value = shown.get(name, FILL_IN) if keys.results else FILL_IN
         text += f"      {name}: {'!!null' if value in ('', 'n/a') else value}\n"
     return text.encode()
 
@@ -379,10 +382,10 @@ def _entry(path: str, data: bytes) -> Entry:
     return Entry(path, Path(path).name, len(data), len(data), None, partial(io.BytesIO, data))
 
 
-def _differences(path: str, data: bytes, report: ScoreReport, layout: PackageKeys) -> tuple[ResultDifference, ...]:
+def _differences(path: str, data: bytes, report: ScoreReport, keys: PackageKeys) -> tuple[ResultDifference, ...]:
     """The results in a meta file that are not what is scored, at the digits that it has."""
     meta, found = Meta(PackageFile(path, _entry(path, data))), []
-    for name, (column, cell) in _scored(report, layout).items() if layout.results else ():
+    for name, (column, cell) in _scored(report, keys).items() if keys.results else ():
         try:
             place = meta.place((*OVERALL.split("."), name))
             stated = Decimal(place["value"])
@@ -390,7 +393,7 @@ def _differences(path: str, data: bytes, report: ScoreReport, layout: PackageKey
             continue
         if stated.is_finite() and isinstance(cell, int | float):
             own = cell * 100 if column.unit == "%" else cell
-            half_a_digit = 0.5 * 10.0 ** int(stated.as_tuple().exponent) + 1e-9
+            half_a_digit = 0.5 * 10.0 ** min(int(stated.as_tuple().exponent), 300) + 1e-9  # 1e400 too
             if not abs(float(stated) - own) <= half_a_digit:  # of what is not a number too
                 found.append(ResultDifference(name, place["line"], place["value"], column.shown(cell)))
     return tuple(found)

@@ -275,15 +275,13 @@ def convert_source(
     """Convert labels on disk to another format; the arguments and exceptions are those of :func:`seldio.convert`."""
     target = get(target) if isinstance(target, str) else target
     format = get(format) if isinstance(format, str) else format
-    allow_loss = checked_names(allow_loss)
+    allow_loss = see_names(target, allow_loss, fill)
     findings: list[Finding] = []
     where = cast("BinaryIO", out) if isinstance(out, IOBase) else os.fspath(cast("str | os.PathLike[str]", out))
     without = None
     if isinstance(where, str) and target.role != "table":  # what an earlier run put into the source is no source
         top, below = Path(path.path if isinstance(path, Source) else path).resolve(), Path(where).resolve()
         without = below if top != below and below.is_relative_to(top) else None
-    empty = pa.Table.from_batches([], pa.schema(list(COLUMNS.items())))
-    filled(empty, target, fill), given_class(fill, target)  # what cannot be filled is said before anything is read
     with reopened(path, strict(findings)) as source:
         found = label_parts(source, format, strict(findings), without, size=PART)
         if not found:
@@ -315,6 +313,13 @@ def convert_source(
         notes=(*notes, *([f"{plural(skipped, 'other file')} skipped"] if skipped else [])),
         findings=(*findings, *survey.findings),
     )
+
+
+def see_names(target: LabelFormat, allow_loss: Collection[str], fill: Mapping[str, Any]) -> tuple[str, ...]:
+    """The fields that may be lost; a UsageError before anything is read, if one is none or cannot be filled."""
+    empty = pa.Table.from_batches([], pa.schema(list(COLUMNS.items())))
+    filled(empty, target, fill), given_class(fill, target)
+    return checked_names(allow_loss)
 
 
 def _with_own_classes(target: LabelFormat, found: Sequence[Part]) -> LabelFormat:
