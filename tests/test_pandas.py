@@ -212,6 +212,21 @@ def test_an_open_file_is_called_by_its_name(mode: str, tmp_path: Path) -> None:
         assert seldio.read(stream, format="starss23", force=True)["clip"].to_pylist() == ["mix001", "mix001"]
 
 
+def test_a_stream_that_cannot_be_read_is_an_error_in_a_sentence(tmp_path: Path) -> None:
+    closed = io.BytesIO(ROWS)
+    closed.close()
+    odd = r"'utf-8' codec can't encode character '\udc80' in position 1: surrogates not allowed"
+    with (tmp_path / "x.out").open("w") as written:
+        for stream, said in (
+            (closed, "cannot read the stream: it is closed"),
+            (io.StringIO("a\udc80"), f"cannot read the stream: {odd}"),
+            (written, f"cannot read {tmp_path / 'x.out'}: it was not opened for reading"),
+        ):
+            with pytest.raises(SeldioError) as refused:
+                seldio.validate(stream, format="starss23")
+            assert refused.value.text == said
+
+
 def test_bytes_are_told_by_their_content() -> None:
     rows = ROWS.replace(b"200", b"20")
     lines = b"".join(f"{json.dumps(row)}\n".encode() for row in QUESTIONS)

@@ -30,7 +30,7 @@ from seldio.files.entries import DEFAULTS, Entry, Limits, Source, checked, hidde
 from seldio.files.problems import check_bits, failure, problem, special
 from seldio.files.streams import CHUNK, Memory, OnDisk
 from seldio.findings import Sink
-from seldio.text import clipped, meant
+from seldio.text import clipped, meant, printable
 
 #: A path, or what is open already: that is not opened again.
 Place = str | os.PathLike[str] | Source
@@ -136,6 +136,10 @@ def open_stream(stream: Any, path: str, sink: Sink, limits: Limits = DEFAULTS, n
     try:
         while len(data) <= limits.file_bytes and (chunk := stream.read(CHUNK)):
             data += chunk.encode() if isinstance(chunk, str) else chunk
+    except ValueError as error:  # closed, for writing (which is an OSError too), or text that is not Unicode
+        why = "it was not opened for reading" if isinstance(error, OSError) else str(error)
+        why = "it is closed" if getattr(stream, "closed", False) else why
+        raise SeldioError(f"cannot read {printable(path)}: {why}") from error
     except OSError as error:
         raise failure(path, error) from error
     if len(data) > limits.file_bytes:
