@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +110,39 @@ def test_an_error_is_not_written_among_the_data(data: Path) -> None:
     result = CliRunner().invoke(app, ["convert", "ref", "--to", "dcase2023-submission", "-o", "-", "--json"])
     assert result.stdout == ""
     fits(json.loads(result.stderr), "error")
+
+
+@pytest.mark.parametrize("command", ["convert ref --json", "convert ref --to parquet --nonsense -o - --json"])
+def test_wrong_options_are_not_written_among_the_data(data: Path, command: str) -> None:
+    assert data.exists()
+    result = CliRunner().invoke(app, command.split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    fits(json.loads(result.stderr), "error")
+
+
+@pytest.mark.parametrize("command", ["convert ref -o x --json", "convert ref --to parquet --nonsense -ox --json"])
+def test_wrong_options_are_on_standard_output_where_no_data_is(data: Path, command: str) -> None:
+    assert data.exists()
+    result = CliRunner().invoke(app, command.split())
+    assert result.exit_code == 2
+    fits(json.loads(result.stdout), "error")
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [("OSError(5, 'Input/output error')", 3), ("KeyboardInterrupt", 130), ("MemoryError", 3)]
+)
+def test_json_says_the_code_that_the_command_ends_with(data: Path, error: str, code: int) -> None:
+    program = f"""if True:
+        import seldio.api
+        def fails(*given, **options): raise {error}
+        seldio.api.info = fails
+        from seldio.cli import main
+        main()"""
+    done = subprocess.run([sys.executable, "-c", program, "info", "ref", "--json"], capture_output=True, check=False)
+    assert done.returncode == code
+    found = json.loads(done.stdout)
+    fits(found, "error")
+    assert (found["error"]["kind"], found["error"]["exit_code"]) == ("failure", code)
 
 
 def test_nothing_is_json_that_was_not_asked_for(data: Path) -> None:

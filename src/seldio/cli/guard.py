@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -49,10 +49,12 @@ def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
     except KeyboardInterrupt as stop:
-        return _failed(str(stop) or "stopped; no file is half-written", ExitCode(ExitCode.FAILURE), 130)
+        return _failed(str(stop) or "stopped; no file is half-written", ExitCode.FAILURE, 130)
     except OSError as error:
+        with suppress(OSError):  # standard output itself may have failed: it is closed only then
+            _failed(f"failed: {error.strerror or error}", ExitCode.FAILURE)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _failed(f"failed: {error.strerror or error}", ExitCode.FAILURE)
+        return ExitCode.FAILURE
     except MemoryError:
         return _failed("not enough memory", ExitCode.FAILURE)
     except Exception as error:
@@ -127,7 +129,8 @@ class _OnTerminal:
             self.bars.over()
 
 
-def _failed(text: str, code: ExitCode, exit_code: int | None = None) -> int:
+def _failed(text: str, kind: ExitCode, code: int | None = None) -> int:
+    code = int(kind if code is None else code)
     if (aside := _as_json.get()) is None:
         _say(text)
     else:
@@ -135,8 +138,8 @@ def _failed(text: str, code: ExitCode, exit_code: int | None = None) -> int:
 
         if not aside:
             _say(text)
-        print_error(text, code, aside=aside)
-    return int(code) if exit_code is None else exit_code
+        print_error(text, kind, code, aside=aside)
+    return code
 
 
 def _say(text: str) -> None:

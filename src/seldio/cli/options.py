@@ -41,11 +41,17 @@ class Command(Unconverted, TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Say what is wrong with the options as JSON too, where JSON is asked for."""
         asked = "--json" in args or "--output=json" in args or ("--output", "json") in pairwise(args)
+        outs = [one + (after if one == "-o" else "") for one, after in pairwise([*args, ""]) if one.startswith("-o")]
+        data = any(one.name == "to" for one in self.params)  # seldio convert
+        aside = data and not any(out not in ("-o", "-o-") for out in outs)
         try:
             return self._parsed(ctx, args)
         except Exception as error:
             if asked and getattr(error, "exit_code", 0) == ExitCode.USAGE:
-                print_error(getattr(error, "format_message", error.__str__)(), ExitCode.USAGE)
+                said = getattr(error, "format_message", error.__str__)()
+                print_error(said, ExitCode.USAGE, ExitCode.USAGE, aside=aside)
+                if aside:  # it is all that is said there, as of every other error
+                    raise typer.Exit(ExitCode.USAGE) from error
             raise
 
     def _parsed(self, ctx: Any, args: list[str]) -> list[str]:
@@ -138,9 +144,9 @@ def print_json(value: Mapping[str, object], *, aside: bool = False) -> None:
     typer.echo(json_text({"seldio": version(), **value}, indent=2, default=str), err=aside)
 
 
-def print_error(message: str, code: ExitCode, *, aside: bool = False) -> None:
+def print_error(message: str, kind: ExitCode, code: int, *, aside: bool = False) -> None:
     """Print what a command that was asked for JSON failed with as JSON."""
-    print_json({"error": {"kind": code.name.lower(), "exit_code": int(code), "message": message}}, aside=aside)
+    print_json({"error": {"kind": kind.name.lower(), "exit_code": int(code), "message": message}}, aside=aside)
 
 
 def print_wrapped(text: str, *, fill: bool = False) -> None:
