@@ -790,7 +790,7 @@ def compare(
         offline: answers: how SO-Bench is decided without a judge.
         threshold: answers: maximum errors for SO-Bench, as in :func:`score`.
         judgements: answers: a file of judgements for each system, in their order.
-        items: answers: write the questions in which the systems part to this file (.jsonl, .csv or .html).
+        items: answers: write the questions on which the systems differ to this file (.jsonl, .csv or .html).
 
     Returns:
         Tables: ``overall``, ``differences``, ``tests``, ``ranks``; of labels ``classes`` and ``clips``, and of events

@@ -20,8 +20,8 @@ from seldio.text import printable
 ROWS = 60
 #: So many findings of one rule.
 _OF_A_RULE = 5
-#: What stands on a page between its title and its end.
-_CONTENT = re.compile(r"<main\b[^>]*>\s*(?:<h1\b.*?</h1>)?(.*)</main>", re.DOTALL)
+#: The content of a page.
+_CONTENT = re.compile(r"<main\b[^>]*>(.*)</main>", re.DOTALL)
 #: What the page's classes do that its content cannot do without.
 _STYLE = (
     ".seldio .n { text-align: right } .seldio caption { text-align: left; font-weight: 600 } "

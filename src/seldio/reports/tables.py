@@ -139,13 +139,15 @@ class Table(Displayed):
         return table_html(self)
 
     def worst_first(self, place: int) -> Table:
-        """The table with its rows by the column at *place*, the worst first; what is not defined comes last."""
+        """The table with its rows by the column at *place*, the worst first; what is not there comes last."""
         sign = -1 if self.columns[place].better == "lower" else 1
+        count = next((number for number, column in enumerate(self.columns) if column.name == "references"), place)
 
         def key(row: tuple[Cell, ...]) -> tuple[bool, float]:
             cell = row[place]
             value = cell.value if isinstance(cell, Interval) else cell if isinstance(cell, int | float) else math.nan
-            return math.isnan(value), 0.0 if math.isnan(value) else sign * value
+            absent = math.isnan(value) or (count != place and row[count] == 0)
+            return absent, 0.0 if math.isnan(value) else sign * value
 
         return dataclasses.replace(self, rows=tuple(sorted(self.rows, key=key)))
 

@@ -206,7 +206,7 @@ def _page(
         "base-uri 'none'; form-action 'none'"
     )
     asked, order = plural(len(rows), "question"), ""
-    verdict = f"{asked} in which the systems part."
+    verdict = f"{asked} on which the systems differ."
     if len(systems) == 1:
         verdict = f"{', '.join(f'{count:,} {kind}' for kind, count in kinds.most_common())} of {asked}."
         order = "the most doubtful first; "

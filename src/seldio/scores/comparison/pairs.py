@@ -23,7 +23,7 @@ from seldio.geometry import Floats
 from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval
 from seldio.scores.ranking import COMPARED, RANKED
 from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Resampling, doubt, holm, interval, interval_cells, ranks
-from seldio.text import listed, printable
+from seldio.text import listed, plural, printable
 
 Against = Literal["all", "first", "best"]
 #: What a p-value must be below for a difference to be called one.
@@ -269,7 +269,7 @@ class Contest:
 
     def verdict(self) -> str:
         """Which systems are better by the lead, in a sentence; of two, with their difference and its p-value."""
-        lead, over = self.columns[self.lead], f"{self.units:,} {self.over}"
+        lead, over = self.columns[self.lead], plural(self.units, self.over.removesuffix("s"))
         decided, left = list[str](), list[str]()
         for one, other in self.pairs:
             best, names = self.better((one, other), self.lead), [self.systems[one], self.systems[other]]
