@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-import math
 import shlex
 from pathlib import Path
 
@@ -194,9 +193,13 @@ def test_tables_are_sorted_by_a_measure(scored: tuple[Path, Path]) -> None:
     labels, out = scored
     report = seldio.score(out, labels, by_clip=True, sort="f")
     assert [row[0] for row in report.table("clips").rows] == ["c", "b", "a"]
-    f = [row[[column.name for column in report.table("classes").columns].index("F")] for row in report.table("classes")]
-    defined = [value for value in f if isinstance(value, float) and not math.isnan(value)]
-    assert defined == sorted(defined)
+    table = report.table("classes")
+    f, held = (
+        next(at for at, column in enumerate(table.columns) if column.name == name) for name in ("F", "references")
+    )
+    present = [row[f] for row in table if row[held]]
+    assert present == sorted(present)
+    assert [row[held] for row in table][len(present) :] == [0] * (len(table.rows) - len(present)), "absent classes last"
     assert report.table("worst").title == "worst clips by F"
     with pytest.raises(seldio.UsageError, match='sort="what": choose from ER, F, LE, LR, SELD'):
         seldio.score(out, labels, sort="what")

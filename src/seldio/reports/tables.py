@@ -139,7 +139,7 @@ class Table(Displayed):
         return table_html(self)
 
     def worst_first(self, place: int) -> Table:
-        """The table with its rows by the column at *place*, the worst first; what is not there comes last."""
+        """The table with its rows by the column at *place*, the worst first; absent and undefined ones come last."""
         sign = -1 if self.columns[place].better == "lower" else 1
         count = next((number for number, column in enumerate(self.columns) if column.name == "references"), place)
 
