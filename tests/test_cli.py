@@ -106,6 +106,17 @@ def test_a_full_standard_output_is_3(labels: Path) -> None:
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("wrong", ["nowhere", "--nonsense"])
+def test_an_error_that_a_full_standard_output_cannot_take_is_said_all_the_same(wrong: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "seldio", "info", wrong, "--json"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+
+    assert 2 == done.returncode
+    assert wrong.encode() in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
 def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("1,77,0,0,0,10\n" * 20_000)
     command = f"{sys.executable} -m seldio validate x.csv -f starss23 --output concise | head -1"

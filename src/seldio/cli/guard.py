@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,11 @@ def guarded(command: Callable[..., ExitCode]) -> Callable[..., None]:
     return run
 
 
+def close_output() -> None:
+    """Keep Python from complaining at exit of what standard output could not take."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
     try:
         with _showing_progress(), _telling_warnings(), wings.needed(f"seldio {command.__name__}"):
@@ -45,16 +50,14 @@ def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
     except SeldioError as error:
         return _failed(error.text, error.exit_code)
     except BrokenPipeError:
-        # the reader went away (seldio … | head): end quietly, and keep Python from complaining at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        close_output()  # the reader went away (seldio … | head): end quietly
         return CLOSED_PIPE
     except KeyboardInterrupt as stop:
         return _failed(str(stop) or "stopped; no file is half-written", ExitCode.FAILURE, 130)
     except OSError as error:
-        with suppress(OSError):  # standard output itself may have failed: it is closed only then
-            _failed(f"failed: {error.strerror or error}", ExitCode.FAILURE)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.FAILURE
+        ended = _failed(f"failed: {error.strerror or error}", ExitCode.FAILURE)
+        close_output()  # only now: JSON says it there
+        return ended
     except MemoryError:
         return _failed("not enough memory", ExitCode.FAILURE)
     except Exception as error:

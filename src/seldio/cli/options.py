@@ -146,7 +146,12 @@ def print_json(value: Mapping[str, object], *, aside: bool = False) -> None:
 
 def print_error(message: str, kind: ExitCode, code: int, *, aside: bool = False) -> None:
     """Print what a command that was asked for JSON failed with as JSON."""
-    print_json({"error": {"kind": kind.name.lower(), "exit_code": int(code), "message": message}}, aside=aside)
+    try:
+        print_json({"error": {"kind": kind.name.lower(), "exit_code": int(code), "message": message}}, aside=aside)
+    except OSError:  # standard output is full or closed
+        from seldio.cli.guard import close_output
+
+        close_output()
 
 
 def print_wrapped(text: str, *, fill: bool = False) -> None:
