@@ -28,7 +28,7 @@ ROWS: list[dict[str, Any]] = [
 #: The readers of quantities, by what was asked.
 READERS = {"azimuth": "azimuth", "elevation": "elevation", "distance": "distance", "time": "onset", "count": "count"}
 #: The least share of replies that is read, by what reading them needs.
-LEAST = {"form": 0.88, "quantity": 0.86, "russian": 0.85, "yesno": 0.75}
+LEAST = {"form": 0.94, "quantity": 0.90, "russian": 0.90, "yesno": 0.81}
 HELD_OUT = "r0601"
 
 
@@ -88,4 +88,4 @@ def test_replies_are_read_as_two_people_read_them(half: str) -> None:
     shares = {name: found[name] / wanted[name] for name in LEAST}
 
     assert [name for name, share in shares.items() if share < LEAST[name]] == [], shares
-    assert len(wrong) <= 0.015 * len(rows), [(row["reply"], *told[row["id"]]) for row in wrong]
+    assert len(wrong) <= 0.01 * len(rows), [(row["reply"], *told[row["id"]]) for row in wrong]

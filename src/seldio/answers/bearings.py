@@ -119,7 +119,7 @@ _POINTED: dict[str, tuple[tuple[float, set[str], re.Pattern[str]], ...]] = {
     ),
 }
 _PLANE = {"azimuth": {"left", "right", "front", "back"}, "elevation": {"above", "below"}}
-_NOT_EXACTLY = regex(rf"\b(?:{words('inexactly')})\w*\b|\?|qq")
+_NOT_EXACTLY = regex(rf"\b(?:{words('inexactly')})\w*\b|\?|(?<!\A)(?<!\Aqq )qq|\Aqq(?! (?:qq )?is\b)")
 _HOUR = regex(r"\b(1[0-2]|[1-9])(?::00)?\s*o'clock\b")
 
 

@@ -20,7 +20,8 @@ _TOTAL = regex(r"\s*(?:[a-z-]+\s+){0,2}?(?:in total|total|altogether|overall|in 
 _OR_SO = regex(r"\b(?:possibly|maybe|perhaps|or)\s+\Z")
 #: Behind a number and what it counts: something else that may count as well.
 _AND_MORE = regex(
-    r"[^.;:()\d]{0,60}?(?:,\s*(?:an?|one|\d+|some)\s+[a-z]|\b(?:and|plus|with|as well as|then|each|per)\b)"
+    r"[^.;:()\d]{0,60}?(?:,\s*(?:an?|one|\d+|some)\s+[a-z]"
+    r"|\b(?:and|plus|with(?! (?:an? )?(?:[a-z]+ )?(?:interval|pause|gap|break)s?\b)|as well as|then|each|per)\b)"
 )
 #: Before a number that is part of another one.
 _OF_WHICH = regex(r"\bof (?:which|whom|them|these|those) \Z")

@@ -362,6 +362,8 @@ def onset(text: str) -> float | None:
         return float(half[1]) / 2
     if pairs:
         sure = all(_is_interval(text, one, two) for one, two in pairs)
+        ends = {end for pair in pairs for end in pair}
+        sure = sure and all(each in ends or _role(text, place, found) == "length" for place, each in enumerate(found))
         return only(start for start, _ in intervals(text)) if sure else None
     if not found and _AT_ONCE.search(text):
         return 0.0

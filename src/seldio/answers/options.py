@@ -24,7 +24,11 @@ from seldio.answers.quantities import only
 #: Options that are words of grammar, and what they mean at the beginning of an answer.
 _YES_NO = {"yes": True, "no": False, "да": True, "нет": False}
 #: Behind the answer: why.
-_REASON = regex(r"\b(?:because|since|as (?:the|it|there|i)|потому|поскольку|так как)\b|;|\s\((?=\w{2})", re.IGNORECASE)
+_REASON = regex(
+    r"\b(?:because|since|as (?:the|it|there|i)|потому|поскольку|так как)\b|;|\s\((?=\w{2})"
+    r"|,\s*(?:but|though|although|но|хотя)\s+(?:it\s+|это\s+)?(?:could|might|may|possibly|может|возможно)\b",
+    re.IGNORECASE,
+)
 #: Words of somebody who is not sure, or offers several.
 _DOUBT = regex(rf"\b(?:{words('doubt')})\b")
 _QUESTION = regex(r"(?:\A|(?<=[.!?;]))[^.!?;]*\?")
@@ -68,7 +72,10 @@ _A_VERDICT = regex(rf"(?<![^\W_])(?:{words('verdicts')})(?![^\W_])", re.IGNORECA
 _TICK = regex(rf"\A(?:[x✓✔✅]|{words('right')})\Z", re.IGNORECASE)
 _DIGIT = regex(r"[\s\"'(\[*_`]*(?:(?:option|number|no\.|№|вариант|номер)\s*)?([1-8])[\s\"')\].*_`!]*", re.IGNORECASE)
 #: Before what follows from the rest.
-_SO = regex(rf"(?:{words('so')})\b", re.IGNORECASE)
+_SO = regex(
+    rf"(?:{words('so')})\b|[^?]*\b(?:therefore|thus|hence|most (?:likely|plausible|probable)|поэтому|скорее всего)\b",
+    re.IGNORECASE,
+)
 #: Places of options, from 0 for the last, and how they are named.
 _PLACES = listed("places")
 _PLACE_NAMES, _NOUN = words("places"), rf"(?:{words('option')})"
@@ -87,6 +94,17 @@ _ENDING = r"(?:ами|ями|[оеы]го|[оеы]му|[ыи]ми|[оеиыая]
 _CUT = regex(rf"{_ENDING}\Z")
 _FLEETING = regex(r"[оеё](?=[кц]\Z)")
 _BEFORE_OPTION = listed("before_option")
+#: Options that are words of sentences as well: *nothing in it says so*.
+_NOTHING, _NOTHING_IN = (
+    {"nothing", "none", "nobody", "no one"},
+    r"(?!\s+(?:in|of|about|here|that|says?|tells?|suggests?|indicates?)\b)",
+)
+#: Asides, short forms and articles, and what stands in their place.
+_FULL = (
+    (regex(rf",?\s+(?:{words('aside')})\W*\Z", re.IGNORECASE), ""), (regex(r"(?<=\bit)['’]s\b", re.IGNORECASE), " is"),
+    (regex(r"(?<=\d)\s*[-–]\s*(?=\d)"), " to "), (regex(r"(?<=\d )(?:sec|seconds?)\b"), "s"),
+    (regex(r"\A\W*from\b|(?<![^\W_])(?:the|an?)\s", re.IGNORECASE), " "),
+)  # fmt: skip
 #: Words; in longer answers an option may be named for any reason.
 _SHORT = 40
 
@@ -126,8 +144,23 @@ def reading(text: str, options: Sequence[str]) -> ReplyReading:
         READINGS.items() if words and options and not _UNDECIDED.search(words, max(0, len(words) - 200)) else ()
     ):
         if (option := read(said, bare)) is not None:
+            if said != words and _contradicted(_SENTENCE.split(words.rpartition(said)[0])[-1], option, bare):
+                break
             return ReplyReading(options[bare.index(option)], layer)
     return ReplyReading(None, "", "refused" if _REFUSED.search(words) else "unread" if text.strip() else "empty")
+
+
+def _contradicted(text: str, option: str, options: Sequence[str]) -> bool:
+    """Whether the only option that the words before an answer name is another one than that of its letter."""
+    if len(text.split()) > _SHORT or _YES_NO.keys() & {folded(each) for each in options}:
+        return False
+    plain, mentions = _mentions(text if not _WOULD.search(text) else "", options)
+    named = only(each.name for each in mentions)
+    sure = not bearings.retracted(plain) and not _DOUBT.search(plain)
+    sure = sure and not any(
+        bearings.denied(plain, each.start) or bearings.inaudible(plain, *each[1:]) for each in mentions
+    )
+    return bool(named and sure and options[ord(named[-1]) - ord("a")] != option)
 
 
 def _without_labels(text: str, options: Sequence[str]) -> tuple[str, Sequence[str]]:
@@ -300,7 +333,7 @@ def _whole(text: str, options: Sequence[str]) -> str | None:
 def _same(text: str, options: Sequence[str]) -> set[str]:
     """The options whose text this is, the label aside: of those that differ little, the nearest."""
     for part in unlabelled(text):
-        for spelled in (str.strip, _bare, folded):
+        for spelled in (str.strip, _bare, folded, _in_full):
             meant = spelled(part)
             if found := {option for option in options if spelled(option) == meant}:
                 return found
@@ -312,8 +345,16 @@ def _bare(text: str) -> str:
     return text.casefold().strip(" \t\r\n*_`\"'“”«».!") if any(map(str.isalnum, text)) else text
 
 
+def _in_full(text: str) -> str:
+    """A text without articles and asides, short forms and ranges in full: *it's 1-2 s, I guess*: *it is 1 to 2 s*."""
+    for pattern, full in _FULL:
+        text = pattern.sub(full, text)
+    return folded(text)
+
+
 def _asks(text: str, options: Sequence[str]) -> bool:
-    return text.rstrip(" *_`\"'").endswith("?") and not any(option.endswith("?") for option in options)
+    text = text.strip(" *_`") if text.strip(" *_`")[:1] not in "\"'“" else text.rstrip(" *_`\"'”")
+    return text.endswith("?") and not any(option.endswith("?") for option in options)
 
 
 def _bold(text: str, options: Sequence[str]) -> str | None:
@@ -424,7 +465,7 @@ def _spelled(option: str, options: Sequence[str], word: Callable[[str], str]) ->
         between = text[one.end() : two.start()]
         words[number] = (_BLANK if between.isspace() else _MARKS if between else r"\s?") + words[number]
     case = "i" if len(words[0]) > 1 or len(words) > 1 else ""  # I and a are words of sentences
-    words.append(r"\??" if option.endswith("?") else "")
+    words.append(r"\??" if option.endswith("?") else _NOTHING_IN if folded(option) in _NOTHING else "")
     return rf"(?<![^\W_])(?<!\d[.,:/]){before}(?{case}:{''.join(words)})(?![^\W_]|[#+]|[.,:/]\d|\s?[%°]|-(?!\w))"
 
 

@@ -21,7 +21,8 @@ _THOUGHT = regex(rf"<{_THOUGHTS}>.*?(?:</{_THOUGHTS}>|\Z)", re.DOTALL | re.IGNOR
 _THOUGHT_END = regex(rf"</{_THOUGHTS}>|<\|channel\|>final<\|message\|>", re.IGNORECASE)
 #: A turn of somebody else, behind the reply; then marks of turns and ends.
 _NEXT_TURN = regex(
-    r"(?<=\S)\s*<\|(?:im_start|start_header_id)\|>\s*(?:user|system|human)\b.*", re.DOTALL | re.IGNORECASE
+    r"(?<=\S)\s*<\|(?:im_start|start_header_id|endoftext|im_end|eot_id)\|>\s*(?:user|system|human|question)\b.*",
+    re.DOTALL | re.IGNORECASE,
 )
 _NEXT_QUESTION = regex(r"\n[ \t]*(?:question|вопрос|human|user)\s*\d{0,3}\s*:", re.IGNORECASE)
 _TOKEN = regex(
@@ -135,7 +136,7 @@ _WORDS = regex(
     rf"(?:\s+point(?P<decimals>(?:\s+(?:{'|'.join(_UNITS)}))+))?(?P<half>\s+and\s+a\s+half)?\b"
 )
 _ANY_WORD = regex(rf"\b(?:{'|'.join((*_TENS, *_ONES))}|half|hundred)")
-_MEASURE = r"(?:m|cm|s|sec|ms)\b|°|deg|met(?:er|re)s?\b|second|feet|foot|minute"
+_MEASURE = r"(?:m|cm|km|s|sec|ms)\b|°|deg|(?:kilo|centi|milli)?met(?:er|re)s?\b|miles?\b|second|feet|foot|minute"
 #: "one" is a number before a unit or a kind of thing that is counted, or after a word that announces it.
 _ONE_BEFORE = regex(
     rf"\s+(?:{_MEASURE}|(?:to|or|and)\s+(?:\d|{_SMALL}\b)|(?:[\w-]+\s+){{0,3}}?(?:sources?|sounds?|events?|speakers?|voices?)\b)"

@@ -42,6 +42,11 @@ _TOLERANCE = regex(rf"(?:±|\bgive or take)\s*[\d.]+(?:\s*(?:{_SPELLINGS})(?![a-
 ABOUT = rf"(?:(?:{words('about')}|~)\s*)*"
 #: Between two numbers of one unit, or of which one may be right.
 JOINER = regex(rf"\s*(?:,?\s*(?:-|~|to|and|until|till|through|or)|,)\s*{ABOUT}")
+#: Before a number of something else, to which what is asked for is compared: *closer than the singer at*.
+_THAN = regex(
+    r"\b(?:closer|nearer|farther|further|later|earlier|sooner|higher|lower),? than (?!\d)(?:[a-z]+ ){0,3}"
+    rf"(?:[a-z]+, (?:who|which|that|qq) (?:[a-z]+ ){{0,5}})?{ABOUT}\Z"
+)
 #: Before or behind a number that is a bound, not a value.
 _BOUND = regex(
     r"(?:<|(?<!-)>|≤|≥|\b(?:less|more|farther|further|closer|greater|fewer|larger|smaller|nearer|later|earlier"
@@ -213,7 +218,9 @@ def _quantity(text: str, match: re.Match[str], behind: int) -> tuple[Quantity, f
     if _is_other(text, start, end, kind):
         kind = "other"
     lead = max(0, start - 40)
-    bound = bool(_BOUND.search(text, lead, start) or OR_MORE.match(text, end))
+    bound = bool(
+        _BOUND.search(text, lead, start) or _THAN.search(text, max(0, start - 80), start) or OR_MORE.match(text, end)
+    )
     doubtful = bool(_BESIDE[kind].match(text, end)) or denied(text, start)
     counts = not unit and kind == "" and not _NO_THING.match(text, end)
     value = float(number) if scale == 1.0 else _tidy(float(number) * scale)
