@@ -103,7 +103,7 @@ _NOTHING, _NOTHING_IN = (
 _FULL = (
     (regex(rf",?\s+(?:{words('aside')})\W*\Z", re.IGNORECASE), ""), (regex(r"(?<=\bit)['’]s\b", re.IGNORECASE), " is"),
     (regex(r"(?<=\d)\s*[-–]\s*(?=\d)"), " to "), (regex(r"(?<=\d )(?:sec|seconds?)\b"), "s"),
-    (regex(r"\A\W*from\b|(?<![^\W_])(?:the|an?)\s", re.IGNORECASE), " "),
+    (regex(r"\A\W*from\b|(?<![^\W_])(?:the|an)\s", re.IGNORECASE), " "),
 )  # fmt: skip
 #: Words; in longer answers an option may be named for any reason.
 _SHORT = 40
