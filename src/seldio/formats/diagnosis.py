@@ -506,16 +506,17 @@ class _Cleaner:
     def row(self, start: int, text: str, line: int, *, last: bool, known: bool) -> str | None:
         """Report each bad cell of a row; return the row repaired, or None where it has no one meaning."""
         parts = text.split(",")
-        if text.lstrip().startswith("#"):
-            self.comment(start, [name.strip(' "#') for name in parts], line)
-            return None
-        if len(parts) != self.width:
-            self.ragged(start, text, len(parts), line, last)
-            return None
         problems = [
             cells.problem(cell, part.kind, part.field, first=index == 0)
-            for index, (part, cell) in enumerate(zip(self.dialect.columns, parts, strict=True))
+            for index, (part, cell) in enumerate(zip(self.dialect.columns, parts, strict=False))
         ]
+        fits = len(parts) == self.width
+        if text.lstrip().startswith("#") and not (fits and not any(problems)):  # a class may be called so
+            self.comment(start, [name.strip(' "#') for name in parts], line)
+            return None
+        if not fits:
+            self.ragged(start, text, len(parts), line, last)
+            return None
         if self.undone:
             if self.told:
                 pairs = zip(parts, problems, strict=True)
