@@ -203,7 +203,8 @@ def called(gone: set[str]) -> dict[str, Outcome]:
 def without(wing: str, folder: Path) -> dict[str, Outcome]:
     """The outcomes in a process of its own, in which a wing is hidden."""
     files(folder)
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent), "COLUMNS": "120"}
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    environment.pop("COLUMNS", None)  # lists are not wrapped then, which would depend on what is in them
     call = [sys.executable, str(Path(__file__)), wing]
     run = subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
