@@ -72,7 +72,11 @@ class Command(Unconverted, TyperCommand):
                     ctx.fail(f"{max(option.opts, key=len)} was given {_often(values)}; it takes one value")
             if given.get("json") and (form := given.get("output") or ["json"]) != ["json"]:
                 ctx.fail(f"--json is short for --output json, and --output {printable(form[0])} was given too")
-        return super().parse_args(ctx, args)
+        rest = super().parse_args(ctx, args)
+        for one in self.get_params(ctx):  # typer before 0.17 with click 8.3 and later lets these pass
+            if one.required and ctx.params.get(one.name) is None and not ctx.resilient_parsing:
+                ctx.fail(f"Missing option '{max(one.opts, key=len)}'.")
+        return rest
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, the options that belong to no section, then each section."""
