@@ -661,8 +661,7 @@ def score(
         return sorted_by(score_maps(predictions, reference, options, **formats))
     from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
-    options = _options(SeldOptions, chosen | {"sort": sort})
-    return sorted_by(score_labels(predictions, reference, options, **formats))
+    return sorted_by(score_labels(predictions, reference, _options(SeldOptions, chosen), sort=sort, **formats))
 
 
 def _own_keys(fields: Mapping[str, str] | str | None, format: str | None, asked: bool = False) -> str | None:

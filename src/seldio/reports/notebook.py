@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import dataclasses
 import html
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from seldio.findings import Report, Rule
-from seldio.reports import render
+from seldio.reports.page import content
+from seldio.reports.sections import sections
 from seldio.reports.tables import Cell, Column, Notice, Options, ScoreReport, Table
 from seldio.text import printable
 
@@ -20,8 +20,6 @@ from seldio.text import printable
 ROWS = 60
 #: So many findings of one rule.
 _OF_A_RULE = 5
-#: The content of a page.
-_CONTENT = re.compile(r"<main\b[^>]*>(.*)</main>", re.DOTALL)
 #: What the page's classes do that its content cannot do without.
 _STYLE = (
     ".seldio .n { text-align: right } .seldio caption { text-align: left; font-weight: 600 } "
@@ -60,10 +58,10 @@ def rows_html(line: str, title: str, columns: Sequence[str], rows: Iterable[tupl
 
 def _piece(line: str, subject: Report | ScoreReport, options: Options) -> str:
     """A line, and what the page of *subject* holds below its title."""
-    page = "".join(render(subject if isinstance(subject, Report) else [subject], "html", options))
-    content = _CONTENT.search(page)
+    about = subject if isinstance(subject, Report) else [subject]
+    held = "".join(content(about, options, sections(about, options)))
     above = f'<div class="seldio">\n<style>{_STYLE}</style>\n<p>{html.escape(printable(line))}</p>\n'
-    return f"{above}{content[1].strip() if content else ''}\n</div>"
+    return f"{above}{held.strip()}\n</div>"
 
 
 def _cut(table: Table) -> Table:

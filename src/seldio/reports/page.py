@@ -54,7 +54,7 @@ def page_name(clip: str) -> str:
 
 
 def page(subject: Subject, options: Options) -> Iterator[str]:
-    """The sections of *subject*, then what the columns mean."""
+    """The page about *subject*: its title, what it comes to, and its content."""
     found = sections(subject, options)
     several, findings = len(found) > 1, isinstance(subject, Report)
     title = "Findings" if findings else "Scores" if several else found[0].headline
@@ -67,26 +67,35 @@ def page(subject: Subject, options: Options) -> Iterator[str]:
         f"<title>{safe(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<header>\n<h1>{safe(title)}</h1>\n"
     )
     if isinstance(subject, Report):
-        yield _verdict(found[0].title, _mood(subject)) + "</header>\n<main>\n"
-        yield from _results([*_findings(found[0], subject, options)])
+        yield _verdict(found[0].title, _mood(subject))
     elif several:
-        yield _verdict(_side_by_side(subject)) + "</header>\n<main>\n"
-        for section in found:
-            yield f"<section>\n<header>\n<h2>{safe(section.headline)}</h2>\n{_about(section)}</header>\n"
-            yield from _results([*_panels(section, options, "h3")])
-            yield "</section>\n"
+        yield _verdict(_side_by_side(subject))
     else:
         section, said = found[0], found[0].verdict
         if not said and (said := _sentence(subject[0]) if len(subject) == 1 else _side_by_side(subject)):
             section = section._replace(over=None)  # which the sentence says
         elif not said:
             section, said = section._replace(title=""), section.title
-        yield f"{_verdict(said)}{_about(section)}</header>\n<main>\n"
-        yield from _results([*_panels(section, options, "h2")])
+        yield f"{_verdict(said)}{_about(section)}"
+    yield "</header>\n<main>\n"
+    yield from content(subject, options, found)
+    yield "</main>\n</body>\n</html>\n"
+
+
+def content(subject: Subject, options: Options, found: Sequence[Section]) -> Iterator[str]:
+    """What the page of *subject* holds below its title: the *found* sections, then what the columns mean."""
+    if isinstance(subject, Report):
+        yield from _results([*_findings(found[0], subject, options)])
+    elif len(found) > 1:
+        for section in found:
+            yield f"<section>\n<header>\n<h2>{safe(section.headline)}</h2>\n{_about(section)}</header>\n"
+            yield from _results([*_panels(section, options, "h3")])
+            yield "</section>\n"
+    else:
+        yield from _results([*_panels(found[0], options, "h2")])
     if legend := meanings(subject, options):
         pairs = "".join(f"<dt>{safe(name)}</dt><dd>{safe(meaning)}</dd>\n" for name, meaning in legend)
         yield from _results([_panel(f"<h2>Columns</h2>\n<dl>\n{pairs}</dl>\n", "whole")])
-    yield "</main>\n</body>\n</html>\n"
 
 
 @cache

@@ -58,7 +58,6 @@ class SeldOptions:
     bootstrap: bool = False  # with 95 % confidence intervals by resampling clips
     official_points: bool = False  # with the point values that the official jackknife prints, where it prints any
     by_clip: bool = False  # with the scores of each clip
-    sort: str | None = None  # the measure by which clips are the worst; that of the profile which decides by default
     errors: bool = False  # with what the lost F is made of
     events: bool = False  # with the F-score of whole events
     tracks: bool = False  # with HOTA, IDF1 and identity switches
@@ -133,6 +132,7 @@ def score_labels(
     *,
     format: str | None = None,
     reference_format: str | None = None,
+    sort: str | None = None,
 ) -> ScoreReport:
     """Score the outputs of a system against labels.
 
@@ -144,6 +144,7 @@ def score_labels(
         options: how; by default as the labels ask for.
         format: the format of the predictions; found from their content if not given.
         reference_format: the format of the reference; detected by default.
+        sort: the measure by which clips are the worst; by default that of the profile which decides.
 
     Returns:
         Scores over all clips, by class and by room, and what there is to know about them.
@@ -157,7 +158,7 @@ def score_labels(
     case = scored_case(predictions, reference, options, format, reference_format)
     report = report_of(path_of(predictions), case)
     formats = {"format": reference_format, "predictions-format": format}
-    worst = worst_clips(case, options.sort, path_of(reference), path_of(predictions), formats)
+    worst = worst_clips(case, sort, path_of(reference), path_of(predictions), formats)
     report = dataclasses.replace(report, tables=(*report.tables, worst))
     if not options.baselines:
         return report
