@@ -57,7 +57,7 @@ STEPS: tuple[Step, ...] = (
     Step("", f"convert {_LABELS} --to parquet -o labels.parquet"),
     Step("", "convert labels.parquet --to starss23 -o back/"),
     Step("Score the system as the challenge does; then with confidence intervals, as a page.",
-         f"score output -r {_LABELS}", lines=11),
+         f"score output -r {_LABELS}", lines=15),
     Step("", f"score output -r {_LABELS} --jackknife --output html -o scores.html"),
     Step("Labels become questions that have one right answer.",
          f"convert {_LABELS} --to so-bench -o questions.jsonl --total 40", lines=6),
