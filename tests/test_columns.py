@@ -12,6 +12,7 @@ from conftest import Kept
 import seldio
 from seldio.errors import UsageError
 from seldio.findings import Severity
+from seldio.text import plural
 
 Row = list[str]
 Set = dict[str, list[Row]]
@@ -172,7 +173,7 @@ def test_a_named_column_is_dropped_and_what_went_is_said(tmp_path: Path, labels:
     assert contents(folder) == before
     assert len(tried.changes) == len(labels)
     done = seldio.validate(folder, fix=True, drop_column=6)
-    assert f"from {len(labels)} files, now dcase2024-submission." in done.remark
+    assert f"from {plural(len(labels), 'file')}, now dcase2024-submission." in done.remark
     assert done.remark.startswith("Dropped column 6 (0")
     assert not errors(folder)
     assert contents(folder) == {
