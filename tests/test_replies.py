@@ -12,9 +12,12 @@ from pathlib import Path
 import pytest
 from growing import grows_no_faster
 
+from seldio.answers.bearings import yes_no
+from seldio.answers.counts import number_of
 from seldio.answers.measures import QUANTITIES
 from seldio.answers.options import read_option
 from seldio.answers.plain_text import plainly
+from seldio.answers.quantities import count
 
 CASES = Path(__file__).parent / "cases/answers"
 ROWS: list[tuple[list[str], str, str | None]] = [
@@ -57,3 +60,9 @@ def test_the_time_for_long_quantities_grows_with_them_and_no_faster(piece: str) 
                                  "Ответ: ", "<answer>", "answer ", "a violin, "])  # fmt: skip
 def test_the_time_for_long_replies_grows_with_them_and_no_faster(bit: str) -> None:
     assert grows_no_faster(lambda length: read_option(bit * (length // len(bit)), ["violin", "flute"]), 50_000)
+
+
+@pytest.mark.parametrize("bit", ["so, ", "well. ", "3, ", "a dog and ", "but no, "])
+def test_the_time_for_numbers_and_statements_grows_with_them_and_no_faster(bit: str) -> None:
+    for read in (yes_no, number_of, count):
+        assert grows_no_faster(lambda length, read=read: read(bit * (length // len(bit))), 20_000)

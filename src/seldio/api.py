@@ -1054,7 +1054,7 @@ def package(
         UsageError: nothing is known of the year, a label is malformed, or the zip would overwrite what is read.
         SeldioError: a file cannot be read or written.
     """
-    from seldio.challenge import keys_of, package_systems
+    from seldio.challenge import keys_of, package_systems, see_free, see_labels
     from seldio.formats import LabelFormat, get
 
     keys = keys_of(year)
@@ -1065,11 +1065,13 @@ def package(
             raise UsageError(f"--{option} was given for {len(given)} of {plural(len(places), 'system')}")
     if bool(developed) != (development_reference is not None):
         raise UsageError("--development and --development-reference must be used together")
+    also = [one for one in (reference, *developed, development_reference, technical_report) if one is not None]
+    see_labels(labels, keys)
+    see_free(os.fspath(out), places, (*metas, *_paths(also)))
     scores = [score(one, development_reference, profile=keys.profile) for one in developed]
     return package_systems(
         places, os.fspath(out), keys, labels, reference=None if reference is None else os.fspath(reference),
         metas=metas, scores=scores, technical_report=None if technical_report is None else os.fspath(technical_report),
-        also=_paths([one for one in (reference, *developed, development_reference) if one is not None]),
         format=None if format is None else get(format, LabelFormat), allow_loss=_names(allow_loss), fill=fill,
         force=force,
     )  # fmt: skip

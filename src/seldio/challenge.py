@@ -27,7 +27,7 @@ from seldio.check.validation import examine
 from seldio.conversion.inputs import label_parts, strict
 from seldio.conversion.labels import convert_source, see_names
 from seldio.errors import UsageError
-from seldio.files import DEFAULTS, Entry, open_source, write_bytes
+from seldio.files import DEFAULTS, Entry, input_at, open_source, write_bytes
 from seldio.files.archives import open_packed, zipped
 from seldio.files.names import is_zip, media_type, plain_stem
 from seldio.files.streams import Memory
@@ -213,17 +213,14 @@ class _Outputs:
 def package_systems(
     outputs: Sequence[str], out: str, keys: PackageKeys, labels: Sequence[str], *,
     reference: str | None, metas: Sequence[str], scores: Sequence[ScoreReport], technical_report: str | None,
-    also: Sequence[str], **reading: Any,
+    **reading: Any,
 ) -> Packaged:  # fmt: skip
     """Pack *outputs* as the systems *labels*; the arguments and exceptions are those of :func:`seldio.package`.
 
     Args:
         scores: of each system on the development set; none where they are not known.
-        also: what else is read, which the zip does not take the place of.
         reading: how outputs are read and converted: format, allow_loss, fill and force.
     """
-    _see_labels(labels, keys)
-    _see_free(out, outputs, (*metas, *also, *([technical_report] if technical_report else [])))
     expected = load(reference) if reference is not None else None
     if expected is not None and not isinstance(expected, Reference):
         raise UsageError(f"--reference {reference}: these are questions; the clips of the evaluation set are meant")
@@ -267,7 +264,7 @@ def package_systems(
     )  # fmt: skip
 
 
-def _see_labels(labels: Sequence[str], keys: PackageKeys) -> None:
+def see_labels(labels: Sequence[str], keys: PackageKeys) -> None:
     """See that labels can be names of folders, and are of the year.
 
     Raises:
@@ -287,14 +284,13 @@ def _see_labels(labels: Sequence[str], keys: PackageKeys) -> None:
             raise UsageError(f"--label {printable(label)} was given twice; each system has its own")
 
 
-def _see_free(out: str, outputs: Sequence[str], others: Sequence[str]) -> None:
+def see_free(out: str, outputs: Sequence[str], others: Sequence[str]) -> None:
     """See that the zip is called so, takes the place of nothing that is read, and does not lie among outputs."""
     if not is_zip(out):
         raise UsageError(f"-o {printable(out)}: the challenge takes a zip; choose a name that ends in .zip")
-    place = Path(out).resolve()
-    for one in (*outputs, *others):
-        if place == Path(one).resolve() or (one in outputs and Path(one).resolve() in place.parents):
-            raise UsageError(f"-o {printable(out)}: {printable(one)} is read; choose another place")
+    among = (one for one in outputs if Path(one).resolve() in Path(out).resolve().parents)  # also where it is new
+    if (one := input_at(out, (*outputs, *others)) or next(among, None)) is not None:
+        raise UsageError(f"-o {printable(out)}: {printable(one)} is read; choose another place")
 
 
 def _content(path: str) -> bytes:

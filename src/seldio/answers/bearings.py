@@ -160,13 +160,13 @@ def sides(text: str) -> list[tuple[Side, int]]:
     return found
 
 
-_OPENING = rf"(?:(?:{words('opening')})\W+)*"
+_OPENING = rf"(?:(?:{words('opening')})\W+){{0,4}}"
 #: An answer at the beginning, where nothing else is said of it; in a clause of its own, or after what it follows from.
 _YES_NO = regex(
     rf"\A\W*{_OPENING}(?:(?P<yes>{words('yes')})|(?P<no>{words('no')}))\b"
     rf"(?!\s+(?:doubt|sound|source|(?:is|{words('no_count')})\b)|\s*(?:or|/|and)\s*(?:yes|no)\b)"
 )
-_CLAUSE = regex(rf"[.,:;!]\s*{_OPENING}(?:(?P<yes>yes)|(?P<no>(?:qq )*no))(?=\W*\Z|[.,:;!])")
+_CLAUSE = regex(rf"[.,:;!]\s*(?:but\s+)?{_OPENING}(?:(?P<yes>yes)|(?P<no>(?:qq )*no))(?=\W*\Z|[.,:;!])")
 _SAYING = regex(rf"\A\W*(?:(?:{words('lead')}),?\s+)?(?:(?P<yes>{words('saying_yes')})|(?P<no>{words('saying_no')}))")
 _NO_SUCH = regex(
     rf"\A\W*(?:there (?:is|are|was|were)|i (?:can )?hear) (?:no|nothing) (?!sounds?\b|(?:{words('no_count')})\b)[a-z]"

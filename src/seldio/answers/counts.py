@@ -39,6 +39,8 @@ _SINGLE = regex(
     r"\A\W*(?:there(?:'s| is| was) |i (?:can )?hear )?(?:just |only )?a single [a-z]+\b"
     r"|\A\W*(?:(?:qq|is|it|only) )*one(?: qq)?\W*\Z"
 )
+#: Before a number that is a name, and no count.
+_CALLED = regex(r"\b(?:version|task|option|choice|question|scene|clip|track|channel|part|step)\s+\Z")
 #: One thing of a list.
 _THING = rf"(?:an?|one) (?!(?:{words('many')})\b)[a-z-]+(?: (?!(?:and|or|with|of|then)\b)[a-z-]+){{0,3}}"
 _LIST = regex(rf"\A\W*(?:there(?:'s| is| are) |i (?:can )?hear )?({_THING}(?:, {_THING}){{0,9}},? and {_THING})\W*\Z")
@@ -56,6 +58,8 @@ def number_of(text: str) -> int | None:
     numbers = quantities(text)
     found = [each for each in numbers if not each.kind or text[each.start : each.end].endswith(("times", "x"))]
     found = [each for each in found if not _OF_WHICH.search(text, max(0, each.start - 12), each.start)] or found
+    if found and ("single" in text or any(_CALLED.search(text, max(0, one.start - 12), one.start) for one in found)):
+        return None
     if not found:
         things = _LIST.match(text)
         return len(_NEXT.split(things[1])) if things else 0 if _NONE.match(text) else 1 if _SINGLE.match(text) else None

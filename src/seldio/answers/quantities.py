@@ -313,9 +313,12 @@ def only(values: Iterable[T]) -> T | None:
 
 #: Before what follows from the rest.
 _SO = regex(
-    rf"(?:\A|[.;!?,:]\s*|\band\s+)(?=(?:{words('so')})\b|the (?:[a-z]+est|first|last|answer)\b|in total\b)"
-    r"|\A[^=+]*\+[^=]*(?==)"
+    rf"(?:\A|[.;!?,:]\s*|\band\s+)(?=(?:{words('so')})\b|the answer\b|in total\b)"
+    r"|[.;!?]\s*(?=the (?:[a-z]+est|first|last)\b)|\A[^=+]*\+[^=]*(?==)"
 )
+
+
+_RULED_OUT = regex(rf"\b(?:{words('wrong')}|{words('excluded')})\b")
 
 
 def concluded(read: Callable[[str], float | None], text: str) -> float | None:
@@ -323,7 +326,8 @@ def concluded(read: Callable[[str], float | None], text: str) -> float | None:
     if (value := read(text)) is not None or not (ends := [found.end() for found in _SO.finditer(text)]):
         return value
     end = text[ends[-1] :].lstrip("=")
-    return read(end) if ends[-1] and directions(end) == directions(text) else None
+    said = ends[-1] and directions(end) == directions(text) and not _RULED_OUT.search(end)
+    return read(end) if said else None
 
 
 # --- the number of sources -------------------------------------------------------------------------
@@ -357,7 +361,9 @@ def count(text: str) -> int | None:
     if any(_OR_SO.search(text, max(0, each.start - 20), each.start) for each in found[1:]):
         return None
     found = [each for each in found if _TOTAL.match(text, each.end)] or found
-    if any(not each.counts and not _OF_THEM.match(text, each.end) and _besides(text, found, each) for each in found):
+    first = next((one for one in found if _COUNTED.match(text, one.end)), None)
+    bare = [each for each in found if not each.counts and not _OF_THEM.match(text, each.end)]
+    if first and any(_besides(text, first, each) for each in bare):
         return None
     counted = [(each, match) for each in found if (match := _COUNTED.match(text, each.end))]
     if any(OR_MORE.match(text, match.end()) or (match["some"] and _AND_MORE.match(text, match.end()))
@@ -376,10 +382,9 @@ def count(text: str) -> int | None:
     return int(value) if value is not None and value.is_integer() and value < 1e9 else None
 
 
-def _besides(text: str, found: list[Quantity], each: Quantity) -> bool:
-    """Whether a number without a noun follows another one with one, except for details after a colon."""
-    first = next((one for one in found if _COUNTED.match(text, one.end)), each)
-    return each.start > first.start and each.value != first.value and ":" not in text[first.end : each.start]
+def _besides(text: str, first: Quantity, each: Quantity) -> bool:
+    """Whether a number without a noun follows the *first* with one, except for details after a colon."""
+    return each.start > first.start and each.value != first.value and text.find(":", first.end, each.start) < 0
 
 
 def _one_of_both(text: str, one: Quantity, two: Quantity) -> bool:

@@ -106,14 +106,18 @@ def _opened(path: str, below: Place | None = None, *, make: bool = False) -> Ite
 
 
 def input_at(path: Place, inputs: Iterable[object]) -> str | None:
-    """The one of *inputs* that the file at *path* is, or lies in; None where no file exists."""
+    """The one of *inputs* that the file at *path* is, or lies in; None where no file exists.
+
+    An input may name a split as well (``labels.zip:dev-test``), which is not part of its path.
+    """
     place = os.path.realpath(path)
     for one in inputs if Path(place).exists() else ():
         if isinstance(one, str | os.PathLike) and one:
             name = str(os.fspath(one))
-            real = os.path.realpath(name)
-            if place == real or place.startswith(f"{real}{os.sep}"):
-                return name
+            for each in filter(None, (name, name.rpartition(":")[0])):
+                real = os.path.realpath(each)
+                if place == real or place.startswith(f"{real}{os.sep}"):
+                    return each
     return None
 
 
