@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import seldio
 from seldio import progress
 from seldio.cli import app
-from seldio.cli.options import print_json
+from seldio.cli.options import clip_page, print_json
 from seldio.reports import Options, render
 from seldio.reports.bars import Bars
 from seldio.reports.json_report import reports
@@ -219,3 +219,23 @@ def test_progress_ends_before_the_results(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(said) == 2
     assert said[0].startswith("listening to recordings: 2, ")
     assert "verdict" in said[1]
+
+
+def test_a_measure_of_another_table_sorts_that_one(scored: tuple[Path, Path]) -> None:
+    labels, out = scored
+    report = seldio.score(out, labels, events=True, sort="F_onset")
+    assert report.table("worst").title == "worst clips by SELD"
+    assert seldio.score(out, labels, sort="ER").table("worst").title == "worst clips by ER"
+    with pytest.raises(seldio.UsageError, match='sort="F_onset": choose from ER, F, LE, LR, SELD'):
+        seldio.score(out, labels, sort="F_onset")
+
+
+def test_the_page_of_a_clip_is_of_labels_without_their_split(scored: tuple[Path, Path], tmp_path: Path) -> None:
+    labels, out = scored
+    page = tmp_path / "scores.html"
+    run("score", out, "-r", labels, "--by-clip", "--output", "html", "-o", page, "-f", "starss23")
+    shown = page.read_text("utf-8")
+    assert "--predictions-format starss23" in shown
+    assert (command := clip_page(page, f"{labels}:dev-test", str(out))) is not None
+    assert command("a").startswith(f"seldio view '{labels}' --clip a --predictions {out}")
+    assert clip_page(page, None, str(out)) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -112,6 +113,16 @@ class Displayed:
 def plural(count: int, noun: str, many: str | None = None) -> str:
     """``1 file``, ``2 files``: *count* with thousands separators and the noun in its number."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+
+
+def view_command(labels: str, clip: str, *more: str, **options: str | None) -> str:
+    """The command that shows a clip; *options* of ``seldio view`` that have a value, and *more* behind them.
+
+    >>> view_command("labels", "mix 1", predictions="out", format=None)
+    "seldio view labels --clip 'mix 1' --predictions out"
+    """
+    given = [part for name, value in options.items() if value for part in (f"--{name.replace('_', '-')}", value)]
+    return shlex.join(["seldio", "view", labels, "--clip", clip, *given, *more])
 
 
 #: Letters that are taken for digits.

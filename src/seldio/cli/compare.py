@@ -130,6 +130,8 @@ def compare(
     chosen = taken(api.compare, locals(), threshold=named_numbers(threshold, "--threshold", "distance=0.5"))
     with engines.running(workers, engine, resume):
         report = api.compare(**chosen)
-    options = Options(table=table, details=details, clip_page=clip_page(out, reference, systems[0]))
+    options = Options(
+        table=table, details=details, clip_page=clip_page(out, reference, systems[0], reference_format, format)
+    )
     write_report([report], "json" if json else output, options, out)
     return ExitCode.CLEAN

@@ -58,6 +58,6 @@ def diff(
     see_free(out, old, new)
     with engines.running(workers, engine, resume):
         found = api.diff(old, new, format=format, new_format=new_format, force=force)
-    options = Options(table=table, details=details, clip_page=clip_page(out, old, new))
+    options = Options(table=table, details=details, clip_page=clip_page(out, str(old), str(new), format, new_format))
     write_report([found], "json" if json else output, options, out)
     return ExitCode.CLEAN if found.same else ExitCode.FINDINGS

@@ -206,16 +206,22 @@ def write_report(subject: Subject, output: str, options: ReportOptions, out: Pat
             stream.write(piece.encode("utf-8", "backslashreplace"))
 
 
-def clip_page(out: Path | None, labels: object, predictions: object) -> Callable[[str], str] | None:
-    """The command that writes the page of a clip into the folder of the report; None where that is printed."""
-    if out is None:
+def clip_page(
+    out: Path | None, labels: str | None, predictions: str, format: str | None = None, other: str | None = None
+) -> Callable[[str], str] | None:
+    """The command that writes the page of a clip into the folder of the report; None where that is printed.
+
+    *format* and *other*: those of the labels and of the predictions, where these were named.
+    """
+    if out is None or labels is None:
         return None
-    import shlex
-
     from seldio.reports.page import page_name
+    from seldio.text import view_command
 
-    view = ("seldio", "view", str(labels), "--predictions", str(predictions), "--clip")
-    return lambda clip: shlex.join((*view, clip, "-o", str(out.with_name(page_name(clip)))))
+    whole = labels.rpartition(":")[0]  # before a split
+    shown = whole if whole and Path(whole).exists() else labels
+    given = {"predictions": predictions, "format": format, "predictions_format": other}
+    return lambda clip: view_command(shown, clip, "-o", str(out.with_name(page_name(clip))), **given)
 
 
 def named_texts(values: list[str], option: str, example: str, kind: str = "VALUE") -> dict[str, str]:

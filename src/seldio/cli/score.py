@@ -191,7 +191,7 @@ def score(
         typer.echo("\n".join(notice.text for report in reports for notice in report.notices))
     else:
         # of several systems, one page could show the predictions of one alone
-        page = clip_page(out, reference, predictions[0]) if len(predictions) == 1 else None
+        page = clip_page(out, reference, predictions[0], reference_format, format) if len(predictions) == 1 else None
         options = Options(table=table, details=details, clip_page=page)
         write_report(reports, "json" if json else output, options, out)
     return ExitCode.CLEAN

@@ -359,8 +359,9 @@ def worst_first(report: ScoreReport, measure: str) -> ScoreReport:
     Raises:
         UsageError: there is no such measure.
     """
-    able = [table for table in report.tables if table.columns[0].name in _SORTED]
-    measured([column for table in able for column in table.columns], measure)
+    able = [table for table in report.tables if table.columns[0].name in _SORTED and table.name != "worst"]
+    # the worst clips, which are chosen by it already, may be the worst by any measure of the whole
+    measured([column for table in (report.tables[0], *able) for column in table.columns], measure)
     by_id = {}
     for table in able:
         with suppress(UsageError):  # another table has it

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from seldio.errors import UsageError
 from seldio.reports.tables import Cell, Column, Notice, Phrase, Table, UnreliableInterval, in_order, measured
 from seldio.rules.file_sets import finer_grid
 from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Over, Resampling, doubt, interval_cells, units_of
@@ -22,7 +23,7 @@ from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.rows import RowFacts, SideFacts
 from seldio.scores.seld.scoring import SeldScore
 from seldio.scores.signatures import Signature
-from seldio.text import listed, plural
+from seldio.text import listed, plural, view_command
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,15 +139,15 @@ def worst_clips(
         formats: options of ``seldio view`` that name the formats, where these were named.
     """
     every = (Column("clip", "clip"), REFERENCES, *case.profile.columns)
-    lead = measured(every, measure or case.profile.lead)
+    lead = measured(every, case.profile.lead)
+    with suppress(UsageError):  # what another table has alone sorts that one
+        lead = measured(every, measure or case.profile.lead)
     table = Table("worst", f"worst clips by {every[lead].title}", every, _clip_rows(case.score)).worst_first(lead)
     columns: tuple[Column, ...] = (every[0], every[lead])
     rows: tuple[tuple[Cell, ...], ...] = tuple((row[0], row[lead]) for row in table.rows[:_WORST])
     one = Path(predictions).is_file() and len(rows) == 1  # of a single clip: no archive, which is not looked into
     if Path(reference).exists() and (one or Path(predictions).is_dir()):
-        given = {"predictions": predictions, **formats}
-        options = [part for name, value in given.items() if value for part in (f"--{name}", value)]
-        commands = (shlex.join(["seldio", "view", reference, "--clip", str(row[0]), *options]) for row in rows)
+        commands = (view_command(reference, str(row[0]), predictions=predictions, **formats) for row in rows)
         rows = tuple((*row, Phrase((("code", text),))) for row, text in zip(rows, commands, strict=True))
         columns = (*columns, Column("command", "command that shows it"))
     return dataclasses.replace(table, columns=columns, rows=rows)

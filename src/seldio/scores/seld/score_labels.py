@@ -157,7 +157,7 @@ def score_labels(
     options = options or SeldOptions()
     case = scored_case(predictions, reference, options, format, reference_format)
     report = report_of(path_of(predictions), case)
-    formats = {"format": reference_format, "predictions-format": format}
+    formats = {"format": reference_format, "predictions_format": format}
     worst = worst_clips(case, sort, path_of(reference), path_of(predictions), formats)
     report = dataclasses.replace(report, tables=(*report.tables, worst))
     if not options.baselines:
