@@ -26,8 +26,8 @@ ROWS: list[dict[str, Any]] = [
 ]
 #: The readers of quantities, by what was asked.
 READERS = {"azimuth": "azimuth", "elevation": "elevation", "distance": "distance", "time": "onset", "count": "count"}
-#: The least share of replies that is read, by what reading them needs. The replies whose id begins with *s* were not
-#: looked at before they were counted; what they need that is not their form, such as what a yes means to a comparison
+#: The least share of replies that is read, by what reading them needs. The replies whose id begins with *s* were
+#: counted before they were looked at; what they need that is not their form, such as what a yes means to a comparison
 #: ("The car is farther away."), is left unread.
 LEAST = {
     "looked at": {"form": 0.94, "quantity": 0.90, "russian": 0.90, "yesno": 0.80},
