@@ -22,7 +22,6 @@ from seldio.synth import CLIPS, Track, labels, scene
 from seldio.synth.outputs import write_outputs
 from seldio.synth.painter import SMALL, Painter
 from seldio.synth.recording import FORMATS, RecordingOptions, Samples, record
-from seldio.wings import needed
 
 #: Seconds of a scene, and the events that it is made of (a few more than are heard: some would fall on another).
 SECONDS, TRACKS = 60.0, 14
@@ -71,7 +70,6 @@ def write_clip(
     return table
 
 
-@needed("write_tree")
 def write_tree(
     folder: Path, seed: int, *, seconds: float = SECONDS, clips: Sequence[tuple[str, str]] = CLIPS,
     options: RecordingOptions | None = None, size: tuple[int, int] = SMALL, media: Iterable[str] = ("audio", "video"),

@@ -13,7 +13,6 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from seldio import wings
 from seldio.errors import UsageError
 from seldio.files import name_fault
 from seldio.text import Displayed, clipped, plural, printable
@@ -75,7 +74,6 @@ class Plotted(Displayed):
         return f"{shown}{super()._repr_html_()}"
 
 
-@wings.needed("plot")
 def plot(
     source: Path,
     out: Path | None = None,
