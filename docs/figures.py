@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from seldio.answers.matching import exact_match, string_match
-from seldio.answers.options import read_option
 from seldio.clock import video_error
 from seldio.media import arrays
 
@@ -36,8 +33,6 @@ def drawings() -> dict[str, str]:
         "frames": frames(),
         "video-clock": video_clock(),
         "official-programs": official_programs(),
-        "protocols": protocols(),
-        "listening": listening(),
     }
     return {f"docs/concepts/{name}.svg": drawing for name, drawing in made.items()}
 
@@ -312,76 +307,6 @@ def official_programs() -> str:
         yield _text(498, y + 11, "what the program prints", "small soft")
 
     return _svg(256, "F-scores of predictions as written and as official programs read them", parts())
-
-
-#: A question, the letter and the text of its answer, and answers of models.
-OPTIONS = ("pier", "boat", "street", "forest")
-ANSWERS = ("B", "B.", " B", "B) boat", "boat", "The boat, option B", "ANSWER: B", "В", "a boat, not a street", "")
-
-
-def verdicts(answer: str) -> tuple[bool, bool, bool]:
-    """Whether three ways of reading take *answer* for option B, boat."""
-    return exact_match(answer, "B"), string_match(answer, "boat", OPTIONS), read_option(answer, OPTIONS) == "boat"
-
-
-def protocols() -> str:
-    """Which answers three protocols count as right."""
-
-    def parts() -> Iterator[str]:
-        yield _text(20, 28, "Options pier, boat, street, forest; boat (B) is right", "strong")
-        for x, title, note in (
-            (310, "exact match", "lm-eval, ruEnvAQA"), (450, "string match", "MMAU, MMAR"),
-            (610, "as read", "seldio’s multiple-choice"),
-        ):  # fmt: skip
-            yield _text(x, 54, title, "strong", "middle")
-            yield _text(x, 70, note, "small soft", "middle")
-        for number, answer in enumerate(ANSWERS):
-            y = 94 + number * 24
-            yield _line([(20, y - 17), (700, y - 17)], "faint")
-            shown = f"“{answer}”" + (" (Cyrillic)" if answer == "В" else " (space first)" if answer == " B" else "")
-            yield _text(20, y, shown if answer else "no answer")
-            for x, right in zip((310, 450, 610), verdicts(answer), strict=True):
-                yield _mark(x, y - 4, right)
-
-    return _svg(94 + 24 * len(ANSWERS), "Which answers three protocols count as right", parts())
-
-
-def _mark(x: float, y: float, right: bool) -> str:
-    if right:
-        return _line([(x - 6, y), (x - 1, y + 5), (x + 7, y - 6)], "green hollow wide")
-    shape = f"M{x - 5} {y - 5}L{x + 5} {y + 5}M{x - 5} {y + 5}L{x + 5} {y - 5}"
-    return f'<path class="red hollow wide" d="{shape}"/>'
-
-
-def listening() -> str:
-    """Rates of detection by error, from the table of the page."""
-    page = (ROOT / "concepts/listening.md").read_text("utf-8")
-    wanted = ("none", "azimuth mirrored", "rotated by 90°", "rotated by 20°", "FuMa order", "0.5 s early",
-              "labels of another clip")  # fmt: skip
-    header = re.search(r"^\| error in FOA \| (.*) \|$", page, re.MULTILINE)
-    assert header is not None, "the page has no rates"
-    totals = [int(number) for number in re.findall(r"(?:^| \| )\D*(\d+)", header[1])]
-    rates = {}
-    for name in wanted:
-        row = re.search(rf"^\| {name} \| (\d+(?: \| \d+){{3}}) \|$", page, re.MULTILINE)
-        assert row is not None, f"the page has no rates for {name}"
-        rates[name] = [int(cell) / of * 100 for cell, of in zip(row[1].split(" | "), totals, strict=True)]
-
-    def parts() -> Iterator[str]:
-        yield _text(20, 28, "Share of FOA clips in which --deep names the error (%)", "strong")
-        for number, (name, shares) in enumerate(rates.items()):
-            y = 46 + number * 40
-            yield _text(20, y + 19, "right labels" if name == "none" else name)
-            for row, (share, style) in enumerate(((shares[0], "pale"), (shares[3], "blue"))):
-                yield _rect(210, y + row * 14, max(share * 4.3, 1), 12, style)
-                yield _text(218 + share * 4.3, y + row * 14 + 10, f"{share:.0f}", "small")
-        y = 52 + len(rates) * 40
-        yield _rect(210, y, 12, 12, "pale")
-        yield _text(228, y + 11, "all rooms, 0 to 30 dB", "small soft")
-        yield _rect(390, y, 12, 12, "blue")
-        yield _text(408, y + 11, "20 dB, 0.4 s or better, 10 events heard", "small soft")
-
-    return _svg(72 + 40 * len(rates), "Share of clips in which an error is named", parts())
 
 
 if __name__ == "__main__":
