@@ -77,7 +77,7 @@ OPEN = (
 )
 NEXT = (
     ("seldio rule LAB303", "why azimuths from 0 to 360 are an error"),
-    (f"seldio plot {_LABELS} -o labels.png", "draw the labels (needs matplotlib)"),
+    (f"seldio plot {_CLIP} -o clip.png", "draw the labels of a clip (needs matplotlib)"),
     ("seldio validate planted/channels-swapped --deep", "find another fault in a recording"),
     ("seldio validate YOUR-FOLDER", "check your own data"),
 )
