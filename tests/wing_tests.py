@@ -62,8 +62,6 @@ SLOW = {
     "test_diff.py::test_one_rotation_in_real_labels_is_one_line",
     "test_imaging.py::test_a_resample_scores_as_its_clips_would",
     "test_imaging.py::test_random_sets_score_as_by_each_version",
-    "test_synth_labels.py::test_noise_is_as_loud_as_asked_in_every_block_and_has_no_seams",
-    "test_synth_labels.py::test_nothing_is_cut_off_and_both_formats_are_one_scene",
 }
 
 

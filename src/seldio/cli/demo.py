@@ -30,11 +30,6 @@ class Step(NamedTuple):
     tail: bool = False  # whether the last line is shown in any case
 
 
-#: Folders with a planted fault, as :func:`seldio.synth.tree.plant` writes them.
-PLANTED = (
-    "mirrored-azimuth", "flipped-elevation", "rotated-by-60", "late-by-1.2-s", "channels-in-fuma-order",
-    "channels-swapped", "channel-inverted", "labels-of-another-clip",
-)  # fmt: skip
 #: What the demo makes: the name of a folder, what it holds, and whether it needs recordings and videos.
 MADE = (
     ("starss23/", "labels of four synthetic scenes of one minute each", False),
