@@ -43,7 +43,7 @@ ASKED: dict[str, tuple[str, ...]] = {
     "test_compare_answers.py": ("answers", "compare"),
     "test_dataset_tables.py": ("importers",),
     "test_imaging.py::test_a_packed_map_is_the_map": ("viewer",),
-    "test_imaging.py::test_a_page_and_a_picture_have_maps": ("viewer",),
+    "test_imaging.py::test_maps_have_a_page_and_a_picture": ("viewer",),
     "test_causes.py::test_the_folder_task3_holds_both_tracks": ("challenge",),
     "test_video.py::test_the_samples_in_a_container_of_videos_are_checked": ("listening",),
     "test_dataset.py::test_pictures_are_those_of_the_label_frames": ("video",),
@@ -62,9 +62,6 @@ SLOW = {
     "test_diff.py::test_one_rotation_in_real_labels_is_one_line",
     "test_imaging.py::test_a_resample_scores_as_its_clips_would",
     "test_imaging.py::test_random_sets_score_as_by_each_version",
-    "test_pictures.py::test_a_set_is_counted_where_no_clip_is_named",
-    "test_synth_labels.py::test_noise_is_as_loud_as_asked_in_every_block_and_has_no_seams",
-    "test_synth_labels.py::test_nothing_is_cut_off_and_both_formats_are_one_scene",
 }
 
 

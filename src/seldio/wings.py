@@ -124,7 +124,7 @@ OWN: tuple[Wing, ...] = (
     _wing(
         "viewer", "pages and drawings of clips", "viewer cli.view", "",
         Verb("view", "Write an HTML page about a clip: player, panorama, timeline.", "seldio.cli.view:view"),
-        Verb("plot", "Draw labels, predictions, scores, or a video with labels.", "seldio.cli.view:plot"),
+        Verb("plot", "Draw the labels and predictions of a clip.", "seldio.cli.view:plot"),
     ),
     _wing(
         "synth", "synthetic scenes, and the demo", "synth cli.demo", "",
