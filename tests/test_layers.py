@@ -203,7 +203,7 @@ _OTHERS = {
 _NAMED_BY_THE_USER = {
     "challenge.py": "-o of package, and the meta file beside it", "cli/options.py": "-o of reports", "cli/verbs.py": "-o of a response", "check/settings.py": "--write-baseline",
     "check/repair.py": "the files that were read, repaired where they lie",
-    "data/saved_index.py": "index=", "conversion/labels.py": "-o of one table",
+    "conversion/labels.py": "-o of one table",
     "conversion/outputs.py": "the folder of -o", "conversion/recordings.py": "-o of one file", "hub/pulling.py": "the folder above that of pull",
     "scores/verdicts.py": "--items",
     "data/exporting.py": "the folder of an export",
