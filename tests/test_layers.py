@@ -202,8 +202,8 @@ _OTHERS = {
 #: Where files are written that the user names as such, through links too; in them the folder above is not given.
 _NAMED_BY_THE_USER = {
     "challenge.py": "-o of package, and the meta file beside it", "cli/options.py": "-o of reports", "cli/verbs.py": "-o of a response", "check/settings.py": "--write-baseline",
-    "check/repair.py": "the files that were read, repaired where they lie", "viewer/canvas.py": "-o of plot",
-    "viewer/film.py": "-o of plot", "data/saved_index.py": "index=", "conversion/labels.py": "-o of one table",
+    "check/repair.py": "the files that were read, repaired where they lie",
+    "conversion/labels.py": "-o of one table",
     "conversion/outputs.py": "the folder of -o", "conversion/recordings.py": "-o of one file", "hub/pulling.py": "the folder above that of pull",
     "scores/verdicts.py": "--items",
     "data/exporting.py": "the folder of an export",
@@ -273,7 +273,7 @@ _TELLS = re.compile(
 #: Where these are parts of words, of modules, of outputs and of data of seldio itself.
 _OF_OTHER_NAMES = (
     "benchmarks/", "engines/", "errors.py", "findings.py", "formats/cells.py", "media/video_packets.py", "plugins.py", "schema/events.py",
-    "scores/scorers.py", "scores/seld/", "tasks/", "viewer/canvas.py", "viewer/page.py", "viewer/plot.py", "vocabularies/",
+    "scores/scorers.py", "scores/seld/", "tasks/", "viewer/page.py", "viewer/plot.py", "vocabularies/",
 )  # fmt: skip
 #: Where it belongs besides the catalogue, files/ and the modules of formats: what several of these share, and where it is
 #: said what *others* make of a name or of the first bytes: MERA's server, the Hub, libsndfile.

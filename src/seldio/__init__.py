@@ -31,7 +31,7 @@ Score
     package          the zip of a challenge submission
 Show
     view             one HTML page about a clip
-    plot             a picture of labels, directions, statistics or scores
+    plot             a picture of a clip: classes, directions and distances over time
 Train
     open             a dataset: tables of clips, events and questions, recordings, videos
     windows          windows of sound and targets, to train on

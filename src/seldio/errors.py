@@ -133,6 +133,7 @@ class SeldioError(Exception):
 LIBRARIES = {
     "av": "videos, resampling and deep checks",
     "huggingface_hub": "the Hub (push, pull, hf://) and the judge",
+    "matplotlib": "plots",
     "rapidfuzz": "the word error rates of transcripts",
     "soundfile": "recordings",
     "soxr": "windows at another rate (rate=)",

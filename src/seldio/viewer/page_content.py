@@ -86,6 +86,11 @@ def prediction_of(path: Path, stem: str) -> str | Source:
     return found[0].path if found[0].local is not None else Source(found[0].path, "file", (found[0],))
 
 
+def file_stem(clip: str) -> str:
+    """Return the name of a clip as that of a file: tables of labels may contain any."""
+    return re.sub(r'[\x00-\x1f\x7f\\/:*?"<>|]', "_", clip).lstrip(".")[:100] or "clip"
+
+
 def of_another_clip(predicted: PageLabels, stem: str, *, named: bool) -> list[str]:
     """A sentence where predictions bear another name than the clip *stem*, which the user *named* or not.
 
