@@ -203,8 +203,8 @@ def test_an_importer_from_outside_names_the_wing_that_it_needs(lab: Path) -> Non
     )  # fmt: skip
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr == (
-        "seldio: SELDIO_PLUGINS: lab2027.label_formats needs the wing importers (labels of annotation tools and of other "
-        "datasets), which is not installed\n"
+        "seldio: SELDIO_PLUGINS: lab2027.label_formats needs the wing importers (labels of annotation tools), "
+        "which is not installed\n"
     )
 
 

@@ -28,7 +28,7 @@ OF_WINGS = {
     "compare": ("compare_answers",),
     "diff": ("diff",),
     "ask": ("clip_audio", "even"),
-    "importers": ("dataset_tables", "poses"),
+    "importers": (),
     "harnesses": ("adqa",),
     "challenge": ("package",),
     "listening": (),
@@ -41,7 +41,6 @@ OF_WINGS = {
 #: What a file, or a test of it, needs besides what the file imports.
 ASKED: dict[str, tuple[str, ...]] = {
     "test_compare_answers.py": ("answers", "compare"),
-    "test_dataset_tables.py": ("importers",),
     "test_imaging.py::test_a_packed_map_is_the_map": ("viewer",),
     "test_imaging.py::test_a_page_and_a_picture_have_maps": ("viewer",),
     "test_causes.py::test_the_folder_task3_holds_both_tracks": ("challenge",),

@@ -98,9 +98,8 @@ OWN: tuple[Wing, ...] = (
         "tasks.wordings",
     ),
     _wing(
-        "importers", "labels of annotation tools and of other datasets",
-        "formats.audacity formats.dataset_tables formats.easycom formats.elan formats.label_tools formats.locata "
-        "formats.poses formats.raven formats.tool_json formats.trajectories formats.xml_text",
+        "importers", "labels of annotation tools",
+        "formats.audacity formats.elan formats.label_tools formats.raven formats.tool_json formats.xml_text",
     ),
     _wing(
         "harnesses", "files of inspect_ai, lmms-eval and UltraEval-Audio",

@@ -28,25 +28,22 @@ LATER = {"TableRows": "seldio.formats.parquet"}
 
 
 class NamedEntry(NamedTuple):
-    """A file of a part: its name in outputs, the clip that it describes, and what is read with it."""
+    """A file of a part: its name in outputs, and the clip that it describes."""
 
     entry: Entry
     name: str
     clip: str
-    beside: tuple[tuple[Entry, int | None], ...] = ()  # with the bytes that are wanted of each, all if None
 
     @property
     def size(self) -> int:
-        """Bytes of all that is read, as far as they are known."""
-        more = (entry.size if most is None else min(entry.size, most) for entry, most in self.beside)
-        return sum(max(size, 0) for size in (self.entry.size, *more))
+        """Its bytes, as far as they are known."""
+        return max(self.entry.size, 0)
 
     @property
     def stamp(self) -> tuple[object, ...]:
         """What changes when one of its files does, or what is made of it."""
         # findings name the path, so that the same files elsewhere are others
-        return (self.entry.path, self.entry.stamp, self.name, self.clip,
-                *((entry.path, entry.stamp) for entry, _ in self.beside))  # fmt: skip
+        return (self.entry.path, self.entry.stamp, self.name, self.clip)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +92,6 @@ class Part:
         files = (
             file._replace(
                 entry=file.entry.unopened() if file.entry.path in self._held else file.entry.portable(),
-                beside=tuple((entry.portable(), most) for entry, most in file.beside),
             )
             for file in self.files
         )
@@ -106,17 +102,13 @@ class Part:
 
         Of a part of a table the content is empty, as it is not text.
         """
-        for entry, name, clip, beside in self.files:
+        for entry, name, clip in self.files:
             try:
                 data = self._held[entry.path] if entry.path in self._held else self._read(entry)
-                with_it = tuple(
-                    TextFile(one.path, one.name, clip, one.read() if most is None else one.head(most))
-                    for one, most in beside
-                )
             except InvalidData as error:
                 sink(error.finding)
             else:
-                yield TextFile(entry.path, name, clip, data, beside=with_it)
+                yield TextFile(entry.path, name, clip, data)
 
     def _read(self, entry: Entry) -> bytes:
         if self.rows is not None:

@@ -28,7 +28,6 @@ from seldio.catalogues.look import check_classes
 from seldio.catalogues.trees import read_tree
 from seldio.check.description import description
 from seldio.check.validation import examine
-from seldio.conversion.inputs import with_companions
 from seldio.data.exporting import LIMITS, ExportFile, Manifest, export
 from seldio.engines import cut
 from seldio.errors import SeldioError, UsageError
@@ -308,7 +307,7 @@ def _as_they_are(source: str, folder: Path, sink: Sink, include: Sequence[str]) 
     with open_source(source, sink, LIMITS, as_it_lies=True) as opened:
         going: list[Entry] = []
         staying: list[str] = []
-        for entry in with_companions(opened):
+        for entry in opened:
             allowed = suffix_of(entry.name) in ALLOWED or entry.name.rpartition("/")[2].lower().startswith(NAMED)
             if allowed or any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in include):
                 going.append(entry)
