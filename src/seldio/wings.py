@@ -82,7 +82,7 @@ OWN: tuple[Wing, ...] = (
         "answers scores.answers scores.intervals scores.jasco scores.judge scores.multiple_choice scores.replies "
         "scores.ruenvaqa scores.so_bench scores.verdicts rules.item_answers", "scoring",
     ),
-    _wing("mera", "submissions to MERA", "check.mera rules.mera rules.mera_verdict", "answers"),
+    _wing("mera", "submissions to MERA", "check.mera rules.mera", "answers"),
     _wing(
         "compare", "systems compared with each other", "scores.comparison cli.compare", "scoring",
         Verb("compare", "Compare systems: differences with intervals, tests and ranks.", "seldio.cli.compare:compare"),

@@ -290,11 +290,11 @@ def complete_targets(incomplete: str) -> Iterator[tuple[str, str]]:
     yield from ((name, "a whole dataset") for name in (*STORED, *wings.storages()) if name.startswith(incomplete))
 
 
-def complete_outputs(incomplete: str, kind: str, *more: str) -> list[str]:
-    """The outputs for ``findings`` or ``scores``, and *more*, that begin with *incomplete*."""
+def complete_outputs(incomplete: str, kind: str) -> list[str]:
+    """The outputs for ``findings`` or ``scores`` that begin with *incomplete*."""
     from seldio.reports import outputs
 
-    return [name for name in (*outputs(kind), *more) if name.startswith(incomplete)]
+    return [name for name in outputs(kind) if name.startswith(incomplete)]
 
 
 def complete_profiles(incomplete: str) -> Iterator[tuple[str, str]]:
