@@ -182,7 +182,7 @@ def cluster() -> None:
     """Ask for work on a Ray cluster."""
     import seldio
 
-    with seldio.running(engine="ray"):
+    with seldio.running(ray=True):
         seldio.validate("starss23")
 
 

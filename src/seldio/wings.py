@@ -136,7 +136,6 @@ OWN: tuple[Wing, ...] = (
         Verb("pull", "Download a dataset from the Hugging Face Hub.", "seldio.cli.hub:pull"),
         schemes=(("hf", "seldio.hub.pulling"),),
     ),
-    _wing("cluster", "work on a Ray cluster", "engines.cluster"),
 )  # fmt: skip
 
 

@@ -388,7 +388,7 @@ def _runs(files: Sequence[NamedEntry], size: int) -> Iterable[Sequence[NamedEntr
     """Files that follow each other, in runs of about *size* bytes."""
     if len(files) < 2:  # most often, and then no engine is loaded
         return [files] if files else []
-    from seldio.engines import cut
+    from seldio.parallel import cut
 
     return cut(files, size, attrgetter("size"))
 

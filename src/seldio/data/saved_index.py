@@ -34,7 +34,6 @@ import pyarrow.parquet as pq
 from seldio.data.arrow_tables import ClipLabelFile, Events, Items, LabelStamp, SavedLabels
 from seldio.data.index import Index
 from seldio.data.window_sources import FACT_TYPES, SoundFacts, facts_table, sound_facts
-from seldio.engines import each
 from seldio.engines.kept import of_json
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import DEFAULTS, Entry, Source, atomic_write, open_source
@@ -44,6 +43,7 @@ from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.formats.items import ItemFormat
 from seldio.media.audio import NotAudio
+from seldio.parallel import parallel_map
 from seldio.schema.arrays import pc
 from seldio.schema.clips import CLIP_SCHEMA, RECORDINGS, ClipTable
 from seldio.text import printable
@@ -312,7 +312,7 @@ def _made(
     layouts = events.layouts()
     known = [clip for clip, file in index.label_files.items() if os.path.dirname(file.entry.name) in layouts]
     parts = (events.part(known[at : at + _PART]) for at in range(0, len(known), _PART))
-    lists = each(_Stamps(young), parts, what="checking labels")
+    lists = parallel_map(_Stamps(young), parts, what="checking labels")
     stamps = dict(zip(known, (stamp for some in lists for stamp in some), strict=True))
     unknown = LabelStamp(-1, -1, passed=False)
     rows = [
@@ -323,7 +323,9 @@ def _made(
         columns[f"metadata.{field}"] = pa.array([row and getattr(row, field) for row in rows], kind)
     for array in RECORDINGS:
         entries = index.found(clips.table[array])
-        found = each(_facts, [entry for entry in entries if entry is not None], batch=_PART, what="reading headers")
+        found = parallel_map(
+            _facts, [entry for entry in entries if entry is not None], batch=_PART, what="reading headers"
+        )
         facts = facts_table(next(found) if entry is not None else None for entry in entries)
         columns |= {f"{array}.{field}": facts[field] for field in FACT_TYPES}
     table = pa.table([columns[field.name] for field in _SCHEMA], schema=_SCHEMA)

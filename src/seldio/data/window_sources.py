@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -13,12 +12,13 @@ import pyarrow as pa
 
 from seldio import clock
 from seldio.data.clip_media import ClipMedia
-from seldio.engines import each
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
+from seldio.files.entries import packed
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.media.recording import IN_16_BITS, not_in_16_bits
 from seldio.media.resampling import resampler
+from seldio.parallel import parallel_map
 from seldio.schema.arrays import pc
 from seldio.schema.clips import RECORDINGS
 from seldio.schema.events import origin_of
@@ -170,10 +170,8 @@ def _facts(dataset: Dataset, arrays: Sequence[str]) -> pa.Table:
     }  # fmt: skip
     unknown = pc.and_(paths.is_valid(), known["frames"].is_null()).combine_chunks()
     entries = [entry for entry in dataset.find_all(paths.filter(unknown)) if entry is not None]
-    headers = each(
-        sound_facts, entries, batch=64, what="reading headers", key=attrgetter("stamp"),
-        here=not all(entry.on_disk for entry in entries),
-    ) if entries else iter(())  # fmt: skip
+    what = "reading headers" if entries else None
+    headers = parallel_map(sound_facts, entries, batch=64, what=what, here=packed(entries))
     read = facts_table(headers)
     return pa.table(
         {name: pc.replace_with_mask(column.combine_chunks(), unknown, read[name].combine_chunks())
