@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from seldio.cli.guard import guarded
-from seldio.cli.options import ENGINE, JSON, WORKERS, Engine, format_option, print_json
+from seldio.cli.options import JSON, WORKERS, format_option, print_json, working
 from seldio.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -68,17 +68,15 @@ def push(
     title: str | None = typer.Option(None, metavar="TEXT", help="Title of the dataset.", rich_help_panel=_CARD),
     citation: str | None = typer.Option(None, metavar="FILE", help="A BibTeX file.", rich_help_panel=_CARD),
     json: bool = JSON,
-    workers: int | None = WORKERS,
-    engine: Engine = ENGINE,
+    workers: str | None = WORKERS,
 ) -> ExitCode:
     """Upload a dataset to the Hugging Face Hub with its card and Croissant metadata; secrets are refused."""
     from seldio import hub
-    from seldio.engines import running
     from seldio.hub.client import quiet
 
     if json or not sys.stderr.isatty():
         quiet()
-    with running(workers, engine, resumable=False):
+    with working(workers):
         pushed = hub.push(
             source, repo, kind=kind.value, format=format, private=private, dry_run=dry_run, staging=staging,
             revision=revision, message=message, include=include, force=force, license=license, language=language,

@@ -30,7 +30,6 @@ from seldio.check.description import description
 from seldio.check.validation import examine
 from seldio.conversion.inputs import with_companions
 from seldio.data.exporting import LIMITS, ExportFile, Manifest, export
-from seldio.engines import cut
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, in_the_way, make_folder, open_source, write_bytes
 from seldio.files.entries import hidden
@@ -43,6 +42,7 @@ from seldio.hub.card import About, Card, croissant, made_card, read_card
 from seldio.hub.client import Unreachable, checked_commit, endpoint, hub, patiently
 from seldio.hub.layout import Upload, UploadKind, config_splits
 from seldio.hub.repository import Head, RemoteFile, checked_name, fetch, is_safe, read_head
+from seldio.parallel import cut
 from seldio.rules.hub_folder import ASIDE, HubFolder
 from seldio.text import Displayed, listed, plural, printable
 

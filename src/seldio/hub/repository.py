@@ -17,13 +17,13 @@ from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundErro
 from huggingface_hub.hf_api import RepoFile
 
 from seldio.data.exporting import lot
-from seldio.engines import each
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, name_fault
 from seldio.files.entries import ours, plain_file
 from seldio.files.streams import CHUNK
 from seldio.files.writing import remove
 from seldio.hub.client import checked_commit, hub, one_list, patiently
+from seldio.parallel import parallel_map
 from seldio.text import clipped, printable
 
 _NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -166,10 +166,6 @@ class FileHash:
         state = self.entry.local.stat()
         return (self.kind, state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns)
 
-    def portable(self) -> FileHash:
-        """The same as it can go to another process."""
-        return dataclasses.replace(self, entry=self.entry.portable())
-
     def digest(self) -> str:
         """The hash as hexadecimal digits, worked out once for each state of a file."""
         key = self.key
@@ -195,7 +191,7 @@ def hash_ahead(wanted: Iterable[FileHash | None]) -> None:
     keyed = {one.key: one for one in wanted if one is not None}
     new = {key: one for key, one in keyed.items() if key is not None and key not in _known}
     todo = list(new.values())
-    results = each(
+    results = parallel_map(
         hashed, todo, what="hashing files", batch=lot([one.size for one in todo]), size=attrgetter("size")
     )  # fmt: skip
     _known.update(zip(new, results, strict=True))
