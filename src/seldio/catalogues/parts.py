@@ -14,6 +14,7 @@ import pyarrow as pa
 from seldio.catalogues.look import Recognised, read_files, usable
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry
+from seldio.files.entries import packed
 from seldio.findings import Sink
 from seldio.formats import Format, LabelFormat, TextFile, get
 from seldio.schema.events import origin_of
@@ -22,9 +23,6 @@ from seldio.text import printable
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat, ItemReading
     from seldio.formats.parquet import TableRows
-
-#: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
-LATER = {"TableRows": "seldio.formats.parquet"}
 
 
 class NamedEntry(NamedTuple):
@@ -38,12 +36,6 @@ class NamedEntry(NamedTuple):
     def size(self) -> int:
         """Its bytes, as far as they are known."""
         return max(self.entry.size, 0)
-
-    @property
-    def stamp(self) -> tuple[object, ...]:
-        """What changes when one of its files does, or what is made of it."""
-        # findings name the path, so that the same files elsewhere are others
-        return (self.entry.path, self.entry.stamp, self.name, self.clip)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,19 +75,9 @@ class Part:
         return sum(file.size for file in self.files)
 
     @property
-    def stamp(self) -> tuple[object, ...]:
-        """What changes when one of the files does, or what is made of it."""
-        return (self.layout, self.named, self.span, self.rows, *(file.stamp for file in self.files))
-
-    def portable(self) -> Part:
-        """The part as it can go to another process."""
-        files = (
-            file._replace(
-                entry=file.entry.unopened() if file.entry.path in self._held else file.entry.portable(),
-            )
-            for file in self.files
-        )
-        return dataclasses.replace(self, files=tuple(files))
+    def packed(self) -> bool:
+        """Whether other processes would have to unpack its files anew."""
+        return packed(file.entry for file in self.files)
 
     def texts(self, sink: Sink) -> Iterator[TextFile]:
         """The files with their content, one after the other; what is damaged or over a limit goes to *sink*.

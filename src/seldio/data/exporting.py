@@ -1,6 +1,6 @@
 """Exports: a dataset written anew in one of the ways in which datasets are shared, and the way back.
 
-The files are the parts that are worked on, wherever the user wants that to happen (see :mod:`seldio.engines`): each
+The files are the parts that are worked on, wherever the user wants that to happen (see :mod:`seldio.parallel`): each
 is written by the process that makes it. A ledger in the folder knows what is finished, and the manifest comes last.
 """
 
@@ -23,14 +23,13 @@ from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
-from seldio import __version__, wings
+from seldio import __version__
 from seldio.conversion.outputs import safe_name
 from seldio.conversion.report import Conversion
 from seldio.data.arrow_tables import Events
 from seldio.data.export_shards import ExportFiles, FilePart, copied, folder_files, parquet_files, tar_files
 from seldio.data.export_table import ExportPlan
 from seldio.data.index import Index
-from seldio.engines import each
 from seldio.engines.kept import of_json
 from seldio.engines.ledger import NAME, Ledger
 from seldio.errors import DataError, InvalidData, SeldioError, SeldioWarning, UsageError
@@ -42,6 +41,7 @@ from seldio.files.streams import CHUNK
 from seldio.files.writing import remove, sweep
 from seldio.findings import Finding, raise_errors
 from seldio.formats import get
+from seldio.parallel import parallel_map
 from seldio.text import Displayed, listed, plural, printable
 
 #: Recordings are longer than what other verbs hold in memory.
@@ -50,7 +50,6 @@ _KINDS: dict[str, Callable[..., ExportFiles] | None] = {
     "parquet": parquet_files, "webdataset": tar_files, "audiofolder": folder_files, "videofolder": folder_files,
     "files": None,
 }  # fmt: skip
-#: The kinds of seldio itself; wings from outside may add others.
 KINDS = tuple(_KINDS)
 #: Where files lie that are of no clip; they come back from there.
 OTHER = "other/"
@@ -83,7 +82,7 @@ class Manifest(Displayed):
     """What an export consists of.
 
     Args:
-        kind: parquet, webdataset, audiofolder, videofolder, files, or one that a wing adds.
+        kind: parquet, webdataset, audiofolder, videofolder or files.
         files: everything written, sorted by name.
         features: by configuration, the columns as the library ``datasets`` describes them.
         statistics: clips, clips of each split, files of each kind, bytes of the source.
@@ -158,7 +157,7 @@ def export(
     Args:
         source: a folder, archive or file.
         out: a folder that is empty, not there, or of an earlier export.
-        kind: *parquet*, *webdataset*, *audiofolder*, *videofolder*, *files* for plain copies, or one that a wing adds.
+        kind: *parquet*, *webdataset*, *audiofolder*, *videofolder*, *files* for plain copies.
         embed: put recordings and videos into the Parquet files; else copies lie in ``media/``, and paths lead there.
         shard_bytes: most bytes of a shard, unless one clip has more.
         array: the array that is the column ``audio``; others have columns of their own.
@@ -173,9 +172,9 @@ def export(
         SeldioError: the disk fails, or another export is writing there.
         KeyboardInterrupt: with a message that says how to go on.
     """
-    writer = _KINDS[kind] if kind in KINDS else wings.storage(kind)
+    writer = _KINDS.get(kind)
     if writer is None and kind != "files":
-        raise UsageError(f"unknown storage {kind!r}; choose from {', '.join((*KINDS, *wings.storages()))}")
+        raise UsageError(f"unknown storage {kind!r}; choose from {', '.join(KINDS)}")
     if shard_bytes < 1:
         raise UsageError(f"shards of {shard_bytes} bytes are too small: give a number above 0, such as {500 << 20}")
     place = Path(out)
@@ -342,11 +341,14 @@ class ExportFolder:
         shards = [part for part in todo if part.origin is None and not part.gathered]
         gathered = [part for part in todo if part.gathered]
         for parts, what in ((copies, "copying files"), (shards, "writing shards"), (gathered, None)):
-            yield from each(
-                work, parts, what=what, size=attrgetter("size"), key=attrgetter("key"), ledger=self._ledger,
+            results = parallel_map(
+                work, [part.portable() for part in parts], what=what, size=attrgetter("size"),
                 batch=lot([part.size for part in parts]) if parts is copies else 1,
                 here=parts is gathered or not all(entry.on_disk for part in parts for entry in part.inputs),
             )  # fmt: skip
+            for part, result in zip(parts, results, strict=True):
+                self._ledger.put(Ledger.name_of(work, [part.key]), RESULTS, [result])
+                yield result
 
     def add_shard_index(self, names: Sequence[str]) -> None:
         """Write the list of shards as the library wids has it."""
