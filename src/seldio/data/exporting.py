@@ -24,7 +24,6 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 
 from seldio import __version__
-from seldio.conversion.inputs import with_companions
 from seldio.conversion.outputs import safe_name
 from seldio.conversion.report import Conversion
 from seldio.data.arrow_tables import Events
@@ -185,7 +184,6 @@ def export(
             raise UsageError(f"{printable(str(place))} is inside the source: choose a folder outside it")
         if not opened.entries:
             raise UsageError(f"{printable(opened.path)} holds no files to export")
-        opened = with_companions(opened)
         plan = ExportPlan(Index(opened, get(format) if format is not None else None, force=force), array)
         options = {"embed": embed, "shard_bytes": shard_bytes}
         if writer is None:

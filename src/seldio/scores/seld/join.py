@@ -96,8 +96,7 @@ class LabelFiles:
     @property
     def fields(self) -> set[str]:
         """Columns of an event table that its rows may have."""
-        known = {"azimuth", "elevation", "distance"} if any(file.beside for file in self.part.files) else set()
-        return {*self.layout.carries, *known}
+        return {*self.layout.carries}
 
     @property
     def sizes(self) -> dict[str, int]:
