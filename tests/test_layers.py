@@ -20,7 +20,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 #: The floors, from the ground up, as in DESIGN; a file imports from its own floor and those below.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "findings", "plugins", "reader_rules", "text", "progress"),
-    ("benchmarks", "files", "geometry", "clock", "vocabularies"),
+    ("benchmarks", "files", "geometry", "clock", "parallel", "vocabularies"),
     ("schema", "media", "engines", "reports"),
     ("formats",),
     ("catalogues",),
@@ -48,7 +48,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "scipy": ("scores/", "media/arrays.py", "tasks/even.py"),
     "huggingface_hub": ("hub/", "scores/judge/"),
     "rapidfuzz": ("answers/matching.py",),
-    "ray": ("engines/cluster.py",),
+    "ray": ("parallel.py",),
     "matplotlib": ("viewer/",),
     # wherever tables are built
     "numpy": ("",),
