@@ -237,7 +237,7 @@ class _Checking:
 
     def labels(self, systems: Sequence[Sequence[Part]]) -> list[list[LabelGroup]]:
         """The labels of each system, by format."""
-        check = LabelCheck(None if self.source.stored else _KEPT + _HEARD * self.deep, self.rows, self.facts)
+        check = LabelCheck(None if self.source.exported else _KEPT + _HEARD * self.deep, self.rows, self.facts)
         # results are kept of what is on disk alone
         key = None if self.changed or self.rows else attrgetter("stamp")
         found = self.checked(check, list(chain(*systems)), what="checking labels", key=key, here=self.rows)

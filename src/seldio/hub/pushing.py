@@ -29,12 +29,12 @@ from seldio.catalogues.trees import read_tree
 from seldio.check.description import description
 from seldio.check.validation import examine
 from seldio.conversion.inputs import with_companions
-from seldio.data.exporting import LIMITS, ExportFile, Manifest, export
+from seldio.data.exporting import LIMITS, export
 from seldio.engines import cut
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, in_the_way, make_folder, open_source, write_bytes
 from seldio.files.entries import hidden
-from seldio.files.exports import MANIFEST
+from seldio.files.exports import MANIFEST, ExportFile, Manifest
 from seldio.files.names import suffix_of
 from seldio.files.writing import remove_tree
 from seldio.findings import Finding, Report, Severity, Sink
@@ -298,9 +298,10 @@ def prepare(
     out = folder / kind
     make_folder(out, folder)
     # a staging folder may hold more than was written for this source
-    written = {file.name for file in export(source, out, kind, format=format, force=force).files} | {MANIFEST}
-    with open_source(out, sink, LIMITS, as_it_lies=True) as made:
-        return Upload(source, kind, tuple(entry for entry in made if entry.name in written))
+    made = export(source, out, kind, format=format, force=force, overwrite=True)
+    written = {file.name for file in made.files} | {MANIFEST}
+    with open_source(out, sink, LIMITS, as_it_lies=True) as lying:
+        return Upload(source, kind, tuple(entry for entry in lying if entry.name in written))
 
 
 def _as_they_are(source: str, folder: Path, sink: Sink, include: Sequence[str]) -> Upload:

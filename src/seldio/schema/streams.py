@@ -25,6 +25,15 @@ def from_stream(data: bytes | memoryview) -> pa.Table:
     return pa.ipc.open_stream(data).read_all()
 
 
+def detached(table: pa.Table) -> pa.Table:
+    """Return a copy of some rows of a table without the others, which a slice takes along when it is pickled."""
+    columns = [
+        column.cast(column.type.value_type).dictionary_encode() if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
+    ]
+    return from_stream(to_stream(pa.Table.from_arrays(columns, schema=table.schema)))
+
+
 def checked_stream(data: bytes | memoryview) -> pa.Table:
     """The table that :func:`to_stream` packed, if these bytes are nothing else: they may come from anywhere.
 
