@@ -5,7 +5,7 @@ RUN := .venv/bin/python
 # Where the environment forbids it, every process of every run would compile all tests and all of seldio again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test test-slow test-lowest test-newest test-browser test-frameworks test-docker lint demo docs pictures schemas index frozen bench clean
+.PHONY: test test-slow test-lowest test-newest test-browser test-frameworks test-docker lint demo docs schemas index frozen bench clean
 .DELETE_ON_ERROR:
 
 # A file of tests is run by one process, which makes what they share once.
@@ -59,10 +59,6 @@ demo: .venv/demo.stamp
 docs: .venv/docs.stamp
 	$(RUN) docs/generate.py
 	$(RUN) -m sphinx -W --keep-going docs docs/_build/html  # conf.py writes docs/reference first
-
-# The pictures of a clip's page; needs Chromium and chromedriver.
-pictures: .venv/browser.stamp
-	$(RUN) docs/pictures.py
 
 schemas: .venv/demo.stamp
 	$(RUN) docs/generate.py --schemas

@@ -6,7 +6,6 @@ Nothing here passes or fails: the last column is the limit that the project has 
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
@@ -18,9 +17,7 @@ from pathlib import Path
 from statistics import median
 
 import answers
-import av
 import data
-import film
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -35,14 +32,9 @@ from seldio.check.validation import validate
 from seldio.findings import Finding
 from seldio.formats import TextFile, get
 from seldio.media.recording import Recording
-from seldio.media.video import Video
-from seldio.media.video_writing import VideoWriter
 from seldio.scores.so_bench.count import Offline
 from seldio.scores.so_bench.profiles import get as so_bench_profile
 from seldio.scores.so_bench.report import score as so_bench_score
-from seldio.synth import labels, scene
-from seldio.synth.painter import Painter
-from seldio.synth.recording import record
 
 COLUMNS = ["frame", "class", "source", "azimuth", "elevation", "distance"]
 STARSS23 = get("starss23")
@@ -78,8 +70,6 @@ def main() -> None:
     start_up()
     answering()
     hearing()
-    seeing()
-    sounding()
     storing()
 
 
@@ -205,31 +195,6 @@ def hearing() -> None:
         side_by_side(title, ours, each(lambda p, at: by_memmap(maps[p], at)), "bare memory-mapped convert", 1.43)
 
 
-def seeing() -> None:
-    """The pictures of all label frames of a panorama, whole and scaled; PyAV decodes the same file and no more."""
-    with tempfile.TemporaryDirectory() as name:
-        for between in (3, 0):
-            path = Path(name, f"{between}.mp4")
-            film.make(path, 360, between)
-            what = "PyAV decoding it, no conversion"
-            for size, title in (((360, 180), "360x180"), (None, "whole")):
-                row = f"pictures of 120 label frames, {title}, {between or 'no'} B"
-                side_by_side(row, lambda p=path, s=size: pictures(p, s), lambda p=path: decode(p), what, 1.05)
-
-
-def pictures(path: Path, size: tuple[int, int] | None) -> int:
-    """The pictures of 12 s of label frames, each thrown away before the next."""
-    with Video(path) as video:
-        return sum(picture.shape[2] for _, picture in video.frames_at(range(120), size=size))
-
-
-def decode(path: Path) -> int:
-    """The least that decoding can cost, with threads as above."""
-    with av.open(str(path)) as file:
-        file.streams.video[0].thread_type = "AUTO"
-        return sum(1 for _ in file.decode(video=0))
-
-
 #: Frames of 5 s at 24 kHz.
 WINDOW = 5 * 24_000
 
@@ -244,33 +209,6 @@ def by_memmap(samples: np.ndarray, start: int) -> object:
     sound = samples[start : start + WINDOW].T.astype(np.float32, order="C")
     sound *= np.float32(2**-15)
     return sound
-
-
-def sounding() -> None:
-    """A minute of scene into FOA, MIC, labels and video, by the time of the processor, which is that of one core."""
-    tracks = scene(8)
-    painter = Painter(tracks)
-
-    def shoot() -> None:
-        with VideoWriter(io.BytesIO(), painter.size) as video:
-            for picture in painter.pictures(10.0):
-                video.picture(picture)
-
-    def sing() -> None:
-        record(tracks, 60.0, 8)
-        labels("m", tracks)
-
-    for name, run, seconds, target in (
-        ("a minute of scene: FOA, MIC and labels", sing, 60.0, "at least 10 x"),
-        ("10 s of its video, 640x320", shoot, 10.0, ""),
-    ):
-        took = []
-        for _ in range(4):
-            start = time.process_time()
-            run()
-            took.append(time.process_time() - start)
-        spent = median(took[1:])
-        print(f"{name:<46} {spent * 1e3:9.1f} ms   of one core{'':<39} {seconds / spent:6.1f} x   {target}", flush=True)
 
 
 def start_up() -> None:

@@ -20,7 +20,6 @@ from pathlib import Path
 
 import array_errors
 import clock_table
-import figures
 import house
 from made import about, commands, data, formats, llms, python, replies, rules, tasks
 from rich.console import Console
@@ -52,7 +51,7 @@ def pages(*, measured: bool = True) -> dict[str, str]:
     ):
         page = _page_with(*tables)
         found[page] = filled_page(page, tables)
-    return found | figures.drawings() | data.schema_files() | indexes()
+    return found | data.schema_files() | indexes()
 
 
 def indexes() -> dict[str, str]:

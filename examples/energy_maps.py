@@ -40,4 +40,4 @@ with tempfile.TemporaryDirectory() as folder:
         report = seldio.score(root / "predictions", root / "labels", profile=profile)
         print(f"{profile:<15} mAP {report.overall['mAP']:.3f}  Pearson r {report.overall['r']:.3f}")
     print(seldio.info(root / "labels")["groups"][0]["maps"])
-    print(seldio.plot(root / "labels", root / "maps.svg", kind="map").path)
+    print(seldio.plot(root / "labels", root / "clip.svg").path)

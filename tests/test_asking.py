@@ -29,18 +29,18 @@ from seldio.conversion import questions
 from seldio.conversion.dispatch import convert_any
 from seldio.conversion.inputs import label_parts
 from seldio.conversion.questions import QuestionOptions, encoded, make_questions
-from seldio.engines import running
 from seldio.errors import DataError, InvalidData, LossError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import ItemFormat, get
+from seldio.parallel import running
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item, plain
 from seldio.tasks import SO_BENCH, english
 from seldio.tasks.margins import Margins, listing, margins_of
 from seldio.tasks.mix import answer_group, as_keys, chosen, key, targets
 from seldio.tasks.reasoning import MOTIONS
-from seldio.tasks.task import Say, Task, digest, name_of
+from seldio.tasks.task import Say, digest, name_of
 
 RUN = CliRunner()
 STARSS23 = get("starss23")
@@ -319,10 +319,7 @@ def test_ctrl_c_ends_workers_cleanly(labels: Path, tmp_path: Path) -> None:
     told = run.communicate(timeout=20)[1]
 
     assert 130 == run.returncode, told
-    assert told.startswith(
-        "seldio: stopped; no file is half-written; with --resume FOLDER, the same command would resume"
-    )
-    assert 1 == told.count("\n")
+    assert "seldio: stopped; no file is half-written\n" == told
     assert [] == list(out.iterdir())
 
 
@@ -391,10 +388,6 @@ def test_a_task_without_a_weight_is_an_error() -> None:
     for options in ({"total": 3}, {"balance": True}):
         with pytest.raises(UsageError, match="no weight is known for new"):
             targets({"multi_hop": 9, "new": 9}, **options)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="the weight of new is 0"):
-        Task(name="new", question_class="detect", weight=0, refused="a test")
-    with pytest.raises(ValueError, match="needs candidates"):
-        Task(name="new", question_class="detect", weight=1)
 
 
 # --- the command -----------------------------------------------------------------------------------------

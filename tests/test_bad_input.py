@@ -137,7 +137,7 @@ def commands(path: str, other: str, out: str) -> Iterator[list[str]]:
     yield ["view", path, "-o", f"{out}/page.html"]
     yield ["view", other, "--predictions", path, "--questions", path, "-o", f"{out}/page.html"]
     yield ["plot", path, "-o", f"{out}/picture.png"]
-    yield ["plot", path, "--kind", "scores", "-o", f"{out}/picture.png"]
+    yield ["plot", other, "--predictions", path, "-o", f"{out}/picture.png"]
 
 
 def said(arguments: list[str]) -> str:

@@ -32,6 +32,7 @@ BESIDES = {
     "validate a submission": "SUB110",
     "info": "SUB103",
     "view": "1 finding",
+    "plot": "1 finding",
     "push": "SUB103",
 }
 

@@ -43,7 +43,7 @@ def test_no_outputs_are_committed() -> None:
 
 
 @pytest.mark.slow
-def test_the_notebook_runs_and_shows_pictures(tmp_path: Path) -> None:
+def test_the_notebook_runs_and_shows_a_picture(tmp_path: Path) -> None:
     for module in ("nbclient", "ipykernel", "matplotlib"):
         pytest.importorskip(module)
     out = tmp_path / "tour.ipynb"
@@ -54,7 +54,7 @@ def test_the_notebook_runs_and_shows_pictures(tmp_path: Path) -> None:
     assert 0 == done.returncode, done.stderr[-3000:]
     outputs = [output for cell in cells(out) for output in cell["outputs"]]
     assert [] == [output for output in outputs if output["output_type"] == "error" or output.get("name") == "stderr"]
-    assert 2 <= sum("image/png" in output.get("data", {}) for output in outputs)
+    assert 1 == sum("image/png" in output.get("data", {}) for output in outputs)
     assert any("<iframe" in "".join(output.get("data", {}).get("text/html", "")) for output in outputs)
     assert all(cell["outputs"] for cell in cells(out))
     assert {path.name for path in tmp_path.iterdir()} == {"tour.ipynb"}
@@ -97,7 +97,7 @@ RESULTS: dict[str, tuple[Callable[[], Any], str, str]] = {
     "items": (lambda: (convert("so-bench"), seldio.open("made-so-bench.jsonl").items)[1], "Items(5 que", "answer"),
     "windows": (lambda: seldio.windows("starss23", seconds=5, audio=None, target="accdoa"), "Windows(46 ", CLIP),
     "export": (lambda: seldio.export("starss23", "export"), "Manifest(parquet: ", "files, "),
-    "push": (lambda: seldio.push("starss23", "anna/sounds", dry_run=True), "Pushed(anna/sounds: 6 files (6 unknown); n", CLIP),
+    "push": (lambda: seldio.push("starss23", "anna/sounds", dry_run=True), "Pushed(anna/sounds: 5 files (5 unknown); n", CLIP),
     "pull": (lambda: Pulled("anna/sounds", "c" * 40, "sounds", (), 3, 9), "Pulled(anna/sounds@cccccccccccc: 0 f", "3 already there"),
     "view": (lambda: seldio.view(LABELS, "clip.html", clip=CLIP), f"Page({CLIP}: ", "<iframe"),
 }  # fmt: skip
@@ -137,19 +137,11 @@ def balanced(text: str) -> bool:
 @pytest.mark.usefixtures("demo")
 def test_a_notebook_shows_a_picture_and_keeps_its_figure() -> None:
     pytest.importorskip("matplotlib")
-    made = seldio.plot(LABELS, "timeline.svg", kind="timeline", clip=CLIP)
+    made = seldio.plot(LABELS, "clip.svg", clip=CLIP)
 
-    assert "Plotted(timeline.svg)" == repr(made)
-    assert (made._repr_png_() or b"").startswith(b"\x89PNG")
+    assert "Plotted(clip.svg)" == repr(made)
+    assert made._repr_png_().startswith(b"\x89PNG")
     assert made._repr_html_() is None
-    told = dataclasses.replace(made, notes=("<b>",))
-    assert told._repr_png_() is None
-    assert re.fullmatch(
-        r'<img src="data:image/png;base64,iVBOR[^"]*"><pre>timeline.svg\n&lt;b&gt;</pre>', told._repr_html_() or ""
-    )
-    film = dataclasses.replace(made, path="a b.mp4", figure=None)
-    assert '<video controls width="100%" src="a%20b.mp4"></video>' in (film._repr_html_() or "")
-    assert made.figure is not None
     assert ["fold4"] == [text[:5] for text in [made.figure.axes[0].get_title(loc="left")]]
 
 

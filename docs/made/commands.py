@@ -44,7 +44,7 @@ RUNS = {
     "info": ("seldio info starss23", "seldio info jasco"),
     "cite": ("seldio cite", "seldio cite jasco"),
     "view": ("seldio view starss23/metadata_dev/dev-test-tau/fold4_room2_mix001.csv --no-media -o clip.html",),
-    "plot": ("seldio plot starss23 --kind statistics -o statistics.png",),
+    "plot": ("seldio plot starss23 --clip fold4_room2_mix001 -o clip.png",),
     "formats": ("seldio formats starss23",),
     "rule": ("seldio rule LAB303", "seldio rule radians"),
     "schema": ("seldio schema", "seldio schema prediction"),

@@ -5,7 +5,6 @@
     SeldioError                 could not work                       exit 3
     ├── MissingLibrary          a library has to be installed        exit 3
     ├── UsageError              the request makes no sense           exit 2
-    │   ├── MissingWing         a part of seldio is not installed    exit 2
     │   └── UnknownFormat       a file whose format must be named    exit 2
     └── DataError               the data is wrong                    exit 1
         ├── InvalidData         a finding met while loading          exit 1
@@ -49,11 +48,11 @@ RENAMED = {"to": "target", "as": "kind", "o": "out"}
 #: Options without a value.
 FLAGS = frozenset((
     "allow-missing", "audio", "bootstrap", "deep", "diff", "drop-unfit", "dry-run", "errors", "events", "fix", "force",
-    "judge-again", "link-media", "no-media", "official-points", "onscreen", "private", "tracks", "unsafe-fixes",
+    "judge-again", "link-media", "no-media", "official-points", "onscreen", "overwrite", "private", "tracks",
+    "unsafe-fixes",
 ))  # fmt: skip
 #: Options whose value is one word, with the values that look like any other word of a sentence.
 CHOICES = {
-    "engine": ("local", "ray"),
     "format": ("jasco", "parquet", "starss22", "starss23"),
     "join": ("order",),
     "language": ("en", "ru"),
@@ -70,7 +69,7 @@ OTHERS = frozenset((
     "judge-prompt", "judge-url", "judgements", "label", "lead",
     "margin", "meta", "metrics", "o", "offline", "over", "per-task", "predictions", "predictions-format", "profile",
     "questions", "recordings", "reference", "reference-fields", "reference-format", "relative", "resamples",
-    "resume", "seed", "select", "sort", "staging", "table", "threshold", "total", "video", "width",
+    "seed", "select", "sort", "table", "threshold", "total", "video", "width",
     "write-baseline", "year",
 ))  # fmt: skip
 _NAMED = "|".join(sorted((*FLAGS, *CHOICES, *OTHERS), key=len, reverse=True))
@@ -134,6 +133,7 @@ class SeldioError(Exception):
 LIBRARIES = {
     "av": "videos, resampling and deep checks",
     "huggingface_hub": "the Hub (push, pull, hf://) and the judge",
+    "matplotlib": "plots",
     "rapidfuzz": "the word error rates of transcripts",
     "soundfile": "recordings",
     "soxr": "windows at another rate (rate=)",
@@ -185,16 +185,6 @@ class UsageError(SeldioError):
     """The request itself makes no sense: an unknown name, options that cannot be used together."""
 
     exit_code = ExitCode.USAGE
-
-
-class MissingWing(UsageError):
-    """A wing of seldio that the request needs is not installed; its arguments are name, title and the request."""
-
-    @property
-    def text(self) -> str:
-        """What needs which wing."""
-        name, title, what = self.args
-        return f"{what} needs the wing {name}{title and f' ({title})'}, which is not installed"
 
 
 class UnknownFormat(UsageError):

@@ -19,8 +19,12 @@ from videos import make as make_video
 
 import seldio
 from seldio.media.video import Video
-from seldio.viewer.canvas import colour, rgb
 from seldio.viewer.page import Page
+from seldio.viewer.tracks import COLOURS
+
+
+def rgb(colour: str) -> tuple[int, ...]:
+    return tuple(bytes.fromhex(colour.removeprefix("#")))
 
 
 def view(source: Path, **options: Any) -> Page:
@@ -75,7 +79,7 @@ def test_sources_are_drawn_where_they_are(browser: Browser, tmp_path: Path) -> N
     height, width = changed.shape
     spot = browser.pixels("panorama")[round(height * 60 / 180), round(width * 90 / 360)]
 
-    assert rgb(colour(4)) == tuple(spot[:3])
+    assert rgb(COLOURS[4]) == tuple(spot[:3])
     assert changed[: height // 2, : width // 2].any()
     assert not changed[:, width // 2 :].any()
     assert not changed[height // 2 :].any()
@@ -90,7 +94,7 @@ def test_a_source_behind_is_drawn_on_both_edges(browser: Browser, tmp_path: Path
         pixels = browser.pixels("panorama")
         row = pixels[pixels.shape[0] // 2]
 
-        assert rgb(colour(4)) == tuple(row[3][:3]) == tuple(row[-4][:3])
+        assert rgb(COLOURS[4]) == tuple(row[3][:3]) == tuple(row[-4][:3])
 
 
 def test_it_opens_at_the_first_event(browser: Browser, silent: bytes, full: bytes) -> None:

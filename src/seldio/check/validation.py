@@ -14,20 +14,20 @@ from itertools import chain, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from seldio import formats, rules, wings
+from seldio import formats, rules
 from seldio.catalogues import Catalogue, own_datasets
 from seldio.catalogues.parts import Part
 from seldio.catalogues.trees import Tree, read_tree
 from seldio.check import gate
 from seldio.check.labels import LabelCheck, LabelGroup
 from seldio.check.settings import Settings
-from seldio.engines import each
-from seldio.errors import MissingLibrary, MissingWing
+from seldio.errors import MissingLibrary
 from seldio.files import Source
 from seldio.files.names import is_zip
 from seldio.files.sources import Lookup, is_own, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, Sink, gathered
 from seldio.formats import LabelFormat
+from seldio.parallel import parallel_map
 from seldio.rules.audio import check_recordings
 from seldio.rules.collection import Collection, Reference, grouped
 from seldio.rules.ignored import Ignored
@@ -178,7 +178,6 @@ class _Checking:
         """The files of the source, with some labels among them, the clips that are expected and what was found."""
         return Collection.of(self.source, [one.reading for one in labels], self.clips, wrong)
 
-    @wings.needed("checking a package")
     def package(self) -> Package | None:
         """The package that the source is, if it is one."""
         if not is_package(whole := self.collection()):
@@ -187,7 +186,6 @@ class _Checking:
 
         return systems(whole)
 
-    @wings.needed("checking a submission to MERA")
     def submission(self, found: Sequence[Part]) -> Submission | None:
         """The submission to MERA that the source is; *found* are its parts. None is in a format of labels."""
         source, format = self.source, self.format
@@ -216,7 +214,9 @@ class _Checking:
         self, check: Callable[[Part], tuple[list[Finding], list[Checked]]], some: Sequence[Part], **options: Any
     ) -> Iterator[list[tuple[Part, Checked]]]:  # fmt: skip
         """What each part gives, once it has been checked somewhere."""
-        for part, (wrong, rows) in zip(some, each(check, some, size=attrgetter("size"), **options), strict=True):
+        for part, (wrong, rows) in zip(
+            some, parallel_map(check, some, size=attrgetter("size"), **options), strict=True
+        ):
             self.found += wrong
             yield [(part, one) for one in rows]
 
@@ -228,7 +228,6 @@ class _Checking:
 
         check = ItemCheck(self.look, self.reference, submitted, keep=self.rows, facts=self.facts)
         here = self.rows or self.reference is not None or submitted or self.source.kind not in ("file", "folder")
-        # not kept for another run: recordings that questions name may have changed by then
         items = list(chain(*self.checked(check, parts, what="checking questions", here=here)))
         self.found += item_findings(items, self.reference is not self.clips)
         if not submitted or self.clips is not None:
@@ -238,9 +237,9 @@ class _Checking:
     def labels(self, systems: Sequence[Sequence[Part]]) -> list[list[LabelGroup]]:
         """The labels of each system, by format."""
         check = LabelCheck(None if self.source.exported else _KEPT + _HEARD * self.deep, self.rows, self.facts)
-        # results are kept of what is on disk alone
-        key = None if self.changed or self.rows else attrgetter("stamp")
-        found = self.checked(check, list(chain(*systems)), what="checking labels", key=key, here=self.rows)
+        parts = list(chain(*systems))
+        here = self.rows or any(part.packed for part in parts)
+        found = self.checked(check, parts, what="checking labels", here=here)
         return [LabelGroup.of(chain(*islice(found, len(some)))) for some in systems]
 
     def judged(self, labels: Sequence[LabelGroup], skip: Iterable[str]) -> list[Finding]:
@@ -251,7 +250,7 @@ class _Checking:
 
     def misfit(self, whole: Collection) -> Misfit | None:
         """What is seen of results only where they are scored against the labels of the reference."""
-        clips = self.clips if wings.there("seld") and not self.changed and not self.source.streamed else None
+        clips = self.clips if not self.changed and not self.source.streamed else None
         if clips is None or not clips.labelled or not whole.submitted:
             return None
         from seldio.scores.seld.score_labels import misfits  # which checks labels with what is here
@@ -282,8 +281,7 @@ class _Checking:
         apart = tree.layout != "loose" or not questions
         count = check_recordings(collection, tree, sink, deep=self.deep) if apart else 0
         if self.deep:
-            with wings.needed("validate --deep"):
-                from seldio.rules.deep import check_fit
+            from seldio.rules.deep import check_fit
 
             self.heard += check_fit(collection, tree, self.look, sink)
         return count + _check_videos(collection, tree, sink, self.deep)
@@ -295,11 +293,10 @@ def _check_videos(collection: Collection, tree: Tree, sink: Sink, deep: bool) ->
     if not places:
         return 0
     try:
-        with wings.needed("checking a video"):
-            from seldio.rules.video import check_videos
+        from seldio.rules.video import check_videos
 
-            return check_videos(collection, tree, sink, deep=deep)
-    except (MissingLibrary, MissingWing) as missing:
+        return check_videos(collection, tree, sink, deep=deep)
+    except MissingLibrary as missing:
         if deep:
             raise
         rules.run(UncheckedVideos(collection.spot(places), len(places), missing), sink)

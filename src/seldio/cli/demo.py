@@ -30,11 +30,6 @@ class Step(NamedTuple):
     tail: bool = False  # whether the last line is shown in any case
 
 
-#: Folders with a planted fault, as :func:`seldio.synth.tree.plant` writes them.
-PLANTED = (
-    "mirrored-azimuth", "flipped-elevation", "rotated-by-60", "late-by-1.2-s", "channels-in-fuma-order",
-    "channels-swapped", "channel-inverted", "labels-of-another-clip",
-)  # fmt: skip
 #: What the demo makes: the name of a folder, what it holds, and whether it needs recordings and videos.
 MADE = (
     ("starss23/", "labels of four synthetic scenes of one minute each", False),
@@ -77,7 +72,7 @@ OPEN = (
 )
 NEXT = (
     ("seldio rule LAB303", "why azimuths from 0 to 360 are an error"),
-    (f"seldio plot {_LABELS} -o labels.png", "draw the labels (needs matplotlib)"),
+    (f"seldio plot {_CLIP} -o clip.png", "draw the labels of a clip (needs matplotlib)"),
     ("seldio validate planted/channels-swapped --deep", "find another fault in a recording"),
     ("seldio validate YOUR-FOLDER", "check your own data"),
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import StrEnum
+from contextlib import AbstractContextManager
+from functools import partial
 from inspect import signature
 from itertools import pairwise
 from pathlib import Path
@@ -14,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperCommand
 
-from seldio import progress, wings
-from seldio.cli.values import Unconverted
+from seldio import progress
 from seldio.errors import ExitCode, UsageError
 from seldio.text import printable
 
@@ -24,11 +24,30 @@ if TYPE_CHECKING:
     from seldio.reports import Subject
 
 
-class Engine(StrEnum):
-    """Where work runs."""
+def working(workers: str | None) -> AbstractContextManager[None]:
+    """Return :func:`seldio.running` with the value of ``--workers``."""
+    from seldio.parallel import running
 
-    LOCAL = "local"
-    RAY = "ray"
+    if workers == "ray":
+        return running(ray=True)
+    if workers is not None and not workers.isdecimal():
+        raise UsageError(f"--workers takes a number of processes, or ray, not {printable(workers)}")
+    return running(None if workers is None else int(workers))
+
+
+class Unconverted:
+    """Mixed into a command: a value that is of the type of its parameter already is kept.
+
+    From 0.29, typer loads pydantic to convert even these, which takes longer than most commands.
+    """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, and ``--help``."""
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if "process_value" not in vars(parameter):
+                parameter.process_value = partial(_processed, parameter, parameter.process_value)
+        return parameters
 
 
 class Command(Unconverted, TyperCommand):
@@ -94,23 +113,25 @@ class Command(Unconverted, TyperCommand):
                     formatter.write_dl(records)
 
 
+def _processed(parameter: Any, convert: Callable[[Any, Any], Any], ctx: Any, value: Any) -> Any:
+    """Return the value of a parameter, which *convert* makes where it has another type, or refuses."""
+    wanted = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    several = wanted == list[str] and isinstance(value, list | tuple)
+    typed = several or (isinstance(wanted, type) and (value is None or isinstance(value, wanted)))
+    if not typed or (parameter.required and not value):
+        return convert(ctx, value)
+    value = list(value) if several else value
+    return value if parameter.callback is None else parameter.callback(ctx, parameter, value)
+
+
 def _often(values: Sequence[str]) -> str:
     many = "twice" if len(values) == 2 else f"{len(values)} times"
     return f"{many} ({', '.join(map(printable, values))})"
 
 
-_PANEL = "Large datasets"
 WORKERS: Any = typer.Option(
-    None, "--workers", metavar="N", rich_help_panel=_PANEL,
-    help="Number of processes; results do not depend on it.",
-)  # fmt: skip
-ENGINE: Any = typer.Option(
-    Engine.LOCAL, "--engine", metavar="[local|ray]", rich_help_panel=_PANEL,
-    help="Run in local processes or on a Ray cluster (RAY_ADDRESS).",
-)  # fmt: skip
-RESUME: Any = typer.Option(
-    None, "--resume", metavar="FOLDER", rich_help_panel=_PANEL,
-    help="Save finished parts in this folder; run the same command again to resume.",
+    None, "--workers", metavar="N|ray", rich_help_panel="Large datasets",
+    help="Number of processes, or ray: the Ray cluster at RAY_ADDRESS. Results do not depend on it.",
 )  # fmt: skip
 #: Options of several commands that print a report or a record.
 JSON: Any = typer.Option(False, "--json", help="Print JSON.")
@@ -287,7 +308,7 @@ def complete_targets(incomplete: str) -> Iterator[tuple[str, str]]:
     yield from (
         (name, "recordings of the other microphone format") for name in ("foa", "mic") if name.startswith(incomplete)
     )
-    yield from ((name, "a whole dataset") for name in (*STORED, *wings.storages()) if name.startswith(incomplete))
+    yield from ((name, "a whole dataset") for name in STORED if name.startswith(incomplete))
 
 
 def complete_outputs(incomplete: str, kind: str, *more: str) -> list[str]:

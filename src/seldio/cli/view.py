@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 import sys
 from pathlib import Path
 
 import typer
 
 from seldio.cli.guard import guarded
-from seldio.cli.options import complete_profiles, format_option
+from seldio.cli.options import format_option
 from seldio.errors import ExitCode
 from seldio.text import plural, printable
 
@@ -62,70 +61,29 @@ def view(
     return ExitCode.CLEAN
 
 
-class PlotKind(enum.StrEnum):
-    """Kinds of plots."""
-
-    TIMELINE = "timeline"
-    DIRECTIONS = "directions"
-    MAP = "map"
-    STATISTICS = "statistics"
-    SCORES = "scores"
-    VIDEO = "video"
-
-
-_SCORES, _VIDEO = "Scores", "Video"
-
-
 @guarded
 def plot(
     source: str = typer.Argument(
-        metavar="SOURCE", help="Labels or predictions (file, folder, archive), or a score file (JSON)."
+        metavar="SOURCE",
+        help="The label file of a clip; or a dataset: a folder, archive, export, or hf://datasets/USER/NAME.",
     ),
-    kind: PlotKind | None = typer.Option(
-        None,
-        "--kind",
-        "-k",
-        metavar="KIND",
-        help="timeline, directions, map, statistics, scores or video; by default the timeline of a single clip, the "
-        "statistics of several.",
-    ),
+    clip: str | None = typer.Option(None, metavar="NAME", help="Clip to draw, if SOURCE is a dataset with several."),
     predictions: str | None = typer.Option(
-        None, "--predictions", "-p", metavar="PATH", help="Predictions to draw with the labels, or to score."
+        None, "--predictions", "-p", metavar="PATH", help="Predictions: a file, or the folder that contains it."
     ),
-    clip: str | None = typer.Option(None, "--clip", metavar="NAME", help="Clip to draw, if SOURCE has several."),
     out: Path | None = typer.Option(
-        None, "-o", metavar="FILE", help="Picture (.png, .svg, .pdf) or video (.mp4); CLIP-KIND.png by default."
+        None, "-o", metavar="FILE", help="Picture to write (.png, .svg, .pdf); CLIP.png by default."
     ),
-    format: str | None = format_option("Format of SOURCE; detected by default.", "--format", "-f"),
+    format: str | None = format_option("Format of the labels; detected by default.", "--format", "-f"),
     predictions_format: str | None = format_option("Format of the predictions; detected by default."),
-    profile: str | None = typer.Option(
-        None, metavar="NAME", help="Scoring profile.", rich_help_panel=_SCORES, autocompletion=complete_profiles
-    ),
-    allow_missing: bool = typer.Option(
-        False, "--allow-missing", help="Score the common clips; list the missing ones.", rich_help_panel=_SCORES
-    ),
-    table: str | None = typer.Option(
-        None, metavar="NAME", help="Table to draw, such as rooms.", rich_help_panel=_SCORES
-    ),
-    video: str | None = typer.Option(
-        None, metavar="FILE", help="Video to use instead of the one found.", rich_help_panel=_VIDEO
-    ),
-    audio: str | None = typer.Option(
-        None, metavar="FILE", help="Recording to use instead of the one found.", rich_help_panel=_VIDEO
-    ),
-    width: int | None = typer.Option(
-        None, metavar="PIXELS", help="Width; at most 640 by default.", rich_help_panel=_VIDEO
-    ),
 ) -> ExitCode:
-    """Draw labels, predictions and scores, or a clip's video with its labels on it (needs matplotlib)."""
+    """Draw a clip over time: classes, azimuth, elevation, distance; with predictions (needs matplotlib)."""
     from seldio.viewer.plot import plot as draw
 
-    made = draw(
-        source, out, kind=kind.value if kind is not None else None, predictions=predictions, clip=clip, format=format,
-        predictions_format=predictions_format, profile=profile, allow_missing=allow_missing, table=table, audio=audio,
-        video=video, width=width,
-    )  # fmt: skip
-    typer.echo(printable(made.path))
-    for line in made.notes:
+    plotted = draw(
+        source, out, clip=clip, predictions=predictions, format=format, predictions_format=predictions_format
+    )
+    typer.echo(printable(plotted.path))
+    for line in plotted.notes:
         typer.echo(f"  {printable(line)}", err=True)
     return ExitCode.CLEAN

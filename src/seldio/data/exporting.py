@@ -20,15 +20,12 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from seldio import wings
-from seldio.conversion.inputs import with_companions
 from seldio.conversion.outputs import safe_name
 from seldio.conversion.report import Conversion
 from seldio.data.arrow_tables import Events
 from seldio.data.export_shards import Bytes, ExportFiles, FilePart, copied, folder_files, parquet_files, tar_files
 from seldio.data.export_table import ExportPlan
 from seldio.data.index import Index
-from seldio.engines import each
 from seldio.errors import DataError, InvalidData, SeldioError, SeldioWarning, UsageError
 from seldio.files import Limits, Source, atomic_write, in_the_way, make_folder, open_source, write_bytes
 from seldio.files.exports import MANIFEST, ExportFile, Manifest, original_files
@@ -36,6 +33,7 @@ from seldio.files.streams import CHUNK
 from seldio.files.writing import remove
 from seldio.findings import Finding, raise_errors
 from seldio.formats import get
+from seldio.parallel import parallel_map
 from seldio.text import listed, plural, printable
 
 #: Recordings are longer than what other verbs hold in memory.
@@ -44,7 +42,6 @@ _KINDS: dict[str, Callable[..., ExportFiles] | None] = {
     "parquet": parquet_files, "webdataset": tar_files, "audiofolder": folder_files, "videofolder": folder_files,
     "files": None,
 }  # fmt: skip
-#: The kinds of seldio itself; wings from outside may add others.
 KINDS = tuple(_KINDS)
 #: Where files lie that are of no clip; they come back from there.
 OTHER = "other/"
@@ -71,7 +68,7 @@ def export(
     Args:
         source: a folder, archive or file.
         out: a folder that is empty, not there, or of an export that was broken off.
-        kind: *parquet*, *webdataset*, *audiofolder*, *videofolder*, *files* for plain copies, or one that a wing adds.
+        kind: *parquet*, *webdataset*, *audiofolder*, *videofolder*, *files* for plain copies.
         embed: put recordings and videos into the Parquet files; else copies lie in ``media/``, and paths lead there.
         shard_bytes: most bytes of a shard, unless one clip has more.
         array: the array that is the column ``audio``; others have columns of their own.
@@ -87,9 +84,9 @@ def export(
         SeldioError: the disk fails.
         KeyboardInterrupt: with a message that says how to go on.
     """
-    writer = _KINDS[kind] if kind in KINDS else wings.storage(kind)
+    writer = _KINDS.get(kind)
     if writer is None and kind != "files":
-        raise UsageError(f"unknown storage {kind!r}; choose from {', '.join((*KINDS, *wings.storages()))}")
+        raise UsageError(f"unknown storage {kind!r}; choose from {', '.join(KINDS)}")
     if shard_bytes < 1:
         raise UsageError(f"shards of {shard_bytes} bytes are too small: give a number above 0, such as {500 << 20}")
     place = Path(out)
@@ -99,7 +96,6 @@ def export(
             raise UsageError(f"{printable(str(place))} is inside the source: choose a folder outside it")
         if not opened.entries:
             raise UsageError(f"{printable(opened.path)} holds no files to export")
-        opened = with_companions(opened)
         plan = ExportPlan(Index(opened, get(format) if format is not None else None, force=force), array)
         if writer is None:
             content = ExportFiles([copied(entry.name, entry) for entry in opened])
@@ -266,7 +262,7 @@ class ExportFolder:
         shards = [part for part in parts if part.origin is None and not part.gathered]
         gathered = [part for part in parts if part.gathered]
         for some, what in ((copies, "copying files"), (shards, "writing shards"), (gathered, None)):
-            yield from each(
+            yield from parallel_map(
                 work, some, what=what, size=attrgetter("size"),
                 batch=lot([part.size for part in some]) if some is copies else 1,
                 here=some is gathered or not all(entry.on_disk for part in some for entry in part.inputs),

@@ -75,7 +75,7 @@ class Manifest(Displayed):
     """What an export consists of.
 
     Args:
-        kind: parquet, webdataset, audiofolder, videofolder, files, or one that a wing adds.
+        kind: parquet, webdataset, audiofolder, videofolder or files.
         files: everything written, sorted by name.
         features: by configuration, the columns as the library ``datasets`` describes them.
         statistics: clips, clips of each split, files of each kind, bytes of the source.

@@ -1,8 +1,7 @@
 """Synthetic scenes: sources that move, pause and overlap as in the real recordings, made with a seed.
 
 A scene is a list of :class:`Track`, from which its labels follow. What it sounds like in both array formats is
-:mod:`seldio.synth.recording`, what it looks like :mod:`seldio.synth.painter`, and a dataset of scenes
-:mod:`seldio.synth.tree`. :mod:`seldio.synth.from_labels` makes scenes for labels that exist.
+:mod:`seldio.synth.recording`, and a dataset of scenes, with what it looks like, :mod:`seldio.synth.tree`.
 """
 
 from __future__ import annotations

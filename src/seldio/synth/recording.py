@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -133,25 +133,8 @@ def on_capsules(diffuse: Sound, rate: int) -> Sound:
     The mixtures of capsules that follow W, Y, Z and X keep the phase of those and get the power that the rigid
     sphere gives them in a diffuse field, so that level and coherence are right at all frequencies.
     """
-    return next(on_capsules_in_blocks([diffuse], rate), diffuse)
-
-
-def on_capsules_in_blocks(blocks: Iterable[Sound], rate: int) -> Iterator[Sound]:
-    """The same for a field that comes in blocks: as many come out, of the same lengths."""
-    lengths: list[int] = []
-
-    def given() -> Iterator[Sound]:
-        for block in blocks:
-            lengths.append(block.shape[1])
-            yield block
-
-    waiting: list[Sound] = []
-    for part in encoding.filtered(given(), _capsule_taps(rate)):
-        waiting.append(part.astype(np.float32))
-        while lengths and sum(one.shape[1] for one in waiting) >= lengths[0]:
-            whole = np.concatenate(waiting, axis=1)
-            waiting = [whole[:, lengths[0] :]]
-            yield np.asarray(encoding.MIX.T.astype(np.float32) @ whole[:, : lengths.pop(0)])
+    mixtures = _joined(encoding.filtered([diffuse], _capsule_taps(rate)), diffuse.shape[1])
+    return np.asarray(encoding.MIX.T.astype(np.float32) @ mixtures)
 
 
 @lru_cache(maxsize=4)

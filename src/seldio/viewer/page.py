@@ -28,9 +28,8 @@ from seldio.media.heard import SHORT, array_heard
 from seldio.reports.page import hashed, look
 from seldio.schema.clips import Array
 from seldio.text import Displayed, plural, printable
-from seldio.viewer.canvas import COLOURS
-from seldio.viewer.page_content import check_sound, of_another_clip, prediction_of, questions_of, side
-from seldio.wings import needed
+from seldio.viewer.page_content import check_sound, file_stem, of_another_clip, prediction_of, questions_of, side
+from seldio.viewer.tracks import COLOURS
 
 __all__ = ["Page", "view"]
 
@@ -76,7 +75,6 @@ class Page(Displayed):
         return f'<iframe title="{html.escape(printable(self.clip))}" {frame} srcdoc="{text}"></iframe>'
 
 
-@needed("view")
 def view(
     source: Path,
     out: Path | BinaryIO | None = None,
@@ -154,9 +152,7 @@ def view(
         "remark": remark,
         "asked": questions is not None,
     }  # fmt: skip
-    # tables of labels may hold any name of a clip
-    plain = re.sub(r'[\x00-\x1f\x7f\\/:*?"<>|]', "_", stem).lstrip(".")[:100] or "clip"
-    where = "-" if stream is not None else place if place is not None else f"{plain}.html"
+    where = "-" if stream is not None else place if place is not None else f"{file_stem(stem)}.html"
     page = Page(
         document(record, shown), stem, len(reference.events), None if predicted is None else len(predicted.events),
         len(items) if questions is not None else None, len(found), notes, shown.size, where,
