@@ -21,7 +21,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "findings", "plugins", "reader_rules", "text", "progress"),
     ("benchmarks", "files", "geometry", "clock", "parallel", "vocabularies"),
-    ("schema", "media", "engines", "reports"),
+    ("schema", "media", "reports"),
     ("formats",),
     ("catalogues",),
     ("rules", "tasks", "answers"),
@@ -272,7 +272,7 @@ _TELLS = re.compile(
 )
 #: Where these are parts of words, of modules, of outputs and of data of seldio itself.
 _OF_OTHER_NAMES = (
-    "benchmarks/", "engines/", "errors.py", "findings.py", "formats/cells.py", "media/video_packets.py", "plugins.py", "schema/events.py",
+    "benchmarks/", "errors.py", "findings.py", "formats/cells.py", "media/video_packets.py", "plugins.py", "schema/events.py",
     "scores/scorers.py", "scores/seld/", "tasks/", "viewer/page.py", "viewer/plot.py", "vocabularies/",
 )  # fmt: skip
 #: Where it belongs besides the catalogue, files/ and the modules of formats: what several of these share, and where it is
