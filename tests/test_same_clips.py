@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
-from seldio.data import export, read_back
+from seldio.data import export
 from seldio.errors import DataError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
@@ -175,9 +175,9 @@ def same_labels(path: Path, rows: Counter[str], folder: Path) -> None:
     labels = [file for file in manifest.files if file.name.startswith("labels/")]
     assert sum(rows.values()) == sum(file.rows for file in labels)
     assert rows == Counter(seldio.read(folder / "out")["clip"].to_pylist())
-    original = read_back(folder / "out", folder / "back")
-    assert all((folder / "back" / name).read_bytes() == (path if path.is_file() else path / name).read_bytes()
-               for name in original)  # fmt: skip
+    for back in map(Path, seldio.convert(folder / "out", folder / "back", "files").written):
+        original = path if path.is_file() else path / back.relative_to(folder / "back")
+        assert original.read_bytes() == back.read_bytes()
 
 
 # --- one split of the reference ---------------------------------------------------------------------------------------

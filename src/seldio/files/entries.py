@@ -161,8 +161,7 @@ class Source:
     kind: Kind  # *tar* may be compressed; *gzip* is one file packed by gzip, bzip2 or xz
     entries: tuple[Entry, ...]  # sorted by name, by code point (which is the byte order of UTF-8) in every locale
     _stack: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
-    #: of an export the files as they lie there; *entries* are those that it was made from
-    stored: tuple[Entry, ...] = ()
+    exported: bool = False  # whether it is an export, and *entries* are the files that it was made from
     #: of a source with only some of its files, all of them
     every: tuple[Entry, ...] = ()
 
@@ -186,7 +185,7 @@ class Source:
 
     def restricted(self, entries: Iterable[Entry]) -> Source:
         """The same source with only these of its files."""
-        return Source(self.path, self.kind, tuple(entries), self._stack, self.stored, self.every or self.entries)
+        return Source(self.path, self.kind, tuple(entries), self._stack, self.exported, self.every or self.entries)
 
     def __enter__(self) -> Self:
         return self
