@@ -74,24 +74,9 @@ class Entry:
         return self._real is not None or isinstance(self._start, Stretch)
 
     @property
-    def place(self) -> Path | None:
-        """The real file on disk that it is, or lies in as it is; None in archives and standard input."""
-        return Path(self._start.real) if isinstance(self._start, Inside) else self.local
-
-    @property
     def reopens(self) -> bool:
         """Whether any process can open it anew at once; what is in an archive is found by reading that first."""
-        return self.place is not None
-
-    @property
-    def stamp(self) -> tuple[str, int, int]:
-        """What changes when the file does: name, size and time; an archive's members change with the archive."""
-        place = self.place or Path(self.path.partition("!/")[0])
-        if place.is_file():
-            return self.name, self.size, place.stat().st_mtime_ns
-        import hashlib
-
-        return self.name, self.size, int.from_bytes(hashlib.sha256(self.read()).digest()[:8])
+        return self._real is not None or isinstance(self._start, Inside)
 
     @property
     def unpacked(self) -> bool:
@@ -211,18 +196,9 @@ _ON_WINDOWS = {
 }
 
 
-#: In what seldio keeps finished work. It is no data, and nobody else writes it.
-_OURS = re.compile(r"(?i)(^|/)(\.seldio-[^/]*|seldio-parts\.json|([0-9a-f]{64}|earlier)\.part)(/|$)")
-
-
 def hidden(name: str) -> bool:
     """Whether a file or folder of this name is passed over."""
-    return name.startswith(".") or name in SKIPPED or ours(name)
-
-
-def ours(name: str) -> bool:
-    """Whether a path leads to what only seldio itself writes, so that it is never taken from elsewhere."""
-    return _OURS.search(name) is not None
+    return name.startswith(".") or name in SKIPPED
 
 
 def checked(entries: Iterable[Entry], sink: Sink) -> tuple[Entry, ...]:
