@@ -55,14 +55,6 @@ def label_studio(folder: Path) -> Path:
     return folder / "export.json"
 
 
-def realman(folder: Path) -> Path:
-    """Two recordings in one table."""
-    rows = ["filename,real_st,real_ed,angle(°),ele,distance"]
-    rows += [f"train/TRAIN_S_{number}.flac,0,96000,{azimuth}.0,0.0,1.5" for number, azimuth in ((1, 90), (2, 350))]
-    (folder / "table.csv").write_text("\n".join(rows) + "\n", "utf-8")
-    return folder / "table.csv"
-
-
 def jams(folder: Path) -> Path:
     """Two people about one recording."""
     notes = [
@@ -92,7 +84,7 @@ def f_scores(report: ScoreReport) -> list[float]:
     return [float(getattr(row[at], "value", row[at])) for row in first.rows]
 
 
-TWO = [label_studio, realman, jams, table]
+TWO = [label_studio, jams, table]
 
 
 @pytest.mark.parametrize("make", TWO)

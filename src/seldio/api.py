@@ -214,8 +214,8 @@ def catalogue(path: Path, *, format: str | None = None) -> Catalogue:
 
     Returns:
         Groups of files (``.groups``; ``.of("labels")`` gives those of a kind) and a table of them (``.table()``).
-        Kinds are labels, questions, predictions, recording, video, list (a table of words), companion (what is read
-        with labels), description (``dataset.toml``), unreadable and other. ``.findings`` has what is wrong with an
+        Kinds are labels, questions, predictions, recording, video, list (a table of words), description
+        (``dataset.toml``), unreadable and other. ``.findings`` has what is wrong with an
         archive and with files that could not be told. Files of archives can no longer be read.
 
     Raises:

@@ -53,7 +53,6 @@ FLAGS = frozenset((
 ))  # fmt: skip
 #: Options whose value is one word, with the values that look like any other word of a sentence.
 CHOICES = {
-    "engine": ("local", "ray"),
     "format": ("jasco", "parquet", "starss22", "starss23"),
     "join": ("order",),
     "language": ("en", "ru"),
@@ -70,7 +69,7 @@ OTHERS = frozenset((
     "judge-prompt", "judge-url", "judgements", "label", "lead",
     "margin", "meta", "metrics", "o", "offline", "over", "per-task", "predictions", "predictions-format", "profile",
     "questions", "recordings", "reference", "reference-fields", "reference-format", "relative", "resamples",
-    "resume", "seed", "select", "sort", "table", "threshold", "total", "video", "width",
+    "seed", "select", "sort", "table", "threshold", "total", "video", "width",
     "write-baseline", "year",
 ))  # fmt: skip
 _NAMED = "|".join(sorted((*FLAGS, *CHOICES, *OTHERS), key=len, reverse=True))
