@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import multiprocessing
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -56,7 +55,6 @@ def main() -> None:
         resume()
         others(windows, Path(folder))
         cold_labels(Path(folder))
-        saved_index(Path(folder))
 
 
 def against_the_bare_reader(windows: Windows, folder: Path) -> None:
@@ -151,16 +149,15 @@ def flac(folder: Path) -> None:
 
 
 def cold_labels(folder: Path) -> None:
-    """Label files read for the first time: checked by all rules that stop a conversion, or known to an index."""
+    """Label files read for the first time: checked by all rules that stop a conversion."""
     for file in scene_files(100):
         place = folder / "labels" / "metadata_dev" / "dev-train-tau" / file.name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(file.data)
     files = sorted((folder / "labels").rglob("*.csv"))
-    _aged(folder / "labels")
 
-    def ours(index: Path | None) -> None:
-        events = seldio.open(folder / "labels", index=index).events
+    def ours() -> None:
+        events = seldio.open(folder / "labels").events
         for clip in events:
             ClipLabels.of(clip, events.read(clip), clock.HOP)
 
@@ -168,35 +165,7 @@ def cold_labels(folder: Path) -> None:
         for path in files:
             np.loadtxt(path, delimiter=",")
 
-    for what, index in (("checked", None), ("of a saved index", folder / "labels.index")):
-        _row(f"label files, {what}", partial(ours, index), "np.loadtxt", theirs, len(files), "1 x" if index else "")
-
-
-def saved_index(folder: Path, clips: int = 10_000) -> None:
-    """Open a dataset and count its windows, with a saved index and without; clips are links to a few files."""
-    labels = sorted((folder / "labels").rglob("*.csv"))
-    soundfile.write(folder / "short.wav", np.zeros((48, 4), np.int16), RATE)
-    for number in range(clips):
-        split, name = f"dev-train-{number * 8 // clips}", f"fold3_room{number % 400}_mix{number // 400:04d}"
-        for top, suffix, source in (("foa_dev", "wav", folder / "short.wav"),
-                                    ("metadata_dev", "csv", labels[number % len(labels)])):  # fmt: skip
-            place = folder / "many" / top / split / f"{name}.{suffix}"
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.hardlink_to(source)
-    _aged(folder / "many")
-    _row(
-        f"open {clips:,} clips, saved index",
-        lambda: seldio.windows(folder / "many", index=folder / "many.index", seconds=WINDOW, target="accdoa"),
-        "without", lambda: seldio.windows(folder / "many", seconds=WINDOW, target="accdoa"), clips,
-        "400,000 in 5 s: 80,000 /s",
-    )  # fmt: skip
-
-
-def _aged(folder: Path) -> None:
-    """As if it had been there for a while: what has just been written proves nothing to an index."""
-    then = time.time() - 60
-    for place in (folder, *folder.rglob("*")):
-        os.utime(place, (then, then))
+    _row("label files, checked", ours, "np.loadtxt", theirs, len(files), "")
 
 
 def _count(number: int) -> int:

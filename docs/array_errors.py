@@ -26,7 +26,6 @@ def tables() -> dict[str, str]:
         "foa-to-mic": _table(
             ("octave (Hz)", "error", "level", "level by direction", "found: median", "95 %", "worst"), _foa_to_mic()
         ),
-        "render": _table(("octave (Hz)", "largest error"), _render()),
         "rotations": _table(("name", "azimuth", "elevation", "W, Y, Z, X", "M1, M2, M3, M4"), _rotations()),
     }  # fmt: skip
 
@@ -99,14 +98,6 @@ def _best_match(
     fit = sum(np.abs(sound[:, f] @ steering[:, f].conj().T) ** 2 for f in range(len(frequencies)))
     best = np.argmax(fit, axis=1)
     return azimuth[best], elevation[best]
-
-
-def _render() -> Iterator[tuple[str, ...]]:
-    azimuth, elevation = _sphere(300)
-    for name, frequencies in _bands():
-        made = encoding.response_of(encoding.mic_taps(azimuth, elevation, RATE), frequencies, RATE)
-        off = np.abs(made - np.moveaxis(arrays.mic_response(azimuth, elevation, frequencies), 1, 2))
-        yield name, f"{2 * _db(off.max()):.0f} dB"
 
 
 def _rotations() -> Iterator[tuple[str, ...]]:

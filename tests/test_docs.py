@@ -237,5 +237,5 @@ def test_tests_that_pages_name_exist() -> None:
     named = {
         (page.name, name) for page in pages for name in re.findall(r"\btests/[\w/]+\.py\b", page.read_text("utf-8"))
     }
-    assert len(named) > 10
+    assert len(named) > 1
     assert [] == sorted(one for one in named if not (ROOT / one[1]).exists())

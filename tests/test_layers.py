@@ -9,18 +9,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import cast
 
 import pytest
 from effort import as_one
 
-from seldio import formats, wings
+from seldio import formats
 
 SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 
 #: The floors, from the ground up, as in DESIGN; a file imports from its own floor and those below.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "findings", "plugins", "reader_rules", "text", "progress", "wings"),
+    ("errors", "findings", "plugins", "reader_rules", "text", "progress"),
     ("benchmarks", "files", "geometry", "clock", "vocabularies"),
     ("schema", "media", "engines", "reports"),
     ("formats",),
@@ -123,49 +122,6 @@ def is_module(name: str) -> bool:
     return path.is_dir() or path.with_suffix(".py").is_file()
 
 
-#: Where the core asks a wing for what somebody has asked for, inside of a function.
-ASKED = {
-    ("api.py", "answers"), ("api.py", "challenge"), ("api.py", "compare"), ("api.py", "diff"), ("api.py", "imaging"), ("api.py", "scoring"),
-    ("api.py", "seld"), ("check/items.py", "mera"), ("check/validation.py", "challenge"),
-    ("check/validation.py", "listening"), ("check/validation.py", "mera"), ("check/validation.py", "seld"),
-    ("check/validation.py", "video"), ("cli/verbs.py", "mera"), ("conversion/dispatch.py", "ask"),
-    ("conversion/items.py", "harnesses"), ("data/clip_media.py", "video"), ("engines/__init__.py", "cluster"),
-    ("media/contents.py", "video"),
-}  # fmt: skip
-
-
-def test_the_core_imports_a_wing_only_where_it_is_asked_for() -> None:
-    found: dict[bool, set[tuple[str, str]]] = {True: set(), False: set()}
-    for path in FILES:
-        module = ".".join(("seldio", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__")
-        if wings.owner(module) is None:
-            inside = [range(node.lineno, cast("int", node.end_lineno) + 1) for node in functions(path)]
-            for name, line in imports(path):
-                if (wing := wings.owner(name)) is not None:
-                    asked = any(line in lines for lines in inside)
-                    found[asked].add((path.relative_to(SOURCE).as_posix(), wing.name))
-
-    assert found == {True: ASKED, False: set()}
-
-
-def test_a_module_of_a_wing_is_imported_by_its_own_name() -> None:
-    """``from package import module`` ends in an ImportError without a name where the module is not there."""
-    found = []
-    for path in FILES:
-        if wings.owner(".".join(("seldio", *path.relative_to(SOURCE).with_suffix("").parts))) is None:
-            for node in nodes(path):
-                if isinstance(node, ast.ImportFrom) and wings.owner(str(node.module)) is None:
-                    modules = [f"{node.module}.{alias.name}" for alias in node.names]
-                    found += [(path.name, module) for module in modules if wings.owner(module) is not None]
-
-    assert found == []
-
-
-def functions(path: Path) -> list[ast.FunctionDef]:
-    """The functions and methods of a file."""
-    return [node for node in nodes(path) if isinstance(node, ast.FunctionDef)]
-
-
 def test_there_is_something_to_look_at() -> None:
     assert len(FILES) > 30
 
@@ -247,7 +203,7 @@ _OTHERS = {
 _NAMED_BY_THE_USER = {
     "challenge.py": "-o of package, and the meta file beside it", "cli/options.py": "-o of reports", "cli/verbs.py": "-o of a response", "check/settings.py": "--write-baseline",
     "check/repair.py": "the files that were read, repaired where they lie",
-    "data/saved_index.py": "index=", "conversion/labels.py": "-o of one table",
+    "conversion/labels.py": "-o of one table",
     "conversion/outputs.py": "the folder of -o", "conversion/recordings.py": "-o of one file", "hub/pulling.py": "the folder above that of pull",
     "scores/verdicts.py": "--items",
     "data/exporting.py": "the folder of an export",

@@ -15,8 +15,6 @@ ROOT = Path(__file__).parent.parent
 PHRASES = tomllib.loads((ROOT / "docs/phrases.toml").read_text("utf-8"))["phrase"]
 #: Texts that are patterns to look for in the answers of models, or words of other people's files.
 OTHERS = ("src/seldio/answers/",)
-#: What was written of each change at its time.
-PAST = ROOT / "docs/history.md"
 
 
 @cache
@@ -34,7 +32,7 @@ def texts() -> list[tuple[str, str]]:
         ROOT / "CONTRIBUTING.md",
     ]
     for page in sorted(pages):
-        if page != PAST and not {"_build", "reference"} & {*page.parts}:  # both are made from the rest
+        if not {"_build", "reference"} & {*page.parts}:  # both are made from the rest
             lines = page.read_text("utf-8").splitlines()
             found += [(f"{page.relative_to(ROOT)}:{number}", line) for number, line in enumerate(lines, 1)]
     return found

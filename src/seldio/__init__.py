@@ -123,12 +123,8 @@ def __getattr__(name: str) -> Any:
     if name == "__all__" and sys._getframe(1).f_code.co_name != "docmodule":
         return [*_HOMES]
     if name in _HOMES:
-        from seldio.wings import needed
-
-        with needed(f"seldio.{name}"):
-            value = getattr(import_module(_HOMES[name]), name)
-        globals()[name] = value
-        return value
+        globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return globals()[name]
     raise AttributeError(f"module 'seldio' has no attribute {name!r}")
 
 

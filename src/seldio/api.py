@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
-from seldio import wings
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Report, Severity, Sink, raise_errors
 from seldio.text import Displayed, plural, printable
@@ -378,7 +377,7 @@ def _settings(
     chosen = settings.load_file(Disk(config)) if isinstance(config, str | os.PathLike) else config
     chosen = chosen or settings.Settings()
     if select is not None:
-        chosen = dataclasses.replace(chosen, select=settings.codes(select, "--select", wanted=True))
+        chosen = dataclasses.replace(chosen, select=settings.codes(select, "--select"))
     if ignore is not None:
         chosen = dataclasses.replace(chosen, ignore=(*chosen.ignore, *settings.codes(ignore, "--ignore")))
     if fail_on is not None:
@@ -391,7 +390,6 @@ def _settings(
 # --- conversion -------------------------------------------------------------------------------------
 
 
-@wings.needed("convert")
 def convert(
     path: Any,
     out: Path | BinaryIO,
@@ -481,7 +479,6 @@ def _names(names: str | Iterable[str]) -> list[str]:
 # --- scores ---------------------------------------------------------------------------------------------------------
 
 
-@wings.needed("score")
 def score(
     predictions: Any,
     reference: Any = None,
@@ -707,7 +704,6 @@ def _chosen(options: Mapping[str, Any]) -> dict[str, Any]:
             or (value == 0 and value is not False)}  # fmt: skip
 
 
-@wings.needed("compare")
 def compare(
     systems: Any,
     reference: Any = None,
@@ -916,7 +912,6 @@ def _price(price: Sequence[float | str] | str) -> dict[str, Any]:
     return found | ({"currency": str(currency[0]).upper()} if currency else {})
 
 
-@wings.needed("rank")
 def rank(
     scores: Path | ScoreReport | Sequence[Path | ScoreReport], *, metrics: str | Sequence[str] = ()
 ) -> ScoreReport:
@@ -942,7 +937,6 @@ def rank(
     return report(collected(parts), _names(metrics))
 
 
-@wings.needed("verify")
 def verify(
     signature: str, predictions: Any, reference: Any = None, *, format: str | None = None,
     fields: Mapping[str, str] | str | None = None, reference_format: str | None = None,
@@ -1005,7 +999,6 @@ def verify(
 # --- submissions ----------------------------------------------------------------------------------------------------
 
 
-@wings.needed("package")
 def package(
     outputs: Path | Sequence[Path],
     out: Path,
@@ -1085,7 +1078,6 @@ def _paths(given: Path | Sequence[Path]) -> list[str]:
 # --- versions -------------------------------------------------------------------------------------------------------
 
 
-@wings.needed("diff")
 def diff(
     old: Path, new: Path, *, format: str | None = None, new_format: str | None = None, force: bool = False
 ) -> Difference:

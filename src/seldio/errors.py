@@ -5,7 +5,6 @@
     SeldioError                 could not work                       exit 3
     ├── MissingLibrary          a library has to be installed        exit 3
     ├── UsageError              the request makes no sense           exit 2
-    │   ├── MissingWing         a part of seldio is not installed    exit 2
     │   └── UnknownFormat       a file whose format must be named    exit 2
     └── DataError               the data is wrong                    exit 1
         ├── InvalidData         a finding met while loading          exit 1
@@ -186,16 +185,6 @@ class UsageError(SeldioError):
     """The request itself makes no sense: an unknown name, options that cannot be used together."""
 
     exit_code = ExitCode.USAGE
-
-
-class MissingWing(UsageError):
-    """A wing of seldio that the request needs is not installed; its arguments are name, title and the request."""
-
-    @property
-    def text(self) -> str:
-        """What needs which wing."""
-        name, title, what = self.args
-        return f"{what} needs the wing {name}{title and f' ({title})'}, which is not installed"
 
 
 class UnknownFormat(UsageError):

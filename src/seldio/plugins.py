@@ -1,16 +1,13 @@
-"""What stands outside the package: your own dataset, format, vocabulary, rule, task or output.
+"""What stands outside the package: formats, rules and commands of installed packages, and datasets as files of data.
 
-``SELDIO_PLUGINS`` names folders, or packages that can be imported, separated like the entries of ``PATH``. A folder
-holds a module for each kind of thing that it adds, called like the table of that kind and with the rows under the
-same name in capitals: ``rules.py`` has ``RULES = (...)``, ``outputs.py`` has ``OUTPUTS``, and so on. Data are files:
-``NAME.toml`` for a dataset, ``vocabularies/NAME.json``. The packages of an installed :class:`~seldio.wings.Wing` are
-laid out in the same way. Each table asks for its rows here, once, when it is built.
+An installed package names each of its formats, rules and commands by an entry point in the group ``seldio.formats``,
+``seldio.rules`` or ``seldio.commands``. Data are files in a folder: ``NAME.toml`` for a dataset and
+``vocabularies/NAME.json`` for a class list. ``SELDIO_PLUGINS`` names such folders, separated like the entries of
+``PATH``; an entry point in the group ``seldio.datasets`` names a package that is one.
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import json
 import os
 import sys
@@ -20,35 +17,16 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, TypeVar
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from seldio.errors import MissingWing, UsageError
+from seldio.errors import UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 VARIABLE = "SELDIO_PLUGINS"
-#: The group of entry points by which installed packages add wings.
-GROUP = "seldio.wings"
-_Row = TypeVar("_Row")
-
-
-@cache
-def installed() -> tuple[tuple[str, Any], ...]:
-    """What the entry points of :data:`GROUP` name, each after how it is called in messages.
-
-    Mostly there are none. To see that in the files takes an eighth of what it takes to load ``importlib.metadata``.
-    """
-    files = (file for top in sys.path for file in Path(top).glob("*.*-info/entry_points.txt"))
-    if not any(f"[{GROUP}]" in file.read_text("utf-8", "replace") for file in files):
-        return ()
-    from importlib.metadata import entry_points
-
-    found = []
-    for point in entry_points(group=GROUP):
-        said = f"the wing {point.name} ({point.value})"
-        try:
-            found.append((said, point.load()))
-        except Exception as error:
-            raise UsageError(f"{said}: {type(error).__name__}: {error}") from error
-    return tuple(found)
+_Object = TypeVar("_Object")
 
 
 @cache
@@ -62,57 +40,49 @@ def version() -> str:
     return version("seldio")
 
 
+# --- objects of installed packages -----------------------------------------------------------------
+
+
 @cache
-def packages() -> dict[str, str]:
-    """The packages outside, and what messages say they are from; those in folders can be imported from then on."""
-    names = {}
-    for entry in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
-        folder = Path(entry)
-        if folder.is_dir():
-            folder = folder.resolve()
-            sys.path.append(str(folder.parent))
-        spec = importlib.util.find_spec(folder.name)
-        places = [Path(one).resolve() for one in (spec and spec.submodule_search_locations) or ()]
-        if not places or (folder.is_dir() and folder not in places):
-            other = f": {spec.origin or places[0]} has that name" if spec else ""
-            raise UsageError(f"{VARIABLE}: no folder or package {entry}{other}")
-        names[folder.name] = VARIABLE
-    for said, wing in installed():
-        specs = filter(None, map(importlib.util.find_spec, getattr(wing, "modules", ())))
-        names.update((spec.name, said) for spec in specs if spec.submodule_search_locations is not None)
-    return names
+def _entry_point_files() -> tuple[str, ...]:
+    """Return the files of entry points that name a group of seldio.
+
+    Mostly there are none. To see that in the files takes an eighth of what it takes to load ``importlib.metadata``.
+    """
+    files = (file for top in sys.path for file in Path(top).glob("*.*-info/entry_points.txt"))
+    texts = (file.read_text("utf-8", "replace") for file in files)
+    return tuple(text for text in texts if "[seldio." in text)
 
 
-def rows(table: str, kind: type[_Row]) -> tuple[_Row, ...]:
-    """The rows that are added to *table*, such as ``rules``; each is of one *kind*.
+@cache
+def entry_points(group: str) -> tuple[EntryPoint, ...]:
+    """Return the entry points in the group ``seldio.{group}``; none of them is loaded."""
+    if not any(f"[seldio.{group}]" in text for text in _entry_point_files()):
+        return ()
+    from importlib.metadata import entry_points
+
+    return tuple(entry_points(group=f"seldio.{group}"))
+
+
+def load(point: EntryPoint, kind: type[_Object]) -> _Object:
+    """Return the object of one *kind* that an entry point names.
 
     Raises:
-        UsageError: a package is missing, or its module cannot be imported or holds something else.
+        UsageError: it cannot be imported, or is of another kind.
     """
-    from seldio.wings import needed  # which asks for rows itself
-
-    found: list[_Row] = []
-    for package, said in packages().items():
-        name = f"{package}.{table}"
-        if importlib.util.find_spec(name) is None:
-            continue
-        try:
-            with needed(f"{said}: {name}"):
-                added = tuple(getattr(importlib.import_module(name), table.upper()))
-        except MissingWing:
-            raise
-        except Exception as error:
-            raise UsageError(f"{said}: {name}: {type(error).__name__}: {error}") from error
-        if not all(isinstance(row, kind) for row in added):
-            raise UsageError(f"{said}: {name}: {table.upper()} must hold nothing but {kind.__name__} rows")
-        found += added
-    return tuple(found)
+    place = f"entry point {point.name} = {point.value} of {point.group}"
+    try:
+        loaded = point.load()
+    except Exception as error:
+        raise UsageError(f"{place}: {type(error).__name__}: {error}") from error
+    if not isinstance(loaded, kind):
+        raise UsageError(f"{place}: {type(loaded).__name__} is not a {kind.__name__}")
+    return loaded
 
 
-def folders(name: str) -> tuple[Traversable, ...]:
-    """The folders called *name* of the packages outside."""
-    found = (resources.files(package) / name for package in packages())
-    return tuple(folder for folder in found if folder.is_dir())
+def added(group: str, kind: type[_Object]) -> tuple[_Object, ...]:
+    """Return the objects that the entry points of a group name; raises as :func:`load`."""
+    return tuple(load(point, kind) for point in entry_points(group))
 
 
 def index(part: str) -> Iterator[tuple[Any, ...]]:
@@ -125,9 +95,37 @@ def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
-# --- what is known of datasets ---------------------------------------------------------------------
+# --- folders of data -------------------------------------------------------------------------------
 
 _SUFFIX = ".toml"
+
+
+class DataFolder(NamedTuple):
+    """A folder with files of data."""
+
+    place: str  # what messages call it
+    path: Traversable
+
+
+@cache
+def data_folders() -> tuple[DataFolder, ...]:
+    """Return the folders of :data:`VARIABLE` and of installed packages.
+
+    Raises:
+        UsageError: a folder does not exist, or it holds code; or an entry point names no package.
+    """
+    folders = []
+    for name in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
+        if not Path(name).is_dir():
+            raise UsageError(f"{VARIABLE}: no folder {name}")
+        if code := sorted(Path(name).glob("*.py")):
+            hint = "formats, rules and commands are added by the entry points of a package (docs/extending.md)"
+            raise UsageError(f"{VARIABLE}: {code[0]} is code, and only files of data are read here; {hint}")
+        folders.append(DataFolder(f"{VARIABLE}: {Path(name).resolve().name}", Path(name)))
+    for point in entry_points("datasets"):
+        package = load(point, ModuleType)
+        folders.append(DataFolder(f"package {package.__name__}", resources.files(package)))
+    return tuple(folders)
 
 
 @cache
@@ -149,10 +147,10 @@ def datasets() -> tuple[Mapping[str, Any], ...]:
 
 
 def _datasets_outside() -> Iterator[Mapping[str, Any]]:
-    for package, said in packages().items():
-        for file in sorted(resources.files(package).iterdir(), key=lambda file: file.name):
+    for folder in data_folders():
+        for file in sorted(folder.path.iterdir(), key=lambda file: file.name):
             if file.name.endswith(_SUFFIX):
-                place = f"{said}: {package.replace('.', '/')}/{file.name}"
+                place = f"{folder.place}/{file.name}"
                 try:
                     record = tomllib.loads(file.read_text("utf-8"))
                 except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

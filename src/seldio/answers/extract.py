@@ -19,7 +19,7 @@ from seldio.answers.languages import regex, unsure
 from seldio.answers.names import Mention, Names, listed_names, side_answer, source_and_direction
 from seldio.answers.plain_text import plainly
 from seldio.answers.quantities import only
-from seldio.tasks.specs import KNOWN
+from seldio.tasks.specs import PUBLISHED
 
 # --- comparisons -----------------------------------------------------------------------------------
 
@@ -169,18 +169,19 @@ _LONGEST = 2000
 
 def extract(request: AnsweredQuestion, names: Names) -> Judgement | None:
     """A judgement on what the prediction says; None where a judge is needed."""
-    if request.task not in KNOWN or KNOWN[request.task].answer == "speech":
+    task = PUBLISHED.get(request.task)
+    if task is None or task.answer == "speech":
         return judgement(notes="compared word by word")
     if not request.prediction.strip():
         return judgement(notes=_SILENT)
     if len(request.prediction) > _LONGEST and len(plain_text.said(request.prediction)) > _LONGEST:
         return None
-    text, read = plainly(request.prediction), KNOWN[request.task].read
-    if read is None or bearings.retracted(text) or unsure(text, KNOWN[request.task].answer in ("number", "interval")):
+    text, read = plainly(request.prediction), task.read
+    if read is None or bearings.retracted(text) or unsure(text, task.answer in ("number", "interval")):
         return None
     if read in measures.QUANTITIES:
-        return _quantity(request, text, str(read))
-    return (READERS[read] if isinstance(read, str) else read)(request, text, names)
+        return _quantity(request, text, read)
+    return READERS[read](request, text, names)
 
 
 # --- numbers ---------------------------------------------------------------------------------------
@@ -192,7 +193,7 @@ _OTHER_ANGLE = {"azimuth": "elevation", "elevation": "azimuth"}
 def _quantity(request: AnsweredQuestion, text: str, read: str) -> Judgement | None:
     if (value := measures.QUANTITIES[read](text)) is not None:
         found = list(value) if isinstance(value, tuple) else value
-        return judgement({str(KNOWN[request.task].field): found}, notes=READ)
+        return judgement({str(PUBLISHED[request.task].field): found}, notes=READ)
     other = _OTHER_ANGLE.get(read)
     return judgement(notes=f"only an {other} is given") if other and measures.names_only(text, other) else None
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from seldio.tasks.specs import KNOWN
+from seldio.tasks.specs import PUBLISHED
 
 #: ``{"prediction": {…}, "semantic": {…}, "notes": …}``.
 Judgement = dict[str, Any]
@@ -82,7 +82,7 @@ def faults(value: object, task: str) -> list[str]:
     """
     if not isinstance(value, dict):
         return [f"a judgement is an object, not {type(value).__name__}"]
-    if (known := KNOWN.get(task)) is None:
+    if (known := PUBLISHED.get(task)) is None:
         return []
     read = {"prediction": (known.field,) if known.field else (), "semantic": _COMPARED.get(known.answer, ())}
     found = []

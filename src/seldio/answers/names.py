@@ -16,7 +16,7 @@ from typing import NamedTuple
 from seldio.answers.languages import regex
 from seldio.answers.plain_text import plainly
 from seldio.tasks.names import name_of
-from seldio.tasks.specs import KNOWN
+from seldio.tasks.specs import PUBLISHED
 
 _TOKEN = regex(r"[a-z0-9]+")
 _GENITIVE = regex(r"'s\b")
@@ -95,7 +95,7 @@ def source_and_direction(text: str) -> tuple[str, str] | None:
 
 def names_in(task: str | None, answer: str | None, canonical: str | None) -> Iterator[str]:
     """The names that the right answer of a question holds."""
-    text, read = canonical or "", KNOWN[task].read if task in KNOWN else None
+    text, read = canonical or "", PUBLISHED[task].read if task in PUBLISHED else None
     if read == "sources":
         yield from listed_names(text or answer or "")
     elif read == "source and direction":

@@ -56,8 +56,7 @@ def clip_names(names: Sequence[str]) -> list[str]:
 @cache
 def suffixes() -> tuple[str, ...]:
     """How names of label files end; everything else in a folder is left alone."""
-    every = (*formats.index(), *formats.own())  # also those of missing wings, whose files say so when they are read
-    found = dict.fromkeys(one.suffix for one in every if one.holds == "events")
+    found = dict.fromkeys(one.suffix for one in formats.index() if one.holds == "events")
     return tuple(suffix for suffix in found if suffix not in (*TEXTS, PARQUET_SUFFIX))
 
 

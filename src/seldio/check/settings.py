@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seldio import wings
 from seldio.errors import SeldioError, UsageError
 from seldio.findings import Finding, Severity
 from seldio.text import printable
@@ -125,7 +124,7 @@ def parse(section: Mapping[str, Any], path: str) -> Settings:
         raise UsageError(f"{printable(path)}: unknown key {unknown[0]!r}; choose from {', '.join(sorted(known))}")
     baseline = section.get("baseline")
     return Settings(
-        codes(section.get("select", []), path, wanted=True),
+        codes(section.get("select", []), path),
         codes(section.get("ignore", []), path),
         {
             p: severity(level, path)
@@ -145,23 +144,17 @@ def _mapping(section: Mapping[str, Any], key: str, path: str) -> Mapping[str, An
     return value
 
 
-def codes(value: Any, where: str, *, wanted: bool = False) -> tuple[str, ...]:
-    """Prefixes of codes, upper case, from a list or a comma-separated string.
-
-    If they are *wanted*, the wing of their rules must be installed.
-    """
-    from seldio.rules.registry import every
+def codes(value: Any, where: str) -> tuple[str, ...]:
+    """Prefixes of codes, upper case, from a list or a comma-separated string."""
+    from seldio.rules.registry import index
 
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
         raise UsageError(f"{printable(where)}: expected rule codes, got {value!r}")
     prefixes = tuple(item.strip().upper() for item in items if item.strip())
     for prefix in prefixes:
-        known = [rule.module for code, rule in every().items() if code.startswith(prefix)]
-        if not known:
+        if not any(code.startswith(prefix) for code in index()):
             raise UsageError(f"{printable(where)}: no rule code begins with {prefix!r}; seldio rule --all lists them")
-        if wanted and not any(map(wings.has, known)):
-            wings.require(known[0], f"{printable(where)} {prefix}")
     return prefixes
 
 

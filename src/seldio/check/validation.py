@@ -14,7 +14,7 @@ from itertools import chain, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from seldio import formats, rules, wings
+from seldio import formats, rules
 from seldio.catalogues import Catalogue, own_datasets
 from seldio.catalogues.parts import Part
 from seldio.catalogues.trees import Tree, read_tree
@@ -22,7 +22,7 @@ from seldio.check import gate
 from seldio.check.labels import LabelCheck, LabelGroup
 from seldio.check.settings import Settings
 from seldio.engines import each
-from seldio.errors import MissingLibrary, MissingWing
+from seldio.errors import MissingLibrary
 from seldio.files import Source
 from seldio.files.names import is_zip
 from seldio.files.sources import Lookup, is_own, reopened
@@ -178,7 +178,6 @@ class _Checking:
         """The files of the source, with some labels among them, the clips that are expected and what was found."""
         return Collection.of(self.source, [one.reading for one in labels], self.clips, wrong)
 
-    @wings.needed("checking a package")
     def package(self) -> Package | None:
         """The package that the source is, if it is one."""
         if not is_package(whole := self.collection()):
@@ -187,7 +186,6 @@ class _Checking:
 
         return systems(whole)
 
-    @wings.needed("checking a submission to MERA")
     def submission(self, found: Sequence[Part]) -> Submission | None:
         """The submission to MERA that the source is; *found* are its parts. None is in a format of labels."""
         source, format = self.source, self.format
@@ -251,7 +249,7 @@ class _Checking:
 
     def misfit(self, whole: Collection) -> Misfit | None:
         """What is seen of results only where they are scored against the labels of the reference."""
-        clips = self.clips if wings.there("seld") and not self.changed and not self.source.streamed else None
+        clips = self.clips if not self.changed and not self.source.streamed else None
         if clips is None or not clips.labelled or not whole.submitted:
             return None
         from seldio.scores.seld.score_labels import misfits  # which checks labels with what is here
@@ -282,8 +280,7 @@ class _Checking:
         apart = tree.layout != "loose" or not questions
         count = check_recordings(collection, tree, sink, deep=self.deep) if apart else 0
         if self.deep:
-            with wings.needed("validate --deep"):
-                from seldio.rules.deep import check_fit
+            from seldio.rules.deep import check_fit
 
             self.heard += check_fit(collection, tree, self.look, sink)
         return count + _check_videos(collection, tree, sink, self.deep)
@@ -295,11 +292,10 @@ def _check_videos(collection: Collection, tree: Tree, sink: Sink, deep: bool) ->
     if not places:
         return 0
     try:
-        with wings.needed("checking a video"):
-            from seldio.rules.video import check_videos
+        from seldio.rules.video import check_videos
 
-            return check_videos(collection, tree, sink, deep=deep)
-    except (MissingLibrary, MissingWing) as missing:
+        return check_videos(collection, tree, sink, deep=deep)
+    except MissingLibrary as missing:
         if deep:
             raise
         rules.run(UncheckedVideos(collection.spot(places), len(places), missing), sink)

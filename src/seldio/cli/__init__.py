@@ -7,97 +7,114 @@ need when they run, so that ``seldio --help`` stays quick.
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from types import FunctionType
+from typing import Any, NamedTuple
 
 import typer
 import typer.main
 from typer.core import TyperGroup
 
-from seldio import wings
-from seldio.cli.values import Unconverted
+from seldio import plugins
+from seldio.cli.options import Command, Unconverted
 from seldio.errors import SeldioError
-from seldio.wings import Verb
 
-_VERBS = (
-    Verb("validate", "Check labels, submissions and datasets, and repair them.", "seldio.cli.verbs:validate"),
-    Verb("convert", "Convert between formats, to Parquet, or labels into questions.", "seldio.cli.verbs:convert"),
-    Verb("info", "Describe a file, folder or archive.", "seldio.cli.verbs:info"),
-    Verb("cite", "Print how to cite a dataset or benchmark.", "seldio.cli.cite:cite"),
-    Verb("formats", "List the formats, or explain one.", "seldio.cli.verbs:formats"),
-    Verb("rule", "Explain a rule, or list all of them.", "seldio.cli.verbs:rule"),
-    Verb("schema", "Print a JSON Schema.", "seldio.cli.verbs:schema"),
-    Verb("new", "Print the commands that turn your labels and recordings into a dataset.", "seldio.cli.verbs:new"),
-)
-#: The order in which commands are listed; those from outside come last.
-_ORDER = (
-    "validate", "convert", "score", "compare", "rank", "package", "diff", "info", "cite", "view", "plot", "formats",
-    "rule", "schema", "push", "pull", "new", "demo",
-)  # fmt: skip
+
+class Verb(NamedTuple):
+    """A command of seldio."""
+
+    short: str  # one line for the list of commands
+    place: str  # "module:function" below seldio.cli, loaded when the command is run
+
+
+_VERBS = {
+    "validate": Verb("Check labels, submissions and datasets, and repair them.", "verbs:validate"),
+    "convert": Verb("Convert between formats, to Parquet, or labels into questions.", "verbs:convert"),
+    "score": Verb("Score predictions as the official programs do.", "score:score"),
+    "compare": Verb("Compare systems: differences with intervals, tests and ranks.", "compare:compare"),
+    "rank": Verb("Rank systems by their scores, as defined by DCASE Task 3.", "score:rank"),
+    "package": Verb("Pack outputs as the zip that DCASE Task 3 takes.", "package:package"),
+    "diff": Verb("Compare two versions of labels or questions.", "diff:diff"),
+    "info": Verb("Describe a file, folder or archive.", "verbs:info"),
+    "cite": Verb("Print how to cite a dataset or benchmark.", "cite:cite"),
+    "view": Verb("Write an HTML page about a clip: player, panorama, timeline.", "view:view"),
+    "plot": Verb("Draw labels, predictions, scores, or a video with labels.", "view:plot"),
+    "formats": Verb("List the formats, or explain one.", "verbs:formats"),
+    "rule": Verb("Explain a rule, or list all of them.", "verbs:rule"),
+    "schema": Verb("Print a JSON Schema.", "verbs:schema"),
+    "push": Verb("Upload a dataset to the Hugging Face Hub.", "hub:push"),
+    "pull": Verb("Download a dataset from the Hugging Face Hub.", "hub:pull"),
+    "new": Verb("Print the commands that turn your labels and recordings into a dataset.", "verbs:new"),
+    "demo": Verb("Make a small dataset and try everything on it.", "demo:demo"),
+    "verify": Verb("Check that files are those in the signature of a score.", "verify:verify"),
+}
 _CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 @functools.cache
-def _verbs() -> dict[str, Verb]:
-    """The commands that are there, by name."""
-    from_wings = (verb for wing in wings.wings() for verb in wing.verbs if wings.there(wing.name))
-    known = {verb.name: verb for verb in (*_VERBS, *from_wings)}
-    return {name: known[name] for name in sorted(known, key=lambda name: (*_ORDER, name).index(name)) if name in known}
+def _added() -> dict[str, Callable[..., Any]]:
+    """Return the commands of installed packages by name; none has the name of one of seldio."""
+    points = (point for point in plugins.entry_points("commands") if point.name not in _VERBS)
+    return {point.name: plugins.load(point, FunctionType) for point in points}
 
 
 class _Commands(Mapping[str, Any]):
     """The commands by name, each loaded when somebody takes it."""
 
     def __getitem__(self, name: str) -> Any:
-        return _command(_verbs()[name])
+        return _command(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_verbs())
+        yield from (*_VERBS, *_added())
 
     def __len__(self) -> int:
-        return len(_verbs())
+        return len(_VERBS) + len(_added())
 
 
 @functools.cache
-def _command(verb: Verb) -> Any:
-    from seldio.cli.options import Command
+def _command(name: str) -> Any:
+    """Return a command with its options.
 
-    module, function = verb.place.split(":")
+    Raises:
+        KeyError: there is no command of that name.
+    """
+    if name in _VERBS:
+        module, function = _VERBS[name].place.split(":")
+        run, short = getattr(import_module(f"seldio.cli.{module}"), function), _VERBS[name].short
+    else:
+        run = _added()[name]
+        short = _first_line(run)
     alone = typer.Typer(
         add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=_CONTEXT
     )
-    alone.command(verb.name, cls=Command, short_help=verb.short)(getattr(import_module(module), function))
+    alone.command(name, cls=Command, short_help=short)(run)
     return typer.main.get_command(alone)
 
 
+def _first_line(function: Callable[..., Any]) -> str:
+    return (inspect.getdoc(function) or "").partition("\n")[0]
+
+
 class _Group(Unconverted, TyperGroup):
-    """The commands, listed without loading them; one of a wing that was taken away says so."""
+    """The commands, listed without loading them."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         self.commands = _Commands()  # type: ignore[assignment] # nobody adds to them
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the same in every context
-        """The names, in the order of the help."""
-        return list(_verbs())
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        """The command of this name."""
-        return self.commands.get(cmd_name)
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Say which wing is missing where a command is one of its verbs."""
-        for wing in wings.wings():
-            if args and any(verb.name == args[0] for verb in wing.verbs) and not wings.there(wing.name):
-                ctx.fail(str(wings.missing(wing.name, f"seldio {args[0]}")))
-        return super().resolve_command(ctx, args)
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """Return the names in the order of the help; typer's own function loads every command."""
+        return list(self.commands)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """List the commands, each in a line."""
+        shorts = {name: verb.short for name, verb in _VERBS.items()}
+        shorts |= {name: _first_line(function) for name, function in _added().items()}
         with formatter.section("Commands"):
-            formatter.write_dl([(verb.name, verb.short) for verb in _verbs().values()])
+            formatter.write_dl(list(shorts.items()))
 
 
 app = typer.Typer(

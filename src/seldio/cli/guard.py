@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from seldio import progress, wings
+from seldio import progress
 from seldio.errors import ExitCode, SeldioError, SeldioWarning
 from seldio.text import printable
 
@@ -44,7 +44,7 @@ def close_output() -> None:
 
 def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
     try:
-        with _showing_progress(), _telling_warnings(), wings.needed(f"seldio {command.__name__}"):
+        with _showing_progress(), _telling_warnings():
             code = command(*args, **kwargs)
         sys.stdout.flush()
     except SeldioError as error:

@@ -6,6 +6,7 @@ import copy
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import partial
 from inspect import signature
 from itertools import pairwise
 from pathlib import Path
@@ -14,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperCommand
 
-from seldio import progress, wings
-from seldio.cli.values import Unconverted
+from seldio import progress
 from seldio.errors import ExitCode, UsageError
 from seldio.text import printable
 
@@ -29,6 +29,21 @@ class Engine(StrEnum):
 
     LOCAL = "local"
     RAY = "ray"
+
+
+class Unconverted:
+    """Mixed into a command: a value that is of the type of its parameter already is kept.
+
+    From 0.29, typer loads pydantic to convert even these, which takes longer than most commands.
+    """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, and ``--help``."""
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if "process_value" not in vars(parameter):
+                parameter.process_value = partial(_processed, parameter, parameter.process_value)
+        return parameters
 
 
 class Command(Unconverted, TyperCommand):
@@ -92,6 +107,17 @@ class Command(Unconverted, TyperCommand):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+
+
+def _processed(parameter: Any, convert: Callable[[Any, Any], Any], ctx: Any, value: Any) -> Any:
+    """Return the value of a parameter, which *convert* makes where it has another type, or refuses."""
+    wanted = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    several = wanted == list[str] and isinstance(value, list | tuple)
+    typed = several or (isinstance(wanted, type) and (value is None or isinstance(value, wanted)))
+    if not typed or (parameter.required and not value):
+        return convert(ctx, value)
+    value = list(value) if several else value
+    return value if parameter.callback is None else parameter.callback(ctx, parameter, value)
 
 
 def _often(values: Sequence[str]) -> str:
@@ -287,7 +313,7 @@ def complete_targets(incomplete: str) -> Iterator[tuple[str, str]]:
     yield from (
         (name, "recordings of the other microphone format") for name in ("foa", "mic") if name.startswith(incomplete)
     )
-    yield from ((name, "a whole dataset") for name in (*STORED, *wings.storages()) if name.startswith(incomplete))
+    yield from ((name, "a whole dataset") for name in STORED if name.startswith(incomplete))
 
 
 def complete_outputs(incomplete: str, kind: str, *more: str) -> list[str]:

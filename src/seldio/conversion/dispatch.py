@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from seldio import formats, wings
+from seldio import formats
 from seldio.catalogues import Catalogue
 from seldio.conversion.labels import convert_source
 from seldio.conversion.report import Conversion
@@ -68,12 +68,12 @@ def convert_any(
             return convert_rate(path, out, rate)
     if gain is not None:
         raise UsageError("--gain needs --to mic or --to foa: no other target makes array recordings")
-    if to in STORED or to in wings.storages():
+    if to in STORED:
         from seldio.data.exporting import convert_stored
 
         return convert_stored(path, out, to, format, options.force)
     if formats.named(to, Format) is None:
-        raise formats.unknown(to, (*STORED, *wings.storages(), "foa", "mic"))
+        raise formats.unknown(to, (*STORED, "foa", "mic"))
     if not items and options.language is not None:
         raise UsageError("--language is for questions made from labels")
     if not items:
@@ -105,8 +105,8 @@ def convert_any(
             )
         if fill:
             raise UsageError("--fill does not apply here: questions made from labels have all their fields")
-        with wings.needed(f"{target.name} from labels"):
-            from seldio.conversion.questions import make_questions
+        from seldio.conversion.questions import make_questions
+
         return make_questions(source, out, target, format=format, options=options)
 
 

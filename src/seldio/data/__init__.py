@@ -36,8 +36,7 @@ __all__ = [
 
 
 def windows(
-    path: str | os.PathLike[str], *, format: str | None = None, index: str | os.PathLike[str] | None = None,
-    **options: Unpack[WindowOptions],
+    path: str | os.PathLike[str], *, format: str | None = None, **options: Unpack[WindowOptions]
 ) -> Windows:  # fmt: skip
-    """Windows over the clips of a source: ``seldio.open(path, index=index).windows(...)``, see there."""
-    return open(path, format=format, index=index).windows(**options)
+    """Windows over the clips of a source: ``seldio.open(path).windows(...)``, see there."""
+    return open(path, format=format).windows(**options)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import posixpath
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import pyarrow as pa
@@ -24,7 +22,6 @@ from seldio.findings import Finding, raise_errors
 from seldio.formats import LabelFormat, TextFile
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.items import ItemFormat
-from seldio.schema.clips import ClipTable
 from seldio.schema.events import COLUMNS
 from seldio.schema.frames import to_pandas
 from seldio.schema.qa import ITEM_SCHEMA, Item, to_table
@@ -74,20 +71,6 @@ SAMPLE = 24
 _KEPT = 256
 
 
-class LabelStamp(NamedTuple):
-    """What a saved index knows of a label file: while size and time are the same, so are its format and its faults."""
-
-    size: int  # bytes
-    time: int  # of the last change, ns
-    passed: bool  # whether its labels passed the checks then
-
-    @staticmethod
-    def of(entry: Entry) -> LabelStamp:
-        """That of a file as it is now."""
-        state = (entry.local or Path(entry.path)).stat()
-        return LabelStamp(state.st_size, state.st_mtime_ns, passed=True)
-
-
 class ClipLabelFile(NamedTuple):
     """The label file of a clip; *table*: of one that was read as a whole, the rows of the clip, with their format."""
 
@@ -96,7 +79,6 @@ class ClipLabelFile(NamedTuple):
     table: pa.Table | None = None
     format: LabelFormat | None = None
     shared: bool = False  # whether the file is that of other clips too, or a table
-    stamp: LabelStamp | None = None  # of a saved index
 
     def text(self) -> TextFile:
         """Its content.
@@ -106,37 +88,6 @@ class ClipLabelFile(NamedTuple):
             SeldioError: the disk fails.
         """
         return TextFile(self.entry.path, self.entry.name, self.clip, self.entry.read())
-
-
-class SavedLabels(Mapping[str, ClipLabelFile]):
-    """The label files of clips as a saved index has them, each made when it is asked for.
-
-    Args:
-        clips: have columns ``metadata`` and, about that file, the fields of :class:`LabelStamp`: ``metadata.size``, ….
-        entries: the files by name.
-    """
-
-    _FIELDS = ("metadata", *(f"metadata.{field}" for field in LabelStamp._fields))
-
-    def __init__(self, clips: ClipTable, entries: Mapping[str, Entry]) -> None:
-        self._clips, self._entries = clips, entries
-
-    def __len__(self) -> int:
-        return len(self._clips)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._clips)
-
-    def __contains__(self, clip: object) -> bool:
-        return clip in self._clips
-
-    def __getitem__(self, clip: str) -> ClipLabelFile:
-        name, *stamp = self._clips.cells(clip, self._FIELDS)
-        return ClipLabelFile(clip, self._entries[name], stamp=LabelStamp(*stamp))
-
-    def names(self) -> Iterator[tuple[str, str]]:
-        """Each clip with the name of its file."""
-        return zip(self._clips, self._clips.column("metadata").to_pylist(), strict=True)
 
 
 class Events(ArrowTable):
@@ -151,41 +102,33 @@ class Events(ArrowTable):
         files: one for each clip.
         format: the format of all files; found from their content if None.
         force: give rows in which there are errors too, such as angles in radians.
-        folders: the layouts of folders that are known already.
         own: what the datasets say of themselves.
     """
 
     def __init__(
         self, files: Mapping[str, ClipLabelFile], format: LabelFormat | None = None, *, force: bool = False,
-        folders: Mapping[str, LabelFormat] | None = None, own: OwnDatasets | None = None,
+        own: OwnDatasets | None = None,
     ) -> None:  # fmt: skip
         self._files, self._format, self._force, self._own = files, format, force, own
         self._vetted: set[str] = set()
-        self._changed: set[str] = set()  # since an index was saved
-        self._folders = dict(folders or {})
+        self._folders: dict[str, LabelFormat] = {}
         self._read = lru_cache(_KEPT)(self._parsed)
 
     @cached_property
     def _beside(self) -> Mapping[str, Sequence[str]]:
         """The clips of each folder."""
         found: dict[str, list[str]] = {}
-        files = self._files
-        names = files.names() if isinstance(files, SavedLabels) else ((c, one.entry.name) for c, one in files.items())
-        for clip, name in names:
-            found.setdefault(name.rpartition("/")[0], []).append(clip)
+        for clip, file in self._files.items():
+            found.setdefault(posixpath.dirname(file.entry.name), []).append(clip)
         return found
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {
-            "files": self._files,
-            "format": self._format,
-            "force": self._force,
-            "folders": dict(self._folders),
-            "own": self._own,
-        }
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self._files, self._format, self._force, self._own, self._folders
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        files, format, force, own, folders = state
+        self.__init__(files, format, force=force, own=own)  # type: ignore[misc]
+        self._folders = dict(folders)
 
     def part(self, clips: Iterable[str]) -> Events:
         """The same for some clips, as it can go to another process: their formats are told as they are here."""
@@ -248,14 +191,6 @@ class Events(ArrowTable):
         """The class list that the class numbers index."""
         return self._one({format.vocabulary for format in self.formats} or {DIALECTS[0].vocabulary}, "class lists")
 
-    def layouts(self) -> dict[str, str]:
-        """The format of each folder of label files; without those of which it cannot be told."""
-        for clips in self._beside.values():
-            with suppress(InvalidData, UsageError):
-                self._expected(self._files[clips[0]])
-        own = self._own
-        return {folder: format.name for folder, format in self._folders.items() if own is None or not own.of(folder)}
-
     def _one(self, values: set[T], what: str) -> T:
         if len(values) > 1:
             names = ", ".join(format.name for format in self.formats)
@@ -281,12 +216,6 @@ class Events(ArrowTable):
         if file.table is not None:
             return file.table, format
         text = file.text()
-        # the file is asked when it has been read: a change in between is no longer the same
-        same = file.stamp is not None and file.stamp[:2] == LabelStamp.of(file.entry)[:2]
-        if file.stamp is not None and not same and clip not in self._changed:
-            self._changed.add(clip)
-            self._folders.pop(posixpath.dirname(file.entry.name), None)
-            format = self._expected(file)
         try:
             reading = format.read([text], raise_errors)
         except InvalidData:
@@ -294,7 +223,7 @@ class Events(ArrowTable):
             if other == format:
                 raise
             reading = other.read([text], raise_errors)
-        if not (self._force or clip in self._vetted or (same and file.stamp is not None and file.stamp.passed)):
+        if not self._force and clip not in self._vetted:
             vet([Recognised(reading, self._format is not None, "")]).settle(force=False)
             self._vetted.add(clip)
         return reading.table, reading.format

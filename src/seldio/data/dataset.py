@@ -18,7 +18,6 @@ from seldio.check.facts import LabelFacts
 from seldio.data.arrow_tables import Events, Items
 from seldio.data.clip_media import Media
 from seldio.data.index import Index, holds_predictions
-from seldio.data.saved_index import saved_index
 from seldio.errors import UsageError
 from seldio.files import Entry, open_source
 from seldio.findings import raise_errors
@@ -276,8 +275,7 @@ def _counts(values: Iterable[Any]) -> dict[str, int]:
 
 
 def open_dataset(
-    path: str | os.PathLike[str], *, format: str | None = None, index: str | os.PathLike[str] | None = None,
-    force: bool = False,
+    path: str | os.PathLike[str], *, format: str | None = None, force: bool = False
 ) -> Dataset:  # fmt: skip
     """Open a dataset: any folder, archive, export of :mod:`seldio.data` or file that seldio reads.
 
@@ -286,19 +284,12 @@ def open_dataset(
     Args:
         path: what to open, such as ``starss23/``, ``jasco/``, ``labels.zip`` or ``questions.jsonl``.
         format: the format of all label files, or of all files of questions; found from their content if not given.
-        index: a file in which the index of a folder is saved: it is made, which reads all headers and checks all
-            labels, where there is none or where files have been added, removed or renamed; a large dataset then opens
-            in seconds, and its labels need no further checks. Nothing that has changed is taken for what it was: see
-            :mod:`seldio.data.saved_index`.
         force: give labels in which there are errors too, such as angles in radians or classes that do not exist.
 
     Raises:
-        UsageError: nothing has that name, or nothing in it is a recording, a video, labels or questions; *index* is
-            another file, or the index of something else.
+        UsageError: nothing has that name, or nothing in it is a recording, a video, labels or questions.
         SeldioError: the disk fails.
     """
     items = formats.named(format, ItemFormat) if format is not None else None
     labels = get(format) if format is not None and items is None else None
-    if index is not None:
-        return Dataset(saved_index(path, index, labels, items, force=force))
     return Dataset(Index(open_source(path, raise_errors), labels, items, force=force).filled())

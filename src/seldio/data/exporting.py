@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
-from seldio import __version__, wings
+from seldio import __version__
 from seldio.conversion.inputs import with_companions
 from seldio.conversion.outputs import safe_name
 from seldio.conversion.report import Conversion
@@ -51,7 +51,6 @@ _KINDS: dict[str, Callable[..., ExportFiles] | None] = {
     "parquet": parquet_files, "webdataset": tar_files, "audiofolder": folder_files, "videofolder": folder_files,
     "files": None,
 }  # fmt: skip
-#: The kinds of seldio itself; wings from outside may add others.
 KINDS = tuple(_KINDS)
 #: Where files lie that are of no clip; they come back from there.
 OTHER = "other/"
@@ -84,7 +83,7 @@ class Manifest(Displayed):
     """What an export consists of.
 
     Args:
-        kind: parquet, webdataset, audiofolder, videofolder, files, or one that a wing adds.
+        kind: parquet, webdataset, audiofolder, videofolder or files.
         files: everything written, sorted by name.
         features: by configuration, the columns as the library ``datasets`` describes them.
         statistics: clips, clips of each split, files of each kind, bytes of the source.
@@ -159,7 +158,7 @@ def export(
     Args:
         source: a folder, archive or file.
         out: a folder that is empty, not there, or of an earlier export.
-        kind: *parquet*, *webdataset*, *audiofolder*, *videofolder*, *files* for plain copies, or one that a wing adds.
+        kind: *parquet*, *webdataset*, *audiofolder*, *videofolder*, *files* for plain copies.
         embed: put recordings and videos into the Parquet files; else copies lie in ``media/``, and paths lead there.
         shard_bytes: most bytes of a shard, unless one clip has more.
         array: the array that is the column ``audio``; others have columns of their own.
@@ -174,9 +173,9 @@ def export(
         SeldioError: the disk fails, or another export is writing there.
         KeyboardInterrupt: with a message that says how to go on.
     """
-    writer = _KINDS[kind] if kind in KINDS else wings.storage(kind)
+    writer = _KINDS.get(kind)
     if writer is None and kind != "files":
-        raise UsageError(f"unknown storage {kind!r}; choose from {', '.join((*KINDS, *wings.storages()))}")
+        raise UsageError(f"unknown storage {kind!r}; choose from {', '.join(KINDS)}")
     if shard_bytes < 1:
         raise UsageError(f"shards of {shard_bytes} bytes are too small: give a number above 0, such as {500 << 20}")
     place = Path(out)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -149,48 +148,24 @@ def clip_sources(
     return ClipSources(names, frames, [dataset.find_all(paths) for paths in heard], dataset.find_all(seen), lengths)
 
 
-def _first(table: pa.Table, fields: Sequence[str], fact: str = "") -> pa.ChunkedArray:
-    """Of each clip the first path that there is in *fields*, or a *fact* about that file."""
-    found = pa.nulls(table.num_rows, table.schema.field(fields[0] + fact).type)
-    for field in reversed(fields):
-        found = pc.if_else(table[field].is_valid(), table[field + fact], found)
-    return found
+def _first(table: pa.Table, fields: Sequence[str]) -> pa.ChunkedArray:
+    """Return the first path of each clip in *fields*."""
+    return pc.coalesce(*(table[field] for field in fields))
 
 
 def _facts(dataset: Dataset, arrays: Sequence[str]) -> pa.Table:
-    """The fields of :class:`SoundFacts` about the first recording in *arrays* that each clip has, null without one.
-
-    What a saved index does not know is read from the headers.
-    """
-    table = dataset.rows.table
-    paths = _first(table, arrays)
-    known = {
-        name: _first(table, arrays, f".{name}") if f"{arrays[0]}.{name}" in table.column_names
-        else pa.chunked_array([pa.nulls(len(paths), kind)]) for name, kind in FACT_TYPES.items()
-    }  # fmt: skip
-    unknown = pc.and_(paths.is_valid(), known["frames"].is_null()).combine_chunks()
-    entries = [entry for entry in dataset.find_all(paths.filter(unknown)) if entry is not None]
-    headers = each(
-        sound_facts, entries, batch=64, what="reading headers", key=attrgetter("stamp"),
-        here=not all(entry.on_disk for entry in entries),
-    ) if entries else iter(())  # fmt: skip
-    read = facts_table(headers)
-    return pa.table(
-        {name: pc.replace_with_mask(column.combine_chunks(), unknown, read[name].combine_chunks())
-         for name, column in known.items()}
-    )  # fmt: skip
+    """Read the headers of the first recording in *arrays* of each clip; its row is null without one."""
+    recordings = dataset.find_all(_first(dataset.rows.table, arrays))
+    entries = [entry for entry in recordings if entry is not None]
+    here = not all(entry.on_disk for entry in entries)
+    headers = each(sound_facts, entries, batch=64, what="reading headers", here=here) if entries else iter(())
+    rows = [None if entry is None else next(headers) for entry in recordings]
+    columns = {name: [None if row is None else getattr(row, name) for row in rows] for name in SoundFacts._fields}
+    return pa.table({name: pa.array(column, _FACT_TYPES[name]) for name, column in columns.items()})
 
 
-#: The Arrow types of what :class:`SoundFacts` tell.
-FACT_TYPES = {"frames": pa.int64(), "rate": pa.int64(), "subtype": pa.string()}
-
-
-def facts_table(facts: Iterable[SoundFacts | None]) -> pa.Table:
-    """A row for each; None is null."""
-    columns = list(zip(*((fact or (None,) * len(FACT_TYPES)) for fact in facts), strict=True)) or [()] * len(FACT_TYPES)
-    return pa.table(
-        {name: pa.array(column, kind) for (name, kind), column in zip(FACT_TYPES.items(), columns, strict=True)}
-    )
+#: The Arrow types of the fields of :class:`SoundFacts`.
+_FACT_TYPES = {"frames": pa.int64(), "rate": pa.int64(), "subtype": pa.string()}
 
 
 def _check(names: Sequence[str], facts: pa.Table, rate: int | None, dtype: str) -> None:

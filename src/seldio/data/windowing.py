@@ -398,7 +398,7 @@ class Windows(Sequence[Element]):
             before, after = (f"{plural(frames, 'frame')} at {rate} Hz" for frames, rate in (length, now))
             raise DataError(
                 f"{printable(entry.path)} has changed: it has {after}, and had {before} when the windows were counted; "
-                "make them again, and delete the saved index that they came from, if there is one"
+                "make them again"
             )
 
     def _samples(self, rate: int) -> int:

@@ -16,7 +16,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
-from seldio import wings
 from seldio.errors import UsageError
 
 if TYPE_CHECKING:
@@ -63,8 +62,7 @@ class _Running:
         """The engine; None to work in this process."""
         if self.engine is None:
             if self.name == "ray":
-                with wings.needed("the engine ray"):
-                    from seldio.engines.cluster import Cluster
+                from seldio.engines.cluster import Cluster
 
                 self.engine = Cluster(self.workers)
             elif self.workers != 1:

@@ -1,7 +1,7 @@
 """Opening sources: what a path, an address or standard input turns out to be, and files that other files name.
 
-This floor reaches no network. A wing that can says so for addresses such as ``hf://``, and :func:`open_source` calls
-its function. Files that other files name are looked up among a source's entries, or on disk next to it, never outside.
+This floor reaches no network: what lies at ``hf://`` is fetched by ``seldio.hub``. Files that other files name are
+looked up among the entries of a source, or on disk next to it, never outside.
 """
 
 # Plain strings and descriptors, not Path: a file is opened once, what was opened is what is checked, and what was named
@@ -19,11 +19,11 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
+from importlib import import_module
 from itertools import chain, islice
 from operator import attrgetter
 from typing import Any
 
-from seldio import wings
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files.archives import inflating, open_packed
 from seldio.files.entries import DEFAULTS, Entry, Limits, Source, checked, hidden
@@ -216,9 +216,8 @@ def _followed(link: str, path: str, sink: Sink) -> tuple[str, int, int]:
 
 
 def _remote(source: str) -> Any:
-    """The module that fetches what *source* is the address of (see :class:`seldio.wings.Wing`); None for a path."""
-    scheme, colon, _ = source.partition("://")
-    return wings.module_for(scheme) if colon else None
+    """The module that fetches what *source* is the address of; None for a path."""
+    return import_module("seldio.hub.pulling") if source.startswith("hf://") else None
 
 
 def beside(path: str) -> list[str]:

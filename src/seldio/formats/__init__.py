@@ -9,9 +9,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
 
-from seldio import plugins, text, wings
+from seldio import plugins, text
 from seldio.errors import UnknownFormat
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ _F = TypeVar("_F", bound="Format")
 LIKELY = 0.5
 _JSON = rb"\A(\xef\xbb\xbf)?\s*[\[{]"
 _HEADER = rb"\A(\xef\xbb\xbf)?[\s\"']*[^\d\s\[{]"
-#: How files of other formats begin as well.
-_COMMON = (_JSON, _HEADER, rb"\t")
 
 
 class Home(NamedTuple):
@@ -47,20 +46,12 @@ class Home(NamedTuple):
     name: str = ""  # or a pattern that the name holds
 
     def may_hold(self, data: bytes, name: str) -> bool:
-        """Whether a file can be of one of the formats; *data* is its content, or the beginning of it.
-
-        Raises:
-            UsageError: it can be of no other, and their wing is missing.
-        """
-        named, begins = self.name and _finder(self.name)(name), self.head and _finder(self.head)(data, 0, _LOOK)
-        if named or (begins and self.head not in _COMMON):
-            wings.require(f"seldio.formats.{self.module}", text.printable(name))
-        return bool(named or begins)
+        """Whether a file can be of one of the formats; *data* is its content, or the beginning of it."""
+        named = self.name and _finder(self.name)(name)
+        return bool(named or (self.head and _finder(self.head)(data, 0, _LOOK)))
 
     def formats(self) -> tuple[Format, ...]:
-        """The formats, loaded; none where their wing is missing."""
-        if not wings.has(f"seldio.formats.{self.module}"):
-            return ()
+        """The formats, loaded."""
         found = getattr(import_module(f"seldio.formats.{self.module}"), self.table)
         return found if isinstance(found, tuple) else (found,)
 
@@ -116,37 +107,28 @@ class ListedFormat(NamedTuple):
 
 
 @cache
-def own() -> tuple[ListedFormat, ...]:
-    """The formats of seldio itself, also those of wings that are missing."""
-    return tuple(ListedFormat(*row) for row in plugins.index("formats"))
-
-
-@cache
 def index() -> tuple[ListedFormat, ...]:
     """All formats, in the order of ``seldio formats``."""
-    listed = tuple(one for one in own() if wings.has(f"seldio.formats.{one.home}"))
-    if not plugins.packages():
+    listed = tuple(ListedFormat(*row) for row in plugins.index("formats"))
+    if not (plugins.data_folders() or plugins.entry_points("formats")):
         return listed
     known = {one.name: one for one in listed}
     return tuple(known.get(format.name) or ListedFormat.of(format) for format in _every())
 
 
-def _outside(table: str) -> tuple[Any, ...]:
-    """The formats from outside: ``label_formats``, of which each reads its files by itself, or ``item_formats``."""
-    if not plugins.packages():
+def _outside(kind: str) -> tuple[Any, ...]:
+    """The formats of installed packages that are of one *kind*: ``LabelFormat`` or ``ItemFormat``."""
+    if not plugins.entry_points("formats"):
         return ()
-    return plugins.rows(table, __getattr__("ItemFormat" if table == "item_formats" else "LabelFormat"))
+    added = plugins.added("formats", __getattr__("Format"))
+    return tuple(format for format in added if isinstance(format, __getattr__(kind)))
 
 
 def _every(*holds: str) -> tuple[Any, ...]:
-    """All formats that hold something, loaded; those from outside come before the tables."""
-    found: list[Format] = []
-    for home in HOMES:
-        if not holds or home.holds in holds:
-            before = {"parquet": "label_formats", "item_parquet": "item_formats"}.get(home.module)
-            found += _outside(before) if before else ()
-            found += home.formats()
-    return tuple(found)
+    """All formats that hold something, loaded; those of installed packages come last."""
+    homes = (home.formats() for home in HOMES if not holds or home.holds in holds)
+    kinds = ("LabelFormat",) * (not holds or "labels" in holds) + ("ItemFormat",) * (not holds or "items" in holds)
+    return (*chain(*homes), *chain(*map(_outside, kinds)))
 
 
 _TABLES = {
@@ -182,9 +164,8 @@ def _named(name: str) -> Iterator[Format]:
         from seldio.formats import own_dataset
 
         yield own_dataset.in_file(name)
-    for one in dict.fromkeys((*own(), *index())) if plugins.packages() else own():
+    for one in index():
         if name == one.name or name in one.aliases:
-            wings.require(f"seldio.formats.{one.home}", f"the format {name}")
             home = next((home for home in HOMES if home.module == one.home), None)
             yield from (each for each in (home.formats() if home else _every()) if each.name == one.name)
 
@@ -251,7 +232,7 @@ def format_names() -> list[str]:
 
 def by_content(data: bytes, name: str) -> LabelFormat | None:
     """The format of labels that a file shows by how it begins, or by its name; None for tables of numbers."""
-    for format in _outside("label_formats"):
+    for format in _outside("LabelFormat"):
         if format.likes(data, name) >= LIKELY:
             return format  # type: ignore[no-any-return]
     for home in HOMES:
@@ -297,8 +278,8 @@ def format_of_file(data: bytes, name: str) -> Format | None:
     numbers = data[:2].lstrip(b'"')[:1].isdigit()  # no question begins so
     homes = [home for home in HOMES if not (numbers and home.holds == "items") and home.may_hold(data, name)]
     some = [(format.likes(data, name), format) for home in homes for format in home.formats()]
-    some += [(format.likes(data, name), format) for format in _outside("label_formats")]
-    some += [(format.likes(data, name), format) for format in (() if numbers else _outside("item_formats"))]
+    some += [(format.likes(data, name), format) for format in _outside("LabelFormat")]
+    some += [(format.likes(data, name), format) for format in (() if numbers else _outside("ItemFormat"))]
     return _likeliest(some)
 
 

@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from seldio import wings
 from seldio.errors import MissingLibrary, SeldioError
 from seldio.files import Entry
 from seldio.media.audio import BLOCK, NotAudio, ReadableSound
@@ -29,8 +28,8 @@ def opened_sound(entry: Entry) -> Iterator[ReadableSound]:
             _ = found.probe
         except NotAudio as error:
             try:
-                with wings.needed("sound in a container"):
-                    from seldio.media.contained import ContainedSound
+                from seldio.media.contained import ContainedSound
+
                 found = stack.enter_context(ContainedSound(stack.enter_context(entry.open())))
             except MissingLibrary:
                 raise
@@ -156,9 +155,9 @@ def _decibels(amplitude: Any) -> Any:
 def contents(entry: Entry, kind: Literal["audio", "video"]) -> dict[str, Any]:
     """What is in a file that is a recording or a video by its name; all of its sound is read."""
     if kind == "video":
-        with wings.needed("a description of a video"):
-            from seldio.media.contained import video_contents
-            from seldio.media.video import SoundOnly, Video
+        from seldio.media.contained import video_contents
+        from seldio.media.video import SoundOnly, Video
+
         try:
             with entry.open() as stream, Video(stream) as video:
                 return video_contents(entry, video)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any, TextIO
 
-from seldio import plugins
 from seldio.errors import UsageError
 from seldio.findings import Report
 from seldio.reports.tables import Options, Subject
@@ -56,7 +55,6 @@ OUTPUTS: dict[str, Output] = {
         Output("markdown", "seldio.reports.markup:markdown"),
         Output("html", "seldio.reports.page:page"),
         Output("latex", "seldio.reports.latex:latex", findings=False),
-        *plugins.rows("outputs", Output),
     )
 }
 

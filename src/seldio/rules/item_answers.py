@@ -20,14 +20,14 @@ from seldio.rules.item_table import ItemTable, rows_where
 from seldio.rules.registry import ERROR, rule
 from seldio.schema.arrays import pc
 from seldio.tasks.names import name_of
-from seldio.tasks.specs import KNOWN, SOURCE_TASKS
+from seldio.tasks.specs import PUBLISHED, SOURCE_TASKS
 from seldio.text import clipped, listed
 
 if TYPE_CHECKING:
     from seldio.answers.names import Names
 
 #: The key of ``answer_meta`` that a task is scored by, and the field of a judgement with the same of a prediction.
-TRUTHS = {task.name: (task.truth, task.field) for task in KNOWN.values() if task.truth and task.field}
+TRUTHS = {task.name: (task.truth, task.field) for task in PUBLISHED.values() if task.truth and task.field}
 #: The keys of a single number, the first of which counts.
 _SINGLE = ("azimuth_deg", "elevation_deg", "distance_m", "onset_time", "active_count")
 _DECIMALS = re.compile(r"\d\.(\d+)")
@@ -86,7 +86,7 @@ def _contradicted(canonical: str | None, meta: list[float]) -> bool:
 def _published(table: ItemTable) -> Iterator[tuple[int, str]]:
     """Row and task of the questions of SO-Bench with a task that it has."""
     if table.asks and table.home == "so-bench":
-        yield from ((row, task) for row, task in enumerate(table.values("task")) if task in KNOWN)
+        yield from ((row, task) for row, task in enumerate(table.values("task")) if task in PUBLISHED)
 
 
 @rule("QAI114", ERROR)

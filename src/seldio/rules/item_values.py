@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from seldio import formats, plugins
+from seldio import formats
 from seldio.benchmarks import Benchmark, find
 from seldio.findings import Finding
 from seldio.formats.about import with_address
@@ -19,7 +19,6 @@ from seldio.rules.collection import Found
 from seldio.rules.item_table import FIELD, ItemFile, ItemTable
 from seldio.rules.registry import INFO, WARNING, rule
 from seldio.schema.arrays import pc
-from seldio.tasks.specs import TaskSpec
 from seldio.text import clipped, listed, plural, printable
 
 #: How far the share of a value may be from that of the benchmark: its counts are not published.
@@ -125,9 +124,7 @@ def unknown_task(table: ItemFile, found: Found) -> Iterator[Finding]:
     known = find(table.home)
     if known is None or not known.tasks:
         return
-    names: dict[str | None, None] = dict.fromkeys(
-        [*known.tasks, *(spec.name for spec in plugins.rows("tasks", TaskSpec))]
-    )
+    names: dict[str | None, None] = dict.fromkeys(known.tasks)
     if "task" not in formats.get(table.home, ItemFormat).needs:
         names[None] = None
     counts: dict[str, int] = {}

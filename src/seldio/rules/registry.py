@@ -17,7 +17,7 @@ from functools import cache, partial, update_wrapper
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from seldio import plugins, wings
+from seldio import plugins
 from seldio.errors import UsageError
 from seldio.findings import Finding, Fix, Rule, Severity, Sink
 from seldio.reader_rules import READER_RULES
@@ -81,15 +81,9 @@ def register(one: Rule) -> Rule:
 @cache
 def index() -> Mapping[str, ListedRule]:
     """The rules by code, in the order in which those of one subject run; extensions come last."""
-    return {code: one for code, one in every().items() if wings.has(one.module)}
-
-
-@cache
-def every() -> Mapping[str, ListedRule]:
-    """The same, with the rules of wings that are missing."""
     listed = (ListedRule(code, name, Severity(severity), *rest)
               for code, name, severity, *rest in plugins.index("rules"))  # fmt: skip
-    outside = map(ListedRule.of, plugins.rows("rules", Rule))  # they register themselves when they are created
+    outside = map(ListedRule.of, plugins.added("rules", Rule))  # they register themselves when they are created
     return {one.code: one for one in (*listed, *outside)}
 
 
@@ -245,8 +239,5 @@ def find(text: str) -> list[ListedRule]:
 
 
 def _unknown(text: str) -> UsageError:
-    for one in every().values():
-        if text.upper() == one.code or text.lower() == one.name:
-            wings.require(one.module, f"the rule {one.code} ({one.name})")
     names = [key for rule in index().values() for key in (rule.code.lower(), rule.name)]
     return UsageError(f"no rule {text!r}{meant(text, names) or '; seldio rule --all lists them'}")

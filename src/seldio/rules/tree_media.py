@@ -12,7 +12,7 @@ import numpy as np
 
 from seldio.catalogues.trees import AUDIO, Tree, TreePlace
 from seldio.engines import each
-from seldio.errors import MissingLibrary, MissingWing
+from seldio.errors import MissingLibrary
 from seldio.files import Entry
 from seldio.files.names import MEDIA, media_type, suffix_of
 from seldio.findings import Finding, Rule, Severity
@@ -160,7 +160,7 @@ class UncheckedVideos(NamedTuple):
 
     path: str
     amount: int
-    missing: MissingLibrary | MissingWing
+    missing: MissingLibrary
 
     def finding(self, rule: Rule, message: str, hint: str) -> Finding:
         """A finding of *rule* about them."""
@@ -171,9 +171,7 @@ class UncheckedVideos(NamedTuple):
 def videos_unchecked(videos: UncheckedVideos, found: Found) -> Iterator[Finding]:
     """Videos that were not checked, because PyAV is not installed."""
     name = videos.missing.args[0]
-    wing = isinstance(videos.missing, MissingWing)
-    message = f"{plural(videos.amount, 'video')} not checked: {'the wing ' * wing}{name} is not installed"
-    yield found(message, "install seldio with all of its modules" if wing else f"pip install {name}")
+    yield found(f"{plural(videos.amount, 'video')} not checked: {name} is not installed", f"pip install {name}")
 
 
 # --- what is prescribed -------------------------------------------------------------------------------------

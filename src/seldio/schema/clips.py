@@ -89,7 +89,7 @@ class ClipTable(Mapping[str, Clip]):
 
     Args:
         table: the columns ``name`` (of the clip within its dataset, which is its ``clip`` unless several are called so)
-            and those of ``CLIP_SCHEMA``; there may be more.
+            and those of ``CLIP_SCHEMA``.
         models: the rows, and perhaps others, where there are models already.
     """
 
@@ -119,13 +119,8 @@ class ClipTable(Mapping[str, Clip]):
     def __getitem__(self, name: str) -> Clip:
         if self._models is not None and name in self._rows:
             return self._models[name]
-        fields = CLIP_SCHEMA.names
-        return Clip.model_construct(**dict(zip(fields, self.cells(name, fields), strict=True)))
-
-    def cells(self, name: str, fields: Sequence[str]) -> tuple[Any, ...]:
-        """Some cells of a clip's row."""
         row = self._rows[name]
-        return tuple(self.table[field][row].as_py() for field in fields)
+        return Clip.model_construct(**{field: self.table[field][row].as_py() for field in CLIP_SCHEMA.names})
 
     @cached_property
     def _rows(self) -> dict[str, int]:

@@ -25,7 +25,7 @@ from seldio.scores import verdicts
 from seldio.scores.scorers import JudgeOptions
 from seldio.scores.signatures import Signature, judged_by, signature
 from seldio.scores.so_bench import profiles
-from seldio.tasks.specs import KNOWN
+from seldio.tasks.specs import PUBLISHED
 from seldio.text import listed, meant, plural, printable
 
 if TYPE_CHECKING:
@@ -329,7 +329,7 @@ def _profile_for(asked: ItemReading) -> str:
     if name in _USUAL:
         return _USUAL[name]
     items = [row for row in asked.rows if isinstance(row, Item)]
-    if items and all(item.task in KNOWN for item in items):
+    if items and all(item.task in PUBLISHED for item in items):
         return "so-bench"
     if items and all(item.options for item in items):
         return "multiple-choice"

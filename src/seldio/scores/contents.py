@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from seldio import formats, wings
+from seldio import formats
 from seldio.catalogues import Catalogue
 from seldio.conversion.item_inputs import held_items
 from seldio.files import Source, open_source
@@ -53,7 +53,7 @@ def see_labels(predictions: Place, reference: Place) -> None:
     if reference != "-":
         with reopened(reference, raise_errors) as source:
             held = held_items(source) if source.single else None
-            if held is not None and held.holds == "items" and wings.there("answers"):
+            if held is not None and held.holds == "items":
                 from seldio.scores.answers import no_answers
 
                 raise no_answers(predictions, source)

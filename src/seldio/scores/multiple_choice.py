@@ -10,14 +10,13 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from seldio import wings
 from seldio.answers.letters import letter_of
 from seldio.answers.matching import chosen, passing, same_text, string_match
 from seldio.answers.options import reading
 from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
-from seldio.scores import intervals, replies
+from seldio.scores import harnesses, intervals, replies
 from seldio.scores.replies import state_of
 from seldio.scores.verdicts import ReplyVerdict, of_choices
 from seldio.text import clipped, listed, plural
@@ -299,10 +298,7 @@ def tables(system: str, joined: Joined, measured: Measured) -> tuple[Table, ...]
     answered = [
         (row.prediction or "", item.answer or "", item.options or ()) for item, row in joined.pairs if row is not None
     ]
-    if wings.there("harnesses"):
-        from seldio.scores import harnesses
-
-        groups.insert(0, harnesses.table(answered))
+    groups.insert(0, harnesses.table(answered))
     groups[:0] = replies.tables(measured.states, measured.measures[READ].astype(float))
     return (overall, *(table for table in groups if table is not None))
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from functools import cache
-from importlib import import_module
-from itertools import groupby
-from operator import attrgetter
 from typing import NamedTuple
 
-from seldio import plugins, wings
+from seldio import plugins
 
 
 class ListedProfile(NamedTuple):
@@ -24,19 +20,15 @@ class ListedProfile(NamedTuple):
 
 @cache
 def index() -> tuple[ListedProfile, ...]:
-    """All profiles, those for labels first."""
-    listed = [ListedProfile(*row) for row in plugins.index("scores")]
-    return (*_with_extensions(listed),) if plugins.packages() else tuple(listed)
+    """All profiles: those of seldio, then those in files of datasets from outside."""
+    listed = tuple(ListedProfile(*row) for row in plugins.index("scores"))
+    if not plugins.data_folders():
+        return listed
+    from seldio.scores.seld.profiles import PROFILES
 
-
-def _with_extensions(listed: list[ListedProfile]) -> Iterator[ListedProfile]:
-    """The same with the profiles of extensions, after those of seldio in the same table."""
-    for home, rows in groupby(listed, key=attrgetter("home")):
-        some = list(rows)
-        yield from some
-        if home.endswith(".profiles") and wings.has(home):
-            for profile in import_module(home).PROFILES[len(some) :]:
-                yield ListedProfile(profile.name, profile.title, some[0].scores, home)
+    names = {profile.name for profile in listed}
+    outside = (profile for profile in PROFILES if profile.name not in names)
+    return (*listed, *(ListedProfile(one.name, one.title, "labels", type(one).__module__) for one in outside))
 
 
 def what(profile: str) -> str | None:
@@ -45,8 +37,8 @@ def what(profile: str) -> str | None:
 
 
 def profile_titles() -> list[tuple[str, str]]:
-    """All ways of scoring that are there, labels first: name and title."""
-    return [(one.name, one.title) for one in index() if wings.has(one.home)]
+    """All ways of scoring: name and title."""
+    return [(one.name, one.title) for one in index()]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,7 +21,6 @@ from seldio.schema.events import origin_of
 from seldio.synth import CLIPS, Track, labels, scene
 from seldio.synth.outputs import write_outputs
 from seldio.synth.recording import FORMATS, RecordingOptions, Samples, record
-from seldio.wings import needed
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Picture = np.ndarray[Any, np.dtype[np.uint8]]
@@ -82,7 +81,6 @@ def write_clip(
     return table
 
 
-@needed("write_tree")
 def write_tree(
     folder: Path, seed: int, *, seconds: float = SECONDS, clips: Sequence[tuple[str, str]] = CLIPS,
     options: RecordingOptions | None = None, size: tuple[int, int] = SMALL, media: Iterable[str] = ("audio", "video"),

@@ -10,8 +10,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from seldio import wings
-
 if TYPE_CHECKING:
     from seldio.tasks.english import REFUSED, SO_BENCH, TASKS, stream
     from seldio.tasks.generation import AUDIO, SILENT
@@ -31,5 +29,4 @@ _HOMES |= {"PUBLISHED": "specs", "SILENT": "generation", "generate": "making", "
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'seldio.tasks' has no attribute {name!r}")
-    with wings.needed(f"seldio.tasks.{name}"):
-        return getattr(import_module(f"seldio.tasks.{_HOMES.get(name, 'english')}"), name)
+    return getattr(import_module(f"seldio.tasks.{_HOMES.get(name, 'english')}"), name)

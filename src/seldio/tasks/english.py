@@ -9,29 +9,27 @@ from typing import Unpack
 
 import pyarrow as pa
 
-from seldio import plugins
 from seldio.schema.qa import Item
 from seldio.tasks import detect, reasoning
 from seldio.tasks.generation import GenerationOptions, ItemPlace, ask_all
 from seldio.tasks.names import Name, name_of
 from seldio.tasks.scene import Scene
-from seldio.tasks.specs import ASKED, KNOWN
+from seldio.tasks.specs import ASKED, PUBLISHED
 from seldio.tasks.task import NO_NAME, Draft, Task, digest
 from seldio.tasks.wordings import NAMELESS, Code, wordings_in
 
-_ASKING = (*detect.TASKS, *reasoning.TASKS, *plugins.rows("tasks", Task))
-_MADE = {task.name: task for task in _ASKING if task.language == "en" and task.candidates}
+_MADE = {task.name: task for task in (*detect.TASKS, *reasoning.TASKS) if task.candidates}
 #: Those that labels can answer, in the order in which a clip's items come.
 TASKS: dict[str, Task[Scene, Draft]] = {name: _MADE[name] for name in ASKED if name in _MADE}
 #: Tasks that labels cannot answer, with the reason.
-REFUSED = {task.name: task.refused for task in KNOWN.values() if task.refused}
+REFUSED = {task.name: task.refused for task in PUBLISHED.values() if task.refused}
 #: The proportions of what is made of labels: these numbers, of the tasks that labels can answer.
-SO_BENCH = {name: KNOWN[name].weight for name in KNOWN if name in TASKS}
+SO_BENCH = {name: PUBLISHED[name].weight for name in PUBLISHED if name in TASKS}
 
 
 @cache
 def worded(language: Code) -> dict[str, Task[Scene, Draft]]:
-    """The tasks as they are asked in a language; tasks from elsewhere have English wordings only."""
+    """The tasks as they are asked in a language."""
     if language == "en":
         return TASKS
     ways = wordings_in(language).ways

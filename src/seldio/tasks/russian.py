@@ -25,7 +25,6 @@ from typing import NamedTuple, Unpack
 
 import pyarrow as pa
 
-from seldio import plugins
 from seldio.formats.ruenvaqa import option_lines, template
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
@@ -396,7 +395,6 @@ _ALL: dict[str, Task[RussianClip, Choice]] = {
             name="Sound QA with reasoning", question_class="multiple choice", weight=4,
             refused="the answer takes knowledge of the world that labels do not hold",
         ),
-        *(task for task in plugins.rows("tasks", Task) if task.language == "ru"),
     )
 }  # fmt: skip
 #: Those that labels can answer.

@@ -7,10 +7,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from seldio.schema.arrays import pc
-from seldio.tasks.specs import KNOWN
+from seldio.tasks.specs import PUBLISHED
 
 #: Tasks of SO-Bench, and of one's own, that do.
-SPATIAL = tuple(task.name for task in KNOWN.values() if task.spatial)
+SPATIAL = tuple(task.name for task in PUBLISHED.values() if task.spatial)
 #: Truths that are places.
 _PLACES = ("azimuth_deg", "elevation_deg", "distance_m")
 #: Words of questions of other benchmarks that ask for nothing else.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
-from seldio import plugins
 from seldio.benchmarks import benchmark
 from seldio.tasks.margins import DEFAULTS, Margins
 
@@ -25,12 +24,10 @@ class TaskSpec:
         question_class: the group of its questions.
         weight: its share where questions are chosen; in SO-Bench how many of the 7,877 published ones are of it.
         spatial: whether it takes directions or distances to answer, which a recording of one channel does not hold.
-        language: that it is asked in: ``en`` is in the style of SO-Bench, ``ru`` in that of ruEnvAQA.
         refused: why labels cannot answer it, where they cannot.
         answer: what its answer is.
         read: what reads an answer without a judge: a name among ``QUANTITIES`` of :mod:`seldio.answers.measures`
-            or ``READERS`` of :mod:`seldio.answers.extract`, or a function of a question, its plain answer and the known
-            names; None where only a judge can.
+            or ``READERS`` of :mod:`seldio.answers.extract`; None where only a judge can.
         metric: what the official program calls its measure.
         ask: what a judge has to read out of an answer, and to decide; empty where none is asked.
         truth: the key of ``answer_meta`` that it is scored by.
@@ -39,19 +36,15 @@ class TaskSpec:
         threshold: the name of its limit in a profile.
         unit: of error and limit.
         hidden: what of the reference a judge is not shown, since it reads that out of the answer itself.
-
-    Raises:
-        ValueError: a task without a weight.
     """
 
     name: str
     question_class: str
     weight: int
     spatial: bool = False
-    language: Literal["en", "ru"] = "en"
     refused: str = ""
     answer: Answer = "choice"
-    read: str | Callable[..., Any] | None = None
+    read: str | None = None
     metric: str = "normalized_exact_match"
     ask: str = ""
     truth: str | None = None
@@ -60,10 +53,6 @@ class TaskSpec:
     threshold: str | None = None
     unit: str = ""
     hidden: Literal["", "times", "all"] = ""
-
-    def __post_init__(self) -> None:
-        if self.weight < 1:
-            raise ValueError(f"the weight of {self.name} is {self.weight}; it is at least 1")
 
 
 _NAMES = {one.name for one in dataclasses.fields(TaskSpec)}
@@ -109,9 +98,7 @@ class QuestionOptions:
         }  # fmt: skip
 
 
-#: Those of SO-Bench, and tasks of one's own; the last of this module, which the modules of these import.
-KNOWN = PUBLISHED | {spec.name: spec for spec in plugins.rows("tasks", TaskSpec) if spec.language == "en"}
-#: Those that labels can answer, in the order in which a clip's items come; tasks of one's own after those of SO-Bench.
-ASKED = tuple(name for name in {spec.name: spec for spec in _SPECS} | KNOWN if not KNOWN[name].refused)
+#: Those that labels can answer, in the order in which a clip's items come.
+ASKED = tuple(spec.name for spec in _SPECS if not spec.refused)
 #: Those whose answer is the name of a sound.
-SOURCE_TASKS = tuple(spec.name for spec in KNOWN.values() if spec.answer == "source")
+SOURCE_TASKS = tuple(spec.name for spec in PUBLISHED.values() if spec.answer == "source")

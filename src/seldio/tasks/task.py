@@ -137,9 +137,6 @@ class Task(TaskSpec, Generic[View, Made]):
             :mod:`seldio.tasks.even`.
         contexts: of an item with an open answer, what the question tells that may go with its answer, two things at
             most; where items are balanced, answers are even for each.
-
-    Raises:
-        ValueError: a task without a weight, or that labels neither answer nor are said not to.
     """
 
     candidates: Callable[[View, Margins, Say], Iterator[Made | str]] | None = None
@@ -147,11 +144,6 @@ class Task(TaskSpec, Generic[View, Made]):
     alike: Callable[[Item], Hashable] | None = None
     claims: Callable[[Item], list[list[Hashable]] | None] | None = None
     contexts: Callable[[Item], tuple[Hashable, ...]] | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if (self.candidates is None) != bool(self.refused):
-            raise ValueError(f"{self.name} needs candidates, or the reason why labels have none")
 
 
 def published(name: str, **makers: Any) -> Task[Any, Any]:

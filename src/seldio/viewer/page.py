@@ -30,7 +30,6 @@ from seldio.schema.clips import Array
 from seldio.text import Displayed, plural, printable
 from seldio.viewer.page_content import check_sound, file_stem, of_another_clip, prediction_of, questions_of, side
 from seldio.viewer.tracks import COLOURS
-from seldio.wings import needed
 
 __all__ = ["Page", "view"]
 
@@ -76,7 +75,6 @@ class Page(Displayed):
         return f'<iframe title="{html.escape(printable(self.clip))}" {frame} srcdoc="{text}"></iframe>'
 
 
-@needed("view")
 def view(
     source: Path,
     out: Path | BinaryIO | None = None,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seldio import clock, geometry, wings
+from seldio import clock, geometry
 from seldio.catalogues.look import named_like_labels
 from seldio.check.validation import Examined, examine
 from seldio.conversion.item_inputs import read_items
@@ -27,8 +27,8 @@ from seldio.media.arrays import Format
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.text import clipped, plural, printable
+from seldio.viewer.maps import packed
 from seldio.viewer.tracks import events_of, with_frames
-from seldio.wings import needed
 
 if TYPE_CHECKING:
     from seldio.rules.deep_fit import HeardClip
@@ -146,11 +146,8 @@ def _events(table: Any, hop: Fraction, words: str) -> list[dict[str, Any]]:
     columns = {"a": ("azimuth", 2), "e": ("elevation", 2), "d": ("distance", 3)}
     values = {short: _numbers(table, field, digits) for short, (field, digits) in columns.items()}
     known: dict[str, list[Any]] = {short: column for short, column in values.items() if column is not None}
-    if wings.there("imaging"):
-        from seldio.viewer.maps import packed
-
-        maps = packed(table)
-        known |= {"m": maps} if maps is not None else {}
+    maps = packed(table)
+    known |= {"m": maps} if maps is not None else {}
     sourced, records = "source" in table.column_names, []
     for name, class_id, source, rows in events_of(table, hop, words):
         first = table["frame"][int(rows[0])].as_py()
@@ -248,8 +245,7 @@ def check_sound(reading: LabelReading, media: ClipMedia, deep: bool) -> SoundChe
     if not deep:
         return SoundCheck("The labels were not compared with the audio: use seldio view --deep for a clip, "
                           "or seldio validate --deep for a dataset.")  # fmt: skip
-    with needed("a page with --deep"):
-        from seldio.rules.deep import check_clip
+    from seldio.rules.deep import check_clip
 
     found: list[Finding] = []
     recordings: list[tuple[Entry, Format | None]] = [

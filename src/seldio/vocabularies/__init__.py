@@ -64,7 +64,8 @@ class Vocabulary:
 @cache
 def _files() -> dict[str, Traversable]:
     """The file of each vocabulary by its name; one from outside the package takes no name that is there."""
-    folders = (*plugins.folders("vocabularies"), files(__name__))
+    outside = (folder.path / "vocabularies" for folder in plugins.data_folders())
+    folders = (*(folder for folder in outside if folder.is_dir()), files(__name__))
     found = (file for folder in folders for file in folder.iterdir() if file.name.endswith(".json"))
     return {file.name.removesuffix(".json"): file for file in found}
 

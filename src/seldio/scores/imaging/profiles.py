@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Literal
 
-from seldio import plugins
 from seldio.errors import UsageError
 from seldio.text import meant
 
@@ -78,7 +77,6 @@ PROFILES: tuple[ImagingProfile, ...] = (
         changed="the first version", files=("X_inference.json", "X_std.json"), skips="",
         averages=("macro",), largest=None,
     ),
-    *plugins.rows("imaging_profiles", ImagingProfile),
 )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from seldio.schema.qa import Extra, Item, Prediction, Rows
 from seldio.scores.so_bench.join import JoinedAnswers, fields
 from seldio.scores.so_bench.judging import cache_key
 from seldio.scores.so_bench.profiles import AnswerProfile
-from seldio.tasks.specs import KNOWN, TaskSpec
+from seldio.tasks.specs import PUBLISHED, TaskSpec
 
 #: Who decided: the text itself, the judge, the official fallback; nobody; or there is no prediction.
 Decider = Literal["offline", "judge", "fallback", "undecided", "missing"]
@@ -113,7 +113,7 @@ def count(
 #: So many questions are scored at a time.
 BLOCK = 4096
 #: The tasks that the official program asks its judge about.
-_ASKED_ABOUT = {name for name, task in KNOWN.items() if task.answer != "speech"}
+_ASKED_ABOUT = {name for name, task in PUBLISHED.items() if task.answer != "speech"}
 
 
 def _given(predictions: Sequence[Prediction], numbers: Ints) -> list[tuple[str | None, Extra]]:
@@ -205,7 +205,7 @@ class _Case(NamedTuple):
 
 def evaluate(asked: AnsweredQuestion, judgement: Judgement, profile: AnswerProfile) -> Outcome:
     """The score of a prediction; one whose judgement cannot be computed with scores 0, with the reason."""
-    task = KNOWN.get(asked.task)
+    task = PUBLISHED.get(asked.task)
     measure = _MEASURES.get(task.answer, _same_text) if task is not None else _same_text
     try:
         return measure(_Case(asked, judgement, profile, task))

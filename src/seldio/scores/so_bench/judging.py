@@ -26,7 +26,7 @@ from seldio.answers.judgements import (
 )
 from seldio.benchmarks import prompts
 from seldio.scores.judge.messages import JudgeRequest, Reply, ReplySchema, make
-from seldio.tasks.specs import KNOWN
+from seldio.tasks.specs import PUBLISHED
 
 
 class Server(Protocol):
@@ -76,13 +76,13 @@ REPLY_SCHEMA: dict[str, Any] = _object(
 #: Any number that is no angle or distance, and no part of a name: of a span only the last may have a unit.
 _TIME = re.compile(r"(?<![\w.,:])\d++(?>(?:[.,:]\d++)*)(?!\s*(?:°|deg|m\b|met(?:er|re)))", re.IGNORECASE)
 #: What is asked for is the same for all tasks; each reads some of it.
-_REPLIES = {task: ReplySchema("so-bench", REPLY_SCHEMA["properties"], partial(faults, task=task)) for task in KNOWN}
+_REPLIES = {task: ReplySchema("so-bench", REPLY_SCHEMA["properties"], partial(faults, task=task)) for task in PUBLISHED}
 _OTHER = ReplySchema("so-bench", REPLY_SCHEMA["properties"], lambda _: ())
 
 
 def to_judge(request: AnsweredQuestion) -> JudgeRequest:
     """The request as it is sent to a judge, without the numbers that it reads out of the answer itself."""
-    task = KNOWN.get(request.task)
+    task = PUBLISHED.get(request.task)
     ask = task.ask if task and task.ask else "Decide in relation_match whether the answer says what the reference says."
     hidden = task.hidden if task else ""
     truth = {key: value for key, value in request.meta.items() if value is not None}

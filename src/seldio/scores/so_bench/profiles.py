@@ -6,7 +6,6 @@ import dataclasses
 import math
 from typing import Any, Literal, get_args
 
-from seldio import plugins
 from seldio.errors import UsageError
 
 SourceTime = Literal["event_only", "event_times_iou"]
@@ -102,7 +101,6 @@ PROFILES: tuple[AnswerProfile, ...] = (
         departures="the first scorer reads answers with patterns of its own, scores detect_source by the F1 of "
         "events at an IoU of 0.5, and gives part of a point in spatial_temporal; here only its thresholds hold",
     ),
-    *plugins.rows("answer_profiles", AnswerProfile),
 )
 
 

@@ -22,7 +22,7 @@ from seldio.scores.so_bench.count import Decider, Offline, Scored, count
 from seldio.scores.so_bench.join import JoinedAnswers, JoinedBy
 from seldio.scores.so_bench.join import join as joined_by
 from seldio.scores.so_bench.profiles import THRESHOLDS, AnswerProfile
-from seldio.tasks.specs import COUNTS, KNOWN
+from seldio.tasks.specs import COUNTS, PUBLISHED
 from seldio.text import clipped, listed, plural
 
 _ACCURACY = Column("accuracy", "accuracy", "%", 2, "higher", "mean score; undecided questions count as wrong")
@@ -100,7 +100,7 @@ class Marks:
         self.numbers = {key: (np.asarray(places), np.asarray(values)) for key, (places, values) in numbers.items()}
         self.all = np.arange(len(task))
         self.decided = self.decider < _DECIDERS.index("undecided")
-        order, self.tasks = {name: place for place, name in enumerate(KNOWN)}, dict[str, Ints]()  # the rows of each
+        order, self.tasks = {name: place for place, name in enumerate(PUBLISHED)}, dict[str, Ints]()  # the rows of each
         there = [name for name, code in self.names.items() if (self.task == code).any()]
         for name in sorted(there, key=lambda name: (order.get(name, len(order)), name)):
             self.tasks[name] = np.flatnonzero(self.task == self.names[name])
@@ -128,7 +128,7 @@ class Marks:
 def question_class(row: Scored) -> str:
     """The group of a question: its own, else that which its task has in the benchmark."""
     named = (row.item.extra or {}).get("question_class")
-    usual = KNOWN[row.task].question_class if row.task in KNOWN else "other"
+    usual = PUBLISHED[row.task].question_class if row.task in PUBLISHED else "other"
     return named if isinstance(named, str) else usual
 
 
@@ -219,7 +219,7 @@ def notices(
             noun, rest = what.format(ids=ids(rows), reason=marks.reason).split(" ", 1)
             about[name] = [Notice(name, f"{plural(len(rows), noun)} {rest}", grave)]
     found = [*joined.notices, *_undecided(marks), *about.get("scoring-errors", ()), *about.get("no-truth", ())]
-    if tasks := sorted({*marks.tasks} - {*KNOWN}):
+    if tasks := sorted({*marks.tasks} - {*PUBLISHED}):
         text = f"tasks that SO-Bench does not have ({listed(tasks)}): right is what equals the answer but for case"
         found.append(Notice("unknown-tasks", text, grave=True))
     found += [*about.get("azimuth-as-elevation", ()), *about.get("contradictory-judgements", ())]
@@ -257,7 +257,7 @@ def _undecided(marks: Marks) -> Iterator[Notice]:
 
 def _judged_without_reference(marks: Marks) -> Iterator[Notice]:
     """Where a judge read numbers without being shown the right ones."""
-    hidden = (task.name for task in KNOWN.values() if task.hidden and task.truth)
+    hidden = (task.name for task in PUBLISHED.values() if task.hidden and task.truth)
     there = sum(int((marks.decider[marks.tasks[name]] == 1).sum()) for name in hidden if name in marks.tasks)
     if there:
         text = (
@@ -269,7 +269,7 @@ def _judged_without_reference(marks: Marks) -> Iterator[Notice]:
 
 def _float_trap(marks: Marks, profile: AnswerProfile, ids: Callable[[Ints], str]) -> Iterator[Notice]:
     """Errors equal to a threshold on paper and beyond it in binary."""
-    limited = (task for task in KNOWN.values() if task.threshold)
+    limited = (task for task in PUBLISHED.values() if task.threshold)
     for task in sorted(limited, key=lambda task: THRESHOLDS.index(str(task.threshold))):
         limit, key, unit = getattr(profile, str(task.threshold)), str(task.error), task.unit
         if task.threshold == "distance" and profile.relative:
@@ -313,7 +313,7 @@ def _unusable(row: Scored) -> bool:
 
 
 def _without_truth(row: Scored) -> bool:
-    truth = KNOWN[row.task].truth if row.task in KNOWN else None
+    truth = PUBLISHED[row.task].truth if row.task in PUBLISHED else None
     return truth is not None and getattr(row.item.answer_meta, truth, None) is None
 
 
