@@ -155,7 +155,7 @@ def test_no_possessive_groups() -> None:
     assert not any(found.values()), "write (?>(?:…)*), or end the choices of the group with |(?!)"
 
 
-def test_the_picture_of_the_house_shows_these_floors() -> None:
+def test_the_table_of_the_packages_shows_these_floors() -> None:
     text = (SOURCE.parents[1] / "docs/design.md").read_text("utf-8")
     drawn = {
         int(floor): {place.removesuffix("/") for place in re.findall("`([^`]+)`", places)}
@@ -279,7 +279,7 @@ _OF_OTHER_NAMES = (
 #: said what *others* make of a name or of the first bytes: MERA's server, the Hub, libsndfile.
 _HOMES_OF_NAMES = (
     "formats/__init__.py", "formats/inspect_eval.py", "formats/json_items.py", "formats/json_records.py", "formats/mera.py",
-    "rules/mera_verdict.py", "hub/layout.py", "hub/repository.py", "rules/hub_secrets.py", "media/audio.py",
+    "rules/mera_verdict.py", "hub/configurations.py", "rules/hub_secrets.py", "media/audio.py",
 )  # fmt: skip
 
 

@@ -139,19 +139,6 @@ def test_a_first_export(way: str, tree: Path, outside: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", ["seldio-parts.json", "earlier.part", "0" * 64 + ".part"])
-def test_finished_parts(name: str, way: str, tree: Path, outside: Path, tmp_path: Path) -> None:
-    block(tmp_path / "r" / name, way, outside)
-    command = ["validate", tree / "metadata_dev", "--resume", tmp_path / "r"]
-    if way == "a pipe" and name != "seldio-parts.json":
-        code, said = seldio(*command)  # is no kept result, and nobody waits for it
-        assert code in (0, 1), said
-        assert (tmp_path / "r" / name).is_fifo()
-    else:
-        refused(tmp_path / "r" / name, way, *command)
-
-
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", ["dev-train-tau", f"dev-train-tau/{CLIP}.csv"])
 def test_labels_into_a_folder(name: str, way: str, tree: Path, outside: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"

@@ -228,9 +228,8 @@ def test_parts_take_along_what_is_read_with_them(packed: bool, tmp_path: Path) -
     with open_source(source, raise_errors) as opened:
         found = label_parts(opened, None, raise_errors, size=1)
         assert len(found) == 4
-        away = [pickle.loads(pickle.dumps(part.portable())) for part in found]
+        away = [pickle.loads(pickle.dumps(part)) for part in found]
         here = [part.labels(raise_errors)[0].reading.table for part in found]
-        assert len({part.stamp for part in found}) == 4
         before = found[-1].size
     assert before > 0
     assert [part.labels(raise_errors)[0].reading.table for part in away] == here

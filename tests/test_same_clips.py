@@ -20,7 +20,6 @@ from seldio.errors import DataError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats.tool_json import LABEL_STUDIO
-from seldio.hub.pushing import prepare
 from seldio.reports.tables import ScoreReport
 from seldio.scores.seld.join import labels_of
 from seldio.synth.outputs import write_outputs
@@ -143,13 +142,14 @@ def test_two_files_of_one_clip_are_refused(tmp_path: Path) -> None:
     assert list(seldio.open(tmp_path, format="starss22").events) == ["kitchen"]
 
 
-def test_labels_of_annotators_go_to_the_hub(tmp_path: Path) -> None:
+def test_labels_of_annotators_go_to_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("elan/kitchen_3.eaf", "jams/kitchen_5.jams", "raven/kitchen_2.Table.1.selections.txt"):
         shutil.copy(CASES / name, tmp_path)
-    upload = prepare(str(tmp_path), "files", tmp_path, raise_errors)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    pushed = seldio.push(tmp_path, "anna/kitchen", dry_run=True, force=True)
 
-    assert upload.left_out == ()
-    assert {path.name for path in tmp_path.iterdir()} == {entry.name for entry in upload.files}
+    assert pushed.left_out == ()
+    assert {path.name for path in tmp_path.iterdir()} == {file.name for file in pushed.files} - {"README.md"}
 
 
 @pytest.mark.parametrize("make", TWO)

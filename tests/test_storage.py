@@ -487,15 +487,14 @@ PLACES = {
 
 def test_a_split_is_called_the_same_wherever_it_goes(tmp_path: Path) -> None:
     """As plain files on the Hub, as shards, and in the clips of an export; nothing held out becomes train."""
-    from seldio.hub.layout import Upload as Files
-    from seldio.hub.layout import config_splits
+    from seldio.hub.configurations import split_files
 
     root = tmp_path / "tree"
     for name in PLACES:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("0,1,0,-50,30\n1,1,0,-49,30\n")
     with open_source(root, raise_errors) as source:
-        parts = config_splits(Files(str(root), "files", source.entries), None)
+        parts = split_files(str(root), source.entries, None)
     assert {entry.name: part.split for part in parts for entry in part.entries} == PLACES
 
     for kind in ("parquet", "webdataset"):
@@ -509,8 +508,7 @@ def test_a_split_is_called_the_same_wherever_it_goes(tmp_path: Path) -> None:
 
 
 def test_the_splits_of_a_challenge_are_the_same_wherever_they_go(tmp_path: Path) -> None:
-    from seldio.hub.layout import Upload as Files
-    from seldio.hub.layout import config_splits
+    from seldio.hub.configurations import split_files
 
     names = {
         "metadata_dev/dev-train-tau/fold3_room4_mix001.csv": "train", "foa_eval/mix001.wav": "eval",
@@ -526,7 +524,7 @@ def test_the_splits_of_a_challenge_are_the_same_wherever_they_go(tmp_path: Path)
     export(root, tmp_path / "out")
     assert Manifest.load(tmp_path / "out").statistics["splits"] == {"eval": 1, "test": 1, "train": 1}
     with open_source(root, raise_errors) as source:
-        parts = config_splits(Files(str(root), "files", source.entries), None)
+        parts = split_files(str(root), source.entries, None)
     assert {entry.name: part.split for part in parts for entry in part.entries} == {
         name: split for name, split in names.items() if name.endswith("csv")
     }

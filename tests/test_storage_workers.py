@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
-import os
 import pickle
-import shutil
-import signal
-import subprocess
-import sys
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import soundfile
 
-import seldio
 from seldio import progress, synth
-from seldio.data import Manifest, export, exporting
+from seldio.data import export
 from seldio.data.export_shards import LabelShard, ParquetShard
 from seldio.data.export_table import ClipColumns, ExportPlan
-from seldio.data.exporting import LEDGER, RESULTS, ExportFile
+from seldio.data.exporting import LEDGER
 from seldio.data.index import Index
-from seldio.engines import running
-from seldio.engines.ledger import Ledger
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import get
+from seldio.parallel import running
 from seldio.reports.bars import Bars
 from seldio.schema.events import ClipFile
 
@@ -130,144 +120,3 @@ def test_long_work_is_announced(tree: Path, tmp_path: Path) -> None:
         export(tree, tmp_path / "out")
     told = [line.partition(",")[0] for line in bars.summary()]
     assert [f"reading headers: {CLIPS}", f"copying files: {CLIPS}", "writing shards: 4"] == told
-
-
-# --- killed and stopped --------------------------------------------------------------------------------------
-
-#: A command that sends a signal to itself: when it notes files in the ledger, or in the midst of writing one.
-STRUCK = """
-import os, sys
-from seldio.cli import main
-from seldio.data import exporting
-from seldio.engines.ledger import Ledger
-name, count, sign = sys.argv.pop(1), int(sys.argv.pop(1)), int(sys.argv.pop(1))
-exporting._LOT_FILES = 4
-place = {"put": Ledger, "write": exporting._Hashed}[name]
-real, calls = getattr(place, name), []
-def struck(*given):
-    done = real(*given)
-    calls.append(name)
-    if len(calls) == count:
-        os.kill(os.getpid(), sign)
-    return done
-setattr(place, name, struck)
-if __name__ == "__main__":
-    main()
-"""
-
-
-def struck(tree: Path, out: Path, kind: str, workers: int, place: str, count: int, sign: signal.Signals) -> Any:
-    """An export that gets a signal at the *count*-th call of a method."""
-    options = ["convert", str(tree), "--to", kind, "-o", str(out), "--workers", str(workers)]
-    command = [sys.executable, "-c", STRUCK, place, str(count), str(int(sign)), *options]
-    return subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
-
-
-def noted(out: Path) -> int:
-    """How many files the ledger calls finished."""
-    return len({file.name for results in Ledger(out / LEDGER).results(RESULTS) for key, file in results if key})
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows cannot send signals")
-@pytest.mark.parametrize(
-    ("kind", "workers", "points"),
-    [("webdataset", 1, [("put", 3), ("write", 12)]), ("audiofolder", 1, [("write", 9), ("put", 5)]),
-     ("audiofolder", 2, [("put", 5)])],
-)  # fmt: skip
-def test_killed_and_started_again_it_ends_with_the_same_bytes(
-    kind: str, workers: int, points: list[tuple[str, int]], tree: Path, whole: dict[str, dict[str, bytes]],
-    tmp_path: Path,
-) -> None:  # fmt: skip
-    out, before = tmp_path / "out", 0
-    for place, count in points:
-        run = struck(tree, out, kind, workers, place, count, signal.SIGKILL)
-        assert -signal.SIGKILL == run.returncode, run.stderr
-        assert noted(out) >= before + (4 * (count - 1) if place == "put" else 0), "what was finished stays"
-        assert not (out / "manifest.json").exists()
-        assert workers > 1 or 1 + (place == "write") == len(hidden(out)), "a half file is left of a kill while writing"
-        before = noted(out)
-    stay = {path: path.stat().st_ino for path in out.rglob("*") if path.is_file()}
-    export(tree, out, kind)
-    assert whole_of(tree, kind, tmp_path) == content(out)
-    assert [LEDGER] == hidden(out)
-    assert before <= sum(path.is_file() and path.stat().st_ino == inode for path, inode in stay.items())
-
-
-def whole_of(tree: Path, kind: str, place: Path) -> dict[str, bytes]:
-    export(tree, place / "whole", kind)
-    return content(place / "whole")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows cannot send signals")
-@pytest.mark.parametrize("workers", [1, 2])
-def test_ctrl_c_says_how_to_go_on(workers: int, tree: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    run = struck(tree, out, "audiofolder", workers, "put", 4, signal.SIGINT)
-    said = f"seldio: stopped; 12 of 38 files are written in {out}: run the same command again to resume\n"
-    assert (130, said) == (run.returncode, run.stderr)
-    assert 12 == noted(out)
-    export(tree, out, "audiofolder")
-    assert whole_of(tree, "audiofolder", tmp_path) == content(out)
-
-
-# --- ledgers -----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def made(tree: Path, whole: dict[str, dict[str, bytes]], tmp_path: Path) -> Iterator[Path]:
-    """An export that is about to be made again."""
-    export(tree, tmp_path / "out", shard_bytes=1)
-    yield tmp_path / "out"
-    assert whole["parquet"] == content(tmp_path / "out")
-
-
-def inodes(folder: Path) -> dict[str, int]:
-    return {name: (folder / name).stat().st_ino for name in content(folder) if name != "manifest.json"}
-
-
-def noting(folder: Path, name: str, key: str = "", content: bytes = b"") -> None:
-    """Have the ledger of an export name a file."""
-    file = ExportFile(name, len(content), hashlib.sha256(content).hexdigest())
-    Ledger(folder / LEDGER).put("0" * 64, RESULTS, [(key, file)])
-
-
-def test_what_another_version_wrote_is_not_believed(
-    made: Path, tree: Path, whole: dict[str, dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = inodes(made)
-    export(tree, made, shard_bytes=1)
-    assert before == inodes(made)
-    with monkeypatch.context() as patch:
-        patch.setattr(exporting, "__version__", f"{seldio.__version__}.1")
-        export(tree, made, shard_bytes=1)
-    assert not before.items() & inodes(made).items()
-    # the ledger names a file that is no longer made
-    (made / OLD).write_bytes(b"old")
-    noting(made, OLD, content=b"old")
-    before = inodes(made)
-    export(tree, made, shard_bytes=1)
-    assert not before.items() & inodes(made).items()
-    assert not (made / OLD).exists()
-
-
-def test_a_ledger_cannot_take_away_what_lies_elsewhere(made: Path, tree: Path) -> None:
-    mine = made.parent / "mine.txt"
-    mine.write_text("mine")
-    (made / "media").symlink_to(made.parent)
-    for name in ("../mine.txt", str(mine), "media/mine.txt"):
-        noting(made, name, "key", b"mine")
-        export(tree, made, shard_bytes=1)
-    (made / "media").unlink()
-    assert "mine" == mine.read_text()
-
-
-def test_what_killed_workers_of_other_machines_left_is_swept_away(made: Path, tree: Path) -> None:
-    (made / "data/.seldio-tmp-00000000-1-abcd.tmp").write_bytes(b"half")
-    export(tree, made, shard_bytes=1)
-    assert [LEDGER] == hidden(made)
-
-
-def test_what_was_taken_away_is_written_again(made: Path, tree: Path) -> None:
-    shutil.rmtree(made / "data")
-    export(tree, made, shard_bytes=1)
-    assert Manifest.load(made).statistics["clips"] == CLIPS

@@ -6,7 +6,7 @@ evidence, and with what speaks against it. What a verb does::
 
     with open_source(path, sink) as source:
         found = Catalogue(source, format, sink).parts()          # findings on formats; nothing is read as rows yet
-        for part, partial in zip(found, each(work, found, size=attrgetter("size"), key=attrgetter("stamp"))):
+        for part, partial in zip(found, parallel_map(work, found, size=attrgetter("size"))):
             total += partial                                     # work(part) calls part.labels(sink), part.items(sink)
 """
 
@@ -388,7 +388,7 @@ def _runs(files: Sequence[NamedEntry], size: int) -> Iterable[Sequence[NamedEntr
     """Files that follow each other, in runs of about *size* bytes."""
     if len(files) < 2:  # most often, and then no engine is loaded
         return [files] if files else []
-    from seldio.engines import cut
+    from seldio.parallel import cut
 
     return cut(files, size, attrgetter("size"))
 

@@ -15,16 +15,13 @@ import typer
 from seldio import progress
 from seldio.cli.guard import guarded
 from seldio.cli.options import (
-    ENGINE,
     FIELDS,
     JSON,
     REPORT,
     REPORT_FILE,
     REPORT_JSON,
-    RESUME,
     SCHEMA_NAMES,
     WORKERS,
-    Engine,
     complete_codes,
     complete_fields,
     complete_formats,
@@ -41,6 +38,7 @@ from seldio.cli.options import (
     print_wrapped,
     see_free,
     taken,
+    working,
     write_report,
 )
 from seldio.errors import ExitCode, UsageError
@@ -134,14 +132,11 @@ def validate(
         help="With a repair: remove column N, counted from 1, from all label files.",
         rich_help_panel=_REPAIR,
     ),
-    workers: int | None = WORKERS,
-    engine: Engine = ENGINE,
-    resume: str | None = RESUME,
+    workers: str | None = WORKERS,
 ) -> ExitCode:
     """Check labels, submissions and datasets: what is wrong, where, why it matters and what to do."""
     from seldio import api
     from seldio.check import settings
-    from seldio.engines import running
     from seldio.reports import Options, checked
     from seldio.rules import CATALOGUE
 
@@ -150,7 +145,7 @@ def validate(
     if output == "mera" and not json:
         return _mera(paths, reference, out)
     checked("json" if json else output, "findings")
-    with running(workers, engine, resume):
+    with working(workers):
         report = api.validate(**taken(api.validate, locals(), path=paths, config=chosen))
     if diff:
         typer.echo("\n".join(line for change in report.changes for line in change.diff()) or report.remark)
@@ -287,14 +282,11 @@ def convert(
         help="With --to foa or mic: gain of the computed recordings in dB, the same for all of them.",
         rich_help_panel=_RECORD,
     ),
-    workers: int | None = WORKERS,
-    engine: Engine = ENGINE,
-    resume: str | None = RESUME,
+    workers: str | None = WORKERS,
 ) -> ExitCode:
     """Convert labels between formats, to Parquet and back, or into questions; any loss is reported first."""
     from seldio import api
     from seldio.conversion.dispatch import named
-    from seldio.engines import running
     from seldio.formats import of_questions
 
     if path is not None:
@@ -306,7 +298,7 @@ def convert(
         fill=named_texts(fill, "--fill", "distance=2.5 (metres)"),
         margin=named_numbers(margin, "--margin", "azimuth=10"),
     )  # fmt: skip
-    with running(workers, engine, resume):
+    with working(workers):
         converted = api.convert(**chosen)
     progress.over()
     if shown is not None:

@@ -45,10 +45,10 @@ from seldio.data.export_table import (
     feature,
     features_metadata,
 )
-from seldio.engines import cut, each
 from seldio.files import Entry
 from seldio.files.names import suffix_of
 from seldio.formats.parquet import write_parquet
+from seldio.parallel import cut, parallel_map
 from seldio.schema.events import ClipFile, Origin, origin_of, with_origin
 from seldio.schema.streams import from_stream, to_stream
 
@@ -89,7 +89,7 @@ class FilePart:
 
     def portable(self) -> FilePart:
         """The same as it can go to another process."""
-        return dataclasses.replace(self, inputs=(), content=self.content.portable())
+        return dataclasses.replace(self, content=self.content.portable())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -355,7 +355,7 @@ class FolderListing(Content):
     def _each(self, work: Callable[[FolderListing], Any], what: str) -> Iterator[Any]:
         rows = (self.rows[first : first + LISTED_CLIPS] for first in range(0, len(self.rows), LISTED_CLIPS))
         parts = [dataclasses.replace(self, rows=part) for part in rows]
-        return each(work, parts, what=what, here=not self.on_disk)
+        return parallel_map(work, [part.portable() for part in parts], what=what, here=not self.on_disk)
 
     def tells_types(self) -> bool:
         """Whether the JSON of the split alone tells the type of each column, as ``datasets`` wants it.

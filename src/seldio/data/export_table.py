@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,10 @@ from seldio.catalogues import Catalogue
 from seldio.data.arrow_tables import Events, conformed
 from seldio.data.clip_media import ClipMedia
 from seldio.data.index import Index
-from seldio.engines import each
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.media.audio import NotAudio, probe_entry
+from seldio.parallel import parallel_map
 from seldio.schema.arrays import pc
 from seldio.schema.clips import RECORDINGS, Clip
 from seldio.schema.splits import clip_split
@@ -184,10 +183,8 @@ class ExportPlan:
     def rates(self) -> Mapping[str, int | None]:
         """Samples per second of the recordings in each column; None where they differ or one cannot be read."""
         files = [(column, entry) for row in self.rows for column, entry in row.media.items() if column != "video"]
-        every = each(
-            _rate, [entry for _, entry in files], batch=64, what="reading headers", key=attrgetter("stamp"),
-            here=not self.on_disk,
-        )  # fmt: skip
+        entries = [entry for _, entry in files]
+        every = parallel_map(_rate, entries, batch=64, what="reading headers", here=not self.on_disk)
         found: dict[str, set[int | None]] = {}
         for (column, _), rate in zip(files, every, strict=True):
             found.setdefault(column, set()).add(rate)

@@ -1,6 +1,6 @@
 """Exports: a dataset written anew in one of the ways in which datasets are shared, and the way back.
 
-The files are the parts that are worked on, wherever the user wants that to happen (see :mod:`seldio.engines`): each
+The files are the parts that are worked on, wherever the user wants that to happen (see :mod:`seldio.parallel`): each
 is written by the process that makes it. A ledger in the folder knows what is finished, and the manifest comes last.
 """
 
@@ -31,7 +31,6 @@ from seldio.data.arrow_tables import Events
 from seldio.data.export_shards import ExportFiles, FilePart, copied, folder_files, parquet_files, tar_files
 from seldio.data.export_table import ExportPlan
 from seldio.data.index import Index
-from seldio.engines import each
 from seldio.engines.kept import of_json
 from seldio.engines.ledger import NAME, Ledger
 from seldio.errors import DataError, InvalidData, SeldioError, SeldioWarning, UsageError
@@ -43,6 +42,7 @@ from seldio.files.streams import CHUNK
 from seldio.files.writing import remove, sweep
 from seldio.findings import Finding, raise_errors
 from seldio.formats import get
+from seldio.parallel import parallel_map
 from seldio.text import Displayed, listed, plural, printable
 
 #: Recordings are longer than what other verbs hold in memory.
@@ -343,11 +343,14 @@ class ExportFolder:
         shards = [part for part in todo if part.origin is None and not part.gathered]
         gathered = [part for part in todo if part.gathered]
         for parts, what in ((copies, "copying files"), (shards, "writing shards"), (gathered, None)):
-            yield from each(
-                work, parts, what=what, size=attrgetter("size"), key=attrgetter("key"), ledger=self._ledger,
+            results = parallel_map(
+                work, [part.portable() for part in parts], what=what, size=attrgetter("size"),
                 batch=lot([part.size for part in parts]) if parts is copies else 1,
                 here=parts is gathered or not all(entry.on_disk for part in parts for entry in part.inputs),
             )  # fmt: skip
+            for part, result in zip(parts, results, strict=True):
+                self._ledger.put(Ledger.name_of(work, [part.key]), RESULTS, [result])
+                yield result
 
     def add_shard_index(self, names: Sequence[str]) -> None:
         """Write the list of shards as the library wids has it."""

@@ -12,8 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Self, cast
@@ -99,18 +98,6 @@ class Entry:
         """Whether it is read as what is packed into a file of a folder."""
         return suffix_of(self.path) == "gz" != suffix_of(self.name)
 
-    def portable(self) -> Self:
-        """The same file as another process reads it best: what is in an archive or in memory goes along.
-
-        Raises:
-            InvalidData: as :meth:`read` does, which it needs for those.
-        """
-        return self if self.reopens else replace(self, _start=partial(io.BytesIO, self.read()), _owner=None)
-
-    def unopened(self) -> Self:
-        """The same file for a process that has its content already, and only asks where it is."""
-        return self if self.reopens else replace(self, _start=io.BytesIO, _owner=None)
-
     def read(self) -> bytes:
         """The whole content.
 
@@ -154,6 +141,11 @@ class Entry:
             with guard(self.path):
                 return cast("BinaryIO", self._start())
         return io.BytesIO(self.read())
+
+
+def packed(entries: Iterable[Entry]) -> bool:
+    """Return whether some of *entries* are packed or in memory, so that each process would have to unpack them anew."""
+    return not all(entry.reopens for entry in entries)
 
 
 def plain_file(path: str | os.PathLike[str], limits: Limits = DEFAULTS) -> Entry:

@@ -311,6 +311,16 @@ def move(path: Place, target: Place, below: Place | None = None) -> None:
         os.replace(path, folder.at(name), dst_dir_fd=folder.handle)
 
 
+def link(path: Place, target: Place, below: Place) -> None:
+    """Make *target* a link to the file at *path*, or a copy of it where the system makes no links."""
+    parent, name = os.path.split(os.fspath(target))
+    with _named(os.fspath(target)), _opened(parent, below, make=True) as folder:
+        try:
+            os.symlink(os.path.abspath(path), folder.at(name), dir_fd=folder.handle)
+        except (OSError, NotImplementedError):
+            shutil.copyfile(path, target)
+
+
 @contextmanager
 def alone(path: Place, below: Place, what: str) -> Iterator[None]:
     """Hold the lock that is the file at *path*; the system lets go of it when the process ends, however it does.

@@ -296,35 +296,6 @@ class LabelFormat(Format):
         """The metadata of a table read from *parts*."""
         return Origin(self.name, self.vocabulary, tuple(part.origin for part in parts))
 
-    def kept(self) -> KeptFormat:
-        """What is kept of it in a result on disk."""
-        return KeptFormat(self.name, self.vocabulary, self.hop, self.clip_frames, self.own)
-
-    @staticmethod
-    def of_kept(kept: KeptFormat) -> LabelFormat:
-        """The format of that name, with that vocabulary and those frames."""
-        from seldio.formats import named
-
-        if kept.own:
-            from seldio.formats.own_dataset import kept_dialect
-
-            return kept_dialect(kept.own, kept.vocabulary)
-        if (found := named(kept.name, LabelFormat)) is None:
-            raise ValueError("names an unknown format")
-        return dataclasses.replace(
-            found, name=kept.name, vocabulary=kept.vocabulary, hop=kept.hop, clip_frames=kept.clip_frames
-        )
-
-
-class KeptFormat(NamedTuple):
-    """What tells a format of labels from all others."""
-
-    name: str
-    vocabulary: str
-    hop: Fraction
-    clip_frames: int | None
-    own: str = ""  # of the columns that a dataset describes, what it says
-
 
 def assembled(
     format: LabelFormat, columns: dict[str, Any], parts: Sequence[FileRows], whole: frozenset[str] = frozenset()

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from seldio.formats.own_dataset import OwnDatasets
     from seldio.media.audio import Probe
 
-#: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
-LATER = {"Probe": "seldio.media.audio"}
-
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
