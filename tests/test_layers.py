@@ -155,7 +155,7 @@ def test_no_possessive_groups() -> None:
     assert not any(found.values()), "write (?>(?:…)*), or end the choices of the group with |(?!)"
 
 
-def test_the_picture_of_the_house_shows_these_floors() -> None:
+def test_the_table_of_the_packages_shows_these_floors() -> None:
     text = (SOURCE.parents[1] / "docs/design.md").read_text("utf-8")
     drawn = {
         int(floor): {place.removesuffix("/") for place in re.findall("`([^`]+)`", places)}

@@ -56,7 +56,6 @@ CHOICES = {
     "format": ("jasco", "parquet", "starss22", "starss23"),
     "join": ("order",),
     "language": ("en", "ru"),
-    "kind": ("directions", "map", "scores", "statistics", "timeline", "video"),
     "to": ("files", "foa", "mic", "parquet", "webdataset"),
     "as": ("audiofolder", "files", "parquet"),
     "split": ("eval", "test", "train", "validation"),
@@ -69,7 +68,7 @@ OTHERS = frozenset((
     "judge-prompt", "judge-url", "judgements", "label", "lead",
     "margin", "meta", "metrics", "o", "offline", "over", "per-task", "predictions", "predictions-format", "profile",
     "questions", "recordings", "reference", "reference-fields", "reference-format", "relative", "resamples",
-    "seed", "select", "sort", "table", "threshold", "total", "video", "width",
+    "seed", "select", "sort", "table", "threshold", "total", "video",
     "write-baseline", "year",
 ))  # fmt: skip
 _NAMED = "|".join(sorted((*FLAGS, *CHOICES, *OTHERS), key=len, reverse=True))
