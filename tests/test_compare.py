@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
-from seldio.engines import running
 from seldio.errors import DataError, UsageError
+from seldio.parallel import running
 from seldio.reports import render
 from seldio.reports.json_report import reports
 from seldio.reports.tables import Column, Interval, Options, ScoreReport, UnreliableInterval, WeakInterval, measured

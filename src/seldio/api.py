@@ -214,8 +214,8 @@ def catalogue(path: Path, *, format: str | None = None) -> Catalogue:
 
     Returns:
         Groups of files (``.groups``; ``.of("labels")`` gives those of a kind) and a table of them (``.table()``).
-        Kinds are labels, questions, predictions, recording, video, list (a table of words), companion (what is read
-        with labels), description (``dataset.toml``), unreadable and other. ``.findings`` has what is wrong with an
+        Kinds are labels, questions, predictions, recording, video, list (a table of words), description
+        (``dataset.toml``), unreadable and other. ``.findings`` has what is wrong with an
         archive and with files that could not be told. Files of archives can no longer be read.
 
     Raises:
@@ -400,6 +400,7 @@ def convert(
     fill: Mapping[str, Any] = NOTHING,
     drop_unfit: bool = False,
     force: bool = False,
+    overwrite: bool = False,
     seed: int = 0,
     tasks: str | Sequence[str] | None = None,
     window: float = 20.0,
@@ -432,6 +433,7 @@ def convert(
             ``split`` and ``dataset``.
         drop_unfit: questions: leave out those that the target cannot hold; ``dropped`` of the result lists them.
         force: convert labels even if they have errors, such as angles in radians or unknown classes.
+        overwrite: a dataset that is stored: replace the files of an earlier export that are as it wrote them.
         seed: questions: random seed for wording and sampling.
         tasks: questions: ask only these tasks, in a list or a string with commas.
         window: questions: length of the clips in seconds, at most 20.
@@ -467,8 +469,9 @@ def convert(
         split=split, per_task=per_task, balance=balance, total=total, audio=audio, force=force, language=language,
     )  # fmt: skip
     return convert_any(
-        _in_memory(path, "the table"), out, target, format, _names(allow_loss), fill, options, gain, drop_unfit
-    )
+        _in_memory(path, "the table"), out, target, format, _names(allow_loss), fill, options, gain, drop_unfit,
+        overwrite,
+    )  # fmt: skip
 
 
 def _names(names: str | Iterable[str]) -> list[str]:

@@ -48,15 +48,14 @@ RENAMED = {"to": "target", "as": "kind", "o": "out"}
 #: Options without a value.
 FLAGS = frozenset((
     "allow-missing", "audio", "bootstrap", "deep", "diff", "drop-unfit", "dry-run", "errors", "events", "fix", "force",
-    "judge-again", "link-media", "no-media", "official-points", "onscreen", "private", "tracks", "unsafe-fixes",
+    "judge-again", "link-media", "no-media", "official-points", "onscreen", "overwrite", "private", "tracks",
+    "unsafe-fixes",
 ))  # fmt: skip
 #: Options whose value is one word, with the values that look like any other word of a sentence.
 CHOICES = {
-    "engine": ("local", "ray"),
     "format": ("jasco", "parquet", "starss22", "starss23"),
     "join": ("order",),
     "language": ("en", "ru"),
-    "kind": ("directions", "map", "scores", "statistics", "timeline", "video"),
     "to": ("files", "foa", "mic", "parquet", "webdataset"),
     "as": ("audiofolder", "files", "parquet"),
     "split": ("eval", "test", "train", "validation"),
@@ -69,7 +68,7 @@ OTHERS = frozenset((
     "judge-prompt", "judge-url", "judgements", "label", "lead",
     "margin", "meta", "metrics", "o", "offline", "over", "per-task", "predictions", "predictions-format", "profile",
     "questions", "recordings", "reference", "reference-fields", "reference-format", "relative", "resamples",
-    "resume", "seed", "select", "sort", "staging", "table", "threshold", "total", "video", "width",
+    "seed", "select", "sort", "table", "threshold", "total", "video",
     "write-baseline", "year",
 ))  # fmt: skip
 _NAMED = "|".join(sorted((*FLAGS, *CHOICES, *OTHERS), key=len, reverse=True))

@@ -9,7 +9,6 @@ import typer
 from seldio.cli import options as shared
 from seldio.cli.guard import guarded
 from seldio.cli.options import (
-    Engine,
     clip_page,
     complete_profiles,
     format_option,
@@ -115,12 +114,9 @@ def compare(
         help="Judgements from an external judge (JSON Lines): one file per system, in their order. May be repeated.",
     ),
     items: Path | None = shared.ITEMS,
-    workers: int | None = shared.WORKERS,
-    engine: Engine = shared.ENGINE,
-    resume: str | None = shared.RESUME,
 ) -> ExitCode:
     """Compare systems on the same clips or questions: differences with intervals, tests, and ranks."""
-    from seldio import api, engines
+    from seldio import api
     from seldio.reports import Options, checked
 
     if table is not None and (json or checked(output, "scores") == "json"):
@@ -128,8 +124,7 @@ def compare(
     checked(output, "scores")
     see_free(out, systems, reference, judgements)
     chosen = taken(api.compare, locals(), threshold=named_numbers(threshold, "--threshold", "distance=0.5"))
-    with engines.running(workers, engine, resume):
-        report = api.compare(**chosen)
+    report = api.compare(**chosen)
     options = Options(
         table=table, details=details, clip_page=clip_page(out, reference, systems[0], reference_format, format)
     )

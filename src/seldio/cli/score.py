@@ -9,7 +9,6 @@ import typer
 from seldio.cli import options as shared
 from seldio.cli.guard import guarded
 from seldio.cli.options import (
-    Engine,
     clip_page,
     complete_profiles,
     format_option,
@@ -170,12 +169,9 @@ def score(
         False, "--dry-run", help="Report how many requests judging would take; send none.", rich_help_panel=_JUDGE
     ),
     items: Path | None = shared.ITEMS,
-    workers: int | None = shared.WORKERS,
-    engine: Engine = shared.ENGINE,
-    resume: str | None = shared.RESUME,
 ) -> ExitCode:
     """Score predictions against labels or questions, as the official programs do, and report where they go wrong."""
-    from seldio import api, engines
+    from seldio import api
     from seldio.reports import Options, checked
 
     if table is not None and (json or checked(output, "scores") == "json"):
@@ -185,8 +181,7 @@ def score(
     if items is not None and len(predictions) > 1:
         raise UsageError("--items takes one system; seldio compare --items shows where several differ")
     chosen = taken(api.score, locals(), threshold=named_numbers(threshold, "--threshold", "distance=0.5"))
-    with engines.running(workers, engine, resume):
-        reports = [api.score(**chosen | {"predictions": one}) for one in predictions]
+    reports = [api.score(**chosen | {"predictions": one}) for one in predictions]
     if dry_run:
         typer.echo("\n".join(notice.text for report in reports for notice in report.notices))
     else:

@@ -11,14 +11,15 @@ from typing import BinaryIO, NamedTuple
 
 from seldio.catalogues import Catalogue
 from seldio.conversion.report import Conversion
-from seldio.engines import each
 from seldio.errors import UsageError
 from seldio.files import Entry, Source, atomic_write, in_the_way, open_source, write_bytes
+from seldio.files.entries import packed
 from seldio.files.sources import is_own
 from seldio.findings import raise_errors
 from seldio.formats.dataset_toml import TomlPlaces
 from seldio.media.audio import Floats, WrittenSound, margin, resample, write_blocks
 from seldio.media.recording import Recording
+from seldio.parallel import parallel_map
 from seldio.text import plural, printable
 
 #: Rates of 8 to 192 kHz, as targets of a conversion: ``24khz``, ``44.1khz``, ``24000hz``.
@@ -84,7 +85,8 @@ def convert_rate(path: str | os.PathLike[str], out: str | os.PathLike[str] | Bin
                 raise UsageError(f"several recordings would be written to {printable(twice[0])}: give them other names")
             for one in kept if parts else ():
                 in_the_way(place / one.name, place)
-        made = list(each(_resampled, parts, what="resampling", size=lambda part: part.entry.size))
+        here = packed(part.entry for part in parts)
+        made = list(parallel_map(_resampled, parts, what="resampling", size=lambda part: part.entry.size, here=here))
         written = [part.place for part in parts] + ([] if source.single else _copied(source, sounds, place, rate))
     clipped = sum(sound.clipped for sound in made)
     notes = [f"clipped: {plural(clipped, 'sample')} beyond full scale"] if clipped else []
@@ -98,10 +100,6 @@ class SoundToResample(NamedTuple):
     place: str
     below: str
     rate: int
-
-    def portable(self) -> SoundToResample:
-        """The same as it can go to another process."""
-        return self._replace(entry=self.entry.portable())
 
 
 def _resampled(wanted: SoundToResample) -> WrittenSound:

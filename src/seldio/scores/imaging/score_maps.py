@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from seldio.check.vetting import Faults, joined
-from seldio.engines import cut, each
 from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import Finding, raise_errors
 from seldio.formats import get as get_format
+from seldio.parallel import cut, parallel_map
 from seldio.reports.tables import ScoreReport
 from seldio.schema.arrays import to_numpy
 from seldio.scores.imaging import profiles
@@ -136,8 +136,9 @@ def scored_maps(
         classes = vocabulary(profile.vocabulary)
         work = MapCounting(profile.name, len(classes))
         some = map_parts(compared)
-        keyed = each(work, some, what="scoring", size=attrgetter("size"), key=attrgetter("stamp"))
-        found = sum(keyed, start=MapsCounted())
+        here = any(part.packed for part in some)
+        counted = parallel_map(work, some, what="scoring", size=attrgetter("size"), here=here)
+        found = sum(counted, start=MapsCounted())
         forced = _forced(compared, found, options.force)
     score = found.score(profile, len(classes))
     by_clip = {}
@@ -204,13 +205,9 @@ class MapPart(NamedTuple):
     size: int  # bytes of both sides
 
     @property
-    def stamp(self) -> tuple[object, ...]:
-        """What changes when one of its files does."""
-        return tuple((clip, a.stamp, b.stamp) for clip, a, b in self.clips)
-
-    def portable(self) -> MapPart:
-        """The part as it can go to another process."""
-        return self._replace(clips=tuple((clip, a.portable(), b.portable()) for clip, a, b in self.clips))
+    def packed(self) -> bool:
+        """Whether other processes would have to unpack its files anew."""
+        return any(reference.packed or prediction.packed for _, reference, prediction in self.clips)
 
 
 def map_parts(compared: Compared) -> list[MapPart]:

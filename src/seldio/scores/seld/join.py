@@ -36,7 +36,6 @@ from seldio.rules.collection import Reference
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import clip_codes, origin_of
 from seldio.schema.splits import meaning
-from seldio.schema.streams import from_stream, to_stream
 from seldio.scores.seld import profiles
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.text import clipped, listed, plural, printable
@@ -49,16 +48,14 @@ ROW = 24
 
 
 class ClipRows(NamedTuple):
-    """Some clips of a side: files to read, rows of a table, or these as bytes of Arrow."""
+    """Some clips of a side: files to read, or rows of a table."""
 
-    held: Part | pa.Table | bytes
-    stamp: tuple[object, ...]  # changes when the rows do
+    held: Part | pa.Table
 
-    def portable(self) -> ClipRows:
-        """The same as it can go to another process."""
-        if isinstance(self.held, Part):
-            return self._replace(held=self.held.portable())
-        return self._replace(held=to_stream(self.held)) if isinstance(self.held, pa.Table) else self
+    @property
+    def packed(self) -> bool:
+        """Whether other processes would have to unpack its files anew."""
+        return isinstance(self.held, Part) and self.held.packed
 
     def rows(self, as_read: bool = False) -> tuple[pa.Table | None, Faults]:
         """Their rows, with frames of 100 ms unless they are wanted *as_read*, None where there is no file; and errors.
@@ -77,8 +74,7 @@ class ClipRows(NamedTuple):
                 )
             tables = (one.reading.table if as_read else framed(one.reading.table, one.reading.format) for one in found)
             return next(tables, None), vet(found).thin()
-        table = self.held if isinstance(self.held, pa.Table) else from_stream(self.held)
-        return table, Faults()  # the table has been checked as a whole
+        return self.held, Faults()  # the table has been checked as a whole
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,8 +96,7 @@ class LabelFiles:
     @property
     def fields(self) -> set[str]:
         """Columns of an event table that its rows may have."""
-        known = {"azimuth", "elevation", "distance"} if any(file.beside for file in self.part.files) else set()
-        return {*self.layout.carries, *known}
+        return {*self.layout.carries}
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -111,7 +106,7 @@ class LabelFiles:
     def some(self, clips: Sequence[str]) -> ClipRows:
         """What there is of *clips*."""
         part = self.part.chosen([self.numbers[clip] for clip in clips if clip in self.numbers])
-        return ClipRows(part, part.stamp)
+        return ClipRows(part)
 
     def tables(self) -> Iterator[pa.Table]:
         """The rows of one clip after the other."""
@@ -126,7 +121,6 @@ class LabelTable:
     layout: LabelFormat  # of the labels that the table was made from
     table: pa.Table  # rows with frames of 100 ms, by clip
     first: Mapping[str, tuple[int, int]]  # by clip, silent ones too: its first row, and the one behind its last
-    stamp: tuple[object, ...]  # changes when the file does
     faults: Faults  # errors in its rows
     remarks: tuple[str, ...] = ()  # none, as such files say what they are
     entries: Mapping[str, Entry] = dataclasses.field(default_factory=dict)  # the file of each clip, but for Parquet
@@ -147,7 +141,8 @@ class LabelTable:
         """What there is of *clips*."""
         there = (self.first[clip] for clip in clips if clip in self.first)
         slices = [self.table.slice(start, stop - start) for start, stop in there]
-        return ClipRows(pa.concat_tables([self.table.slice(0, 0), *slices]), (*self.stamp, *clips))
+        # one chunk of its own: pickling a slice would take all rows of the table along
+        return ClipRows(pa.concat_tables([self.table.slice(0, 0), *slices]).combine_chunks())
 
     def tables(self) -> Iterator[pa.Table]:
         """All rows."""
@@ -428,7 +423,7 @@ def _table(source: Source, found: Sequence[Part], as_read: bool) -> LabelTable:
         table, clip = table.take(pa.array(order)), clip[order]
     ends = np.searchsorted(clip, np.arange(len(names) + 1)).tolist()
     first = dict(zip(names, pairwise(ends), strict=True))
-    return LabelTable(layout, table, first, tuple(part.stamp for part in found), vet(read), entries=entries)
+    return LabelTable(layout, table, first, vet(read), entries=entries)
 
 
 def framed(table: pa.Table, layout: LabelFormat) -> pa.Table:

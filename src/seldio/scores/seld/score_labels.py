@@ -16,12 +16,12 @@ import numpy as np
 
 from seldio import vocabularies
 from seldio.check.vetting import Faults, joined
-from seldio.engines import cut, each
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source, open_source
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import Finding, raise_errors
 from seldio.formats import LabelFormat, get
+from seldio.parallel import cut, parallel_map
 from seldio.reports.tables import ScoreReport
 from seldio.scores import signatures
 from seldio.scores.resampling import Resampling, rooms_of
@@ -323,13 +323,9 @@ class SeldPart(NamedTuple):
     files: tuple[str, ...]  # names of the predicted clips
 
     @property
-    def stamp(self) -> tuple[object, ...]:
-        """What changes when one of its files does."""
-        return self.clips, self.reference.stamp, self.prediction.stamp, self.frames, self.tried, self.files
-
-    def portable(self) -> SeldPart:
-        """The part as it can go to another process."""
-        return self._replace(reference=self.reference.portable(), prediction=self.prediction.portable())
+    def packed(self) -> bool:
+        """Whether other processes would have to unpack its files anew."""
+        return self.reference.packed or self.prediction.packed
 
 
 def sampled(clips: Iterable[str], most: int) -> list[str]:
@@ -463,7 +459,8 @@ def count(work: Counting, parts: Sequence[SeldPart], what: str = "scoring") -> C
     Raises:
         InvalidData, UsageError: see :class:`Counting`.
     """
-    counted = each(work, parts, what=what, size=attrgetter("size"), key=attrgetter("stamp"))
+    here = any(part.packed for part in parts)
+    counted = parallel_map(work, parts, what=what, size=attrgetter("size"), here=here)
     return sum(counted, start=work.nothing)
 
 
