@@ -240,16 +240,14 @@ def frames() -> str:
             yield _text(left + last * step + 8, y, f"0.3 s to {last / 10:.1f} s" + (
                 "" if last == 8 else ": 100 ms too short"), style)  # fmt: skip
         yield _text(20, 190, "Frames that are scored, where the last label is in frame 20", "strong")
-        for title, scored, total, y in (
-            ("2022, 2023", 20, 21, 204), ("2024, 2025", 20, 21, 230), ("corrected", 22, 22, 256),
-        ):  # fmt: skip
+        for title, y in (("2022, 2023", 204), ("2024, 2025", 230)):
             yield _text(20, y + 15, title, "soft")
             for number in range(22):
-                style = "green hollow" if number < scored else "red hollow dashed" if number < total else "pale"
+                style = "green hollow" if number < 20 else "red hollow dashed" if number < 21 else "pale"
                 yield _rect(left + number * step + 1, y, step - 2, 20, style)
-        yield _text(left + 20.5 * step, 294, "frame 20 is lost", "small red", "middle")
+        yield _text(left + 20.5 * step, 268, "frame 20 is lost", "small red", "middle")
 
-    return _svg(306, "Label frames, the end of an event, and the frames that are scored", parts())
+    return _svg(280, "Label frames, the end of an event, and the frames that are scored", parts())
 
 
 def video_clock() -> str:
