@@ -361,7 +361,7 @@ def test_verbs_see_the_same(example: str, layout: str, tmp_path: Path) -> None:
 
 NAMES = sorted(path.name for name in ("formats", "formats-items") for path in (CASES / name).iterdir())
 NAMES += ["parquet", "items-parquet", "predictions-parquet", "jasco", "jasco-predictions", "adqa-submission", "ruenvaqa",
-          "ruenvaqa-submission", "ultraeval-audio-record"]  # fmt: skip
+          "ruenvaqa-submission"]  # fmt: skip
 
 
 def test_every_format_has_an_example() -> None:

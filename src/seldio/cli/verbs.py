@@ -158,7 +158,7 @@ def validate(
 # --- conversion -------------------------------------------------------------------------------------------------------
 
 _TO = (
-    "Format to write (seldio formats lists them); foa, mic or a rate such as 24khz for recordings; or hf-parquet, "
+    "Format to write (seldio formats lists them); foa or mic for recordings; or hf-parquet, "
     "webdataset, audiofolder or videofolder to store a whole dataset, and files to restore it."
 )
 _FILL = (

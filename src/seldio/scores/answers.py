@@ -162,7 +162,7 @@ def read_answers(
         raise UsageError(f"{profile} requires the questions with their answers: --reference FILE")
     notices = _copies(given, asked) if asked is not None else ()
     outputs = _outputs(given)
-    if options.join == "order" or given.format.in_order:
+    if options.join == "order":
         outputs, notices = _by_order(outputs, items or ()), (*notices, _BY_ORDER)
     return AnswerSides(items, outputs, profile, notices)
 
