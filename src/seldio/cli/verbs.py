@@ -198,6 +198,9 @@ def convert(
         False, "--drop-unfit", help="Leave out questions that the target cannot hold, and list them."
     ),
     force: bool = typer.Option(False, "--force", help="Convert labels even if seldio validate finds errors in them."),
+    overwrite: bool = typer.Option(
+        False, "--overwrite", help="With --to hf-parquet and the like: replace the files of an earlier export."
+    ),
     json: bool = typer.Option(
         False, "--json", help="Print a JSON record of what was done (to standard error with -o -)."
     ),
