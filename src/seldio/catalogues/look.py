@@ -445,7 +445,7 @@ def content(file: NamedFile) -> Content:
     Labels are a table with a column ``clip`` of which most columns are those of an event table, so that one of a wrong
     type or a strange name is told of. Items are questions or predictions.
     """
-    from seldio.files.parquet_files import parquet_file
+    from seldio.files.exports import parquet_file
     from seldio.formats.parquet import DAMAGE
 
     try:

@@ -253,7 +253,7 @@ def opened(data: bytes | BinaryIO) -> pq.ParquetFile:
     Raises:
         One of the errors that :func:`guarded` turns into a finding.
     """
-    from seldio.files.parquet_files import parquet_file  # only tables need it
+    from seldio.files.exports import parquet_file  # only tables need it
 
     # Without the Arrow schema in it, columns are read as what they are stored as: an extension type would run code.
     bare = parquet_file(pa.BufferReader(footer_of(data).replace(_ARROW, _NO_ARROW)))

@@ -21,11 +21,11 @@ from seldio.catalogues.look import check_classes
 from seldio.catalogues.trees import read_tree
 from seldio.check.description import description
 from seldio.check.validation import examine
-from seldio.data.exporting import LIMITS, Manifest, export
+from seldio.data.exporting import LIMITS, export
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, Source, open_source, write_bytes
 from seldio.files.entries import hidden
-from seldio.files.exports import MANIFEST
+from seldio.files.exports import MANIFEST, Manifest
 from seldio.files.names import suffix_of
 from seldio.files.writing import link
 from seldio.findings import Finding, Report, Severity, Sink
