@@ -156,7 +156,7 @@ def _draw_bars(
     height, hop = 0.8 / sides, float(labels.hop)
     for event in labels.events:
         colour = colours[event["c"]]
-        look = {"facecolor": "white", "hatch": "/////"} if number else {"facecolor": colour}
+        look: dict[str, Any] = {"facecolor": "white", "hatch": "/////"} if number else {"facecolor": colour}
         start, bottom = event["f"] * hop, classes.index(event["c"]) - 0.4 + number * height
         axes.broken_barh([(start, event["k"] * hop)], (bottom, height), edgecolor=colour, **look)
 
