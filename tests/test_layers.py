@@ -20,8 +20,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 #: The floors, from the ground up, as in DESIGN; a file imports from its own floor and those below.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "findings", "plugins", "reader_rules", "text", "progress"),
-    ("benchmarks", "files", "geometry", "clock", "vocabularies"),
-    ("schema", "media", "engines", "reports"),
+    ("benchmarks", "files", "geometry", "clock", "parallel", "vocabularies"),
+    ("schema", "media", "reports"),
     ("formats",),
     ("catalogues",),
     ("rules", "tasks", "answers"),
@@ -48,7 +48,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "scipy": ("scores/", "media/arrays.py", "tasks/even.py"),
     "huggingface_hub": ("hub/", "scores/judge/"),
     "rapidfuzz": ("answers/matching.py",),
-    "ray": ("engines/cluster.py",),
+    "ray": ("parallel.py",),
     "matplotlib": ("viewer/",),
     # wherever tables are built
     "numpy": ("",),
@@ -272,7 +272,7 @@ _TELLS = re.compile(
 )
 #: Where these are parts of words, of modules, of outputs and of data of seldio itself.
 _OF_OTHER_NAMES = (
-    "benchmarks/", "engines/", "errors.py", "findings.py", "formats/cells.py", "media/video_packets.py", "plugins.py", "schema/events.py",
+    "benchmarks/", "errors.py", "findings.py", "formats/cells.py", "media/video_packets.py", "plugins.py", "schema/events.py",
     "scores/scorers.py", "scores/seld/", "tasks/", "viewer/page.py", "viewer/plot.py", "vocabularies/",
 )  # fmt: skip
 #: Where it belongs besides the catalogue, files/ and the modules of formats: what several of these share, and where it is

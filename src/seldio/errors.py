@@ -47,9 +47,8 @@ class ExitCode(IntEnum):
 RENAMED = {"to": "target", "as": "kind", "o": "out"}
 #: Options without a value.
 FLAGS = frozenset((
-    "allow-missing", "audio", "bootstrap", "deep", "diff", "drop-unfit", "dry-run", "errors", "events", "fix", "force",
-    "judge-again", "link-media", "no-media", "official-points", "onscreen", "overwrite", "private", "tracks",
-    "unsafe-fixes",
+    "allow-missing", "audio", "bootstrap", "deep", "diff", "drop-unfit", "dry-run", "errors", "fix", "force",
+    "judge-again", "link-media", "no-media", "onscreen", "overwrite", "private", "unsafe-fixes",
 ))  # fmt: skip
 #: Options whose value is one word, with the values that look like any other word of a sentence.
 CHOICES = {
@@ -64,10 +63,10 @@ CHOICES = {
 OTHERS = frozenset((
     "against", "allow-loss", "angle", "citation", "clip", "development", "development-reference", "distance",
     "drop-column", "fail-on", "fields",
-    "fill", "gain", "ignore", "include", "items", "judge", "judge-cache", "judge-max-tokens", "judge-price",
+    "fill", "gain", "ignore", "include", "items", "judge", "judge-cache", "judge-max-tokens",
     "judge-prompt", "judge-url", "judgements", "label", "lead",
     "margin", "meta", "metrics", "o", "offline", "over", "per-task", "predictions", "predictions-format", "profile",
-    "questions", "recordings", "reference", "reference-fields", "reference-format", "relative", "resamples",
+    "questions", "reference", "reference-fields", "reference-format", "relative", "resamples",
     "seed", "select", "sort", "table", "threshold", "total", "video",
     "write-baseline", "year",
 ))  # fmt: skip

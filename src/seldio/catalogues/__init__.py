@@ -101,7 +101,7 @@ class Catalogue:
         self._look = _look_at(candidates(source, chosen, without, labels), source, chosen, contents, take, own)
         groups, self.lists = _labels_by_layout(self._look, chosen, wanted, take, own) if labels else ([], [])
         #: One part for each format of labels, and one for what cannot be read.
-        self.labels = _with_files_beside(groups, source)
+        self.labels = groups
         #: One part for each format of questions and of predictions.
         self.questions = [
             Part(tuple(NamedEntry(entry, entry.name, "") for entry in entries), name, named=chosen is not None)
@@ -337,32 +337,6 @@ def _labels_by_layout(
     if there:
         groups.append(Part(run(file for file in sound if file.path in there), undecided=True))
     return groups, [entries[file.path] for file in told.lists]
-
-
-def _with_files_beside(groups: Sequence[Part], source: Source) -> list[Part]:
-    """*groups* of label files with what is read with each of them."""
-    wanted = {
-        file.entry.path: (file.entry, own)
-        for part, format in zip(groups, [part.format for part in groups], strict=True)
-        if isinstance(format, LabelFormat)
-        for file in part.files
-        if (own := format.companions(_place(file.entry), file.clip))
-    }  # fmt: skip
-    if not wanted:
-        return list(groups)
-    from seldio.formats.companions import Surroundings
-
-    found = Surroundings(source).of(wanted)
-    return [
-        dataclasses.replace(part, files=tuple(f._replace(beside=found.get(f.entry.path, ())) for f in part.files))
-        for part in groups
-    ]
-
-
-def _place(entry: Entry) -> str:
-    """Where a file is, for what its name and folder tell; a copy in an export has the name that it had."""
-    copied = entry.local is None or entry.local.name != entry.name.rpartition("/")[2]
-    return entry.name if copied else str(entry.local)
 
 
 def _cut(

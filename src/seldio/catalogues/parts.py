@@ -26,18 +26,16 @@ if TYPE_CHECKING:
 
 
 class NamedEntry(NamedTuple):
-    """A file of a part: its name in outputs, the clip that it describes, and what is read with it."""
+    """A file of a part: its name in outputs, and the clip that it describes."""
 
     entry: Entry
     name: str
     clip: str
-    beside: tuple[tuple[Entry, int | None], ...] = ()  # with the bytes that are wanted of each, all if None
 
     @property
     def size(self) -> int:
-        """Bytes of all that is read, as far as they are known."""
-        more = (entry.size if most is None else min(entry.size, most) for entry, most in self.beside)
-        return sum(max(size, 0) for size in (self.entry.size, *more))
+        """Its bytes, as far as they are known."""
+        return max(self.entry.size, 0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,24 +77,20 @@ class Part:
     @property
     def packed(self) -> bool:
         """Whether other processes would have to unpack its files anew."""
-        return packed(entry for file in self.files for entry in (file.entry, *(entry for entry, _ in file.beside)))
+        return packed(file.entry for file in self.files)
 
     def texts(self, sink: Sink) -> Iterator[TextFile]:
         """The files with their content, one after the other; what is damaged or over a limit goes to *sink*.
 
         Of a part of a table the content is empty, as it is not text.
         """
-        for entry, name, clip, beside in self.files:
+        for entry, name, clip in self.files:
             try:
                 data = self._held[entry.path] if entry.path in self._held else self._read(entry)
-                with_it = tuple(
-                    TextFile(one.path, one.name, clip, one.read() if most is None else one.head(most))
-                    for one, most in beside
-                )
             except InvalidData as error:
                 sink(error.finding)
             else:
-                yield TextFile(entry.path, name, clip, data, beside=with_it)
+                yield TextFile(entry.path, name, clip, data)
 
     def _read(self, entry: Entry) -> bytes:
         if self.rows is not None:

@@ -236,7 +236,7 @@ class _Checking:
 
     def labels(self, systems: Sequence[Sequence[Part]]) -> list[list[LabelGroup]]:
         """The labels of each system, by format."""
-        check = LabelCheck(None if self.source.stored else _KEPT + _HEARD * self.deep, self.rows, self.facts)
+        check = LabelCheck(None if self.source.exported else _KEPT + _HEARD * self.deep, self.rows, self.facts)
         parts = list(chain(*systems))
         here = self.rows or any(part.packed for part in parts)
         found = self.checked(check, parts, what="checking labels", here=here)

@@ -77,9 +77,8 @@ def validate(
     output: str = typer.Option(
         "text",
         metavar="FORM",
-        help="Form of the report: text, concise, json, jsonl, csv, sarif, github, gitlab, junit, markdown or html; "
-        "or mera, the response of MERA's server to a submission.",
-        autocompletion=lambda incomplete: complete_outputs(incomplete, "findings", "mera"),
+        help="Form of the report: text, concise, json, jsonl, csv, sarif, github, gitlab, junit, markdown or html.",
+        autocompletion=lambda incomplete: complete_outputs(incomplete, "findings"),
         rich_help_panel=REPORT,
     ),
     json: bool = REPORT_JSON,
@@ -142,8 +141,6 @@ def validate(
 
     see_free(out, paths, reference, baseline, config)
     chosen = settings.load_file(config) if config is not None else settings.load()
-    if output == "mera" and not json:
-        return _mera(paths, reference, out)
     checked("json" if json else output, "findings")
     with working(workers):
         report = api.validate(**taken(api.validate, locals(), path=paths, config=chosen))
@@ -156,22 +153,6 @@ def validate(
         return ExitCode.CLEAN
     write_report(report, "json" if json else output, Options(CATALOGUE, max_per_rule or None, statistics), out)
     return ExitCode.FINDINGS if report.failed else ExitCode.CLEAN
-
-
-def _mera(paths: list[str], reference: str | None, out: Path | None) -> ExitCode:
-    """Print the response that MERA's server will give; exit code 1 if the submission fails."""
-    from seldio.check.mera import as_json, response
-    from seldio.check.reference import load
-    from seldio.files import write_bytes
-
-    if len(paths) != 1:
-        raise UsageError("--output mera takes one submission")
-    answer = response(paths[0], None if reference is None else load(reference))
-    if out is None:
-        typer.echo(as_json(answer))
-    else:
-        write_bytes(out, f"{as_json(answer)}\n".encode())
-    return ExitCode.CLEAN if answer["status"] == "Ok" else ExitCode.FINDINGS
 
 
 # --- conversion -------------------------------------------------------------------------------------------------------
@@ -217,6 +198,9 @@ def convert(
         False, "--drop-unfit", help="Leave out questions that the target cannot hold, and list them."
     ),
     force: bool = typer.Option(False, "--force", help="Convert labels even if seldio validate finds errors in them."),
+    overwrite: bool = typer.Option(
+        False, "--overwrite", help="With --to hf-parquet and the like: replace the files of an earlier export."
+    ),
     json: bool = typer.Option(
         False, "--json", help="Print a JSON record of what was done (to standard error with -o -)."
     ),

@@ -38,6 +38,7 @@ def convert_any(
     options: QuestionOptions,
     gain: float | None = None,
     drop_unfit: bool = False,
+    overwrite: bool = False,
 ) -> Conversion:
     """Convert what lies at *path*; arguments and exceptions are those of the functions that do it.
 
@@ -49,6 +50,8 @@ def convert_any(
     items = isinstance(to, str) and (to == "parquet" or formats.of_questions(to) is not None)
     if drop_unfit and not items:
         raise UsageError(_NOT_QUESTIONS)
+    if overwrite and to not in STORED[:-1]:
+        raise UsageError(f"--overwrite is for what stores a whole dataset: {', '.join(STORED[:-1])}")
     if isinstance(to, LabelFormat) or isinstance(format, LabelFormat):
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     if isinstance(path, Source) and formats.named(to, Format) is None:
@@ -71,7 +74,7 @@ def convert_any(
     if to in STORED:
         from seldio.data.exporting import convert_stored
 
-        return convert_stored(path, out, to, format, options.force)
+        return convert_stored(path, out, to, format, force=options.force, overwrite=overwrite)
     if formats.named(to, Format) is None:
         raise formats.unknown(to, (*STORED, "foa", "mic"))
     if not items and options.language is not None:

@@ -282,8 +282,7 @@ def convert_source(
             local=local_files(found) or [source.path], single=source.single and not _tables(found),
         )  # fmt: skip
         files = len({file.entry.path for part in found for file in part.files})
-        used = {entry.path for part in found for file in part.files for entry, _ in file.beside}
-        skipped = len(source.entries) - files - sum(entry.path in used or is_own(entry) for entry in source)
+        skipped = len(source.entries) - files - sum(map(is_own, source))
         notes = list(plan.notes)
         if own(target.vocabulary) and isinstance(where, str) and Path(where).is_dir():
             written = (*written, _described(target, source, Path(where)))

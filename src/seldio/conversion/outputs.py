@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from seldio.errors import InvalidData, UsageError
 from seldio.files import atomic_write, in_the_way, make_folder
-from seldio.files.entries import ours
 from seldio.reader_rules import reader_rule
 from seldio.schema.events import ClipFile, clip_codes, origin_of
 from seldio.text import clipped, printable
@@ -96,10 +95,9 @@ def clip_tables(table: pa.Table) -> Iterator[tuple[ClipFile, pa.Table]]:
 
 
 def safe_name(name: str, source: str) -> str:
-    """The name of a file, unless it points outside the folder that it is put in, or to what seldio keeps there."""
-    if _ESCAPES.search(name) or ours(name):
-        where = "is one that seldio keeps its work under" if ours(name) else "points outside the folder"
-        message = f"the file name {clipped(name)} {where}"
+    """The name of a file, unless it points outside the folder that it is put in."""
+    if _ESCAPES.search(name):
+        message = f"the file name {clipped(name)} points outside the folder"
         raise InvalidData(reader_rule("SAF101").at(source, message))
     return name
 

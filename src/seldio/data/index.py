@@ -43,7 +43,7 @@ from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.items import ItemFormat
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.clips import Clip, ClipTable
-from seldio.schema.events import Origin, origin_of, with_origin
+from seldio.schema.events import origin_of, with_origin
 from seldio.text import clipped, listed, plural, printable
 
 if TYPE_CHECKING:
@@ -250,11 +250,11 @@ class Index:
             own, shared = reading.format, reading.format.role == "table"
             if shared:  # it keeps columns that the labels which it was made from have not
                 own = dataclasses.replace(resolved(own, reading.table), carries=own.carries)
-            clips = {
-                file.clip: ClipLabelFile(file.clip, entry, rows, own, shared or held[entry.path] > 1)
-                for file, rows in clip_tables(reading.table)
-                for entry in (entries[file.clip],)
-            }
+            origin = origin_of(reading.table)
+            clips = {}
+            for file, rows in clip_tables(reading.table):
+                entry, alone = entries[file.clip], with_origin(rows, dataclasses.replace(origin, files=(file,)))
+                clips[file.clip] = ClipLabelFile(file.clip, entry, alone, own, shared or held[entry.path] > 1)
             found = _joined(found, clips)
         faults.settle(self._force)
         return found
@@ -359,9 +359,6 @@ def _alone(index: Index, file: ClipLabelFile) -> Source:
     """The labels of one clip as a source."""
     entry = file.entry
     if file.table is not None and file.shared:
-        origin = origin_of(file.table)
-        mine = tuple(each for each in origin.files if each.clip == file.clip)
-        table = with_origin(file.table, Origin(origin.format, origin.vocabulary, mine))
-        data = get("parquet").write(table, mine[0])
+        data = get("parquet").write(file.table, origin_of(file.table).files[0])
         entry = Entry(entry.path, entry.name, len(data), len(data), None, partial(io.BytesIO, data))
     return Source(entry.path, "file", (entry,), every=index.source.entries)

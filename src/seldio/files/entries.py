@@ -74,24 +74,9 @@ class Entry:
         return self._real is not None or isinstance(self._start, Stretch)
 
     @property
-    def place(self) -> Path | None:
-        """The real file on disk that it is, or lies in as it is; None in archives and standard input."""
-        return Path(self._start.real) if isinstance(self._start, Inside) else self.local
-
-    @property
     def reopens(self) -> bool:
         """Whether any process can open it anew at once; what is in an archive is found by reading that first."""
-        return self.place is not None
-
-    @property
-    def stamp(self) -> tuple[str, int, int]:
-        """What changes when the file does: name, size and time; an archive's members change with the archive."""
-        place = self.place or Path(self.path.partition("!/")[0])
-        if place.is_file():
-            return self.name, self.size, place.stat().st_mtime_ns
-        import hashlib
-
-        return self.name, self.size, int.from_bytes(hashlib.sha256(self.read()).digest()[:8])
+        return self._real is not None or isinstance(self._start, Inside)
 
     @property
     def unpacked(self) -> bool:
@@ -161,8 +146,7 @@ class Source:
     kind: Kind  # *tar* may be compressed; *gzip* is one file packed by gzip, bzip2 or xz
     entries: tuple[Entry, ...]  # sorted by name, by code point (which is the byte order of UTF-8) in every locale
     _stack: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
-    #: of an export the files as they lie there; *entries* are those that it was made from
-    stored: tuple[Entry, ...] = ()
+    exported: bool = False  # whether it is an export, and *entries* are the files that it was made from
     #: of a source with only some of its files, all of them
     every: tuple[Entry, ...] = ()
 
@@ -186,7 +170,7 @@ class Source:
 
     def restricted(self, entries: Iterable[Entry]) -> Source:
         """The same source with only these of its files."""
-        return Source(self.path, self.kind, tuple(entries), self._stack, self.stored, self.every or self.entries)
+        return Source(self.path, self.kind, tuple(entries), self._stack, self.exported, self.every or self.entries)
 
     def __enter__(self) -> Self:
         return self
@@ -212,18 +196,9 @@ _ON_WINDOWS = {
 }
 
 
-#: In what seldio keeps finished work. It is no data, and nobody else writes it.
-_OURS = re.compile(r"(?i)(^|/)(\.seldio-[^/]*|seldio-parts\.json|([0-9a-f]{64}|earlier)\.part)(/|$)")
-
-
 def hidden(name: str) -> bool:
     """Whether a file or folder of this name is passed over."""
-    return name.startswith(".") or name in SKIPPED or ours(name)
-
-
-def ours(name: str) -> bool:
-    """Whether a path leads to what only seldio itself writes, so that it is never taken from elsewhere."""
-    return _OURS.search(name) is not None
+    return name.startswith(".") or name in SKIPPED
 
 
 def checked(entries: Iterable[Entry], sink: Sink) -> tuple[Entry, ...]:

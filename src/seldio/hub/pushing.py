@@ -21,12 +21,11 @@ from seldio.catalogues.look import check_classes
 from seldio.catalogues.trees import read_tree
 from seldio.check.description import description
 from seldio.check.validation import examine
-from seldio.conversion.inputs import with_companions
-from seldio.data.exporting import LIMITS, Manifest, export
+from seldio.data.exporting import LIMITS, export
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, Source, open_source, write_bytes
 from seldio.files.entries import hidden
-from seldio.files.exports import MANIFEST
+from seldio.files.exports import MANIFEST, Manifest
 from seldio.files.names import suffix_of
 from seldio.files.writing import link
 from seldio.findings import Finding, Report, Severity, Sink
@@ -229,7 +228,7 @@ def _dataset_files(source: Source, include: Sequence[str]) -> tuple[list[Entry],
     """Return the files of a dataset that are sent, and the names of those that are not."""
     sent: list[Entry] = []
     left_out: list[str] = []
-    for entry in with_companions(source):
+    for entry in source:
         allowed = suffix_of(entry.name) in ALLOWED or entry.name.rpartition("/")[2].lower().startswith(NAMED)
         if allowed or any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in include):
             sent.append(entry)

@@ -50,8 +50,6 @@ class JudgeOptions:
     cache: str | None = None  # SQLite file of replies
     concurrency: int = 8  # calls at a time
     max_rpm: float | None = None  # calls per minute
-    price: tuple[float, float] | None = None  # for a million tokens in, and out
-    currency: str = "USD"  # of the price
     again: bool = False  # ask again, whatever the cache holds
     timeout: float = 120.0  # seconds without a byte from the server
     retries: int = 4  # further tries of a call that failed

@@ -1,1 +1,0 @@
-"""Finished files of exports, which the same export uses again."""
