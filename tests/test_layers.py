@@ -21,7 +21,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "findings", "plugins", "reader_rules", "text", "progress"),
     ("benchmarks", "files", "geometry", "clock", "vocabularies"),
-    ("schema", "media", "engines", "reports"),
+    ("schema", "media", "parallel", "reports"),
     ("formats",),
     ("catalogues",),
     ("rules", "tasks", "answers"),
