@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
-import os
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +15,6 @@ from hypothesis import strategies as st
 import seldio
 from seldio import synth, tasks
 from seldio.conversion import questions
-from seldio.conversion.item_inputs import read_items
-from seldio.findings import raise_errors
-from seldio.rules.item_blind import FEWEST, Blind, Guess, GuessGroup, _features
-from seldio.rules.item_table import ItemTable
 from seldio.tasks import Margins, mix, russian
 from seldio.tasks.even import CLAIMS, OPTIONS, SHARE, UNEVEN, fair, flat, packed, within
 from seldio.tasks.nouns import nouns
@@ -118,27 +112,6 @@ def test_every_wording_is_read_again() -> None:
 # --- whole sets ------------------------------------------------------------------------------------------------------
 
 
-def guesses(path: Path) -> Iterator[tuple[str, Guess]]:
-    """What can be guessed of all questions with options, and of each task, with or without them."""
-    (reading,) = read_items(path, None, raise_errors)
-    rows = Blind.of(ItemTable.of(reading)).sample.to_pylist()
-    by_task: dict[str, list[dict[str, object]]] = defaultdict(list)
-    for row in rows:
-        by_task[row["task"]].append(row)
-    groups = {task: GuessGroup("" if some[0]["options"] else task, some) for task, some in by_task.items()}
-    groups[""] = GuessGroup("", [row for row in rows if row["options"]])
-    for task, group in groups.items():
-        if len(group.rows) < FEWEST:
-            continue
-        yield task, group.usual
-        yield task, group.guess("words", group.learned(*_features(group)))
-        if not group.open:
-            yield task, group.guess("place", group.learned(np.arange(len(group.texts)), group.place))
-            lengths = np.array([len(text) for text in group.texts], float)
-            yield task, group.guess("longest", lengths)
-            yield task, group.guess("shortest", -lengths)
-
-
 @pytest.fixture(scope="module")
 def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("scenes")
@@ -150,10 +123,9 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("style", ["ruenvaqa", "so-bench"])
-def test_balanced_questions_stay_under_the_bound(scenes: Path, style: str, tmp_path: Path) -> None:
+def test_what_is_left_out_to_balance_is_counted(scenes: Path, style: str, tmp_path: Path) -> None:
     made = seldio.convert(scenes, tmp_path / "qa.json", style, balance=True)
     assert made.rows[1] > 60
-    assert [(task, guess) for task, guess in guesses(tmp_path / "qa.json") if guess.telling] == []
     left = {task: reasons[UNEVEN] for task, reasons in made.skipped.items() if UNEVEN in reasons}
     assert all(0 < number <= made.asked[task] - made.kept[task] for task, number in left.items())
     assert sum(left.values()) > 50
@@ -177,20 +149,3 @@ def test_python_chooses_the_same(scenes: Path) -> None:
     skipped: Counter[tuple[str, str]] = Counter()
     assert tasks.select(tasks.generate(table, seed=3).items, 3, balance=True, skipped=skipped) == made.items
     assert {pair: made.skipped[pair] for pair in skipped} == skipped
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("style", ["ruenvaqa", "so-bench"])
-@pytest.mark.parametrize("labels", ["starss22-labels", "tau-nigens2020-labels", "spatialscaper-labels/foa_labels"])
-def test_questions_of_real_labels_stay_under_the_bound(labels: str, style: str, tmp_path: Path) -> None:
-    folder = Path(os.environ.get("SELDIO_SHARED", "../shared")) / "data" / labels
-    if not folder.is_dir():
-        pytest.skip(f"{labels} are not here")
-    out = tmp_path / "qa.json"
-    for options in ({}, {"per_task": 300}, {"seed": 5}):
-        seldio.convert(folder, out, style, balance=True, **options)
-        assert [(task, guess) for task, guess in guesses(out) if guess.telling] == []
-    for task in tasks.TASKS if style == "so-bench" else russian.TASKS:  # alone, so that no other task limits it
-        made = seldio.convert(folder, out, style, tasks=[task], balance=True)
-        if made.rows[1]:
-            assert [guess for _, guess in guesses(out) if guess.telling] == []

@@ -364,20 +364,6 @@ def at_16(seconds: float = 1.0, channels: int = 4) -> bytes:
 _SOUNDS = ("rain", "a bell", "a dog barks", "two doors close")
 
 
-def guessed(
-    answer: Callable[[int, list[str]], str], choices: bool = True, thing: Callable[[int], str] = lambda _: "car"
-) -> Files:
-    """Questions whose *answer*, by number, can be guessed without their recordings."""
-    rows: list[dict[str, Any]] = []
-    for n in range(100):
-        row: dict[str, Any] = {"id": f"q{n:03}", "audio": [f"{n}.wav"], "question": "What is heard?"}
-        options = [_SOUNDS[(n // 4 + place * (1 + 2 * (n % 2))) % 4] for place in range(4)] if choices else []
-        if not choices:
-            row |= {"task": "classify_motion", "question": f"How does the {thing(n)} move?"}
-        rows.append(row | ({"options": options} if choices else {}) | {"answer": answer(n, options)})
-    return {"items.jsonl": lines(rows)}
-
-
 def spoken(numbers: Iterable[int]) -> bytes:
     """JASCO's questions with these ids."""
     head = b"audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
@@ -436,12 +422,6 @@ QUESTIONS: dict[str, Maker] = {
         "id": "q1", "audio": ["a.wav"], "question": "What is the azimuth of the bell?", "answer": "30 degrees",
     }]), "a.wav": at_16(channels=1)},
     "QAI311": lambda: asked(mera()) | {"samples/audio001.wav": at_16(2.0, channels=1)},
-    "QAI401": lambda: guessed(lambda n, options: options[0] if n % 10 < 7 else options[1 + n % 3]),
-    "QAI402": lambda: guessed(lambda n, options: max(options, key=len) if n % 10 < 7 else options[n % 4]),
-    "QAI403": lambda: guessed(lambda n, _: "stationary" if n % 10 < 8 else ("moving", "receding")[n % 2], False),
-    "QAI404": lambda: guessed(
-        lambda n, _: ("moving", "stationary")[n % 2], False, lambda n: ("car", "clock")[n % 2 if n % 10 else n % 4 // 2]
-    ),
 }  # fmt: skip
 
 # --- archives, tables -------------------------------------------------------------------------------------------
