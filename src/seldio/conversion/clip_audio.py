@@ -202,8 +202,9 @@ class Recordings:
     def _opened(self, path: str) -> Recording:
         from seldio.media.heard import array_heard
 
-        archive = self._source.path if self._source.archived else None
-        entry = self._look.find(path) or (archive and on_disk(os.path.dirname(archive) or ".", path))  # noqa: PTH120
+        entry = self._look.find(path)
+        if entry is None and self._source.archived:
+            entry = on_disk(os.path.dirname(self._source.path) or ".", path)  # noqa: PTH120
         if entry is None:
             raise SeldioError(
                 f"the recording {clipped(path, 200)} is neither in {printable(self._source.path)} nor next to it: put "

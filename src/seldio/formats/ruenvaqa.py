@@ -231,7 +231,7 @@ def _locator(records: Sequence[Record]) -> Any:
 
 def _times(meta: dict[str, Any]) -> dict[str, Any]:
     """Return the start and end that a record's meta has, where both are times."""
-    times = {name: meta.get(name) for name in _TIMES}
+    times: dict[str, Any] = {name: meta.get(name) for name in _TIMES}
     return times if all(type(time) in (int, float) and time >= 0 for time in times.values()) else {}
 
 
