@@ -20,8 +20,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 #: The floors, from the ground up, as in DESIGN; a file imports from its own floor and those below.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "findings", "plugins", "reader_rules", "text", "progress"),
-    ("benchmarks", "files", "geometry", "clock", "parallel", "vocabularies"),
-    ("schema", "media", "reports"),
+    ("benchmarks", "files", "geometry", "clock", "vocabularies"),
+    ("schema", "media", "parallel", "reports"),
     ("formats",),
     ("catalogues",),
     ("rules", "tasks", "answers"),
