@@ -20,8 +20,8 @@ import soundfile
 
 import seldio
 from seldio import synth
-from seldio.parallel import running
 from seldio.formats import get
+from seldio.parallel import running
 from seldio.schema.events import ClipFile
 
 #: SO-Dataset: clips of 20 s with four channels at 16 kHz, their bytes, and the questions about them.

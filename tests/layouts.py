@@ -17,8 +17,8 @@ import numpy as np
 
 CASES = Path(__file__).parent / "cases"
 #: What holds replies to questions; all other formats of questions hold questions.
-REPLIES = {"predictions", "inspect-log", "lmms-eval-samples", "so-bench-predictions", "jasco-predictions",
-           "adqa-submission", "ruenvaqa-submission", "ultraeval-audio-record"}  # fmt: skip
+REPLIES = {"predictions", "inspect-log", "so-bench-predictions", "jasco-predictions",
+           "adqa-submission", "ruenvaqa-submission"}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,9 +91,6 @@ _SMALL: dict[str, tuple[str, int, tuple[str, ...]]] = {
     "adqa-submission": ("output.csv", 2, ("question,answer", "dev_0001,A door closing", "dev_0002,A woman")),
     "ruenvaqa": ("test.json", 1, (json.dumps({"access": "public", "data": [_QUESTION]}, ensure_ascii=False),)),
     "ruenvaqa-submission": ("ruEnvAQA.json", 1, ('{"data": {"test": [{"outputs": "A", "meta": {"id": 1}}]}}',)),
-    "ultraeval-audio-record": ("record.jsonl", 1, (
-        '{"type": "inference", "id": 0, "data": {"content": "B"}}',
-        '{"type": "post_process", "id": 0, "data": {"content": "B"}}')),
 }  # fmt: skip
 
 

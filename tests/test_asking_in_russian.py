@@ -22,7 +22,6 @@ from seldio import synth
 from seldio.cli import app
 from seldio.errors import UsageError
 from seldio.formats import get as layout
-from seldio.rules.item_blind import GuessGroup
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.so_bench.profiles import get
@@ -264,19 +263,6 @@ def test_the_command_writes_a_file_that_is_found_right(labels: Path, tmp_path: P
         "".join(json.dumps({"qa_id": row["qa_id"], "prediction": row["answer"]}) + "\n" for row in rows)
     )
     assert seldio.score(tmp_path / "replies.jsonl", out).overall["accuracy"] == 1.0
-
-
-def test_guessing_knows_the_two_sources_that_a_question_names(english: Generated, russian: Generated) -> None:
-    counts = []
-    for made in (english, russian):
-        asked = [item for item in made.items if item.task == "compare_elevation"]
-        rows = [
-            {"id": item.id, "question": item.question, "answer": item.canonical_answer, "options": None, "hash": 0}
-            for item in asked
-        ]
-        counts.append(GuessGroup("compare_elevation", rows).counts.tolist())
-    assert counts[0] == counts[1]
-    assert set(counts[1]) == {2}
 
 
 def test_a_wrong_answer_in_words_is_found(labels: Path, tmp_path: Path) -> None:

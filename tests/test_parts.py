@@ -1,4 +1,4 @@
-"""Any cut of a data set into parts gives the same results: for all verbs, workers and engines, in memory or not."""
+"""Any cut of a data set into parts gives the same results: for all verbs, workers, in memory or not."""
 
 from __future__ import annotations
 

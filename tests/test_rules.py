@@ -59,9 +59,7 @@ ELSEWHERE = {
     "QAI107": "test_items.py",
     "QAI129": "test_items.py",
     "QAI2": "test_ruenvaqa.py",
-    "QAI310": "test_item_blind.py",
     "QAI3": "test_item_audio.py",
-    "QAI4": "test_item_blind.py",
     "PRD11": "test_ruenvaqa.py",
 }
 ELSEWHERE |= {"PRD12": "test_ruenvaqa.py", "PRD13": "test_ruenvaqa.py", "PRD2": "test_predictions.py"}
@@ -524,7 +522,7 @@ def test_the_index_says_what_the_rules_say() -> None:
 def test_rules_with_a_check_say_what_they_look_at() -> None:
     subjects = {rule.subject for rule in CATALOGUE.values() if rule.check is not None}
     assert subjects == {
-        ("Labels",), ("Profile",), ("ItemTable",), ("ItemFile",), ("Answered",), ("Answers",), ("MeraPackage",), ("Audio",), ("Blind",), ("Collection",),
+        ("Labels",), ("Profile",), ("ItemTable",), ("ItemFile",), ("Answered",), ("Answers",), ("MeraPackage",), ("Audio",), ("Collection",),
         ("Collection", "Tree"), ("Package",), ("System",), ("Meta",), ("HubFolder",), ("TreeAudio",), ("SurveyedSound",), ("SurveyedSounds",), ("Ignored",),
         ("RecordingFile",), ("RecordingFile", "Probe"), ("TreeVideo",), ("VideoFile",), ("VideoFile", "VideoFacts"),
         ("WatchedVideo",), ("UncheckedVideos",), ("Fits",), ("Misfit",),

@@ -205,20 +205,18 @@ def test_another_split_of_the_reference_is_never_missed_in_silence(development: 
         DataError, match='All predicted clips are of dev-test: split="dev-test" leaves out the clips of'
     ):
         seldio.score(mine, whole)
-    for profile in ("dcase2023", "corrected"):
-        report = seldio.score(mine, whole, profile=profile, allow_missing=True)
-        assert report.notices[0].name == "other-splits"
-        assert report.notices[0].first
+    report = seldio.score(mine, whole, allow_missing=True)
+    assert report.notices[0].name == "other-splits"
+    assert report.notices[0].first
 
 
 @pytest.mark.parametrize("labels", ["starss23/metadata_dev", "flat"])
 def test_a_split_is_chosen_by_its_folder_or_by_the_rooms_of_the_dataset(development: Path, labels: str) -> None:
     mine, whole = development / "mine", development / labels
-    report = seldio.score(mine, whole, split="dev-test", profile="corrected")
+    report = seldio.score(mine, whole, split="dev-test")
     assert report.over.startswith("3 clips")
     assert "other-splits" not in {notice.name for notice in report.notices}
-    assert f_scores(report)[0] > f_scores(seldio.score(mine, whole, profile="corrected", allow_missing=True))[0]
-    assert f_scores(seldio.score(mine, whole, split="test", profile="corrected")) == f_scores(report)
+    assert f_scores(seldio.score(mine, whole, split="test")) == f_scores(report)
     assert seldio.compare([mine, mine], whole, split="dev-test", resamples=100).over.startswith("3 clips")
     with pytest.raises(
         UsageError, match="is of the split dev-valid; it has dev-test-sony, dev-test-tau, dev-train-sony"

@@ -32,7 +32,7 @@ HEADER = "frame,class,source,azimuth,distance,onscreen\n"
 #: SeldProfile and average, and the folder of predictions that they are tried on.
 WAYS = (
     ("dcase2023", "macro", "axes"), ("dcase2023", "micro", "angles"), ("dcase2024", "macro", "axes"),
-    ("dcase2024-segments", "macro", "axes"), ("corrected", "macro", "axes"), ("dcase2021", "micro", "axes"),
+    ("dcase2024-segments", "macro", "axes"), ("dcase2021", "micro", "axes"),
     ("dcase2025", "macro", "stereo"), (None, None, "axes"), (None, None, "stereo"),
 )  # fmt: skip
 
@@ -84,10 +84,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def full(profile: str | None, average: Any) -> SeldOptions:
     """Everything that a report can show; class 13 is none of STARSS, so that the labels are scored by force."""
-    points = profile in ("dcase2023", "dcase2024", "dcase2024-segments")  # whose official jackknives print some
-    return SeldOptions(
-        profile, average, jackknife=True, official_points=points, by_clip=True, errors=True, events=True, force=True
-    )
+    return SeldOptions(profile, average, jackknife=True, by_clip=True, errors=True, force=True)
 
 
 def scored(data: Path, way: tuple[Any, Any, str]) -> str:

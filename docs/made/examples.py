@@ -361,23 +361,6 @@ def at_16(seconds: float = 1.0, channels: int = 4) -> bytes:
     return sound(noise(seconds, channels, 16_000), 16_000)
 
 
-_SOUNDS = ("rain", "a bell", "a dog barks", "two doors close")
-
-
-def guessed(
-    answer: Callable[[int, list[str]], str], choices: bool = True, thing: Callable[[int], str] = lambda _: "car"
-) -> Files:
-    """Questions whose *answer*, by number, can be guessed without their recordings."""
-    rows: list[dict[str, Any]] = []
-    for n in range(100):
-        row: dict[str, Any] = {"id": f"q{n:03}", "audio": [f"{n}.wav"], "question": "What is heard?"}
-        options = [_SOUNDS[(n // 4 + place * (1 + 2 * (n % 2))) % 4] for place in range(4)] if choices else []
-        if not choices:
-            row |= {"task": "classify_motion", "question": f"How does the {thing(n)} move?"}
-        rows.append(row | ({"options": options} if choices else {}) | {"answer": answer(n, options)})
-    return {"items.jsonl": lines(rows)}
-
-
 def spoken(numbers: Iterable[int]) -> bytes:
     """JASCO's questions with these ids."""
     head = b"audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
@@ -436,12 +419,6 @@ QUESTIONS: dict[str, Maker] = {
         "id": "q1", "audio": ["a.wav"], "question": "What is the azimuth of the bell?", "answer": "30 degrees",
     }]), "a.wav": at_16(channels=1)},
     "QAI311": lambda: asked(mera()) | {"samples/audio001.wav": at_16(2.0, channels=1)},
-    "QAI401": lambda: guessed(lambda n, options: options[0] if n % 10 < 7 else options[1 + n % 3]),
-    "QAI402": lambda: guessed(lambda n, options: max(options, key=len) if n % 10 < 7 else options[n % 4]),
-    "QAI403": lambda: guessed(lambda n, _: "stationary" if n % 10 < 8 else ("moving", "receding")[n % 2], False),
-    "QAI404": lambda: guessed(
-        lambda n, _: ("moving", "stationary")[n % 2], False, lambda n: ("car", "clock")[n % 2 if n % 10 else n % 4 // 2]
-    ),
 }  # fmt: skip
 
 # --- archives, tables -------------------------------------------------------------------------------------------
@@ -518,23 +495,10 @@ HUB: dict[str, Callable[[], tuple[dict[str, bytes | int], dict[str, Any] | None]
     "HUB101": lambda: ({f"audio/{n}.wav": 1 for n in range(10_001)}, {"license": "mit"}),
     "HUB103": lambda: ({"audio.tar": 500 * 10**9 + 1}, {"license": "mit"}),
     "HUB104": lambda: ({"audio.tar": 200 * 10**9 + 1}, {"license": "mit"}),
-    "HUB201": lambda: ({"events.parquet": b"PAR1"}, {"license": "mit"}),
-    "HUB202": lambda: ({"a.parquet": parquet(**{f"c{n}": [1] for n in range(1001)})}, {"license": "mit"}),
-    "HUB203": lambda: ({"a.parquet": parquet(**{"c" * 501: [1]})}, {"license": "mit"}),
-    "HUB205": lambda: ({"d/a.parquet": parquet(x=[1]), "d/b.parquet": parquet(x=[1.5])}, card(("all", "train", "d/*.parquet"))),  # noqa: E501
     "HUB301": lambda: ({**TABLE}, card(*(("all", f"split{n}", "labels.csv") for n in range(31)))),
     "HUB302": lambda: ({**TABLE}, card(*((f"config{n}", "train", "labels.csv") for n in range(4001)))),
-    "HUB303": lambda: ({**TABLE}, card(*((f"config{n}", "train", "labels.csv") for n in range(101)))),
-    "HUB304": lambda: ({**TABLE, "b.jsonl": b"{}\n"}, card(("all", "train", "labels.csv"), ("all", "test", "b.jsonl"))),
     "HUB305": lambda: ({**TABLE}, card(("all", "train", "events*.csv"))),
-    "HUB401": lambda: ({"train/metadata.jsonl": b'{"file_name": "mix001.wav"}\n'}, {"license": "mit"}),
-    "HUB402": lambda: ({"train/metadata.csv": b"file_name,x\n../mix001.wav,1\n", "mix001.wav": 1}, {"license": "mit"}),
-    "HUB403": lambda: ({"metadata.csv": b"file_name,x\na.wav,1\n", "a.wav": 1, "d/b.wav": 1}, {"license": "mit"}),
-    "HUB501": lambda: ({"config.yaml": b"token: hf_" + b"x" * 34 + b"\n"}, {"license": "mit"}),
-    "HUB502": lambda: ({".env": b"x\n"}, {"license": "mit"}),
-    "HUB503": lambda: ({"labels.csv": b"file\n/home/anna/mix001.wav\n"}, {"license": "mit"}),
     "HUB601": lambda: ({}, None),
-    "HUB602": lambda: ({**TABLE}, {"license": "CC BY 4.0"}),
     "HUB603": lambda: ({**TABLE}, {"pretty_name": "Four scenes"}),
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,13 +29,10 @@ from seldio.formats.mera import task_name
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.rules.collection import Reference
 from seldio.rules.item_audio import Audio, check_file
-from seldio.rules.item_table import ItemFile, ItemTable, moved
+from seldio.rules.item_table import ItemTable, moved
 from seldio.rules.predictions import REFERRED, Answered, ItemReference, check_answered, has_outputs
 from seldio.schema.qa import Item
 from seldio.text import printable
-
-if TYPE_CHECKING:
-    from seldio.rules.item_blind import Blind
 
 
 class CheckedItems(NamedTuple):
@@ -47,7 +44,6 @@ class CheckedItems(NamedTuple):
     lines: int  # how many it has
     part: ItemTable | None  # what rules for the whole file need of it; None where nothing can be read
     recordings: Audio | None  # what it tells of its recordings
-    blind: Blind | None = None  # questions that are tried without listening
     reading: ItemReading | None = None  # all of it, where whoever asks wants to keep it
     facts: ItemFacts | None = None  # counts of its rows, where whoever asks wants them
 
@@ -72,8 +68,6 @@ class ItemCheck:
             reading = part.reading(file, self._task_sink(file.name, found.append))
             one = CheckedItems(numbers[file.path], False, (), file.data.count(b"\n"), None, None)
             if reading is not None:
-                from seldio.rules.item_blind import Blind
-
                 table = ItemTable.of(reading)
                 found += rules.findings(table)
                 found += check_predictions(reading, file.name, self.reference, self.inside)
@@ -81,7 +75,6 @@ class ItemCheck:
                     outputs=has_outputs(reading),
                     part=table.slim(),
                     recordings=Audio.of(table, partial(self.look.find, name=file.name)),
-                    blind=Blind.of(table),
                     reading=reading if self.keep else None,
                     facts=ItemFacts.of(reading) if self.facts else None,
                 )
@@ -179,8 +172,6 @@ def _file_findings(pieces: Sequence[tuple[Part, CheckedItems]], skip: Container[
     recordings = [rows.recordings for _, rows in there if rows.recordings is not None]
     if parts:
         yield from check_file(parts, recordings, reading, skip)
-        if blind := [rows.blind for _, rows in there if rows.blind is not None]:
-            yield from rules.findings(blind[0].sum(ItemFile(parts, reading), blind))
 
 
 def _advised(source: Source, reference: ItemReference) -> str:

@@ -26,14 +26,14 @@ _STATISTICS = "Statistics"
 @guarded
 def compare(
     systems: list[str] = typer.Argument(
-        metavar="PREDICTIONS", help="Predictions of each system: files, folders or archives; or files of judgements."
+        metavar="PREDICTIONS", help="Predictions of each system: files, folders or archives."
     ),
     reference: str | None = typer.Option(
         None,
         "--reference",
         "-r",
         metavar="PATH",
-        help="Reference labels, the questions with their answers, or human judgements.",
+        help="Reference labels, or the questions with their answers.",
     ),
     profile: str | None = typer.Option(
         None,
@@ -99,11 +99,6 @@ def compare(
     relative: float | None = shared.SCORE_RELATIVE,
     onscreen: bool = shared.SCORE_ONSCREEN,
     classes: str | None = shared.SCORE_CLASSES,
-    events: bool = shared.SCORE_EVENTS,
-    collar: float | None = shared.SCORE_COLLAR,
-    offset_share: float | None = shared.SCORE_OFFSET_SHARE,
-    tracks: bool = shared.SCORE_TRACKS,
-    recordings: str | None = shared.SCORE_RECORDINGS,
     join: str = shared.SCORE_JOIN,
     offline: str = shared.SCORE_OFFLINE,
     threshold: list[str] = shared.SCORE_THRESHOLD,

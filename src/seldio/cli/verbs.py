@@ -77,9 +77,8 @@ def validate(
     output: str = typer.Option(
         "text",
         metavar="FORM",
-        help="Form of the report: text, concise, json, jsonl, csv, sarif, github, gitlab, junit, markdown or html; "
-        "or mera, the response of MERA's server to a submission.",
-        autocompletion=lambda incomplete: complete_outputs(incomplete, "findings", "mera"),
+        help="Form of the report: text, concise, json, jsonl, csv, sarif, github, gitlab, junit, markdown or html.",
+        autocompletion=lambda incomplete: complete_outputs(incomplete, "findings"),
         rich_help_panel=REPORT,
     ),
     json: bool = REPORT_JSON,
@@ -142,8 +141,6 @@ def validate(
 
     see_free(out, paths, reference, baseline, config)
     chosen = settings.load_file(config) if config is not None else settings.load()
-    if output == "mera" and not json:
-        return _mera(paths, reference, out)
     checked("json" if json else output, "findings")
     with working(workers):
         report = api.validate(**taken(api.validate, locals(), path=paths, config=chosen))
@@ -158,26 +155,10 @@ def validate(
     return ExitCode.FINDINGS if report.failed else ExitCode.CLEAN
 
 
-def _mera(paths: list[str], reference: str | None, out: Path | None) -> ExitCode:
-    """Print the response that MERA's server will give; exit code 1 if the submission fails."""
-    from seldio.check.mera import as_json, response
-    from seldio.check.reference import load
-    from seldio.files import write_bytes
-
-    if len(paths) != 1:
-        raise UsageError("--output mera takes one submission")
-    answer = response(paths[0], None if reference is None else load(reference))
-    if out is None:
-        typer.echo(as_json(answer))
-    else:
-        write_bytes(out, f"{as_json(answer)}\n".encode())
-    return ExitCode.CLEAN if answer["status"] == "Ok" else ExitCode.FINDINGS
-
-
 # --- conversion -------------------------------------------------------------------------------------------------------
 
 _TO = (
-    "Format to write (seldio formats lists them); foa, mic or a rate such as 24khz for recordings; or hf-parquet, "
+    "Format to write (seldio formats lists them); foa or mic for recordings; or hf-parquet, "
     "webdataset, audiofolder or videofolder to store a whole dataset, and files to restore it."
 )
 _FILL = (
@@ -272,11 +253,12 @@ def convert(
     details: bool = typer.Option(
         False, "--details", help="List what was asked and skipped, and why, task by task.", rich_help_panel=_ASK
     ),
-    audio: bool = typer.Option(
-        False,
-        "--audio",
-        help="Questions: cut the audio of the clips (FOA, 16 kHz) into audio/ next to the output. With --to foa or "
-        "mic: compute every recording from the other format, even those that the dataset has.",
+    audio: bool | None = typer.Option(
+        None,
+        "--audio/--no-audio",
+        help="Questions: clips are cut out of the recordings (16 kHz) into audio/ next to the output; --no-audio "
+        "leaves them whole. With --to foa or mic: --audio computes every recording from the other format, even those "
+        "that the dataset has.",
         rich_help_panel=_RECORD,
     ),
     gain: float | None = typer.Option(

@@ -17,7 +17,6 @@ from seldio.findings import Sink
 from seldio.formats import yaml_text
 from seldio.formats.about import bibtex
 from seldio.hub.configurations import SplitFiles, as_configs, as_dataset_info
-from seldio.rules.hub import SIZES
 from seldio.rules.hub_folder import kind_of
 from seldio.text import plural
 
@@ -124,6 +123,13 @@ def _values(
         "configs": as_configs(splits),
         "dataset_info": as_dataset_info(splits),
     }
+
+
+#: The Hub's names for numbers of rows.
+SIZES = (
+    "n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B", "1B<n<10B", "10B<n<100B",
+    "100B<n<1T", "n>1T",
+)  # fmt: skip
 
 
 def size_category(rows: int) -> str:

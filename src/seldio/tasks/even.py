@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 #: Options of a question, and claims of each; what an open question tells that may go with its answer.
 OPTIONS, CLAIMS, CONTEXTS = 4, 3, 2
-#: How much more frequent than by guessing evenly the most frequent of open answers may be: the margin of QAI403.
+#: How much more frequent than by guessing evenly the most frequent of open answers may be.
 SHARE = 0.05
 #: By how much more is tried where fewer are to be kept than there can be.
 _MORE = (1.0, 1.1, 1.25, 1.5, 2.0)

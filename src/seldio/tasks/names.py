@@ -25,6 +25,7 @@ class Name(NamedTuple):
     spoken: str  # after "the" in a sentence: ``woman speaking``
     some: str  # where a sentence first names it: ``a woman speaking``, ``laughter``
     verb: str  # is or are
+    plural: bool  # whether the name in the language of the questions is a plural
     #: what a sentence about it needs: ``x``, ``some``, ``verb``, ``do``, ``Do``, ``remain``, ``start``, and what is
     #: heard of it (after *the*), ``heard``: ``sound of the bell``, with ``heard_do`` and ``heard_it``
     words: dict[str, str]
@@ -58,7 +59,7 @@ def name_of(label: str) -> Name:
         words |= {"heard": spoken, "heard_do": do, "heard_it": "it" if one else "they"}
     else:
         words |= {"heard": f"sound of the {spoken}", "heard_do": "does", "heard_it": "it"}
-    return Name(label, plain, said, spoken, some, verb, words, {"y": spoken, "y_start": words["start"]})
+    return Name(label, plain, said, spoken, some, verb, not one, words, {"y": spoken, "y_start": words["start"]})
 
 
 # --- classes that questions call by a Russian name ------------------------------------------------------------
@@ -69,20 +70,6 @@ def called_in_russian() -> tuple[tuple[str, str], ...]:
     forms = {re.sub(r"\Aсо? ", "", form): row["names"][0] for row in rows for form in row["forms"]}
     longest = sorted(forms, key=len, reverse=True)
     return tuple((re.sub("[её]", "[её]", form), name_of(forms[form]).spoken) for form in longest)
-
-
-def named_in_english(text: str) -> str:
-    """*text* in lower case, with the English names of classes where it has Russian ones."""
-    text = text.lower()
-    return (
-        text if text.isascii() else _forms().sub(lambda found: called_in_russian()[(found.lastindex or 1) - 1][1], text)
-    )
-
-
-@cache
-def _forms() -> re.Pattern[str]:
-    """Any Russian name, each a group."""
-    return re.compile("|".join(rf"((?<!\w){form}(?!\w))" for form, _ in called_in_russian()))
 
 
 # --- classes that the table does not hold ---------------------------------------------------------------------
