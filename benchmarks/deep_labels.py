@@ -4,7 +4,7 @@
 a scene whose sources sound when and where its labels say, in a room with 0.25, 0.4 or 0.6 s of reverberation and
 20 dB above noise. Its labels and channels then get one error after the other. The baseline takes the intensity vector
 of each label frame with one source and chooses the best of 48 exchanges of axes and all rotations; it always names one.
-Sets of 16 clips get the same error of direction in all clips. What is heard of the scenes is kept in the folder KEPT, if given.
+Sets of 16 clips get the same error of direction in all clips. What is heard is kept in the folder KEPT, if given.
 """
 
 from __future__ import annotations

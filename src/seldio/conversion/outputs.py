@@ -60,20 +60,15 @@ def folder_place(files: Iterable[ClipFile], out: str, sources: Iterable[str], so
 
 @contextmanager
 def single_file(
-    out: str | os.PathLike[str] | BinaryIO,
-    sources: Iterable[str | os.PathLike[str]],
-    below: Path | None = None,
+    out: str | os.PathLike[str] | BinaryIO, sources: Iterable[str | os.PathLike[str]]
 ) -> Iterator[tuple[BinaryIO, tuple[str, ...]]]:
-    """A stream for one file, which appears when the block ends well, with its path; *out* itself if it is a stream.
-
-    *below* is the folder that it belongs to, if the user named that.
-    """
+    """Open a stream for one file, which appears when the block ends well, with its path; *out* if it is a stream."""
     if isinstance(out, IOBase):
         yield cast("BinaryIO", out), ("-",)
         return
     path = _new(Path(cast("str | os.PathLike[str]", out)), _identities(sources))
-    make_folder(path.parent, below)
-    with atomic_write(path, below) as stream:
+    make_folder(path.parent)
+    with atomic_write(path) as stream:
         yield stream, (str(path),)
 
 

@@ -194,6 +194,6 @@ def task_missing(package: MeraPackage, found: Found) -> Iterator[Finding]:
     for task in package.tasks if package.members is not None else ():
         if task in package.files:
             continue
-        alike = [name for name in package.members if task.lower() in name.lower()]
+        alike = [name for name in package.members or () if task.lower() in name.lower()]
         hint = f"rename {printable(alike[0])}" if alike else "add it"
         yield found(package.path, f"{printable(task)}.json is missing", hint)
