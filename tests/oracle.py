@@ -202,6 +202,9 @@ def by_doa(found, question):
     )
     run = one(run for run in found if any(angle((azimuth, elevation), row[3:5]) <= 19 for row in run))
     assert run.spread() <= STILL + 1e-6
+    assert not any(
+        angle(row[3:5], other[3:5]) <= 20 for rival in found if rival is not run for row in run for other in rival
+    )
     return run.name
 
 

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tracemalloc
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from seldio.conversion import questions
 from seldio.conversion.dispatch import convert_any
 from seldio.conversion.inputs import label_parts
 from seldio.conversion.questions import QuestionOptions, encoded, make_questions
-from seldio.errors import DataError, InvalidData, LossError, UsageError
+from seldio.errors import DataError, InvalidData, LossError, SeldioError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import ItemFormat, get
@@ -437,7 +438,7 @@ def test_the_report_for_people(labels: Path) -> None:
     done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "--total", "30", "--details"])
     lines = done.stderr.splitlines()
 
-    assert lines[0] == "starss23 to so-bench: 30 questions about 10 recordings"
+    assert lines[0] == "starss23 to so-bench: 30 questions about 10 recordings, none of which is here"
     assert lines[1].split() == ["task", "asked", "written", "skipped,", "by", "reason"]
     assert max(map(len, lines)) <= 112
     assert any(line.startswith("  detect_time") and "the class sounds more than once" in line for line in lines)
@@ -544,7 +545,7 @@ def with_recordings(labels: Path, root: Path) -> Path:
 def test_audio_is_cut_for_russian_questions_too(labels: Path, tmp_path: Path) -> None:
     """Their ``audio_id`` stands in the meta of MERA's records, and there the clip's place in the recording goes."""
     root, out = with_recordings(labels, tmp_path / "set"), tmp_path / "qa"
-    done = RUN.invoke(app, ["convert", str(root), "--to", "ruenvaqa", "-o", f"{out}/", "--audio", "--total", "8"])
+    done = RUN.invoke(app, ["convert", str(root), "--to", "ruenvaqa", "-o", f"{out}/", "--total", "8"])
     assert 0 == done.exit_code, done.stderr
     records = json.loads((out / "questions.json").read_text("utf-8"))["data"]
     assert 8 == len(records)
@@ -559,7 +560,7 @@ def test_audio_is_cut_for_russian_questions_too(labels: Path, tmp_path: Path) ->
 def test_audio_is_cut_beside_the_questions(labels: Path, tmp_path: Path) -> None:
     soundfile = pytest.importorskip("soundfile")
     root, out = with_recordings(labels, tmp_path / "set"), tmp_path / "qa"
-    command = ["convert", str(root / "metadata_dev"), "--to", "so-bench", "-o", f"{out}/", "--audio", "--total", "20"]
+    command = ["convert", str(root / "metadata_dev"), "--to", "so-bench", "-o", f"{out}/", "--total", "20"]
     done = RUN.invoke(app, [*command, "--workers", "2"])
 
     assert 0 == done.exit_code, done.stderr
@@ -570,7 +571,6 @@ def test_audio_is_cut_beside_the_questions(labels: Path, tmp_path: Path) -> None
         info = soundfile.info(out / record["audio_path"])
         assert (info.samplerate, info.channels) == (16_000, 4)
         assert info.duration <= 20
-    assert 2 == RUN.invoke(app, [*command[:4], "--audio"]).exit_code
 
 
 def records_of(path: Path) -> list[dict[str, object]]:
@@ -582,13 +582,13 @@ def test_audio_that_ends_too_early_for_some(labels: Path, tmp_path: Path) -> Non
     last = max((root / "foa_dev").rglob("*.wav"), key=lambda path: path.name)
     whole = last.read_bytes()
     last.write_bytes(b"no sound")
-    command = ["convert", str(root / "metadata_dev"), "--to", "so-bench", "-o", f"{out}/", "--audio"]
+    command = ["convert", str(root / "metadata_dev"), "--to", "so-bench", "-o", f"{out}/"]
 
     done = RUN.invoke(app, command)
 
     assert 3 == done.exit_code
     assert f"{last}" in done.stderr.replace("\n", "")
-    assert "its clips are complete" in " ".join(done.stderr.split())
+    assert "--no-audio makes the questions without cutting" in " ".join(done.stderr.split())
     clips = {path: path.read_bytes() for path in out.rglob("*.wav")}
     assert clips
     assert not (out / "questions.jsonl").exists()
@@ -631,11 +631,49 @@ def test_tasks_that_a_total_leaves_out_are_named(labels: Path) -> None:
     assert "no question of" not in all_.stderr
 
 
-def test_audio_that_is_not_there(labels: Path, tmp_path: Path) -> None:
-    done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "-o", str(tmp_path / "qa.jsonl"), "--audio"])
-    assert 3 == done.exit_code
-    assert "the recording" in done.stderr
-    assert not (tmp_path / "qa.jsonl").exists()
+@pytest.mark.parametrize(
+    "named", ["", "metadata_dev", "metadata_dev/dev-train", "one file", "labels.zip", "labels.parquet"]
+)
+def test_recordings_are_found_from_whatever_is_named(named: str, labels: Path, tmp_path: Path) -> None:
+    root, out = with_recordings(labels, tmp_path), tmp_path / "qa.jsonl"
+    if named == "labels.zip":
+        with zipfile.ZipFile(root / named, "w") as archive:
+            for path in (root / "metadata_dev").rglob("*.csv"):
+                archive.write(path, path.relative_to(root).as_posix())
+    elif named == "labels.parquet":
+        seldio.convert(root, root / named, "parquet")
+    place = next((root / "metadata_dev").rglob("*.csv")) if named == "one file" else root / named
+    done = RUN.invoke(app, ["convert", str(place), "--to", "so-bench", "-o", str(out), "--total", "10"])
+
+    assert 0 == done.exit_code, done.stderr
+    assert "with the clips in audio/" in done.stderr
+    assert {record["cut_from"]["audio"].partition("/")[0] for record in records_of(out)} == {"foa_dev"}
+    assert all((tmp_path / record["audio_path"]).is_file() for record in records_of(out))
+
+
+def test_a_set_of_ones_own_is_heard(labels: Path, tmp_path: Path) -> None:
+    soundfile = pytest.importorskip("soundfile")
+    for number, file in enumerate(sorted(labels.rglob("*.csv"))[:3]):
+        for folder in ("labels", "audio"):
+            (tmp_path / f"yard/{folder}").mkdir(parents=True, exist_ok=True)
+        (tmp_path / f"yard/labels/c{number}.csv").write_bytes(file.read_bytes())
+        soundfile.write(tmp_path / f"yard/audio/c{number}.wav", np.zeros((30 * 8000, 2), np.float32), 8000)
+    for place in ("yard", "yard/labels"):
+        for to in ("items", "ruenvaqa"):
+            out = tmp_path / f"{place.replace('/', '-')}-{to}"
+            seldio.convert(tmp_path / place, out / "qa.json", to)
+            assert not {finding.code for finding in seldio.validate(out).findings}
+            assert len(list(out.rglob("*.wav"))) in (5, 6)  # silent clips are not asked about
+    with pytest.raises(SeldioError, match=r"has 2 channels.*--no-audio makes the questions"):
+        seldio.convert(tmp_path / "yard", tmp_path / "qa.jsonl", "so-bench")
+    done = seldio.convert(tmp_path / "yard", tmp_path / "qa.jsonl", "so-bench", audio=False)
+    assert "a model hears the first 20 s of each" in str(done)
+    assert {record["audio_path"] for record in records_of(tmp_path / "qa.jsonl")} <= {
+        f"yard/audio/c{number}.wav" for number in range(3)
+    }
+    (tmp_path / "yard/audio/c1.wav").unlink()
+    with pytest.raises(SeldioError, match=r"1 recording of 3 is neither among nor next to the labels \(c1\)"):
+        seldio.convert(tmp_path / "yard", tmp_path / "qa.json", "items")
 
 
 def test_a_folder_with_labels_and_questions_is_neither(labels: Path, tmp_path: Path) -> None:

@@ -197,21 +197,6 @@ def test_another_rate_can_be_asked_for(tmp_path: Path) -> None:
     np.testing.assert_allclose(made, tones(24_000, 1.0, 0.5), atol=1 / 32768)
 
 
-@pytest.mark.parametrize("named", ["", "metadata_dev", "metadata_dev/dev-train-sony", "one file", "labels.zip"])
-def test_recordings_are_found_from_whatever_was_named(named: str, tmp_path: Path) -> None:
-    record(tmp_path, tones(24_000, 1.0))
-    labels = tmp_path / "metadata_dev/dev-train-sony/fold3_room21_mix001.csv"
-    labels.parent.mkdir(parents=True)
-    labels.write_text("0,1,0,-50,30,181\n")
-    with zipfile.ZipFile(tmp_path / "labels.zip", "w") as archive:
-        archive.write(labels, labels.relative_to(tmp_path).as_posix())
-    path = {"metadata_dev": "dev-train-sony/fold3_room21_mix001.wav", "labels.zip": PATH, "": PATH}
-    audio = [path.get(named, "fold3_room21_mix001.wav")]
-    root = labels if named == "one file" else tmp_path / named
-    list(cut([item(audio=audio)], root, tmp_path / "out"))
-    assert clip(tmp_path / "out")[0].shape == (4, 16_000)
-
-
 def test_recordings_in_an_archive_and_in_an_open_source(tmp_path: Path) -> None:
     file = record(tmp_path / "tree", tones(24_000, 1.0))
     with zipfile.ZipFile(tmp_path / "tree.zip", "w") as archive:

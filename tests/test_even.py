@@ -149,7 +149,7 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("style", ["ruenvaqa", "so-bench"])
-def test_balanced_questions_stay_under_the_bound(scenes: Path, style: str, tmp_path: Path) -> None:
+def test_what_is_left_out_to_balance_is_counted(scenes: Path, style: str, tmp_path: Path) -> None:
     made = seldio.convert(scenes, tmp_path / "qa.json", style, balance=True)
     assert made.rows[1] > 60
     assert_places_and_answers_are_even(tmp_path / "qa.json")

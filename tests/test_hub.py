@@ -307,6 +307,7 @@ def test_a_pull_replaces_nothing_without_being_told(hub: HubStandIn, tmp_path: P
     done = pull(REPO, out, overwrite=True)
     assert (done.same, set(done.fetched)) == (1, {"deep/b.wav", "README.md"})
     assert content(out) == FILES | {"mine.txt": b"mine"}
+    assert not (out / ".cache").exists()
     assert pull(REPO, out).fetched == ()
 
 

@@ -249,8 +249,8 @@ def test_bars_are_for_what_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
             if number == 4:
                 bars._progress.refresh()
                 assert "doubling slowly" in terminal.getvalue()
-                assert "3 of 4, 0.5 per second, 1.5 MB of 2.0 MB, 250.0 kB/s, 2.0 s left" in terminal.getvalue()
-    assert ["doubling slowly: 4, 0.5 per second, 2.0 MB, 250.0 kB/s, in 8.0 s"] == list(bars.summary())
+                assert " 75%" in terminal.getvalue()
+    assert ["doubling slowly: 4, in 0:00:08"] == list(bars.summary())
 
 
 @given(count=st.integers(0, 9))
@@ -289,6 +289,4 @@ def test_bars_are_seen_on_a_terminal_only(tmp_path: Path) -> None:
     assert "listening to recordings" in text
     last = [line for line in text.splitlines() if line.startswith("listening to recordings: ")]
     assert 1 == len(last)
-    assert re.fullmatch(
-        r"listening to recordings: 4, [\d,.]+ per second, [\d.]+ MB, [\d.]+ [MG]B/s, in [\d.]+ s", last[0]
-    )
+    assert re.fullmatch(r"listening to recordings: 4, in \d:\d\d:\d\d", last[0])

@@ -338,7 +338,7 @@ def test_a_split_that_cannot_tell_its_types_is_told_in_parquet(tree: Path, tmp_p
 def test_another_export_takes_the_place_of_a_finished_one(tree: Path, tmp_path: Path) -> None:
     export(tree, tmp_path / "out", shard_bytes=1)
     (tmp_path / "out/mine.txt").write_text("mine")
-    with pytest.raises(UsageError, match="holds a finished export: choose a new folder, or add --overwrite"):
+    with pytest.raises(UsageError, match="add overwrite=True"):
         export(tree, tmp_path / "out", array="mic")
     command = ["convert", str(tree), "--to", "hf-parquet", "-o", str(tmp_path / "out"), "--overwrite"]
     done = CliRunner().invoke(app, command)

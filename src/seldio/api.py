@@ -411,7 +411,7 @@ def convert(
     balance: bool = False,
     split: str | None = None,
     language: str | None = None,
-    audio: bool = False,
+    audio: bool | None = None,
     gain: float | None = None,
 ) -> Conversion:
     """Convert labels or questions to another format, labels to questions, or recordings to another array.
@@ -446,8 +446,9 @@ def convert(
         split: questions: the split to write into each question; by default that of its recording, as its folder or
             name tells it, and ``test`` where neither does.
         language: questions: ``en`` or ``ru``, about the same moments; by default that of the target.
-        audio: questions: cut the audio of the clips (FOA, 16 kHz) into ``audio/`` next to the output. ``foa`` and
-            ``mic``: compute every recording from the other format, even those that the dataset has.
+        audio: questions: clips are cut out of the recordings (16 kHz) into ``audio/`` next to the output; False leaves
+            the recordings whole. ``foa`` and ``mic``: True computes every recording from the other
+            format, even those that the dataset has.
         gain: ``foa`` and ``mic``: the gain of the computed recordings in dB.
 
     Returns:

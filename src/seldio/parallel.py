@@ -10,7 +10,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
@@ -131,15 +131,11 @@ def parallel_map(
     total, whole = None, None
     if isinstance(items, Sequence):
         total, whole = len(items), None if size is None else sum(map(size, items))
-    with nullcontext(_unseen) if what is None else progress.task(what, total, whole) as advance:
+    with progress.task(what, total, whole) as advance:
         done = map(partial(_work_on, work), batches()) if workers is None else workers.map(work, batches())
         for results in done:
             advance(len(results), sizes.popleft())
             yield from results
-
-
-def _unseen(_count: int, _size: int) -> None:
-    """Show nothing."""
 
 
 def _work_on(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
@@ -213,20 +209,15 @@ def _cluster(count: int | None) -> _Workers:
         import ray
     except ImportError:
         raise UsageError("Ray is not installed: pip install 'seldio[ray]'") from None
-    connected: Any = ray
-    close: Callable[[], None] = connected.shutdown
-    if connected.is_initialized():
-        close = _leave_open
-    else:
+    connected: Any = ray  # whose functions have no types
+    ours = not connected.is_initialized()
+    if ours:
         _connect(connected, count)
     count = count or max(1, int(connected.cluster_resources().get("CPU", 1)))
     task = connected.remote(_work_on)
     results = partial(_results_of_task, connected)
+    close = connected.shutdown if ours else lambda: None
     return _Workers(count, lambda work: partial(task.remote, connected.put(work)), results, close)
-
-
-def _leave_open() -> None:
-    """Leave a cluster connected that the program itself connected to."""
 
 
 def _connect(ray: Any, count: int | None) -> None:

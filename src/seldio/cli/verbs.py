@@ -253,11 +253,12 @@ def convert(
     details: bool = typer.Option(
         False, "--details", help="List what was asked and skipped, and why, task by task.", rich_help_panel=_ASK
     ),
-    audio: bool = typer.Option(
-        False,
-        "--audio",
-        help="Questions: cut the audio of the clips (FOA, 16 kHz) into audio/ next to the output. With --to foa or "
-        "mic: compute every recording from the other format, even those that the dataset has.",
+    audio: bool | None = typer.Option(
+        None,
+        "--audio/--no-audio",
+        help="Questions: clips are cut out of the recordings (16 kHz) into audio/ next to the output; --no-audio "
+        "leaves them whole. With --to foa or mic: --audio computes every recording from the other format, even those "
+        "that the dataset has.",
         rich_help_panel=_RECORD,
     ),
     gain: float | None = typer.Option(

@@ -1,29 +1,32 @@
-"""Cut the audio of clips out of recordings, as SO-Bench has it: 16 kHz, 16 bit, FOA channels W, Y, Z, X."""
+"""Find the recordings that labels are of, and cut the audio of clips out of them: 16 kHz, 16 bit."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
+import numpy as np
+
+from seldio.catalogues.trees import read_tree
+from seldio.data.clip_media import media_of
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, Source, atomic_write, open_source
 from seldio.files.entries import name_fault
-from seldio.files.sources import Lookup, on_disk
+from seldio.files.sources import LEVELS, Lookup, bases_of, on_disk
 from seldio.media.arrays import RATES
+from seldio.media.audio import Floats, NotAudio, Probe, margin, resample, write_wav
+from seldio.media.recording import Recording
+from seldio.schema.clips import Array, Clip
 from seldio.schema.qa import Item
+from seldio.tasks.generation import recording_place
 from seldio.text import clipped, plural, printable
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from seldio.media.audio import Probe
-
-    Floats = np.ndarray[Any, np.dtype[np.float32]]
 
 #: Frames a second of SO-Bench's audio.
 RATE = 16_000
@@ -31,6 +34,65 @@ RATE = 16_000
 FOA = 4
 #: The key of ``extra`` under which an item keeps where its audio was cut from.
 ORIGIN = "cut_from"
+
+
+# --- which recording a label file is of ---------------------------------------------------------------------
+
+#: The order in which the recordings of a clip are chosen; the microphone array where there is nothing else.
+_CHOSEN: tuple[Array, ...] = ("foa", "audio", "stereo", "mic")
+
+
+def _chosen(clip: Clip) -> str:
+    return next(clip.recordings[array] for array in _CHOSEN if array in clip.recordings)
+
+
+class FoundRecording(NamedTuple):
+    """The recording that a label file is of."""
+
+    name: str  # in the source, or below the folder next to it in which it was found
+    place: str | None  # where it is on disk; None in an archive
+
+    def named_from(self, folder: Path) -> str:
+        """Return its path for a file in *folder*; paths of questions lead down from there or from a folder above."""
+        if self.place is None:
+            return self.name
+        place, folder = Path(os.path.abspath(self.place)), Path(os.path.abspath(folder))  # noqa: PTH100 - links stay
+        bases = (folder, *folder.parents[:LEVELS])
+        return next((place.relative_to(base).as_posix() for base in bases if place.is_relative_to(base)), self.name)
+
+
+@dataclasses.dataclass(frozen=True)
+class RecordingFinder:
+    """Find the recordings of label files in their source, or on disk next to it."""
+
+    path: str  # of the source
+    kind: str  # of the source, as :class:`Source` has it
+    bases: tuple[str, ...]  # folders from which the usual path of a recording may count
+    inside: Mapping[str, str]  # names of recordings by label file, and by clip where one recording alone is called so
+
+    @staticmethod
+    def of(source: Source) -> RecordingFinder:
+        """Return what finds the recordings of the label files in *source*."""
+        rows = [row for row in read_tree([entry.name for entry in source], source.path).clips if row.recordings]
+        counts = Counter(row.clip for row in rows)
+        by_clip = {row.clip: _chosen(row) for row in rows if counts[row.clip] == 1}
+        by_label = {row.metadata: _chosen(row) for row in rows if row.metadata is not None}
+        bases = (os.path.dirname(source.path) or ".",) if source.archived else bases_of(source)  # noqa: PTH120
+        return RecordingFinder(source.path, source.kind, tuple(bases), by_clip | by_label)
+
+    def find(self, label_file: str, clip: str) -> FoundRecording | None:
+        """Return the recording of a *clip*, whose labels are in *label_file* of the source; None without."""
+        if (name := self.inside.get(label_file) or self.inside.get(clip)) is not None:
+            return FoundRecording(name, f"{self.path}/{name}" if self.kind == "folder" else None)
+        beside: Entry | None = None
+        if self.kind in ("file", "folder"):
+            beside = media_of(self.path if self.kind == "file" else f"{self.path}/{label_file}").entry(_CHOSEN)
+        usual = f"{recording_place(label_file)}.wav"
+        entry = beside or next(filter(None, (on_disk(base, usual) for base in self.bases)), None)
+        return None if entry is None else FoundRecording(entry.name, entry.path)
+
+
+# --- clips --------------------------------------------------------------------------------------------------
 
 
 class ClipSpan(NamedTuple):
@@ -48,18 +110,20 @@ def cut(
     out: str | os.PathLike[str],
     *,
     rate: int = RATE,
+    channels: int | None = FOA,
     say: Callable[[str], None] | None = None,
 ) -> Iterator[Item]:
     """Write the audio of each item's clip once, as ``audio/{split}/{audio_id}.wav`` below *out*.
 
     The part from ``start`` to ``end`` is read from the recording and nothing else, resampled without delay,
     and written as 16-bit WAV with the channels in their order: first-order ambisonics of the STARSS and DCASE
-    datasets are W, Y, Z, X (ACN), as are those of SO-Bench. A clip has ``round((end - start) * rate)``
-    frames, the first one at the recording's frame nearest to ``start``; less where the recording ends before.
+    datasets are W, Y, Z, X (ACN), as are those of SO-Bench; with *channels* None recordings may have any number.
+    A clip has ``round((end - start) * rate)`` frames, the first one at the recording's frame nearest to ``start``;
+    less where the recording ends before.
     Files appear whole or not at all, and are the same on every run.
     """
     written: dict[str, ClipSpan] = {}
-    with Recordings(root) as recordings:
+    with Recordings(root, channels) as recordings:
         for item in items:
             clip = clip_of(item)
             if written.setdefault(clip.name, clip) != clip:
@@ -105,97 +169,72 @@ def _moved(item: Item, clip: ClipSpan) -> Item:
 # --- recordings --------------------------------------------------------------------------------------------
 
 
-class OpenRecording(NamedTuple):
-    """An open recording."""
-
-    entry: Entry
-    stream: BinaryIO
-    probe: Probe
-
-    @property
-    def path(self) -> str:
-        """As shown to people."""
-        return printable(self.entry.path)
-
-
 class Recordings:
     """The recordings of a tree, of which the last one stays open; a context manager."""
 
-    def __init__(self, root: str | os.PathLike[str] | Source) -> None:
+    def __init__(self, root: str | os.PathLike[str] | Source, channels: int | None = FOA) -> None:
         # what is wrong with the source is said when its labels are read
-        self._kept, self._last = ExitStack(), ExitStack()
+        self._kept = ExitStack()
         self._source = root if isinstance(root, Source) else self._kept.enter_context(open_source(root, lambda _: None))
-        self._look = Lookup(self._source)
-        self._open: tuple[str, OpenRecording] | None = None
+        self._look, self._channels = Lookup(self._source), channels
+        self._last: tuple[str, Recording] | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._last.close()
+        if self._last is not None:
+            self._last[1].close()
         self._kept.close()
 
-    def open(self, path: str) -> OpenRecording:
-        """The recording called *path* in the items.
+    def open(self, path: str) -> Recording:
+        """Return the recording called *path* in the items.
 
         Raises:
             SeldioError: it is missing, cannot be read, or is not an FOA recording.
         """
-        if self._open is None or self._open[0] != path:
-            self._last.close()
-            self._open = path, self._opened(path)
-        return self._open[1]
+        if self._last is None or self._last[0] != path:
+            if self._last is not None:
+                self._last[1].close()
+            self._last = path, self._opened(path)
+        return self._last[1]
 
-    def _opened(self, path: str) -> OpenRecording:
-        from seldio.media.audio import NotAudio, probe
+    def _opened(self, path: str) -> Recording:
         from seldio.media.heard import array_heard
 
-        entry = self._look.find(path) or self._beside(path)
+        entry = self._look.find(path)
+        if entry is None and self._source.archived:
+            entry = on_disk(os.path.dirname(self._source.path) or ".", path)  # noqa: PTH120
         if entry is None:
             raise SeldioError(
                 f"the recording {clipped(path, 200)} is neither in {printable(self._source.path)} nor next to it: put "
-                "the foa_ folders next to the metadata_ folders, or make the questions without --audio"
+                "the foa_ folders next to the metadata_ folders"
             )
-        stream = self._last.enter_context(entry.open())
+        recording = Recording(entry)
         try:
-            found = probe(stream)
+            found = recording.probe
         except NotAudio as error:
             raise SeldioError(
                 f"{printable(entry.path)} cannot be read as audio ({printable(str(error))}): download it again"
             ) from error
-        check(entry.path, found)
-        if (told := array_heard(entry)) is not None and told.heard == "mic":
+        check(entry.path, found, self._channels)
+        if self._channels == FOA and (told := array_heard(entry)) is not None and told.heard == "mic":
             raise SeldioError(
                 f"{printable(entry.path)} sounds like a microphone array, whose recordings also have {FOA} channels "
                 "but are not Ambisonics: use the recordings in the foa_ folders"
             )
-        return OpenRecording(entry, stream, found)
-
-    def _beside(self, path: str) -> Entry | None:
-        """A recording next to an archive, or in ``foa_dev/…`` for labels in ``metadata_dev/…`` if these were named."""
-        if self._source.kind == "stdin":
-            return None
-        start = Path(os.path.abspath(self._source.path))  # noqa: PTH100 - links must stay as they are
-        if self._source.archived:
-            return on_disk(str(start.parent), path)
-        folder = start if self._source.kind == "folder" else start.parent
-        for place in (folder, *folder.parents):
-            if place.name.startswith("metadata_"):
-                below = folder.relative_to(place).as_posix()
-                name = "foa_" + place.name.removeprefix("metadata_") + f"/{below}/".replace("/./", "/")
-                return on_disk(str(place.parent), name + path)
-        return None
+        return recording
 
 
-def check(path: str, found: Probe) -> None:
-    """See that a recording is one in first-order ambisonics, as far as its header and its path tell."""
+def check(path: str, found: Probe, channels: int | None) -> None:
+    """See that a recording can be cut and, where FOA's *channels* are wanted, is one as its header and path tell."""
     shown = printable(path)
-    if found.channels != FOA:
+    if channels not in (None, found.channels):
         raise SeldioError(
             f"{shown} has {plural(found.channels, 'channel')}, but first-order Ambisonics has {FOA}: "
             "use the recordings in the foa_ folders"
         )
-    if any(part.startswith("mic_") for part in re.split(r"[/\\]", path)):
+    if channels == FOA and any(part.startswith("mic_") for part in re.split(r"[/\\]", path)):
         raise SeldioError(
             f"{shown} is in a folder of microphone array recordings, which also have {FOA} channels but are not "
             "Ambisonics: use the recordings in the foa_ folders"
@@ -211,60 +250,46 @@ def check(path: str, found: Probe) -> None:
 # --- cutting -----------------------------------------------------------------------------------------------
 
 
-def _write(recording: OpenRecording, clip: ClipSpan, out: Path, rate: int, say: Callable[[str], None]) -> None:
-    import numpy as np
-
-    from seldio.media.audio import resample, write_wav
-
+def _write(recording: Recording, clip: ClipSpan, out: Path, rate: int, say: Callable[[str], None]) -> None:
     target = out / clip.name
-    if recording.entry.local is not None and recording.entry.local == Path(os.path.realpath(target)):
+    if os.path.realpath(recording.path) == os.path.realpath(target):
         raise UsageError(f"{printable(str(target))} is the source recording itself: choose another output folder")
     frames = _frames(recording, clip, rate, say)
     sound = resample(_part(recording, clip, frames, rate), recording.probe.rate, rate, frames)
     whole = np.rint(sound * 32768.0)
     if loud := int(np.count_nonzero((whole > 32767) | (whole < -32768))):
-        say(f"{clip.name}: {plural(loud, 'sample')} over full scale, clipped ({recording.path})")
+        say(f"{clip.name}: {plural(loud, 'sample')} over full scale, clipped ({printable(recording.path)})")
     with atomic_write(target, out) as stream:
         write_wav(stream, np.clip(whole, -32768, 32767).astype(np.int16), rate)
 
 
-def _frames(recording: OpenRecording, clip: ClipSpan, rate: int, say: Callable[[str], None]) -> int:
+def _frames(recording: Recording, clip: ClipSpan, rate: int, say: Callable[[str], None]) -> int:
     """How many frames the clip has at *rate*, as far as the recording goes."""
     found = recording.probe
     wanted = round((clip.end - clip.start) * rate)
     there = math.ceil((found.frames - round(clip.start * found.rate)) * rate / found.rate)
     if there <= 0:
         raise SeldioError(
-            f"{recording.path} ends at {found.seconds:.3f} s, before a clip that begins at {clip.start:g} s: "
-            "labels and recording do not match, or the recording is cut off; download it again"
+            f"{printable(recording.path)} ends at {found.seconds:.3f} s, before a clip that begins at "
+            f"{clip.start:g} s: labels and recording do not match, or the recording is cut off; download it again"
         )
     if there < wanted:
         say(
-            f"{clip.name}: {there / rate:.3f} s instead of {wanted / rate:.3f} s, since {recording.path} ends at "
-            f"{found.seconds:.3f} s"
+            f"{clip.name}: {there / rate:.3f} s instead of {wanted / rate:.3f} s, since {printable(recording.path)} "
+            f"ends at {found.seconds:.3f} s"
         )
     return min(wanted, there)
 
 
-def _part(recording: OpenRecording, clip: ClipSpan, frames: int, rate: int) -> Floats:
-    """The clip's sound with the margins that the resampler wants, zeros outside the recording."""
-    import numpy as np
-
-    from seldio.media.audio import NotAudio, margin, read
-
-    found = recording.probe
-    first, aside = round(clip.start * found.rate), margin(found.rate, rate)
-    length = math.ceil(frames * found.rate / rate)
-    low, high = max(0, first - aside), min(found.frames, first + length + aside)
+def _part(recording: Recording, clip: ClipSpan, frames: int, rate: int) -> Floats:
+    """Return the clip's sound with the margins that the resampler wants, zeros outside the recording."""
+    first, aside = round(clip.start * recording.probe.rate), margin(recording.probe.rate, rate)
+    length = math.ceil(frames * recording.probe.rate / rate)
     try:
-        sound = read(recording.stream, low, high - low)
+        sound = recording.read(first - aside, length + 2 * aside, pad=True)
     except NotAudio as error:
-        raise SeldioError(f"{recording.path} cannot be read ({printable(str(error))}): download it again") from error
-    if sound.shape[1] != high - low:
-        raise SeldioError(
-            f"{recording.path} ends at {(low + sound.shape[1]) / found.rate:.3f} s, but its header states "
-            f"{found.seconds:.3f} s: download it again"
-        )
+        shown = printable(recording.path)
+        raise SeldioError(f"{shown} cannot be read ({printable(error.text)}): download it again") from error
     if not np.isfinite(sound).all():
-        raise SeldioError(f"{recording.path} contains samples that are not numbers: download it again")
-    return np.pad(sound, ((0, 0), (low - first + aside, first + length + aside - high)))
+        raise SeldioError(f"{printable(recording.path)} contains samples that are not numbers: download it again")
+    return sound

@@ -63,7 +63,7 @@ def convert_any(
             raise UsageError(f"--to {to} converts recordings: --format foa or mic says which array they are of")
         said: Array | None = None if format is None else "foa" if format == "foa" else "mic"
         wanted: Array = "foa" if to == "foa" else "mic"
-        return convert_array(path, out, wanted, audio=options.audio, gain=gain or 0.0, said=said)
+        return convert_array(path, out, wanted, audio=bool(options.audio), gain=gain or 0.0, said=said)
     if gain is not None:
         raise UsageError("--gain needs --to mic or --to foa: no other target makes array recordings")
     if to in STORED:

@@ -16,14 +16,16 @@ from types import ModuleType
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
+import pyarrow as pa
 
-from seldio import formats
+from seldio import benchmarks, formats
 from seldio.catalogues import own_datasets
 from seldio.catalogues.parts import Part
 from seldio.check.vetting import Faults, vet
+from seldio.conversion.clip_audio import RATE, RecordingFinder, cut
 from seldio.conversion.inputs import label_parts, local_files
 from seldio.conversion.outputs import single_file
-from seldio.conversion.report import QuestionsMade
+from seldio.conversion.report import QuestionsMade, SoundOfQuestions
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source
 from seldio.files.names import is_zip
@@ -42,7 +44,7 @@ from seldio.tasks.even import UNEVEN
 from seldio.tasks.generation import told_split
 from seldio.tasks.specs import QuestionOptions
 from seldio.tasks.task import hashed
-from seldio.text import clipped, plural, printable
+from seldio.text import clipped, listed, plural, printable
 
 Place = str | os.PathLike[str]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
@@ -50,6 +52,8 @@ Mask = np.ndarray[Any, np.dtype[np.bool_]]
 ESSENTIAL = frozenset({"id", "audio", "task", "question", "answer", "canonical_answer"})
 #: The target whose questions are Russian, with options.
 RUSSIAN = "ruenvaqa"
+#: What to do where clips cannot be cut.
+_UNCUT = "--no-audio makes the questions without cutting the recordings"
 #: Bytes of labels that are asked about together: their questions are many times as long.
 PART = 1 << 18
 
@@ -65,6 +69,7 @@ class QuestionTally:
     skipped: Counter[tuple[str, str]] = dataclasses.field(default_factory=Counter)
     layouts: dict[str, None] = dataclasses.field(default_factory=dict)
     splits: Counter[str | None] = dataclasses.field(default_factory=Counter)  # of recordings; None: nothing tells it
+    unheard: list[str] = dataclasses.field(default_factory=list)  # clips whose recording is not here
     faults: Faults = dataclasses.field(default_factory=Faults)
 
     def add(self, other: QuestionTally, part: Part) -> None:
@@ -73,6 +78,7 @@ class QuestionTally:
         self.skipped += other.skipped
         self.layouts |= other.layouts
         self.splits += other.splits
+        self.unheard += other.unheard
         self.faults.add(other.faults, part)
 
 
@@ -95,10 +101,12 @@ class MakingQuestions:
     keyed: bool
     balance: bool
     force: bool
+    finder: RecordingFinder
+    folder: Path | None  # of the questions, from which paths of recordings count; None where the clips are cut out
 
     def __call__(self, part: Part) -> QuestionBatch:
         """Ask about the labels of *part*."""
-        module, text = task_module(self.russian), cast("JsonItems", formats.get(self.text, ItemFormat))
+        module = task_module(self.russian)
         found = part.labels(raise_errors)
         faults = vet(found)
         if not self.force and faults.alone().first:
@@ -107,15 +115,24 @@ class MakingQuestions:
         texts: list[bytes] = []
         keys: list[tuple[Any, ...]] = []
         for table, layout in ((one.reading.table, one.reading.format) for one in found):
+            recordings = self._recordings(table)
+            text = formats.get(ITEMS.name if recordings and self.folder is None else self.text, ItemFormat)
             tally.layouts[layout.name] = None
             tally.splits.update(told_split(file.name, self.options.get("own")) for file in origin_of(table).files)
-            for item in module.stream(table, skipped=tally.skipped, **self.options):
-                texts.append(encoded(item, text))
+            tally.unheard += [file.clip for file in origin_of(table).files if file.name not in recordings]
+            for item in module.stream(table, skipped=tally.skipped, recordings=recordings, **self.options):
+                texts.append(encoded(item, cast("JsonItems", text)))
                 tally.asked[item.task] += 1
                 if self.keyed:
                     keys.append(mix.key(item, self.options["seed"], balance=self.balance))
         lengths = np.fromiter(map(len, texts), np.int32, len(texts))
         return QuestionBatch(b"".join(texts), lengths, mix.as_keys(keys, balance=self.balance), tally)
+
+    def _recordings(self, table: pa.Table) -> dict[str, str]:
+        """Return the path of each recording that is here, by label file."""
+        files = origin_of(table).files
+        found = {file.name: recording for file in files if (recording := self.finder.find(file.name, file.clip))}
+        return {name: one.name if self.folder is None else one.named_from(self.folder) for name, one in found.items()}
 
 
 def task_module(russian: bool) -> ModuleType:
@@ -139,13 +156,16 @@ class CuttingSound:
     root: str  # where the recordings are
     out: str  # the folder for ``audio/``
     text: str  # the format of the texts that come out
+    rate: int
+    channels: int | None  # that the recordings need; None for any number
 
     def __call__(self, texts: Sequence[bytes]) -> tuple[list[bytes], list[str]]:
         """The items with their new audio, and what was odd about it."""
-        from seldio.conversion.clip_audio import cut
-
         target, remarks = cast("JsonItems", formats.get(self.text, ItemFormat)), list[str]()
-        items = cut(map(Item.model_validate_json, texts), self.root, self.out, say=remarks.append)
+        items = cut(
+            map(Item.model_validate_json, texts), self.root, self.out,
+            rate=self.rate, channels=self.channels, say=remarks.append,
+        )  # fmt: skip
         return [encoded(item, target) for item in items], remarks
 
 
@@ -168,17 +188,18 @@ def make_questions(
     that memory does not grow with their number and nothing is written unless everything is right.
     """
     check_target(target)
-    if options.audio and (not isinstance(out, str | os.PathLike) or source.kind == "stdin"):
-        raise UsageError("--audio needs labels on disk next to their recordings, and -o with an output file or folder")
     place = _place(out, target, options.split or TEST)
     own = target.name if isinstance(target, JsonItems) else ITEMS.name
+    cuts = isinstance(place, Path) and options.audio is not False
     work = MakingQuestions(
         options.options() | {"own": own_datasets(source, raise_errors)} | _spoken(target, options.language),
         target.name == RUSSIAN,
-        ITEMS.name if options.audio else own,
+        own,
         options.selects,
         options.balance,
         options.force,
+        RecordingFinder.of(source),
+        None if cuts else place.parent if isinstance(place, Path) else Path(),
     )
     module = task_module(work.russian)
     found = label_parts(
@@ -200,8 +221,15 @@ def make_questions(
         texts, remarks = _texts(spool, batches, masks), list[str]()
         if "answer_meta" not in target.carries and target.name != RUSSIAN:
             remarks.append(f"{target.name} cannot hold answer_meta, the answer as numbers")
-        if isinstance(place, Path) and options.audio:
-            cutting = CuttingSound(source.path, str(place.parent), own)
+        sound = _sound(tally, cuts)
+        if sound == "whole":
+            remarks.append(f"the audio paths lead to whole recordings: a model hears {_heard(target)}")
+        if sound == "cut":
+            measures = _recordings_of(target)
+            assert isinstance(place, Path)
+            cutting = CuttingSound(
+                source.path, str(place.parent), own, measures.get("rate", RATE), measures.get("channels")
+            )
             texts = _with_sound(parallel_map(cutting, texts, what="cutting audio"), remarks)
         if options.split is None:
             told = {split or TEST for split in tally.splits}
@@ -210,10 +238,38 @@ def make_questions(
                 remarks.append(f"nothing tells the split of {plural(unknown, 'recording')}: written as {TEST}; "
                                "--split NAME says which")  # fmt: skip
         sources = [source.path, *local_files(found)]
-        with _telling_what_stays(place, options), single_file(place, sources) as (stream, written):
+        with _telling_what_stays(place, sound), single_file(place, sources) as (stream, written):
             _write(stream, texts, target)
     remarks += [*map(str, forced), *_none_left(tally, kept, options, module)]
-    return _report(found, tally, target, written, kept, module, tuple(remarks))
+    return _report(found, tally, target, written, kept, module, tuple(remarks), sound)
+
+
+def _recordings_of(target: ItemFormat) -> Mapping[str, Any]:
+    """Return what the recordings of the target's benchmark have in common."""
+    known = benchmarks.find(target.name)
+    return {} if known is None else known.recordings
+
+
+def _sound(tally: QuestionTally, cuts: bool) -> SoundOfQuestions:
+    """Return what a model hears of the clips that are asked about.
+
+    Raises:
+        SeldioError: clips are to be cut, and some of the recordings are not here.
+    """
+    count = tally.splits.total()
+    if len(tally.unheard) == count:
+        return "absent"
+    if cuts and tally.unheard:
+        missing = f"{plural(len(tally.unheard), 'recording')} of {count:,} {'is' if len(tally.unheard) == 1 else 'are'}"
+        raise SeldioError(f"{missing} neither among nor next to the labels ({listed(tally.unheard, 3)}). {_UNCUT}")
+    return "cut" if cuts else "whole"
+
+
+def _heard(target: ItemFormat) -> str:
+    """Return which part of a whole recording models hear, as the end of a sentence."""
+    seconds = _recordings_of(target).get("heard")
+    first = f"the first {seconds:g} s of each" if seconds else "each from its beginning"
+    return f"{first}, and not the part that a question is about, unless what plays it reads start and end"
 
 
 def _spoken(target: ItemFormat, language: str | None) -> dict[str, Any]:
@@ -232,7 +288,7 @@ def check_target(target: ItemFormat) -> None:
     if not _can_hold(target):
         if target.ignored:  # its questions are about whole recordings
             raise UsageError(
-                f"{target.name} is made from questions: make them first (--to so-bench --audio), then convert them"
+                f"{target.name} is made from questions: make them first (--to so-bench), then convert them"
             )
         names = ", ".join(format.name for format in formats.ITEM_FORMATS if _can_hold(format))
         raise UsageError(f"questions from labels can be written as {names}; {target.name} cannot hold them")
@@ -332,15 +388,17 @@ def _with_sound(results: Iterable[tuple[list[bytes], list[str]]], remarks: list[
 
 
 @contextmanager
-def _telling_what_stays(place: Path | BinaryIO, options: QuestionOptions) -> Iterator[None]:
+def _telling_what_stays(place: Path | BinaryIO, sound: SoundOfQuestions) -> Iterator[None]:
     """Say, where the cutting of sound fails, what has been written."""
     try:
         yield
     except SeldioError as error:
-        folder = place.parent / "audio" if isinstance(place, Path) else None
-        if options.audio and folder is not None and folder.is_dir():
-            what = "its clips are complete, and the same command continues from them; the questions are not written"
-            error.args = (f"{error.text}. {printable(str(folder))} is kept: {what}",)
+        if sound == "cut":
+            error.args = (f"{error.text}. {_UNCUT}",)
+            folder = place.parent / "audio" if isinstance(place, Path) else None
+            if folder is not None and folder.is_dir():
+                what = "its clips are complete, and the same command continues from them; the questions are not written"
+                error.args = (f"{error.text} {printable(str(folder))} is kept: {what}",)
         raise
 
 
@@ -367,7 +425,7 @@ def _numbered(item: Item, number: int) -> Item:
 
 def _report(
     found: Sequence[Part], tally: QuestionTally, target: ItemFormat, written: tuple[str, ...], kept: Mapping[str, int],
-    module: ModuleType, remarks: tuple[str, ...],
+    module: ModuleType, remarks: tuple[str, ...], sound: SoundOfQuestions,
 ) -> QuestionsMade:  # fmt: skip
     """The report; tasks in their own order."""
     skipped: dict[str, dict[str, int]] = {}
@@ -390,4 +448,5 @@ def _report(
         skipped={task: dict(sorted(skipped[task].items())) for task in (*asked, "*") if task in skipped},
         refused=dict(module.REFUSED),
         remarks=remarks,
+        sound=sound,
     )

@@ -6,7 +6,7 @@ import dataclasses
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from seldio import formats
 from seldio.findings import Finding
@@ -84,6 +84,10 @@ class Conversion(Displayed):
         yield from (f"  {finding}" for finding in self.findings)
 
 
+#: What a model hears of clips that are asked about: what was cut out, whole recordings, or nothing.
+SoundOfQuestions = Literal["cut", "whole", "absent"]
+
+
 @dataclasses.dataclass(frozen=True, repr=False)
 class QuestionsMade(Conversion):
     """What was asked about labels, and what was not; ``clips`` are recordings."""
@@ -95,6 +99,7 @@ class QuestionsMade(Conversion):
     refused: Mapping[str, str]  # tasks that labels cannot answer, with the reason
     #: what the target has no place for, what was odd about the audio, and tasks of which nothing is left
     remarks: tuple[str, ...] = ()
+    sound: SoundOfQuestions = "absent"
 
     def brief(self) -> Iterator[str]:
         """How many questions of each task, and the reasons for which most candidates were skipped."""
@@ -120,7 +125,11 @@ class QuestionsMade(Conversion):
     @property
     def _headline(self) -> str:
         where = "" if self.written == ("-",) else f", in {self.written[0]}"
-        return f"{self.names}: {plural(self.rows[1], 'question')} about {plural(self.clips, 'recording')}{where}"
+        where += " with the clips in audio/" if self.sound == "cut" else ""
+        absent = (", which is not here" if self.clips == 1 else ", none of which is here") * (self.sound == "absent")
+        return (
+            f"{self.names}: {plural(self.rows[1], 'question')} about {plural(self.clips, 'recording')}{absent}{where}"
+        )
 
     def _table(self) -> Iterator[str]:
         chosen = self.kept != self.asked

@@ -282,7 +282,7 @@ class Lookup:
 
     @cached_property
     def _bases(self) -> list[str]:
-        return _bases(self._source)
+        return bases_of(self._source)
 
     def find(self, path: str, name: str = "") -> Entry | None:
         """The file that the entry *name* calls *path* (a POSIX path); None where there is none."""
@@ -332,8 +332,8 @@ def _above(name: str) -> list[str]:
     return ["".join(part + "/" for part in parts[:count]) for count in range(len(parts), -1, -1)]
 
 
-def _bases(source: Source) -> list[str]:
-    """Folders on disk, nearest first, from which the paths in *source* may count."""
+def bases_of(source: Source) -> list[str]:
+    """Return the folders on disk, nearest first, from which the paths in *source* may count."""
     if source.kind not in ("file", "gzip", "folder"):
         return []
     alone = source.kind != "folder"

@@ -25,7 +25,7 @@ from seldio.text import listed
 
 Flat = Mapping[str, Any]
 #: Why a harness asks about more than a question is about.
-_WHOLE = "the harness plays the whole recording: cut the clips out first, as `seldio convert LABELS --audio` does"
+_WHOLE = "the harness plays the whole recording: cut the clips out first, as `seldio convert LABELS -o FILE` does"
 _PROOFS = {name: name for name in Proof.model_fields if name != "extra"}
 #: Every field of an item under its own name, but for those that each harness names in its own way.
 _REST = {

@@ -51,8 +51,12 @@ _FIELDS: dict[str, Pointer] = {
     "task": ("meta", "categories", "task_type"),
     "dataset": ("meta", "categories", "source_dataset"),
     "knowledge": ("meta", "categories", "knowledge"),
+    "start": ("meta", "start"),
+    "end": ("meta", "end"),
 }
-_COMPARED = ("id", "audio", "question", "options", "instruction", "answer", "task", "dataset")
+_COMPARED = ("id", "audio", "start", "end", "question", "options", "instruction", "answer", "task", "dataset")
+#: The part of the recording that is meant, in the meta of questions made from labels.
+_TIMES = ("start", "end")
 _ACCESS = ("public", "private", "")
 
 
@@ -140,7 +144,7 @@ class RuEnvAqa(ItemFormat):
             "dataset": dig(categories, "source_dataset"),
             "language": "ru",
             "extra": _further(value) or None,
-        }
+        } | _times(value["meta"])
         return Item.model_validate(fields)
 
     def _instruction(self, given: Any) -> str | None:
@@ -169,6 +173,8 @@ class RuEnvAqa(ItemFormat):
         number = extra.pop("instruction", None)
         inputs, meta = _taken(extra, "inputs"), _taken(extra, "meta")
         categories = _taken(meta, "categories")
+        times = {name: time for name in _TIMES if (time := getattr(item, name)) is not None}
+        clip = {key: meta.pop(key) for key in ("audio_id",) if key in meta} | times
         names = {"task_type": item.task, "source_dataset": item.dataset}
         categories = {key: name for key, name in names.items() if name is not None} | categories
         asked = _inputs(item, hub) | inputs
@@ -176,7 +182,7 @@ class RuEnvAqa(ItemFormat):
             "instruction": self._named(item, number, layout),
             "inputs": asked,
             "outputs": item.answer or "",
-            "meta": {"id": id_value(item.id)} | ({"categories": categories} if categories else {}) | meta,
+            "meta": {"id": id_value(item.id)} | ({"categories": categories} if categories else {}) | clip | meta,
         } | extra
 
     def _named(self, item: Item, number: Any, layout: MeraLayout) -> Any:
@@ -223,6 +229,12 @@ def _locator(records: Sequence[Record]) -> Any:
     return locate
 
 
+def _times(meta: dict[str, Any]) -> dict[str, Any]:
+    """Return the start and end that a record's meta has, where both are times."""
+    times: dict[str, Any] = {name: meta.get(name) for name in _TIMES}
+    return times if all(type(time) in (int, float) and time >= 0 for time in times.values()) else {}
+
+
 def _taken(extra: dict[str, Any], key: str) -> dict[str, Any]:
     """The object under *key*, taken out of *extra*; what is not an object stays."""
     return dict(extra.pop(key)) if isinstance(extra.get(key), dict) else {}
@@ -238,7 +250,8 @@ def _further(value: dict[str, Any]) -> dict[str, Any]:
         for key, part in value["inputs"].items()
         if key != "question" and not AUDIO.fullmatch(key) and not OPTION.fullmatch(key)
     }
-    meta = {key: part for key, part in value["meta"].items() if key not in ("id", "categories")}
+    known_keys = ("id", "categories", *_times(value["meta"]))
+    meta = {key: part for key, part in value["meta"].items() if key not in known_keys}
     categories = value["meta"].get("categories") or {}
     categories = {k: part for k, part in categories.items() if k not in ("task_type", "source_dataset")}
     meta = ({"categories": categories} if categories else {}) | meta
@@ -349,7 +362,8 @@ RUENVAQA = RuEnvAqa(
     title="ruEnvAQA (MERA Multi): Russian questions with two or four options, as a container or as rows from the Hub",
     holds="items",
     carries=(
-        "id", "audio", "question", "instruction", "options", "answer", "task", "dataset", "language", "extra",
+        "id", "audio", "start", "end", "question", "instruction", "options", "answer", "task", "dataset", "language",
+        "extra",
     ),
     needs=("id", "audio", "question"),
     answers="letter",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
+import functools
 import glob
 import os
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 from huggingface_hub.hf_api import RepoFile
@@ -111,9 +111,10 @@ def _fetch(head: Head, files: Sequence[RepoFile], folder: Path, include: Sequenc
     is_new = not folder.exists()
     target = folder.absolute()
     place = target.parent / f".{target.name}.seldio-pull-{str(head.commit)[:12]}" if is_new else target
-    notes = place / ".cache" / "huggingface"
-    had_notes = not is_new and notes.exists()
-    check_tree(place if is_new else place / ".cache")
+    cache = place / ".cache"
+    notes = cache / "huggingface" if cache.exists() else cache
+    had_notes = notes.exists()
+    check_tree(place if is_new else cache)
     with asking(f"fetch {printable(head.repo)}"):
         repository.client().snapshot_download(
             head.repo,
@@ -125,7 +126,7 @@ def _fetch(head: Head, files: Sequence[RepoFile], folder: Path, include: Sequenc
     if wrong := [file.path for file in files if not is_at(place / file.path, file)]:
         raise SeldioError(f"the Hub sent bytes that do not match their hash: {listed(wrong)}. Run it again")
     if is_new:
-        remove_tree(place / ".cache")
+        remove_tree(cache)
         move(place, target)
     elif not had_notes:
         remove_tree(notes)
@@ -143,7 +144,7 @@ def _parsed(address: str) -> tuple[str, str, str]:
 
 
 #: Looked up once in a process, so that all of a run sees the same commit.
-_head = cache(read_head)
+_head = functools.cache(read_head)
 
 
 def listing(address: str) -> tuple[str, str, tuple[str, ...]]:

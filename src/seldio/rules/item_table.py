@@ -78,11 +78,15 @@ class ItemTable:
         return ItemTable(kept, self.home, self.format, self.path)
 
     def _asked(self) -> pa.Array:
-        """A number for each question about a recording: of its text, the recordings in their order, and the times."""
+        """Return a number for each question: of its text and options, the recordings in their order, and the times."""
         paths, factor = self.paths, np.uint64(0x9E3779B97F4A7C15)
         found = pc.fill_null(self.column("question"), "").dictionary_encode()
         numbers = _hashed(found.dictionary.to_pylist())[found.indices.to_numpy()]
         np.add.at(numbers, paths.row, (_hashed(paths.names)[paths.name] + paths.place.astype(np.uint64)) * factor)
+        options = self.column("options")
+        texts = pc.list_flatten(options).dictionary_encode()
+        hashes = _hashed(texts.dictionary.to_pylist())[texts.indices.to_numpy()]
+        np.add.at(numbers, pc.list_parent_indices(options).to_numpy(), hashes)  # in any order
         for name in ("start", "end"):
             numbers = numbers * factor + np.nan_to_num(self.numbers(name), nan=-1.0).view(np.uint64)
         for key in sorted({key for format in formats.ITEM_FORMATS for key in format.recording}):
@@ -235,9 +239,10 @@ class ItemFile(ItemTable):
         self._lines = np.cumsum([0, *(lines for _, lines in parts)])
 
     def asked(self, row: int) -> tuple[Any, ...]:
-        """Question, recordings, start and end of a row, as its part has them."""
+        """Return question, recordings, start, end and sorted options of a row, as its part has them."""
         reading, own, _ = self._at(row)
-        return tuple(reading.table[name][own].as_py() for name in ("question", "audio", "start", "end"))
+        asked = [reading.table[name][own].as_py() for name in ("question", "audio", "start", "end", "options")]
+        return (*asked[:4], sorted(asked[4] or ()))
 
     def _at(self, row: int) -> tuple[ItemReading, int, int]:
         part = int(np.searchsorted(self.starts, row, side="right")) - 1

@@ -28,8 +28,8 @@ _SHARE = 0.05
 @rule("QAI107", WARNING)
 def not_the_whole_benchmark(table: ItemFile, found: Found) -> Iterator[Finding]:
     """File that looks like all of a benchmark but differs from it."""
-    known = find(table.format)
-    if known is None or not known.sizes or not table.asks:
+    known = _benchmark_of(table)
+    if known is None:
         return
     if 2 * len(table) > known.sizes[0] and (missing := _missing(known, table)) and _at_the_end(known, missing):
         hint = with_address("the file seems to be cut off: download it again", known.format)
@@ -47,8 +47,8 @@ def not_the_whole_benchmark(table: ItemFile, found: Found) -> Iterator[Finding]:
 @rule("QAI129", INFO)
 def subset_of_a_benchmark(table: ItemFile, found: Found) -> Iterator[Finding]:
     """File with a part of the questions of a benchmark."""
-    known = find(table.format)
-    if known is None or not known.sizes or not table.asks:
+    known = _benchmark_of(table)
+    if known is None:
         return
     most, missing = 2 * len(table) > known.sizes[0], _missing(known, table)
     cut = most and bool(missing) and _at_the_end(known, missing)
@@ -56,6 +56,15 @@ def subset_of_a_benchmark(table: ItemFile, found: Found) -> Iterator[Finding]:
     if (missing and not cut) or many:
         hint = f"a score of them is not a score of {known.title}"
         yield found(0, "id", _some(known, table, missing), hint)
+
+
+def _benchmark_of(table: ItemFile) -> Benchmark | None:
+    """Return the benchmark that questions may be some of; None where all of them were made from labels."""
+    known = find(table.format)
+    if known is None or not known.sizes or not table.asks:
+        return None
+    elsewhere = (table.column(FIELD + one.name).null_count == len(table) for one in known.fields if one.unless)
+    return None if any(elsewhere) else known
 
 
 def _some(known: Benchmark, table: ItemTable, missing: Sequence[int]) -> str:

@@ -15,7 +15,6 @@ class ListedProfile(NamedTuple):
     name: str
     title: str
     scores: str  # labels, maps or answers
-    home: str  # the module that it stands in
 
 
 @cache
@@ -28,7 +27,7 @@ def index() -> tuple[ListedProfile, ...]:
 
     names = {profile.name for profile in listed}
     outside = (profile for profile in PROFILES if profile.name not in names)
-    return (*listed, *(ListedProfile(one.name, one.title, "labels", type(one).__module__) for one in outside))
+    return (*listed, *(ListedProfile(one.name, one.title, "labels") for one in outside))
 
 
 def what(profile: str) -> str | None:

@@ -99,7 +99,7 @@ def _uncounted(scene: Scene, active: list[SceneEvent], frame: int, margins: Marg
 def identify_source_by_doa(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
     """What sounds at an azimuth and elevation that no other event comes near, nor may, its direction being unknown."""
     reason = SHORT if event.short else event.unsteady
-    if reason or not scene.nearest[event.number] > margins.azimuth:
+    if reason or scene.is_crowded(event, margins.azimuth):
         return reason or SHARED
     angles = {"azimuth": event.azimuth, "elevation": event.elevation}
     words: dict[str, Any] = {
@@ -109,17 +109,21 @@ def identify_source_by_doa(scene: Scene, event: SceneEvent, margins: Margins, sa
 
 
 @each_event("unlocated")
-def identify_source_by_location(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:  # noqa: ARG001
+def identify_source_by_location(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
     """What sounds in a direction, in words."""
+    if scene.is_crowded(event, margins.azimuth):
+        return SHARED
     words = say.direction(event)
     return Draft(say.ask(**words), say.tell(event.name, **words), event.name.plain, NO_META, (event,))
 
 
 @each_event("unlocated")
-def onset_from_location(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:  # noqa: ARG001
+def onset_from_location(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
     """When the sound from a direction begins; not of what sounds already when the clip begins."""
     if event.first == 0:
         return "it sounds already at the start"
+    if scene.is_crowded(event, margins.azimuth):
+        return SHARED
     words, truth = say.direction(event), meta(onset_time=event.first / 10)
     answer = say.tell(**words, t=say.language.time(event.first))
     return Draft(say.ask(**words), answer, second(event.first), truth, (event,))

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import pairwise
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Required, TypedDict
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyarrow as pa
 
 from seldio import geometry
 from seldio.errors import DataError, UsageError
+from seldio.files.names import without_suffix
 from seldio.formats.datasets import named_split
 from seldio.schema.events import clip_codes, origin_of
 from seldio.schema.qa import Item, trusted
@@ -63,6 +65,7 @@ class GenerationOptions(TypedDict, total=False):
     audio_pattern: str
     split: str | None
     own: OwnDatasets | None
+    recordings: Mapping[str, str]
 
 
 def ask_all(
@@ -83,13 +86,15 @@ def ask_all(
     audio_pattern: str = AUDIO,
     split: str | None = None,
     own: OwnDatasets | None = None,
+    recordings: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Item]:
     """The items of *tasks* about all clips of *table*, one by one; *skipped* is counted up on the way.
 
     The table and the keywords are those of :func:`seldio.tasks.generate`, *known* are all tasks that can be asked,
     in the order in which a clip's items come, and *refused* why others cannot; *view_of* makes of a clip what the tasks
     look at, and *make* the item of a draft, or the reason why there is none. *names* tells what a class is called in
-    the *language* of the questions.
+    the *language* of the questions. *recordings* has the paths of recordings by label file; *audio_pattern* makes those
+    of the others.
     """
     answered = {name: task.candidates for name, task in known.items() if task.candidates is not None}
     for name in sorted(set(tasks or ()) - set(answered)):
@@ -109,7 +114,7 @@ def ask_all(
         for scene in scenes(table, margins, length, step, names):
             silent -= 1
             its = split or told_split(scene.path, own) or TEST
-            place = ItemPlace(scene, [_audio(audio_pattern, scene, its)], its)
+            place = ItemPlace(scene, [recordings.get(scene.path) or _audio(audio_pattern, scene, its)], its)
             luck, view = hashed(seed, scene.audio_id), view_of(scene)
             for task, candidates in wanted:
                 for draft in candidates(view, margins, Say(luck, task.name, task.wordings, language)):
@@ -138,12 +143,15 @@ def _label_frames(option: str, seconds: float) -> int:
     return frames
 
 
+def recording_place(label_file: str) -> str:
+    """Return the usual path, without suffix, of a label file's recording: ``foa_dev/a`` of ``metadata_dev/a.csv``."""
+    place = without_suffix(label_file)
+    return "foa_" + place.removeprefix("metadata_") if place.startswith("metadata_") else place
+
+
 def _audio(pattern: str, scene: Scene, split: str) -> str:
     """The path of a clip's audio."""
-    path = scene.path.rsplit("/", 1)
-    path[-1] = path[-1].rsplit(".", 1)[0] or path[-1]
-    place = "/".join(path)
-    place = "foa_" + place.removeprefix("metadata_") if place.startswith("metadata_") else place
+    place = recording_place(scene.path)
     try:
         return pattern.format(audio_id=scene.audio_id, clip=scene.clip, split=split, path=place)
     except (KeyError, IndexError, ValueError) as error:

@@ -25,6 +25,7 @@ class Name(NamedTuple):
     spoken: str  # after "the" in a sentence: ``woman speaking``
     some: str  # where a sentence first names it: ``a woman speaking``, ``laughter``
     verb: str  # is or are
+    plural: bool  # whether the name in the language of the questions is a plural
     #: what a sentence about it needs: ``x``, ``some``, ``verb``, ``do``, ``Do``, ``remain``, ``start``, and what is
     #: heard of it (after *the*), ``heard``: ``sound of the bell``, with ``heard_do`` and ``heard_it``
     words: dict[str, str]
@@ -58,7 +59,7 @@ def name_of(label: str) -> Name:
         words |= {"heard": spoken, "heard_do": do, "heard_it": "it" if one else "they"}
     else:
         words |= {"heard": f"sound of the {spoken}", "heard_do": "does", "heard_it": "it"}
-    return Name(label, plain, said, spoken, some, verb, words, {"y": spoken, "y_start": words["start"]})
+    return Name(label, plain, said, spoken, some, verb, not one, words, {"y": spoken, "y_start": words["start"]})
 
 
 # --- classes that questions call by a Russian name ------------------------------------------------------------

@@ -113,7 +113,7 @@ def russian_name(label: str, own: tuple[ClassNoun, ...] = ()) -> Name:
     """What Russian questions call a class; in canonical answers it is called as in English."""
     name, noun = name_of(label), noun_of(label, own)
     if noun is not None:
-        return name._replace(spoken=noun.name, words=noun.x, others=noun.y)
+        return name._replace(spoken=noun.name, plural=noun.gender == "pl", words=noun.x, others=noun.y)
     words = nouns().all[0]
     return name._replace(words=dict.fromkeys(words.x, NAMELESS), others=dict.fromkeys(words.y, NAMELESS))
 

@@ -80,7 +80,8 @@ def _compared(one: SceneEvent, other: SceneEvent, say: Say, key: str) -> Draft:
     side = say.below(2)
     winner, loser = sorted((one, other), key=attrgetter(key), reverse=bool(side))
     more = say.language.words[key][side]
-    question = say.ask(one.name, other.name, more=more)
+    which = say.language.words["which"][one.name.plural or other.name.plural]
+    question = say.ask(one.name, other.name, more=more, which=which)
     answer = say.tell(winner.name, loser.name, more=more)
     return Draft(question, answer, winner.name.plain, NO_META, (one, other))
 

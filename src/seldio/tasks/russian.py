@@ -419,9 +419,8 @@ def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[It
 def _item(dataset: str | None, place: ItemPlace, task: Task[RussianClip, Choice], draft: Choice) -> Item:
     scene, letter = place.scene, LETTERS[draft.right]
     number = digest(scene.audio_id, task.name, draft.question, *draft.options, letter)[:13]
-    own = {"audio_id": scene.audio_id, "start": scene.start, "end": scene.end}
     return place.item(
         task, draft, id=str(int(number, 16)), instruction=draft.instruction, options=draft.options, answer=letter,
         canonical_answer=draft.options[draft.right], language="ru", dataset=dataset,
-        extra={"meta": {"categories": {"knowledge": "common"}, **own}},
+        extra={"meta": {"categories": {"knowledge": "common"}, "audio_id": scene.audio_id}},
     )  # fmt: skip

@@ -138,6 +138,16 @@ class Scene:
         least: list[float] = angles.min(axis=1).tolist()
         return least
 
+    def is_crowded(self, event: SceneEvent, margin: float) -> bool:
+        """Return whether a direction of another event is nearer than *margin* degrees to one of *event*, or may be."""
+        if self.nearest[event.number] - event.spread > margin:
+            return False
+        low, high = self.events[0].low, self.events[-1].high
+        units = self.rows.units
+        others = np.concatenate((units[low : event.low], units[event.high : high]))
+        cosine = (units[event.low : event.high] @ others.T).max()
+        return not np.round(np.degrees(np.arccos(np.clip(cosine, -1, 1))), 4) > margin
+
     def proof(self, event: SceneEvent) -> Proof:
         """*event* as a proof: degrees to 0.1, metres to 0.01."""
         if event.number not in self._proofs:

@@ -79,7 +79,7 @@ class QuestionOptions:
     per_task: int | None = None  # at most so many of a task
     balance: bool = False  # the proportions of SO-Bench, and answers that the text does not give away
     total: int | None = None  # so many in all; see :func:`seldio.tasks.mix.targets`
-    audio: bool = False  # whether the sound of the clips is cut out and written beside the items
+    audio: bool | None = None  # whether the sound of the clips is cut out where it is there, or arrays are computed
     force: bool = False  # whether labels in which there are errors are asked about too
     language: str | None = None  # of the questions; that of the target if not given
 
