@@ -16,7 +16,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from unittest.mock import patch
 
 import pytest
@@ -292,31 +292,25 @@ def content(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
-@pytest.mark.parametrize("kind", ["webdataset", "audiofolder"])
+@pytest.mark.parametrize(("kind", "sign"), [("webdataset", signal.SIGKILL), ("audiofolder", signal.SIGINT)])
 def test_an_export_that_was_stopped_is_written_by_the_same_command(
     kind: str, sign: signal.Signals, tree: Path, tmp_path: Path
 ) -> None:
-    whole, out = content_of(tree, kind, tmp_path / "whole"), tmp_path / "out"
+    export(tree, tmp_path / "whole", kind)
+    whole, out = content(tmp_path / "whole"), tmp_path / "out"
     command = ["convert", str(tree), "--to", kind, "-o", str(out)]
-    for count in (2, 3):
-        program = [sys.executable, "-c", STRUCK, str(count), str(int(sign)), *command]
-        run = subprocess.run(program, stderr=subprocess.PIPE, text=True, check=False)
-        assert run.returncode in (-signal.SIGKILL, 130), run.stderr
-        assert sign == signal.SIGKILL or "is not finished: run the same command again" in run.stderr
-        assert json.loads((out / "manifest.json").read_text())["finished"] is False
-        assert all(data == whole[name] for name, data in content(out).items() if name != "manifest.json")
-        code, said = seldio("validate", out)
-        assert (1, True) == (code, "broken off" in said), said
+    program = [sys.executable, "-c", STRUCK, "3", str(int(sign)), *command]
+    run = subprocess.run(program, stderr=subprocess.PIPE, text=True, check=False)
+    assert run.returncode in (-signal.SIGKILL, 130), run.stderr
+    assert sign == signal.SIGKILL or "is not finished: run the same command again" in run.stderr
+    assert json.loads((out / "manifest.json").read_text())["finished"] is False
+    assert all(data == whole[name] for name, data in content(out).items() if name != "manifest.json")
+    code, said = seldio("validate", out)
+    assert (1, True) == (code, "broken off" in said), said
     assert 0 == seldio(*command)[0]
     assert whole == content(out)
     code, said = seldio(*command)
     assert (2, True) == (code, "finished export" in said), said
-
-
-def content_of(tree: Path, kind: str, out: Path) -> dict[str, bytes]:
-    export(tree, out, kind)
-    return content(out)
 
 
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
@@ -333,8 +327,8 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
 # --- 8: names and links in archives ----------------------------------------------------------------------------
 
 
-def tar(path: Path, *members: tuple[str, bytes, dict[str, Any]]) -> Path:
-    with tarfile.open(path, "w") as archive:
+def tar(path: Path, *members: tuple[str, bytes, dict[str, Any]], mode: Literal["w", "w:gz"] = "w") -> Path:
+    with tarfile.open(path, mode) as archive:
         for name, data, fields in members:
             info = tarfile.TarInfo(name)
             info.size = len(data)
@@ -351,8 +345,6 @@ def test_archives_that_lead_out(outside: Path, tmp_path: Path) -> None:
         tmp_path / "set.tar", ("../outside/a.csv", rows, {}), (f"{outside}/b.csv", rows, {}), ("link", b"", link),
         ("link/c.csv", rows, {}), ("good.csv", rows, {}),
     )  # fmt: skip
-    code, said = seldio("validate", packed, "--output", "json")
-    assert 1 == code, said
     code, said = seldio("convert", packed, "--to", "starss22", "-o", tmp_path / "out", "--allow-loss", "all")
     assert (1, True) == (code, "SAF101" in said), said
 
@@ -360,21 +352,12 @@ def test_archives_that_lead_out(outside: Path, tmp_path: Path) -> None:
 # --- 9: archives that unpack to more than they may ---------------------------------------------------------------
 
 
-def bombs(folder: Path) -> Iterator[Path]:
-    zeros = bytes(64 << 20)
-    with zipfile.ZipFile(folder / "packed.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.csv", zeros)
-    yield folder / "packed.zip"
-    with tarfile.open(folder / "packed.tar.gz", "w:gz") as archive:
-        info = tarfile.TarInfo("a.csv")
-        info.size = len(zeros)
-        archive.addfile(info, io.BytesIO(zeros))
-    yield folder / "packed.tar.gz"
-
-
 def test_limits_on_archives(tmp_path: Path) -> None:
-    for path in bombs(tmp_path):
-        code, said = seldio("validate", path)
+    with zipfile.ZipFile(tmp_path / "packed.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", bytes(64 << 20))
+    tar(tmp_path / "packed.tar.gz", ("a.csv", bytes(64 << 20), {}), mode="w:gz")
+    for name in ("packed.zip", "packed.tar.gz"):
+        code, said = seldio("validate", tmp_path / name)
         assert (1, True) == (code, "SAF105" in said), said
 
 

@@ -56,22 +56,14 @@ _HEAD, _KEYS = 1 << 12, 1 << 16
 class Index:
     """The clips, label files and questions of a source; *force* gives labels in which there are errors too."""
 
-    #: What another process finds out for itself.
-    _LOCAL = frozenset({"own", "tree"})
-
     def __init__(
         self, source: Source, format: LabelFormat | None = None, item_format: ItemFormat | None = None, *,
         force: bool = False,
     ) -> None:  # fmt: skip
-        self._source, self.format, self.item_format, self._force = source, format, item_format, force
+        self.source, self.format, self.item_format, self._force = source, format, item_format, force
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in self._LOCAL}
-
-    @property
-    def source(self) -> Source:
-        """What is indexed."""
-        return self._source
+        return {name: value for name, value in vars(self).items() if name not in ("own", "tree")}
 
     @property
     def name(self) -> str:
@@ -100,11 +92,6 @@ class Index:
         alone = self.source.single and bool(self.source.entries)
         known = any(suffix_of(name) in suffixes for name in self.entries)
         return alone or known or any(map(named_like_labels, self.source))
-
-    @property
-    def layout(self) -> str:
-        """The dataset tree, such as ``starss23``."""
-        return self.tree.layout
 
     def close(self) -> None:
         """Close the archive that it may be in."""
