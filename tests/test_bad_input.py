@@ -247,12 +247,6 @@ def test_names_of_files_command_nobody(name: str, tmp_path: Path, monkeypatch: p
         assert not re.search(r"##\w*\[", done.output)
 
 
-def test_what_is_no_parquet_names_no_recordings(tmp_path: Path) -> None:
-    (tmp_path / "x.parquet").write_bytes(b"nope")
-    with pytest.raises(seldio.SeldioError, match="SYN301"):
-        seldio.convert(tmp_path / "x.parquet", tmp_path / "out.parquet", "mic")
-
-
 def test_a_header_that_is_not_utf8_names_no_columns(tmp_path: Path) -> None:
     (tmp_path / "mix001.csv").write_bytes(b"sound_event_recording,start\xff\xfe_time\nx,1\n")
     (tmp_path / "mix002.csv").write_text("0,1,0,10,0,150\n")
