@@ -274,8 +274,7 @@ def _media_text(found: dict[str, Any]) -> list[str]:
     )
     if found.get("rotation"):
         lines.append(f"  rotated     by {found['rotation']}° counter-clockwise when shown; the size is that as shown")
-    hidden = f"; {found['hidden']:,} more are hidden by an edit list" if found["hidden"] else ""
-    lines.append(f"  length      from {found['start']:.3f} to {found['end']:.3f} s{hidden}")
+    lines.append(f"  length      from {found['start']:.3f} to {found['end']:.3f} s")
     if "fault" in found:
         lines.append(f"  fault       {printable(found['fault'])}")
     sound = found.get("sound")
