@@ -20,6 +20,13 @@ from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, R
 Row = Item | Prediction
 #: Those of options, in their order.
 LETTERS = ascii_uppercase
+
+
+def option_letter(place: int) -> str:
+    """Return what names the option at a *place*: A to Z, then 1, 2 and so on, as inspect_ai has it."""
+    return LETTERS[place] if place < len(LETTERS) else str(place - len(LETTERS) + 1)
+
+
 #: What ``graded`` says of seldio's own formats.
 LETTERS_READ = "seldio score reads a letter as the option that it stands for, other programs may not"
 #: The forms in which formats write right answers: of several options the letter or the text of the right one; where
