@@ -306,7 +306,7 @@ LMMS_EVAL = HarnessItems(
 def _sampled(flat: Flat) -> dict[str, Any]:
     rest = dict(flat)
     answer = {"id": rest.pop("id", None)} | {"prediction": rest.pop("prediction", None)}
-    return {"doc_id": rest.pop("doc_id", 0), "filtered_resps": answer["prediction"], **rest, "seldio": answer}
+    return {"doc_id": rest.pop("doc_id", 0), "filtered_resps": [answer["prediction"]], **rest, "seldio": answer}
 
 
 def _from_sample(record: Flat) -> dict[str, Any]:
