@@ -20,8 +20,8 @@ import soundfile
 
 import seldio
 from seldio import synth
-from seldio.engines import running
 from seldio.formats import get
+from seldio.parallel import running
 from seldio.schema.events import ClipFile
 
 #: SO-Dataset: clips of 20 s with four channels at 16 kHz, their bytes, and the questions about them.
@@ -91,14 +91,12 @@ def timed(run: Callable[[], object], workers: int, out: Path) -> float:
 
 def warm(workers: int) -> None:
     """Let each process load what it needs."""
-    from seldio.engines import each
+    from seldio.parallel import parallel_map
 
-    list(each(_loaded, range(4 * workers)))
+    list(parallel_map(_loaded, range(4 * workers)))
 
 
 def _loaded(_: int) -> None:
-    import seldio.conversion.shard_work
-
     import seldio.check.validation
     import seldio.data.export_table
     import seldio.scores.seld.score_labels

@@ -20,7 +20,6 @@ from pathlib import Path
 
 import array_errors
 import clock_table
-import house
 from made import about, commands, data, formats, llms, python, replies, rules, tasks
 from rich.console import Console
 from rich.text import Text
@@ -40,7 +39,6 @@ EXTRA = "extra"
 def pages(*, measured: bool = True) -> dict[str, str]:
     """Every generated file with its content; without those whose tables are *measured*, if they are not wanted."""
     found = {
-        "docs/house.svg": house.drawing((ROOT / house.PAGE).read_text("utf-8")),
         "docs/report.svg": picture(),
     }
     for tables in (

@@ -36,7 +36,7 @@ with tempfile.TemporaryDirectory() as folder:
     (root / "labels/fold4_room2_mix001_std.json").write_text(json.dumps({"annotations": labels}))
     (root / "predictions/fold4_room2_mix001.json").write_text(json.dumps({"annotations": detections}))
 
-    for profile in ("dcase2026", "dcase2026-0528", "dcase2026-0518", "dcase2026-0402"):
+    for profile in ("dcase2026", "dcase2026-0528", "dcase2026-0518"):
         report = seldio.score(root / "predictions", root / "labels", profile=profile)
         print(f"{profile:<15} mAP {report.overall['mAP']:.3f}  Pearson r {report.overall['r']:.3f}")
     print(seldio.info(root / "labels")["groups"][0]["maps"])

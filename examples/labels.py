@@ -39,12 +39,6 @@ with tempfile.TemporaryDirectory() as folder:
     )
     print(f"{len(done.written)} files written for {done.clips} clips")
 
-    (root / "walk.txt").write_text("0.0\t2.0\tFootsteps\n")  # a label track of Audacity, and where the sound is
-    (root / "walk.trajectory.csv").write_text("time,azimuth,elevation\n0,90,0\n2,0,0\n")
-    walk = seldio.read(root / "walk.txt")
-    path = walk["azimuth"].to_pylist()
-    print(f"footsteps from {path[0]:.2f}° to {path[-1]:.2f}° in {walk.num_rows} pieces")
-
     # a label track of Audacity, with where the sounds are in the text of its labels
     track = root / "kitchen.txt"
     track.write_text("0.5\t1.7\tKnock az=40 el=0 dist=1.5\n2.0\t3.9\tFootsteps az=-80 el=-25 dist=0.8\n")

@@ -10,7 +10,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import soundfile
 
-from seldio.data import export, read_back
+import seldio
+from seldio.data import export
 from seldio.synth.tree import write_tree
 
 with tempfile.TemporaryDirectory() as folder:
@@ -27,6 +28,6 @@ with tempfile.TemporaryDirectory() as folder:
         print(f"{row['clip']}: room {row['room']}, {audio.shape[1]} channels at {rate} Hz, {len(row['events'])} labels")
 
     # or as a folder that `datasets` opens as AudioFolder, or as tar shards: export(..., "audiofolder" or "webdataset")
-    names = read_back(root / "hub", root / "back")
-    same = all((root / "starss23" / name).read_bytes() == (root / "back" / name).read_bytes() for name in names)
-    print(f"{len(names)} files came back, {'all' if same else 'not all'} byte for byte")
+    back = [Path(name) for name in seldio.convert(root / "hub", root / "back", "files").written]
+    same = all((root / "starss23" / file.relative_to(root / "back")).read_bytes() == file.read_bytes() for file in back)
+    print(f"{len(back)} files came back, {'all' if same else 'not all'} byte for byte")

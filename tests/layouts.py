@@ -17,8 +17,8 @@ import numpy as np
 
 CASES = Path(__file__).parent / "cases"
 #: What holds replies to questions; all other formats of questions hold questions.
-REPLIES = {"predictions", "inspect-log", "lmms-eval-samples", "so-bench-predictions", "jasco-predictions",
-           "adqa-submission", "ruenvaqa-submission", "ultraeval-audio-record"}  # fmt: skip
+REPLIES = {"predictions", "inspect-log", "so-bench-predictions", "jasco-predictions",
+           "adqa-submission", "ruenvaqa-submission"}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,12 +69,8 @@ def label_examples() -> Iterator[Example]:
     for folder in sorted((CASES / "formats").iterdir()):
         files, rows = _of(folder)
         clips = Counter(clip_of(f"{row['clip']}.x") for row in rows)
-        holding = {
-            "locata": {"position_array_dicit.txt": dict(clips)},  # the rest is read with it
-            "realman": {name: {c: n for c, n in clips.items() if c.encode() in text} for name, text in files.items()},
-        }
         one_each = {name: {clip_of(name): clips[clip_of(name)]} for name in files}
-        yield Example(folder.name, folder.name, files, holding.get(folder.name, one_each))
+        yield Example(folder.name, folder.name, files, one_each)
 
 
 _QUESTION = {"instruction": "{question} {option_a} {option_b}", "outputs": "A", "meta": {"id": 1, "categories": {
@@ -95,9 +91,6 @@ _SMALL: dict[str, tuple[str, int, tuple[str, ...]]] = {
     "adqa-submission": ("output.csv", 2, ("question,answer", "dev_0001,A door closing", "dev_0002,A woman")),
     "ruenvaqa": ("test.json", 1, (json.dumps({"access": "public", "data": [_QUESTION]}, ensure_ascii=False),)),
     "ruenvaqa-submission": ("ruEnvAQA.json", 1, ('{"data": {"test": [{"outputs": "A", "meta": {"id": 1}}]}}',)),
-    "ultraeval-audio-record": ("record.jsonl", 1, (
-        '{"type": "inference", "id": 0, "data": {"content": "B"}}',
-        '{"type": "post_process", "id": 0, "data": {"content": "B"}}')),
 }  # fmt: skip
 
 
@@ -137,8 +130,6 @@ def several(one: Example) -> Example | None:
         second = json.loads(data.replace(b"kitchen_4", b"hall_9"))
         second[0]["id"] = 99
         data, held = json.dumps(json.loads(data) + second).encode(), {"kitchen_4": 3, "hall_9": 3}
-    elif one.format == "realman":
-        data, held = b"".join([data.rstrip(), *list(one.files.values())[1].partition(b"\n")[1:]]), one.clips
     elif one.format == "raven":
         rows = (("kitchen", 1, 10), ("kitchen", 2, 20), ("hall", 3, 30))
         lines = ["Selection\tBegin Time (s)\tEnd Time (s)\tBegin File\tFile Offset (s)\tAnnotation"]
@@ -197,12 +188,7 @@ def packed(one: Example, archive: str) -> Example:
 def copies(one: Example, folder: str = "") -> Example | None:
     """Three copies of a file, called as other clips; in a *folder* each, where one is named."""
     alone = first(one)
-    if (
-        len(alone.files) > 1
-        or len(alone.clips) > 1
-        or not one.of_labels
-        or one.format in ("label-studio", "parquet", "realman")
-    ):
+    if len(alone.files) > 1 or len(alone.clips) > 1 or not one.of_labels or one.format in ("label-studio", "parquet"):
         return None
     ((name, data),) = alone.files.items()
     stem, dot, suffix = name.partition(".")
@@ -245,8 +231,7 @@ def with_audio(one: Example | None) -> Example | None:
     if one is None or not (one.of_labels or all(name.endswith(".wav") for name in one.audio)):
         return None
     clips = {re.sub(r"_by\d$", "", clip): f"{re.sub(r'_by[0-9]$', '', clip)}.wav" for clip in one.clips}
-    rate = 48_000 if one.format == "realman" else 8_000
-    sound = wav(8.0, rate, 4) if one.of_labels else wav(1.0, 8_000, 1)
+    sound = wav(8.0, 8_000, 4) if one.of_labels else wav(1.0, 8_000, 1)
     names = tuple(clips.values()) if one.of_labels else one.audio
     return dataclasses.replace(one, files={**one.files, **dict.fromkeys(names, sound)}, audio=names) if names else None
 

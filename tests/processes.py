@@ -1,13 +1,8 @@
-"""seldio commands in other processes with settings of their own.
-
-Of many commands with the same settings, :func:`other_process` loads once what is loaded when seldio is imported. Those
-with different settings are forked from a process that has loaded the libraries, but not seldio: :func:`forking`.
-"""
+"""seldio commands in another process with settings of its own, which loads once what seldio imports."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib
 import json
 import os
 import subprocess
@@ -42,28 +37,6 @@ def other_process(settings: dict[str, str]) -> Iterator[Seldio]:
         yield run
 
 
-#: The same, with settings, in a folder.
-Forked: TypeAlias = Callable[[list[str], dict[str, str], str], tuple[str, str, int]]
-
-
-@contextlib.contextmanager
-def forking() -> Iterator[Forked]:
-    """:func:`pages.run_here` in a process for each command."""
-    with subprocess.Popen(
-        [sys.executable, __file__, "fork"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        asked, answered = process.stdin, process.stdout
-
-        def run(arguments: list[str], settings: dict[str, str], folder: str) -> tuple[str, str, int]:
-            print(json.dumps([arguments, settings, folder]), file=asked, flush=True)
-            printed, aside, code = json.loads(answered.readline())
-            return printed, aside, code
-
-        yield run
-
-
 def _serve() -> None:
     """Run the commands that standard input names, a line of JSON each, and answer in the same way."""
     answers = sys.stdout
@@ -72,20 +45,5 @@ def _serve() -> None:
         print(json.dumps(run_here(arguments, apart)), file=answers, flush=True)
 
 
-def _fork() -> None:
-    """The same, each in a process of its own."""
-    for library in ("numpy", "pyarrow.compute", "pyarrow.csv", "typer"):
-        importlib.import_module(library)
-    for line in sys.stdin:
-        arguments, settings, folder = json.loads(line)
-        if child := os.fork():
-            os.waitpid(child, 0)
-            continue
-        os.environ.update(settings)
-        os.chdir(folder)
-        print(json.dumps(run_here(arguments, True)), flush=True)
-        os._exit(0)
-
-
 if __name__ == "__main__":
-    _fork() if "fork" in sys.argv else _serve()
+    _serve()

@@ -30,11 +30,11 @@ from seldio.conversion import questions
 from seldio.conversion.dispatch import convert_any
 from seldio.conversion.inputs import label_parts
 from seldio.conversion.questions import QuestionOptions, encoded, make_questions
-from seldio.engines import running
 from seldio.errors import DataError, InvalidData, LossError, SeldioError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import ItemFormat, get
+from seldio.parallel import running
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item, plain
 from seldio.tasks import SO_BENCH, english
@@ -320,10 +320,7 @@ def test_ctrl_c_ends_workers_cleanly(labels: Path, tmp_path: Path) -> None:
     told = run.communicate(timeout=20)[1]
 
     assert 130 == run.returncode, told
-    assert told.startswith(
-        "seldio: stopped; no file is half-written; with --resume FOLDER, the same command would resume"
-    )
-    assert 1 == told.count("\n")
+    assert "seldio: stopped; no file is half-written\n" == told
     assert [] == list(out.iterdir())
 
 

@@ -97,7 +97,7 @@ def test_clips_that_were_left_out_are_another_split(folder: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize(("options", "why"), [({"angle": 30}, "another angle"), ({"classes": "starss"}, "another classes"),
-                                              ({"profile": "corrected"}, "none are known for the profile corrected")])  # fmt: skip
+                                              ({"profile": "dcase2024-angles"}, "none are known for the profile dcase2024-angles")])  # fmt: skip
 def test_other_limits_and_profiles_are_refused_with_the_reason(options: dict[str, Any], why: str, folder: Path) -> None:
     report = scored(folder / "dev-test", **options)
     assert not rows(report)

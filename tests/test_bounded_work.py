@@ -21,7 +21,6 @@ from seldio.answers.options import read_option
 from seldio.answers.plain_text import plainly
 from seldio.errors import InvalidData
 from seldio.formats import ItemFormat, LabelFormat
-from seldio.scores.harnesses import inspect_letter
 from seldio.scores.ranking import read_scores
 
 CASES = Path(__file__).parent / "cases"
@@ -285,7 +284,3 @@ def test_files_of_scores_have_an_end(tmp_path: Path) -> None:
     place.write_bytes(b"[" + b"{}," * 6_000_000 + b"{}]")
     with pytest.raises(InvalidData, match="16,777,216 bytes"):
         read_scores(place)
-
-
-def test_blanks_behind_the_word_answer_without_end() -> None:
-    assert grows_no_faster(lambda size: inspect_letter("ANSWER:" + " " * size + "!", 4), 20_000)

@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
-from seldio.engines import running
 from seldio.errors import DataError, UsageError
+from seldio.parallel import running
 from seldio.reports import render
 from seldio.reports.json_report import reports
 from seldio.reports.tables import Column, Interval, Options, ScoreReport, UnreliableInterval, WeakInterval, measured
@@ -468,7 +468,7 @@ def test_a_comparison_can_be_ranked(folder: Path, tmp_path: Path) -> None:
         assert [row[:2] for row in seldio.rank(tmp_path / f"compared.{form}").table()] == [("good", 1), ("fair", 2)]
 
 
-@pytest.mark.parametrize("profile", ["dcase2021", "dcase2024-angles", "dcase2024-segments", "corrected"])
+@pytest.mark.parametrize("profile", ["dcase2021", "dcase2024-angles", "dcase2024-segments"])
 def test_every_profile_is_compared(folder: Path, profile: str) -> None:
     report = compared(folder, "fair", "good", "poor", profile=profile, resamples=100)
     assert len(report.table("differences").rows) == len(list(combinations(range(3), 2)))
@@ -585,7 +585,7 @@ def world(clips: int, classes: int = 3, uneven: float = 0.0, average: str = "mac
     references[0] *= 1 + uneven
     half = references / 2
     zeros = Counts.zeros(clips, classes)
-    counts = dataclasses.replace(zeros, references=references, matched=half, true=half, angles=half, angle=5 * half)
+    counts = dataclasses.replace(zeros, references=references, matched=half, true=half, angle=5 * half)
     names = tuple(f"fold4_room1_mix{clip:03}" for clip in range(clips))
     return SeldScore(profiles.get("dcase2023"), average, names, counts)  # type: ignore[arg-type]
 
@@ -597,73 +597,3 @@ def test_marks_follow_the_number_of_clips_in_effect(average: str) -> None:
     assert world(19, average=average).weak().all()
     assert world(30, uneven=20, average=average).weak().all(), "one clip holds nearly half of all"
     assert (world(30, uneven=60, average=average).support(pooled=True) < 5).all()
-
-
-# --- events and tracks --------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def numbered(folder: Path) -> Path:
-    """Two systems that number their sources: one whose numbers change, and one that misses label frames now and then."""
-    for name, change, gap in (("fair", 7, 5), ("good", 40, 25)):
-        out = folder / "numbered" / name
-        out.mkdir(parents=True)
-        for seed, file in enumerate(sorted((folder / "starss23/metadata_dev").rglob("*.csv"))):
-            luck, lines = np.random.default_rng(seed), []
-            for row in file.read_text().splitlines():
-                frame, label, source, *place = map(int, row.split(","))
-                if frame // gap % 3 or luck.random() < 0.3:
-                    lines.append(",".join(map(str, (frame, label, source + frame // change % 2 * 10 + 1, *place))))
-            (out / file.name).write_text("\n".join(lines) + "\n")
-    return folder
-
-
-def test_events_and_tracks_are_compared_apart_from_the_scores(numbered: Path) -> None:
-    folder, systems = numbered, ("numbered/fair", "numbered/good")
-    plain = compared(folder, *systems, format="starss23")
-    report = compared(folder, *systems, events=True, tracks=True, format="starss23")
-    tables = {table.name: table for table in report}
-    for table in plain:  # nothing of these is mixed with the official scores
-        assert tables[table.name] == table
-    beside, apart, tests = (tables[f"events-tracks{kind}"] for kind in ("", "-differences", "-tests"))
-    names = ["F_onset", "F_onset_direction", "F_onset_offset", "F_onset_offset_direction", "IDF1"]
-    assert [column.name for column in beside.columns[1:]] == names
-    assert [column.name for column in apart.columns[1:]] == names
-    assert len(tests.rows) == len(names)
-    labels = folder / "starss23/metadata_dev"
-    for row, name in zip(beside, systems, strict=True):
-        options: Any = {"events": True, "tracks": True, "bootstrap": True, "format": "starss23"}
-        alone = seldio.score(folder / name, labels, **options)
-        events, tracks = alone.table("events"), alone.table("tracks")
-        place = [column.name for column in tracks.columns].index("IDF1")
-        own = [*(each[1] for each in events), tracks.rows[0][place]]
-        for cell, other in zip(row[1:], own, strict=True):
-            assert isinstance(cell, Interval)
-            assert isinstance(other, Interval)
-            assert cell.value == pytest.approx(other.value, abs=1e-12)
-            assert cell.low <= cell.value <= cell.high
-            assert (other.low, other.high) == pytest.approx((cell.low, cell.high), abs=0.1)  # other resamples
-        assert not any(isinstance(cell, Interval) for cell in tracks.rows[1][1:])
-    (difference,) = apart.rows
-    values = [[cell.value for cell in row[1:]] for row in (*beside, difference)]  # type: ignore[union-attr]
-    assert np.subtract(values[1], values[0]) == pytest.approx(values[2])
-    assert all(0 < float(str(row[1])) <= 1 for row in tests)
-
-
-def test_a_system_does_not_differ_from_itself_in_events(folder: Path) -> None:
-    report = compared(folder, "fair", "fair", events=True, collar=0.3)
-    assert all(tuple(cell) == (0, 0, 0) for cell in report.table("events-tracks-differences").rows[0][1:])  # type: ignore[arg-type]
-    assert {row[1] for row in report.table("events-tracks-tests")} == {1.0}
-    assert report.settings["collar"] == 0.3
-    with pytest.raises(UsageError, match=r"collar.* changes nothing without"):
-        compared(folder, "fair", "good", collar=0.3)
-
-
-def test_that_no_interval_is_reliable_is_said_once(folder: Path) -> None:
-    report = compared(folder, "fair", "good", over="rooms")
-    text = "".join(render([report], "text"))
-    assert "over rooms; too few for intervals" in " ".join(text.split())
-    heads = [line for line in text.splitlines() if line.startswith(("system ", "class "))]
-    assert heads
-    assert not any("interval" in line for line in heads)
-    assert [row[-1] for row in report.table("overall")] == ["too few"] * 2  # what programs read has every row

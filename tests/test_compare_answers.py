@@ -1,4 +1,4 @@
-"""Answers and judgements compared: Wilson, McNemar, kappa against scipy and by hand; each way of scoring whole."""
+"""Answers compared: Wilson and McNemar against scipy and by hand; each way of scoring whole."""
 
 from __future__ import annotations
 
@@ -12,15 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from typer.testing import CliRunner
 
 import seldio
-from seldio.cli import app
 from seldio.errors import DataError, UsageError
 from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.reports.tables import Interval
-from seldio.scores.proportions import confusion, kappa, kappa_interval, mcnemar, paired_difference, wilson
-from seldio.scores.resampling import Resampling
+from seldio.scores.proportions import mcnemar, paired_difference, wilson
 
 # --- by hand, and by scipy ----------------------------------------------------------------------------------------
 
@@ -66,18 +63,6 @@ def test_a_paired_difference_holds_the_truth() -> None:
             low, high = paired_difference(first, second, 30)
             held += chance * (low <= 0.07 <= high)
     assert 0.94 < held < 0.98
-
-
-def test_kappa_by_hand() -> None:
-    assert float(kappa(np.array([[20.0, 5.0], [10.0, 15.0]]))) == pytest.approx(0.4)
-    assert float(kappa(np.eye(3))) == 1
-    assert np.isnan(kappa(np.array([[7.0, 0.0], [0.0, 0.0]])))
-    names, codes = confusion(["a", "b", "a"], ["a", "c", "b"])
-    assert names == ["a", "b", "c"]
-    assert codes.tolist() == [[0, 1, 0], [0, 2, 1]]
-    value, low, high = kappa_interval(np.array([[0, 1] * 20, [0, 1] * 18 + [1, 0] * 2]), 2, Resampling(500))
-    assert value == pytest.approx(0.8)
-    assert 0.4 < low < value < high <= 1
 
 
 # --- answers ------------------------------------------------------------------------------------------------------
@@ -212,53 +197,3 @@ def test_points_of_jasco(tmp_path: Path) -> None:
     report = seldio.compare(files, resamples=200)
     assert [row[1].value for row in report.table("overall")] == [0.25, 1.75]  # type: ignore[union-attr]
     assert report.table("tests").rows[0][-1] == "good.csv"
-
-
-# --- judgements ---------------------------------------------------------------------------------------------------
-
-
-def judgements(path: Path, said: list[Any]) -> Path:
-    return rows(path, [{"id": f"q{number}", "judgement": each} for number, each in enumerate(said)])
-
-
-def test_a_judge_with_itself_and_with_people(tmp_path: Path) -> None:
-    first = [{"semantic": {"source_match": number % 2 == 0}, "notes": str(number)} for number in range(20)]
-    second = [{"semantic": {"source_match": number % 2 == 0 or number < 4}} for number in range(20)]
-    runs = [judgements(tmp_path / "a.jsonl", first), judgements(tmp_path / "b.jsonl", second)]
-    report = seldio.compare(runs, resamples=200)
-    assert "same-system" not in {notice.name for notice in report.notices}
-    assert "same-system" in {notice.name for notice in seldio.compare([runs[0]] * 2, resamples=100).notices}
-    with pytest.raises(UsageError, match=r"lead.* judgements have no measure"):
-        seldio.compare(runs, lead="SELD")
-    ((label, count, agreement, beyond, categories),) = report.table("agreement").rows
-    assert (label, count, categories) == ("a.jsonl, b.jsonl: semantic.source_match", 20, 2)
-    assert agreement == Interval(0.9, *wilson(18, 20))
-    assert isinstance(beyond, Interval)
-    assert beyond.value == pytest.approx(0.8)
-    assert [row[0] for row in report.table("answers")] == ["q1", "q3"]
-    with_people = seldio.compare(runs, judgements(tmp_path / "people.jsonl", second), resamples=200)
-    assert [row[2].value for row in with_people.table("agreement")] == [0.9, 1.0]  # type: ignore[union-attr]
-
-
-def test_verdicts_of_jasco_agree_in_any_form(tmp_path: Path) -> None:
-    text = [f"**Rating:** {number % 3}\nOrientation: Good" for number in range(9)]
-    objects = [{"rating": number % 3, "orientation": "Both"} for number in range(9)]
-    report = seldio.compare([judgements(tmp_path / "a.jsonl", text), judgements(tmp_path / "b.jsonl", objects)])
-    found = {str(row[0]).rpartition(": ")[2]: row for row in report.table("agreement")}
-    assert all(row[2].value == 1 for row in found.values())  # type: ignore[union-attr]
-    assert found["rating"][3] == (1.0, 1.0, 1.0)
-    assert np.isnan(found["orientation"][3].value)  # type: ignore[union-attr]
-    assert "one-category" in {notice.name for notice in report.notices}
-
-
-def test_judgements_that_cannot_be_compared(tmp_path: Path) -> None:
-    one, two = judgements(tmp_path / "a.jsonl", ["yes", "no", "no"]), judgements(tmp_path / "b.jsonl", ["yes", "No"])
-    with pytest.raises(UsageError, match="nothing to be compared with"):
-        seldio.compare(one)
-    with pytest.raises(DataError, match=r"b.jsonl lacks 1 answer \(q2\)"):
-        seldio.compare([one, two])
-    report = seldio.compare([one, two], allow_missing=True, resamples=100)
-    assert report.table("agreement").rows[0][2].value == 1  # type: ignore[union-attr]
-    (tmp_path / "c.jsonl").write_text('{"id": "q0", "judgement": "yes"}\n{"id": "q1"}\n')
-    done = CliRunner().invoke(app, ["compare", str(one), str(tmp_path / "c.jsonl")])
-    assert (done.exit_code, "c.jsonl:2: no judgement" in done.output) == (1, True)

@@ -28,20 +28,15 @@ from seldio.conversion.outputs import clip_tables
 from seldio.errors import DataError, InvalidData, LossError, SeldioError, UnknownFormat, UsageError
 from seldio.findings import raise_errors
 from seldio.formats import LABEL_FORMATS, LabelFormat, TextFile, get
-from seldio.formats.dataset_tables import DatasetTable
 from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.dialects import DIALECTS
-from seldio.formats.easycom import EasycomFormat
 from seldio.formats.label_csv import Dialect
 from seldio.formats.label_tools import ToolFormat
-from seldio.formats.locata import LocataFormat
 from seldio.formats.parquet import PARQUET, read_parquet, write_parquet
 from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
 from seldio.vocabularies import spelling, vocabulary
 
-#: Those of datasets have class lists of their own, and places as coordinates: tests/test_dataset_tables.py.
-OWN = (DatasetTable, EasycomFormat, LocataFormat)
-LABELS = [format for format in LABEL_FORMATS if format is not PARQUET and not isinstance(format, OWN)]
+LABELS = [format for format in LABEL_FORMATS if format is not PARQUET]
 NAMES = [format.name for format in LABELS]
 
 

@@ -488,3 +488,15 @@ def test_frames_are_no_row_index_where_each_clip_has_one_class(tmp_path: Path) -
         rows = "".join(f"{frame},{number},0,{10 * number - 40},{5 - number},{150 + 9 * number}\n" for frame in range(3))
         (tmp_path / f"clip{number}.csv").write_text(rows)
     assert [group["format"] for group in seldio.info(tmp_path)["groups"]] == ["starss23"]
+
+
+def test_a_table_of_other_columns_holds_no_labels(tmp_path: Path) -> None:
+    """The time stamps of an array of LOCATA, which are whole numbers in the ranges of labels."""
+    rows = ["2017\t1\t25\t15\t40\t25.064000", "2017\t1\t25\t15\t40\t25.064021"]
+    stamps = tmp_path / "audio_array_timestamps_dicit.txt"
+    stamps.write_text("\n".join(["year\tmonth\tday\thour\tminute\tsecond", *rows, ""]))
+
+    (finding,) = seldio.validate(stamps).findings
+
+    assert (finding.code, finding.fix) == ("SYN901", "none")
+    assert "names of other columns" in finding.hint

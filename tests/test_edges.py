@@ -258,7 +258,7 @@ def test_profiles_are_listed_as_they_are() -> None:
      ("seldio score x --offline off", "official-fallback"), ("seldio score x --join o", "official"),
      ("seldio convert x --tasks detect_time,estimate_a", "detect_time,estimate_azimuth"),
      ("seldio convert x --allow-loss source,dist", "source,distance"),
-     ("seldio push x --as par", "parquet"), ("seldio validate x --engine r", "ray")],
+     ("seldio push x --as par", "parquet")],
 )  # fmt: skip
 def test_a_shell_is_answered(words: str, offered: str) -> None:
     shell = {"_SELDIO_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}

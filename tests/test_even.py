@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections import Counter
+import os
+from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +17,8 @@ from hypothesis import strategies as st
 import seldio
 from seldio import synth, tasks
 from seldio.conversion import questions
+from seldio.conversion.item_inputs import read_items
+from seldio.findings import raise_errors
 from seldio.tasks import Margins, mix, russian
 from seldio.tasks.even import CLAIMS, OPTIONS, SHARE, UNEVEN, fair, flat, packed, within
 from seldio.tasks.nouns import nouns
@@ -112,6 +116,28 @@ def test_every_wording_is_read_again() -> None:
 # --- whole sets ------------------------------------------------------------------------------------------------------
 
 
+def assert_places_and_answers_are_even(path: Path) -> None:
+    """Check that neither the place of the right option nor the usual answer tells more than guessing."""
+    (reading,) = read_items(path, None, raise_errors)
+    places: dict[int, Counter[int]] = defaultdict(Counter)
+    answers: dict[str, Counter[str]] = defaultdict(Counter)
+    for item in reading.rows:
+        if item.options:
+            places[len(item.options)][place_of(item)] += 1
+        else:
+            answers[item.task][item.canonical_answer or item.answer] += 1
+    few = [counted for counted in answers.values() if len(counted) <= 12]
+    for counted in (*places.values(), *few):
+        most, number = max(counted.values()), counted.total()
+        assert most <= number * (1 / len(counted) + SHARE) + 3 * number**0.5, counted
+
+
+def place_of(item: Any) -> int:
+    """Return the place of the right option, which the answer names by its letter or its text."""
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(item.options)]
+    return letters.index(item.answer) if item.answer in letters else item.options.index(item.answer)
+
+
 @pytest.fixture(scope="module")
 def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("scenes")
@@ -126,6 +152,7 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_is_left_out_to_balance_is_counted(scenes: Path, style: str, tmp_path: Path) -> None:
     made = seldio.convert(scenes, tmp_path / "qa.json", style, balance=True)
     assert made.rows[1] > 60
+    assert_places_and_answers_are_even(tmp_path / "qa.json")
     left = {task: reasons[UNEVEN] for task, reasons in made.skipped.items() if UNEVEN in reasons}
     assert all(0 < number <= made.asked[task] - made.kept[task] for task, number in left.items())
     assert sum(left.values()) > 50
@@ -149,3 +176,20 @@ def test_python_chooses_the_same(scenes: Path) -> None:
     skipped: Counter[tuple[str, str]] = Counter()
     assert tasks.select(tasks.generate(table, seed=3).items, 3, balance=True, skipped=skipped) == made.items
     assert {pair: made.skipped[pair] for pair in skipped} == skipped
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("style", ["ruenvaqa", "so-bench"])
+@pytest.mark.parametrize("labels", ["starss22-labels", "tau-nigens2020-labels", "spatialscaper-labels/foa_labels"])
+def test_questions_of_real_labels_stay_under_the_bound(labels: str, style: str, tmp_path: Path) -> None:
+    folder = Path(os.environ.get("SELDIO_SHARED", "../shared")) / "data" / labels
+    if not folder.is_dir():
+        pytest.skip(f"{labels} are not here")
+    out = tmp_path / "qa.json"
+    for options in ({}, {"per_task": 300}, {"seed": 5}):
+        seldio.convert(folder, out, style, balance=True, **options)
+        assert_places_and_answers_are_even(out)
+    for task in tasks.TASKS if style == "so-bench" else russian.TASKS:  # alone, so that no other task limits it
+        made = seldio.convert(folder, out, style, tasks=[task], balance=True)
+        if made.rows[1]:
+            assert_places_and_answers_are_even(out)

@@ -12,10 +12,8 @@ import random
 import signal
 import socket
 import stat
-import subprocess
 import sys
 import tarfile
-import time
 import unicodedata
 import warnings
 import zipfile
@@ -36,8 +34,6 @@ from seldio.files import (
     problems,
     read_entries,
     streams,
-    write_bytes,
-    writing,
 )
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.rules import CATALOGUE
@@ -963,21 +959,6 @@ class TestCorpora:
         (tmp_path / Path(path).name).symlink_to(target)
         contents, found = read(tmp_path)
         assert (contents, codes(found)) == ({}, ["SAF108"])
-
-
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-def test_what_a_process_left_that_is_dead_and_still_listed_is_swept(tmp_path: Path) -> None:
-    dead = subprocess.Popen([sys.executable, "-c", "pass"])
-    while Path(f"/proc/{dead.pid}/stat").read_bytes().rpartition(b") ")[2][:1] != b"Z":
-        time.sleep(0.01)
-    left = tmp_path / f"{writing._prefix()}{dead.pid}-00000000.tmp"
-    alive = tmp_path / f"{writing._prefix()}{os.getpid()}-00000000.tmp"
-    left.touch()
-    alive.touch()
-    write_bytes(tmp_path / "a", b"1")
-    dead.wait()
-    assert not left.exists()
-    assert alive.exists()
 
 
 @pytest.mark.parametrize(

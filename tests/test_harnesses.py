@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import io
 import json
 import struct
@@ -13,13 +12,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-import yaml
 
 import seldio
-from seldio.errors import InvalidData, LossError, UsageError
+from seldio.errors import LossError, UsageError
 from seldio.schema.qa import Item
 
-TARGETS = ("inspect", "lmms-eval", "ultraeval-audio")
 SPATIAL = {
     "id": "1", "audio": ["a.wav"], "task": "estimate_azimuth", "question": "What is the azimuth of the bell?",
     "answer": "30 degrees", "canonical_answer": "30 degrees", "answer_meta": {"azimuth_deg": 30.0}, "language": "en",
@@ -33,117 +30,27 @@ def items(folder: Path, *rows: dict[str, Any]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_nothing_is_lost(target: str, tmp_path: Path) -> None:
+def test_nothing_is_lost(tmp_path: Path) -> None:
     given = items(tmp_path, SPATIAL, CHOICE)
-    made = seldio.convert(given, tmp_path / "out", target)
+    seldio.convert(given, tmp_path / "out", "inspect")
     seldio.convert(tmp_path / "out", tmp_path / "back.jsonl", "items")
     rows = [Item.model_validate_json(line) for line in (tmp_path / "back.jsonl").read_text("utf-8").splitlines()]
     expected = [Item.model_validate(SPATIAL), Item.model_validate(CHOICE)]
     assert rows == expected  # also by way of inspect, whose targets are letters
-    assert "1 question takes directions or distances" in made.notes[-2]
-    assert "2 recordings not found" in made.notes[-1]
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_a_part_of_a_recording_is_a_loss(target: str, tmp_path: Path) -> None:
+def test_a_part_of_a_recording_is_a_loss(tmp_path: Path) -> None:
     given = items(tmp_path, SPATIAL | {"start": 20.0, "end": 40.0})
     with pytest.raises(LossError, match="plays the whole recording"):
-        seldio.convert(given, tmp_path / "out", target)
-    seldio.convert(given, tmp_path / "out", target, allow_loss="start,end")
+        seldio.convert(given, tmp_path / "out", "inspect")
+    seldio.convert(given, tmp_path / "out", "inspect", allow_loss="start,end")
     with pytest.raises(UsageError, match="make them first"):
-        seldio.convert(Path(__file__).parent / "cases/formats/starss23", tmp_path / "made", target)
+        seldio.convert(Path(__file__).parent / "cases/formats/starss23", tmp_path / "made", "inspect")
 
 
 def test_what_a_harness_does_not_take(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"wav and mp3 recordings, not a\.flac"):
         seldio.convert(items(tmp_path, SPATIAL | {"audio": ["a.flac"]}), tmp_path / "out.jsonl", "inspect")
-    with pytest.raises(UsageError, match="takes 1 recording for a question, but 1 question has more"):
-        seldio.convert(items(tmp_path, SPATIAL | {"audio": ["a.wav", "b.wav"]}), tmp_path / "out", "ultraeval-audio")
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="is a file"):
-        seldio.convert(items(tmp_path, SPATIAL), tmp_path / "file", "lmms-eval")
-
-
-def test_the_folders(tmp_path: Path) -> None:
-    given = items(tmp_path, CHOICE)
-    made = seldio.convert(given, tmp_path / "my-task 2", "lmms-eval")
-    assert [Path(path).name for path in made.written] == ["questions.jsonl", "seldio_my_task_2.yaml", "utils.py"]
-    ast.parse((tmp_path / "my-task 2/utils.py").read_text("utf-8"))
-    made = seldio.convert(given, tmp_path / "ultra", "ultraeval-audio")
-    for path in made.written[1:]:
-        assert "seldio_ultra" in yaml.safe_load(Path(path).read_text("utf-8"))
-    assert not seldio.validate(tmp_path / "ultra").summary()["errors"]
-
-
-@pytest.mark.parametrize(
-    ("text", "right"),
-    [("B", 1), ("(B)", 1), ("B. A woman", 1), ("Answer: B", 1), ("a woman", 1), ("A woman", 1), ("A", 0), ("both", 0),
-     ("A man and a woman", 0), ("**ANSWER: B**", 1), ("(b)", 1), (r"$\boxed{B}$", 1), ("The correct answer is B.", 1),
-     ("<think>A man? No.</think> B", 1), ("<answer>a woman</answer>", 1), ("I hear low tones.\nAnswer: **B) A woman**", 1),
-     ("A or B", 0), ("B, A", 0), ("Answer: not B", 0), ("B) A man", 0), ("<think>B", 0), ("Because", 0)],
-)  # fmt: skip
-def test_the_task_reads_letters_and_texts(text: str, right: int, tmp_path: Path) -> None:
-    seldio.convert(items(tmp_path, CHOICE), tmp_path / "task", "lmms-eval")
-    space: dict[str, Any] = {"__file__": str(tmp_path / "task/utils.py")}
-    exec((tmp_path / "task/utils.py").read_text("utf-8"), space)
-    doc = json.loads((tmp_path / "task/questions.jsonl").read_text("utf-8"))
-    assert space["process_results"](doc, [text])["accuracy"] == right
-    assert "\nB. A woman\n" in space["doc_to_text"](doc)
-
-
-REPLIES = [
-    tuple(json.loads(line))
-    for line in (Path(__file__).parent / "cases/answers/replies.jsonl").read_text("utf-8").splitlines()
-]
-
-
-def test_the_task_reads_most_replies_and_none_wrongly(tmp_path: Path) -> None:
-    """It runs without seldio, so that its reading is simpler than seldio's own; what it reads is what is meant."""
-    seldio.convert(items(tmp_path, CHOICE), tmp_path / "task", "lmms-eval")
-    space: dict[str, Any] = {"__file__": str(tmp_path / "task/utils.py")}
-    exec((tmp_path / "task/utils.py").read_text("utf-8"), space)
-    read = [(text, space["chosen"](text, options), says) for options, text, says in REPLIES]
-    assert [] == [each for each in read if each[1] not in (None, each[2])]
-    assert sum(each[1] is not None for each in read) > 0.7 * sum(each[2] is not None for each in read)
-
-
-def test_each_harness_has_its_own_number(tmp_path: Path) -> None:
-    """Of six replies that name the right option; what each harness counts follows from its rule."""
-    texts = {"1": "ANSWER: B", "2": "**ANSWER: B**", "3": "A woman", "4": "(b)", "5": "The correct answer is B.",
-             "6": "It must be the woman, I think."}  # fmt: skip
-    asked = items(tmp_path, *(CHOICE | {"id": id} for id in texts))
-    path = tmp_path / "replies.jsonl"
-    path.write_text("".join(json.dumps({"id": id, "prediction": text}) + "\n" for id, text in texts.items()))
-    report = seldio.score(path, asked)
-    (table,) = [table for table in report.tables if table.name == "harnesses"]
-    counted = {row[0]: row[2] for row in table.rows}
-    assert counted == {"MMAU, MMAR": 1 / 6, "UltraEval-Audio": 1 / 6, "inspect_ai": 2 / 6, "lmms-eval": 5 / 6, "lm-eval": 1 / 6,
-                       "seldio": 1.0}  # fmt: skip
-    assert {row[1] for row in table.rows} == {6}
-    assert report.overall["accuracy"] == counted["MMAU, MMAR"]
-    assert report.overall["read"] == 1
-    told = {notice.name: notice.text for notice in report.notices}
-    assert told["only-read"].startswith(
-        "5 replies that a person reads as right and the official rule as wrong, like “ANSWER: B”"
-    )
-
-
-def record(path: Path, *steps: tuple[int, str]) -> Path:
-    lines = [{"type": "inference", "id": number, "data": {"content": text}} for number, text in steps]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    return path
-
-
-def test_outputs_without_ids_are_in_the_order_of_the_questions(tmp_path: Path) -> None:
-    given = items(tmp_path, CHOICE, CHOICE | {"id": "3", "answer": "A man"})
-    run = record(tmp_path / "run.jsonl", (1, "A man"), (0, "A woman"))  # as workers finish
-    report = seldio.score(run, given)
-    assert report.overall["accuracy"] == 1
-    assert "by-order" in [notice.name for notice in report.notices]
-    for steps, words in ((((1, "A man"),), "no output for 1 question"), (((0, "a"), (0, "b")), "a second output")):
-        with pytest.raises(InvalidData, match=words):
-            seldio.score(record(tmp_path / "run.jsonl", *steps), given)
 
 
 def test_other_inputs_of_inspect(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seldio.errors import DataError, InvalidData, SeldioError, UsageError
-from seldio.scores.judge import Judge, JudgeRequest, Price, Reply, ReplySchema, make, read_judgements, token_for
+from seldio.scores.judge import Judge, JudgeRequest, Reply, ReplySchema, make, read_judgements, token_for
 from seldio.scores.judge import write_judgements as write
 from seldio.scores.judge.client import Pace, retry_after
 from seldio.scores.judge.judge import Cache, CachedReply
@@ -849,38 +849,21 @@ def test_a_real_ctrl_c_ends_soon_though_the_server_stalls(serve: Serve, tmp_path
     assert out.startswith("stopped. 2 replies of this run are in ")
 
 
-# --- tokens and money ------------------------------------------------------------------------------------
+# --- tokens ------------------------------------------------------------------------------------
 
 
-def test_cost_and_plan(serve: Serve, tmp_path: Path) -> None:
+def test_a_plan(serve: Serve, tmp_path: Path) -> None:
     server = serve(good)
-    options = {"cache": tmp_path / "c.sqlite", "price": Price(2.0, 8.0), "max_tokens": 100}
+    options = {"cache": tmp_path / "c.sqlite", "max_tokens": 100}
     with judge(server, **options) as asked:
         plan = asked.plan(requests(4))
         assert (4, 0, 4, 400) == (plan.requests, plan.cached, plan.calls, plan.tokens_out)
         size = sum(len(each["content"].encode()) for request in requests(4) for each in request.messages())
         assert abs(plan.tokens_in - size / 4) <= 1
-        assert plan.cost == pytest.approx((plan.tokens_in * 2 + 400 * 8) / 1e6)
         assert [] == server.calls
         asked.ask(requests(3))
-        assert asked.tally.cost == pytest.approx((30 * 2 + 15 * 8) / 1e6)
-        assert ("cost (USD)", asked.tally.cost) in asked.tally.table().rows
-        assert str(asked.tally).endswith(f"cost {asked.tally.cost:.4f} USD")
-        assert str(asked.plan(requests(4))).endswith(" USD")
-        assert str(dataclasses.replace(plan, cost=1.5, currency="EUR")).endswith("cost at most 1.5000 EUR")
-        assert str(dataclasses.replace(plan, cost=None)).endswith("cost unknown without a price")
+        assert str(asked.tally).endswith("30 tokens in, 15 out")
         assert "4 requests, 3 of them in the cache: 1 call, about" in str(asked.plan(requests(4)))
-
-
-@pytest.mark.parametrize("prices", [(1, None), (-1, 1), (float("nan"), 1), (1, float("inf"))])
-def test_prices_that_make_no_sense(prices: tuple[Any, Any]) -> None:
-    with pytest.raises(UsageError, match="prices are two numbers"):
-        Price(*prices)
-
-
-def test_a_currency_is_a_code() -> None:
-    with pytest.raises(UsageError, match="the currency eur is not a code of three capitals"):
-        Price(1, 1, "eur")
 
 
 def test_the_token_is_never_shown_or_kept(serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

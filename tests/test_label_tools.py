@@ -20,7 +20,6 @@ from seldio.catalogues.look import named_like_labels
 from seldio.findings import Finding, raise_errors
 from seldio.formats import TOOLS, TextFile, get
 from seldio.formats.label_tools import ToolFormat, ToolLabel, text_of
-from seldio.formats.trajectories import place
 from seldio.rules import CATALOGUE
 from seldio.schema.event_rows import Event, from_events, to_events
 from seldio.schema.events import ClipFile
@@ -310,101 +309,16 @@ def test_jams_itself_reads_and_writes_the_same(tmp_path: Path) -> None:
     ]
 
 
-# --- trajectories and first steps ------------------------------------------------------------------------
-
-TRACK = "time,azimuth,elevation,distance\n0,170,0,1\n2,-170,0,3\n"
+# --- first steps -----------------------------------------------------------------------------------------
 
 
-@given(st.lists(st.tuples(st.floats(-180, 180), st.floats(-90, 90)), min_size=1, max_size=5), st.floats(0, 4))
-@settings(max_examples=examples(100))
-def test_places_are_on_the_way(points: list[tuple[float, float]], time: float) -> None:
-    track = np.array([[float(at), *point, np.nan] for at, point in enumerate(points)])
-    found = place(track, time, 0.1)
-    if found is None:
-        assert len(points) > 1
-        return
-    at = min(int(time), len(points) - 1)
-    other = min(at + 1, len(points) - 1)
-    from seldio.geometry import great_circle
-
-    whole = great_circle(*points[at], *points[other])
-    parts = great_circle(*points[at], *found[:2]) + great_circle(*found[:2], *points[other])
-    assert parts == pytest.approx(whole, abs=1e-3)
-
-
-def test_a_trajectory_gives_directions(tmp_path: Path) -> None:
-    (tmp_path / "k.txt").write_text("0.0\t2.0\tKnock\n2.5\t2.6\tBell az=1 el=2 dist=3\n")
-    with pytest.raises(seldio.LossError, match="azimuth"):
-        seldio.convert(tmp_path / "k.txt", tmp_path / "k.csv", "starss23", fill={"source": 0})
-    (tmp_path / "k.trajectory.csv").write_text(TRACK)
-    for source in (tmp_path / "k.txt", tmp_path):
-        out = tmp_path / f"out-{source.name}"
-        done = seldio.convert(source, out, "starss23", fill={"source": "count"})
-        assert done.rows == (21, 21)
-        assert "2 events become 21 event frames" in done.notes
-        lines = (out if out.is_file() else out / "k.csv").read_text().split()
-        assert [lines[0], lines[10], lines[19], lines[20]] == ["0,12,0,170,0,105", "10,12,0,-180,0,205", "19,12,0,-170,0,295", "25,11,0,1,2,300"]  # fmt: skip
-        (out.unlink if out.is_file() else lambda: None)()
-    seldio.convert(tmp_path / "k.txt", tmp_path / "k.jams", "jams")
-    pieces = seldio.read(tmp_path / "k.jams").to_pylist()
-    assert [len(pieces), {row["source"] for row in pieces[:20]}, pieces[3]["azimuth"]] == [21, {0}, 173.5]
-
-
-@pytest.mark.parametrize(
-    ("track", "message"),
-    [
-        ("time,azimuth\n0,1\n", "no column elevation"),
-        (TRACK + "3,x,0,1\n", r"trajectory.csv:4:3: SYN502 azimuth is x"),
-        (TRACK + "3,190,0,1\n", r"azimuth is 190, outside \[-180, 180\]"),
-        (TRACK, "begin while another sounds, first at 1 s"),
-    ],
-)
-def test_trajectories_that_cannot_be_used(track: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "k.txt").write_text("0.0\t2.0\tKnock\n1.0\t2.0\tBell\n")
-    (tmp_path / "k.trajectory.csv").write_text(track)
-    with pytest.raises(seldio.InvalidData, match=message):
-        seldio.convert(tmp_path / "k.txt", tmp_path / "k.csv", "starss23", fill={"source": 0})
-
-
-def test_a_trajectory_of_one_sound_leaves_the_others(tmp_path: Path) -> None:
-    (tmp_path / "k.txt").write_text("0.0\t0.5\tKnock\n0.0\t0.5\tBell\n")
-    (tmp_path / "k.trajectory.csv").write_text("time,label,azimuth,elevation\n0,knock,10,20\n")
-    with pytest.raises(seldio.LossError, match=r"azimuth \(1 of 2 rows have none, .* left out"):
-        seldio.convert(tmp_path / "k.txt", tmp_path / "k.csv", "starss22", fill={"source": 0})
-    seldio.convert(tmp_path / "k.txt", tmp_path / "k.csv", "starss22", fill={"source": 0}, allow_loss=["azimuth"])
-    assert [line.split(",")[1] for line in (tmp_path / "k.csv").read_text().split()] == ["12"] * 5
-
-
-def test_every_verb_sees_a_trajectory(tmp_path: Path) -> None:
-    (tmp_path / "k.txt").write_text("0.0\t2.0\tKnock\n2.5\t2.6\tBell az=1 el=2 dist=3\n")
-    (tmp_path / "k.trajectory.csv").write_text(TRACK)
-    assert seldio.validate(tmp_path).findings == []
-    assert "azimuth" in str(seldio.info(tmp_path / "k.txt"))
-    (table,) = (seldio.read(path) for path in [tmp_path / "k.txt"])
-    assert table["azimuth"].to_pylist()[:2] == [170.5, 171.5]
-    assert "100.0" in str(seldio.score(tmp_path / "k.txt", tmp_path / "k.txt"))
-    page = Path(str(seldio.view(tmp_path / "k.txt", tmp_path / "k.html").path))
-    assert "Knock" in page.read_text()
-    (tmp_path / "k.trajectory.csv").write_text(TRACK + "3,190,0,1\n3.5,x,0,1\n")
-    found = seldio.validate(tmp_path).findings
-    assert [(one.path.rpartition("/")[2], one.line, one.column) for one in found] == [
-        ("k.trajectory.csv", 4, 3), ("k.trajectory.csv", 5, 5),
-    ]  # fmt: skip
-    (alone,) = seldio.validate(tmp_path / "k.trajectory.csv").findings
-    assert "is read with the labels" in str(alone.message)
-
-
-@pytest.mark.parametrize("track", [False, True])
-def test_first_steps_lead_to_a_valid_dataset(track: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_first_steps_lead_to_a_valid_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import soundfile
 
     monkeypatch.chdir(tmp_path)
-    direction = "" if track else " az=30 el=0 dist=2"
-    Path("my kitchen.txt").write_text(f"0.53\t1.71\tKnock{direction}\n1.2\t1.9\tKnock az=-30 el=0 dist=1\n")
+    Path("my kitchen.txt").write_text("0.53\t1.71\tKnock az=30 el=0 dist=2\n1.2\t1.9\tKnock az=-30 el=0 dist=1\n")
     noise = np.random.default_rng(0).normal(0, 0.01, (72_000, 4))
     soundfile.write("my kitchen.wav", noise, 24_000, "PCM_16")
-    if track:
-        Path("my kitchen.trajectory.csv").write_text(TRACK)
     lines = command("new").stdout.decode().splitlines()
     steps = [line for line in lines if not line.startswith("#")]
     assert len(steps) == 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import json
 import re
@@ -23,8 +22,7 @@ from strategies import BOM, ODD_CELLS, REAL, broken_files, event_tables, label_f
 
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.findings import Finding, Severity, raise_errors
-from seldio.formats import LABEL_FORMATS, LabelFormat, LabelReading, TextFile, get, label_csv, stem_of
-from seldio.formats.companions import alone
+from seldio.formats import LABEL_FORMATS, LabelFormat, LabelReading, TextFile, get, label_csv
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import CsvPart, Dialect
 from seldio.rules import CATALOGUE
@@ -63,9 +61,8 @@ TEXT = [format for format in LABEL_FORMATS if format.suffix != ".parquet"]
 
 
 def label_files_of(format: LabelFormat) -> list[Path]:
-    """Those of its example that hold labels; others are read with them."""
-    paths = sorted((CASES / format.name).glob(f"*{format.suffix}"))
-    return [path for path in paths if alone(TextFile(path.name, path.name, "", b"")) is None]
+    """Return the label files of its example."""
+    return sorted((CASES / format.name).glob(f"*{format.suffix}"))
 
 
 def example_files() -> Iterator[tuple[LabelFormat, Path]]:
@@ -84,11 +81,7 @@ def test_every_folder_of_examples_is_a_format() -> None:
 
 
 def example(path: Path) -> TextFile:
-    file = TextFile(path.name, path.name, path.stem.removesuffix("_inference"), path.read_bytes())
-    if not path.name.startswith("position_array_"):
-        return file
-    others = (other for other in sorted(path.parent.iterdir()) if other != path)
-    return dataclasses.replace(file, clip=stem_of(path.name), beside=tuple(map(example, others)))
+    return TextFile(path.name, path.name, path.stem.removesuffix("_inference"), path.read_bytes())
 
 
 def _values(event: Event) -> dict[str, object]:

@@ -21,7 +21,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "findings", "plugins", "reader_rules", "text", "progress"),
     ("benchmarks", "files", "geometry", "clock", "vocabularies"),
-    ("schema", "media", "engines", "reports"),
+    ("schema", "media", "parallel", "reports"),
     ("formats",),
     ("catalogues",),
     ("rules", "tasks", "answers"),
@@ -48,7 +48,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "scipy": ("scores/", "media/arrays.py", "tasks/even.py"),
     "huggingface_hub": ("hub/", "scores/judge/"),
     "rapidfuzz": ("answers/matching.py",),
-    "ray": ("engines/cluster.py",),
+    "ray": ("parallel.py",),
     "matplotlib": ("viewer/",),
     # wherever tables are built
     "numpy": ("",),
@@ -155,7 +155,7 @@ def test_no_possessive_groups() -> None:
     assert not any(found.values()), "write (?>(?:…)*), or end the choices of the group with |(?!)"
 
 
-def test_the_picture_of_the_house_shows_these_floors() -> None:
+def test_the_table_of_the_packages_shows_these_floors() -> None:
     text = (SOURCE.parents[1] / "docs/design.md").read_text("utf-8")
     drawn = {
         int(floor): {place.removesuffix("/") for place in re.findall("`([^`]+)`", places)}
@@ -272,14 +272,14 @@ _TELLS = re.compile(
 )
 #: Where these are parts of words, of modules, of outputs and of data of seldio itself.
 _OF_OTHER_NAMES = (
-    "benchmarks/", "engines/", "errors.py", "findings.py", "formats/cells.py", "media/video_packets.py", "plugins.py", "schema/events.py",
+    "benchmarks/", "errors.py", "findings.py", "formats/cells.py", "media/video_packets.py", "plugins.py", "schema/events.py",
     "scores/scorers.py", "scores/seld/", "tasks/", "viewer/page.py", "viewer/plot.py", "vocabularies/",
 )  # fmt: skip
 #: Where it belongs besides the catalogue, files/ and the modules of formats: what several of these share, and where it is
 #: said what *others* make of a name or of the first bytes: MERA's server, the Hub, libsndfile.
 _HOMES_OF_NAMES = (
     "formats/__init__.py", "formats/inspect_eval.py", "formats/json_items.py", "formats/json_records.py", "formats/mera.py",
-    "rules/mera_verdict.py", "hub/layout.py", "hub/repository.py", "rules/hub_secrets.py", "media/audio.py",
+    "rules/mera_verdict.py", "hub/configurations.py", "rules/hub_secrets.py", "media/audio.py",
 )  # fmt: skip
 
 
@@ -296,7 +296,6 @@ def test_importing_seldio_loads_nothing_heavy() -> None:
 
 
 def test_help_loads_nothing_heavy() -> None:
-    pytest.importorskip("seldio.cli")
     code = "import contextlib, io\nfrom seldio.cli import main\nwith contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n    sys.argv = ['seldio', '--help']; main()\nimport sys"
     text = f"import sys; sys.path.insert(0, {str(SOURCE.parent)!r})\n{code}\nprint(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)

@@ -6,52 +6,41 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Iterator
-from contextlib import ExitStack
-from functools import cache
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from processes import Forked, Seldio, forking, other_process
+from processes import other_process
 
 import seldio as package
 
 LAB = Path(__file__).parent / "outside" / "lab2027"
 EXAMPLES = LAB / "examples"
+Run = Callable[..., tuple[int, str, str]]
 
 
-PROCESSES = ExitStack()
+@pytest.fixture(scope="module", name="seldio")
+def _seldio() -> Iterator[Run]:
+    """The command line with the data of the lab, in one process."""
+    with other_process({"SELDIO_PLUGINS": str(LAB)}) as process:
 
+        def run(*arguments: object) -> tuple[int, str, str]:
+            shown, notes, code = process(list(map(str, arguments)), True)
+            return code, shown, notes
 
-@pytest.fixture(scope="module", autouse=True)
-def _ended() -> Iterator[None]:
-    with PROCESSES:
-        yield
-
-
-@cache
-def started() -> Seldio:
-    """A process that has the things of the lab, for all commands: they are loaded once, when seldio is imported."""
-    return PROCESSES.enter_context(other_process({"SELDIO_PLUGINS": str(LAB)}))
-
-
-def seldio(*arguments: object) -> tuple[int, str, str]:
-    """The exit code, output and messages of the command line with the things of the lab."""
-    shown, notes, code = started()(list(map(str, arguments)), True)
-    return code, shown, notes
-
-
-@cache
-def forked() -> Forked:
-    return PROCESSES.enter_context(forking())
+        yield run
 
 
 def fresh(*arguments: object, plugins: object = LAB, folder: Path | None = None) -> tuple[int, str, str]:
-    """The same in a process of its own, with the things of *plugins*."""
-    words = list(map(str, arguments))
-    shown, notes, code = forked()(words, {"SELDIO_PLUGINS": str(plugins)}, str(folder or Path.cwd()))
-    return code, shown, notes
+    """The exit code, output and messages of the command line with the data of *plugins*, in a process of its own."""
+    environment = os.environ | {"SELDIO_PLUGINS": str(plugins), "COLUMNS": "80"}
+    call = [sys.executable, "-W", "ignore", "-m", "seldio", *map(str, arguments)]
+    run = subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return run.returncode, run.stdout, run.stderr
 
 
 @pytest.fixture
@@ -63,7 +52,7 @@ def data(tmp_path: Path) -> Path:
 # --- a label dialect and its vocabulary ------------------------------------------------------------
 
 
-def test_a_dialect_is_found_from_its_content() -> None:
+def test_a_dialect_is_found_from_its_content(seldio: Run) -> None:
     code, shown, _ = seldio("info", EXAMPLES)
     assert code == 0
     assert "lab2027  labels of our lab" in shown
@@ -72,7 +61,7 @@ def test_a_dialect_is_found_from_its_content() -> None:
 
 
 @pytest.mark.slow
-def test_labels_are_validated(data: Path) -> None:
+def test_labels_are_validated(data: Path, seldio: Run) -> None:
     assert seldio("validate", EXAMPLES) == (0, "All clean: 3 files.\n", "")
     file = data / "metadata_dev/dev-test/fold2_room91_mix001.csv"
     file.write_text(file.read_text().replace("2,1,0,0,5,2500", "2,3,0,0,95,2500"))
@@ -83,7 +72,7 @@ def test_labels_are_validated(data: Path) -> None:
 
 
 @pytest.mark.slow
-def test_labels_are_converted_there_and_back(tmp_path: Path) -> None:
+def test_labels_are_converted_there_and_back(tmp_path: Path, seldio: Run) -> None:
     there, back = tmp_path / "there", tmp_path / "back"
     code, _, notes = seldio("convert", EXAMPLES, "--to", "starss23", "-o", there)
     assert (code, "distances in millimetres are converted to centimetres" in notes) == (0, True)
@@ -97,7 +86,7 @@ def test_labels_are_converted_there_and_back(tmp_path: Path) -> None:
     }
 
 
-def test_a_profile_scores(data: Path) -> None:
+def test_a_profile_scores(data: Path, seldio: Run) -> None:
     assert "lab2027              our lab: frame by frame" in seldio("score", "--profiles")[1]
     file = data / "metadata_dev/dev-test/fold2_room91_mix001.csv"
     file.write_text(file.read_text().replace("2,1,0,0,5,2500", "2,1,0,15,5,2500"))
@@ -113,7 +102,7 @@ def test_a_data_set_is_found_where_people_unpack_it(data: Path) -> None:
     assert (code, notes) == (0, "lab2027 to parquet: 3 clips, 13 rows in 1 file\n")
 
 
-def test_a_clip_in_the_wrong_split_is_found(data: Path) -> None:
+def test_a_clip_in_the_wrong_split_is_found(data: Path, seldio: Run) -> None:
     shutil.move(data / "metadata_dev/dev-test/fold2_room91_mix001.csv", data / "metadata_dev/dev-train")
     code, shown, _ = seldio("validate", data)
     assert code == 1
@@ -121,7 +110,7 @@ def test_a_clip_in_the_wrong_split_is_found(data: Path) -> None:
 
 
 @pytest.mark.slow
-def test_its_clips_are_a_reference(data: Path) -> None:
+def test_its_clips_are_a_reference(data: Path, seldio: Run) -> None:
     code, shown, _ = seldio("validate", data / "metadata_dev/dev-train", "--reference", "lab2027:dev-train")
     assert (code, shown) == (0, "All clean: 2 files.\n")
     (data / "metadata_dev/dev-train/fold1_room90_mix002.csv").unlink()
@@ -153,25 +142,8 @@ FORMAT = '[[formats]]\nname = "mine"\ntitle = "ours"\nrole = "label"\n'
     ("text", "expected"),
     [
         ("name = ", "Invalid value (at end of document)"),
-        ("title = 'ours'", "name: the key is missing"),
         ("name = 'mine'\nyear = 2027", "year: there is no such key"),
-        (
-            "name = 'mine'\n[tree]\nclip = '('",
-            "tree.clip: is not a regular expression: missing ), unterminated subpattern",
-        ),
-        (f"name = 'mine'\n{FORMAT}columns = 'frame'", "formats[1].columns: 'frame' has no kind: write field:kind"),
-        (
-            f"name = 'mine'\n{FORMAT}columns = 'frame:float'",
-            "formats[1].columns: unknown kind 'float'; choose from int, whole",
-        ),
-        (
-            f"name = 'mine'\n{FORMAT}columns = 'azimut:int'",
-            "unknown field 'azimut'; did you mean",
-        ),
-        (
-            "name = 'm'\n[package]\nyear = 2027\nformat = 'x'\nprofile = 'x'\ntracks = ['a']\nmeta = '{a}'\noutput = ''\nreport = ''",
-            "package.meta: must be a path in which {label}, {clip} or {name} may stand",
-        ),
+        (f"name = 'mine'\n{FORMAT}columns = 'azimut:int'", "unknown field 'azimut'; did you mean"),
     ],
 )
 def test_a_broken_dataset_file_is_a_usage_error(tmp_path: Path, text: str, expected: str) -> None:
@@ -219,7 +191,7 @@ def test_own_classes_are_not_published_as_those_of_starss(tmp_path: Path) -> Non
 # --- a challenge year ------------------------------------------------------------------------------
 
 
-def test_a_year_that_is_taken_away_comes_back_from_outside(tmp_path: Path) -> None:
+def test_a_year_that_is_taken_away_comes_back_from_outside(tmp_path: Path, seldio: Run) -> None:
     """The formats and the profiles of 2024 are in its file alone."""
     copy = Path(shutil.copytree(Path(package.__file__).parent, tmp_path / "code" / "seldio"))
     (tmp_path / "mine").mkdir()

@@ -13,7 +13,6 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -23,11 +22,8 @@ from seldio.check.description import as_text, describe
 from seldio.cli import app
 from seldio.errors import DataError, InvalidData, SeldioError, UsageError
 from seldio.files import open_source
-from seldio.files.entries import plain_file
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats.own_dataset import OwnDataset
-from seldio.media.audio import write_wav
-from seldio.media.recording import Recording
 from seldio.schema.events import origin_of
 
 ABOUT = """\
@@ -314,29 +310,6 @@ def test_info_writes_what_a_known_dataset_is(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["info", str(tmp_path / "set"), "--write"]).exit_code == 2
 
 
-def test_recordings_are_resampled_with_what_the_dataset_says_of_them(yard: Path, tmp_path: Path) -> None:
-    (yard / "dataset.toml").write_text(ABOUT + "\n[recordings]\nrate = 48000\n", "utf-8")
-    time = np.arange(48000 * 12) / 48000
-    tone = np.stack([np.sin(2 * np.pi * (220 * (n + 1)) * time) * 0.4 for n in range(4)])
-    with (yard / "train/a.wav").open("wb") as stream:
-        write_wav(stream, np.rint(tone * 32767).astype(np.int16), 48000)
-    done = seldio.convert(yard, tmp_path / "out", "24khz")
-    assert "1 recording to 24,000 Hz" in str(done)
-    assert codes(tmp_path / "out") == []
-    with Recording(plain_file(tmp_path / "out/train/a.wav")) as sound:
-        made = sound.read()
-    assert (made.shape, sound.rate) == ((4, 24000 * 12), 24000)
-    assert np.abs(made - tone[:, ::2])[:, 100:-100].max() < 2e-3  # also where parts meet
-    assert (tmp_path / "out/train/a.csv").read_text() == A
-
-
-@pytest.mark.parametrize("target", ["1khz", "500khz"])
-def test_a_rate_that_no_recording_has_is_refused(yard: Path, tmp_path: Path, target: str) -> None:
-    record(yard / "train/a.wav")
-    with pytest.raises(UsageError, match="choose a rate"):
-        seldio.convert(yard, tmp_path / "out", target)
-
-
 @pytest.mark.parametrize("workers", [1, 2])
 def test_labels_in_another_format_keep_their_classes(yard: Path, tmp_path: Path, workers: int) -> None:
     with seldio.running(workers=workers):
@@ -385,16 +358,6 @@ def test_info_writes_no_classes_of_a_table_next_to_known_labels(tmp_path: Path) 
     seldio.info(tmp_path, write=True)
 
     assert "classes" not in tomllib.loads((tmp_path / "dataset.toml").read_text())
-
-
-def test_two_recordings_of_one_name_are_not_written_over_each_other(tmp_path: Path) -> None:
-    (tmp_path / "in").mkdir()
-    record(tmp_path / "in/a.wav")
-    (tmp_path / "in/a.flac").write_bytes((tmp_path / "in/a.wav").read_bytes())
-    with pytest.raises(UsageError, match=r"several recordings would be written to \S*a\.wav"):
-        seldio.convert(tmp_path / "in", tmp_path / "out", "8khz")
-
-    assert not (tmp_path / "out/a.wav").exists()
 
 
 # --- labels in the columns of a dataset that lie elsewhere ------------------------------------------

@@ -331,22 +331,3 @@ def test_a_table_is_judged_by_the_classes_of_its_rows(tmp_path: Path) -> None:
     assert 13 in seldio.read(table)["class_id"].to_pylist()
     assert seldio.validate(table).findings == []
     assert "class 13" not in str(seldio.info(table))
-
-
-def test_spatial_librispeech_is_read_as_events(tmp_path: Path) -> None:
-    columns = {
-        "sample_id": [0, 20], "split": ["train", "test"], "audio_info/duration": [3.5, 4.25],
-        "speech/azimuth": [0.5, -2.0], "speech/elevation": [0.1, -0.2], "speech/distance": [1.0, 2.0],
-        "noise/azimuth": [1.0, 2.0], "acoustics/c50_db": [[1.0, 2.0], [3.0, 4.0]],
-    }  # fmt: skip
-    pq.write_table(pa.table(columns), tmp_path / "metadata.parquet")
-    rows = seldio.read(tmp_path / "metadata.parquet").to_pylist()
-    assert [(row["clip"], row["onset"], row["offset"], row["distance"]) for row in rows] == [
-        ("000000", 0.0, 3.5, 1.0), ("000020", 0.0, 4.25, 2.0),
-    ]  # fmt: skip
-    assert rows[1]["azimuth"] == pytest.approx(-114.591559)
-    assert rows[0]["extra"] == '{"split": "train", "noise/azimuth": 1.0}'
-    assert seldio.validate(tmp_path / "metadata.parquet").findings == []
-    pq.write_table(pa.table(columns | {"speech/elevation": [0.1, -2.2]}), tmp_path / "metadata.parquet")
-    (finding,) = seldio.validate(tmp_path / "metadata.parquet").findings
-    assert (finding.code, finding.line) == ("LAB104", 2)

@@ -1,4 +1,4 @@
-"""Any cut of a data set into parts gives the same results: for all verbs, workers and engines, in memory or not."""
+"""Any cut of a data set into parts gives the same results: for all verbs, workers, in memory or not."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ from seldio.check.reference import load
 from seldio.check.validation import validate
 from seldio.conversion import labels, questions
 from seldio.data import export, export_shards, exporting
-from seldio.data.exporting import LEDGER
 from seldio.differences import labels as comparing
-from seldio.engines import running
 from seldio.files import open_source
 from seldio.findings import Finding, raise_errors
 from seldio.formats import get, item_parquet, parquet
+from seldio.parallel import running
 from seldio.reports import render
 from seldio.schema.events import ClipFile, origin_of
 from seldio.scores.seld import score_labels as counting
@@ -303,16 +302,10 @@ def test_any_cut_gives_the_same(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("held", [True, False])
-def test_workers_and_kept_parts_change_nothing(
-    sets: dict[str, Path], usual: dict[tuple[str, str], object], tmp_path: Path, held: bool
-) -> None:
-    """Two runs: the second one takes what the first one has kept."""
-    with cut(Cut(20_000, 3000, (1 << 30) * held)):
-        for _ in range(2):
-            with running(2, resume=tmp_path / "parts"):
-                for verb, name in CASES:
-                    assert usual[verb, name] == VERBS[verb][0](sets[name]), (verb, name)
-    assert any((tmp_path / "parts").glob("*.part"))
+def test_workers_change_nothing(sets: dict[str, Path], usual: dict[tuple[str, str], object], held: bool) -> None:
+    with cut(Cut(20_000, 3000, (1 << 30) * held)), running(2):
+        for verb, name in CASES:
+            assert usual[verb, name] == VERBS[verb][0](sets[name]), (verb, name)
 
 
 def test_the_data_sets_have_something_to_find(usual: dict[tuple[str, str], object]) -> None:
@@ -501,7 +494,7 @@ def test_scores_are_the_same_in_any_cut(kept: Kept, tmp_path: Path, monkeypatch:
     for size, hold, workers in ((1, 1 << 40, 1), (1 << 12, 0, 1), (1 << 14, 0, 2), (1, 1 << 40, 3)):
         monkeypatch.setattr(counting, "PART", size)
         monkeypatch.setattr(cutting, "HOLD", hold)
-        with running(workers, resume=tmp_path / f"{size}-{hold}"):
+        with running(workers):
             assert scored() == whole
 
 
@@ -518,7 +511,7 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def exported(source: Path, out: Path, kind: str) -> dict[str, bytes]:
     export(source, out, kind, shard_bytes=150_000)
-    files = (path for path in out.rglob("*") if path.is_file() and LEDGER not in path.parts)
+    files = (path for path in out.rglob("*") if path.is_file())
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
 
 
@@ -536,12 +529,11 @@ def test_an_export_has_the_same_bytes_for_any_cut(
 
 
 @pytest.mark.slow
-def test_the_index_of_windows_is_the_same_anywhere(clips: Path, tmp_path: Path) -> None:
+def test_the_index_of_windows_is_the_same_anywhere(clips: Path) -> None:
     def index() -> tuple[str, int, list[tuple[str, list[int]]]]:
         windows = seldio.windows(clips, seconds=0.3, hop=0.2, target="activity")
         return repr(windows), len(windows), [(window["clip"], window["frames"].tolist()) for window in windows]
 
     expected = index()
-    for workers, resume in ((1, tmp_path / "parts"), (2, tmp_path / "parts"), (2, None)):
-        with running(workers, resume=resume):
-            assert expected == index()
+    with running(2):
+        assert expected == index()

@@ -20,9 +20,9 @@ from typer.testing import CliRunner
 import seldio
 from seldio.cli import app
 from seldio.conversion.recordings import convert_array, recordings, repointed, repointed_table
-from seldio.engines import running
 from seldio.errors import DataError, UsageError
 from seldio.media.encoding import render
+from seldio.parallel import running
 from seldio.synth.tree import write_tree
 
 RATE = 24_000

@@ -22,8 +22,7 @@ from seldio.formats.items import ItemReading
 from seldio.formats.ruenvaqa import FORMATS, RUENVAQA, SUBMISSION, RuEnvAqa, instructions_of, submission_zip, template
 from seldio.rules import CATALOGUE, findings, mera
 from seldio.rules.item_table import ItemTable
-from seldio.rules.mera import check_answers
-from seldio.rules.mera_verdict import ERRORS, MeraPackage, mera_response, mera_verdict
+from seldio.rules.mera import MeraPackage, check_answers
 from seldio.schema.qa import Item, Prediction
 
 TWO, FOUR = template(2), template(4)
@@ -204,46 +203,6 @@ def test_real_submissions_come_back(shared: Path, name: str) -> None:
     same((shared / f"data/ruenvaqa/mera-submission-bad/{name}.json").read_bytes(), SUBMISSION)
 
 
-def test_the_real_verdict(shared: Path) -> None:
-    """All that the server said, but for RWSD: the stored file has a text at id 61, so it cannot be the one judged."""
-    folder = shared / "data/ruenvaqa"
-    told = json.loads((folder / "mera-submission-bad-response.json").read_text("utf-8"))
-    members = {path.name: path.read_bytes() for path in (folder / "mera-submission-bad").iterdir()}
-    # known without the hidden answers: they are texts, and the ids run on
-    gold: dict[str, Any] = dict.fromkeys(told["_errors_reason"]) | {"BPS": None}
-    gold |= {"MathLogicQA": dict.fromkeys(range(1143), ""), "RWSD": dict.fromkeys(range(260), "")}
-    del told["_errors_reason"]["RWSD"]
-    response = mera_response(mera_verdict(members, gold))
-    assert response["_errors_reason"] == told["_errors_reason"]
-    # with the output that the server complains of in its place, RWSD is judged alike
-    rows = json.loads(members["RWSD.json"])
-    next(row for row in rows["data"]["test"] if row["meta"]["id"] == 61)["outputs"] = -777
-    members["RWSD.json"] = json.dumps(rows).encode()
-    response = mera_response(mera_verdict(members, gold))
-    told = json.loads((folder / "mera-submission-bad-response.json").read_text("utf-8"))
-    assert response == {key: part for key, part in told.items() if key not in ("id", "results")}
-
-
-def verdict(data: bytes, gold: Any = None, name: str = "T.json", **more: Any) -> list[str]:
-    return [error["type"] for error in mera_verdict({name: data}, {"T": gold}, **more)]
-
-
-def test_verdicts_by_name() -> None:
-    def fails(right: Any, given: Any) -> None:
-        raise ZeroDivisionError
-
-    assert len(ERRORS) == 14
-    assert [error["type"] for error in mera_verdict(None, {"T": None})] == ["unreadable_zip", "no_task"]
-    assert verdict(b"{", None) == verdict(b"\xff") == verdict(b"[" * 10**5) == ["unreadable_file"]
-    assert verdict(b"3") == verdict(answers(([], "A"))) == ["task_system_error"]
-    assert verdict(b"[]") == ["no_data_field"]
-    assert verdict(answers((1, "A")), name="a/b/T.json") == []
-    assert verdict(answers((1, "A")), name="t.json") == ["no_task"]
-    assert verdict(answers((1, "A")), {1: "B"}, metric=fails) == ["doc_parse_output_error"]
-    assert verdict(answers((1, 3), (1, "A"), (9, "A")), {1: "B"}) == []  # the last one counts, 9 is ignored
-    assert verdict(answers((1, "A"), (1, 3)), {1: "B"}) == ["doc_output_type_error"]
-
-
 SUBMISSIONS = [
     (b"{}", "PRD111"),
     (b'{"data": {"test_": []}}', "PRD112"),
@@ -301,8 +260,6 @@ def test_ids_in_quotes_are_no_numbers() -> None:
         [finding] = check_answers(quoted, known)
         assert (finding.code, finding.line) == ("PRD131", 7)
         assert 'the id is the string "1", which does not answer question 1' in finding.message
-    assert mera_verdict({"ruEnvAQA.json": answers(("1", "A"), (2, "A"))}, {"ruEnvAQA": {1: "A", 2: "A"}})[0][
-        "type"] == "no_id"  # fmt: skip
     test, _ = read(packed(record("1"), record(2)), RUENVAQA)
     assert test is not None
     assert not list(check_answers(quoted, [row for row in test.rows if isinstance(row, Item)]))
@@ -343,7 +300,6 @@ def test_a_whole_submission() -> None:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     assert members == {"logs_public.zip": b"logs", "ruEnvAQA.json": answers((1, "B"))}
-    assert mera_verdict(members, {"ruEnvAQA": {1: "B"}}) == []
 
 
 # --- anything ------------------------------------------------------------------------------------------
@@ -412,7 +368,7 @@ def harmless(data: bytes) -> None:
             again, _ = read(format.write(reading.rows, reading.origin), format)
             assert (list(again.rows) if again is not None else []) == list(reading.rows)
             instructions_checked(reading) if format is RUENVAQA else list(check_answers(reading))
-    mera_verdict({"T.json": data}, {"T": {1: "B"}})
+    list(findings(MeraPackage("s.zip", {"ruEnvAQA.json": data})))
 
 
 def test_what_cannot_be_written() -> None:

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
-from seldio.engines import running
+from seldio.parallel import running
 from seldio.reports import render
 from seldio.scores.seld import score_labels as counting
 
@@ -191,9 +191,7 @@ def test_the_same_cause_wherever_parts_are_counted(
     assert all("probable-cause" in each for each in whole)
     monkeypatch.setattr(counting, "PART", 1)
     assert reports() == whole
-    with running(2, resume=tmp_path / "kept"):
-        assert reports() == whole
-    with running(1, resume=tmp_path / "kept"):
+    with running(2):
         assert reports() == whole
 
 

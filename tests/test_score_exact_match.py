@@ -291,7 +291,6 @@ def test_each_way_of_reading_a_choice() -> None:
         "overall",
         "replies",
         "assumptions",
-        "harnesses",
         "task",
         "category",
         "difficulty",

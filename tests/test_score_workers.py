@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import pickle
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -18,8 +17,8 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
-from seldio.engines import running
 from seldio.errors import InvalidData, UsageError
+from seldio.parallel import running
 from seldio.reports import render
 from seldio.reports.tables import ScoreReport
 from seldio.scores.seld import score_labels as counting
@@ -33,7 +32,7 @@ HEADER = "frame,class,source,azimuth,distance,onscreen\n"
 #: SeldProfile and average, and the folder of predictions that they are tried on.
 WAYS = (
     ("dcase2023", "macro", "axes"), ("dcase2023", "micro", "angles"), ("dcase2024", "macro", "axes"),
-    ("dcase2024-segments", "macro", "axes"), ("corrected", "macro", "axes"), ("dcase2021", "micro", "axes"),
+    ("dcase2024-segments", "macro", "axes"), ("dcase2021", "micro", "axes"),
     ("dcase2025", "macro", "stereo"), (None, None, "axes"), (None, None, "stereo"),
 )  # fmt: skip
 
@@ -85,10 +84,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def full(profile: str | None, average: Any) -> SeldOptions:
     """Everything that a report can show; class 13 is none of STARSS, so that the labels are scored by force."""
-    points = profile in ("dcase2023", "dcase2024", "dcase2024-segments")  # whose official jackknives print some
-    return SeldOptions(
-        profile, average, jackknife=True, official_points=points, by_clip=True, errors=True, events=True, force=True
-    )
+    return SeldOptions(profile, average, jackknife=True, by_clip=True, errors=True, force=True)
 
 
 def scored(data: Path, way: tuple[Any, Any, str]) -> str:
@@ -120,49 +116,8 @@ def test_the_same_bytes_wherever_and_in_however_many_parts(
     assert whole == [scored(data, way) for way in WAYS]
     monkeypatch.setattr(counting, "PART", 1 << 13)
     assert whole == [scored(data, way) for way in WAYS]
-    with running(2, resume=tmp_path / "parts"):
+    with running(2):
         assert whole == [scored(data, way) for way in WAYS]
-    with running(1, resume=tmp_path / "parts"):
-        assert whole == [scored(data, way) for way in WAYS]
-
-
-@pytest.mark.usefixtures("small")
-def test_only_what_changed_is_counted_again(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    work = tmp_path / "work"
-    shutil.copytree(data, work)
-    calls: list[int] = []
-    count = counting.Counting.__call__
-
-    def counted(self: counting.Counting, part: counting.SeldPart) -> counting.Counted:
-        calls.append(len(part.clips))
-        return count(self, part)
-
-    monkeypatch.setattr(counting.Counting, "__call__", counted)
-
-    def again(angle: float = 20.0) -> tuple[str, int]:
-        calls.clear()
-        with running(resume=tmp_path / "parts"):
-            report = score_labels(work / "axes", work / "labels", SeldOptions("dcase2023", angle=angle, force=True))
-        return "".join(render([report], "json")), len(calls)
-
-    first, parts = again()
-    assert parts > 3
-    assert again() == (first, 0)
-    changed = work / "axes" / f"{CLIPS[0]}.csv"
-    changed.write_text(changed.read_text() + "1,1,0,0.5,0.5,0.5,1.0\n")
-    second, one = again()
-    assert (one, second == first) == (1, False)
-    assert again(30.0)[1] == parts
-
-
-def elsewhere(work: counting.Counting, parts: list[counting.SeldPart], **_: object) -> list[counting.Counted]:
-    """The results of parts as another process gets and gives them, in any order."""
-    sent = [pickle.dumps((work, part.portable())) for part in parts]
-    results = []
-    for data in reversed(sent):
-        there, part = pickle.loads(data)
-        results.append(pickle.loads(pickle.dumps(there(part))))
-    return results[::-1]
 
 
 @pytest.mark.usefixtures("small")
@@ -181,8 +136,8 @@ def test_archives_and_tables(data: Path, tmp_path: Path, monkeypatch: pytest.Mon
         return as_json(report).replace(str(tmp_path / "axes.zip"), str(data / "axes"))
 
     assert packed() == plain
-    monkeypatch.setattr(counting, "each", elsewhere)
-    assert packed() == plain
+    with running(2):
+        assert packed() == plain
 
 
 @pytest.mark.usefixtures("small")
@@ -219,10 +174,6 @@ def test_the_command(data: Path, tmp_path: Path) -> None:
     common = ["score", str(data / "axes"), "-r", str(data / "labels"), "--json", "--force"]
     alone = CliRunner().invoke(app, common)
     assert alone.exit_code == 0, alone.stderr
-    several = CliRunner().invoke(app, [*common, "--workers", "2", "--resume", str(tmp_path / "parts")])
-    assert (several.exit_code, several.stdout) == (0, alone.stdout)
-    assert (tmp_path / "parts" / "seldio-parts.json").is_file()
-    assert CliRunner().invoke(app, [*common, "--workers", "0"]).exit_code == 2
     strict = CliRunner().invoke(app, [*common, "--angle", "0"])
     assert '"angle": 0.0' in strict.stdout  # a threshold of 0 is one
     refused = CliRunner().invoke(app, [*common, "--distance", "0"])

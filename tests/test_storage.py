@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import os
+import pickle
 import shutil
 import tarfile
 import tempfile
@@ -25,16 +26,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+import seldio
 from seldio import read
 from seldio.cli import app
-from seldio.data import Manifest, export, read_back
-from seldio.data.dataset import open_dataset
-from seldio.data.exporting import LEDGER
-from seldio.errors import DataError, SeldioError, SeldioWarning, UsageError
-from seldio.files import Entry, Limits, Source, atomic_write, open_source
-from seldio.files.entries import plain_file
-from seldio.files.exports import restored
+from seldio.data import Manifest, export
+from seldio.data.export_shards import parquet_files, tar_files
+from seldio.data.export_table import ExportPlan
+from seldio.data.index import Index
+from seldio.errors import DataError, InvalidData, UsageError
+from seldio.files import Entry, Limits, Source, open_source
+from seldio.files.exports import original_files
+from seldio.files.streams import Stretch
 from seldio.findings import Sink, raise_errors
+from seldio.formats import get
 from seldio.formats.parquet import read_parquet
 from seldio.schema.splits import split_of
 from seldio.synth.tree import write_tree
@@ -81,10 +85,10 @@ def exports(tree: Path) -> dict[str, tuple[Path, Manifest]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", WHOLE)
 def test_every_file_comes_back_as_it_was(kind: str, tree: Path, exports: dict[str, Any], tmp_path: Path) -> None:
-    names = read_back(exports[kind][0], tmp_path / "back")
+    done = seldio.convert(exports[kind][0], tmp_path / "back", "files")
 
     assert content(tree) == content(tmp_path / "back")
-    assert names == tuple(sorted(content(tree)))
+    assert [str(tmp_path / "back" / name) for name in sorted(content(tree))] == list(done.written)
 
 
 @pytest.mark.parametrize("kind", WHOLE)
@@ -150,9 +154,7 @@ def test_a_first_export_is_whole(kind: str, make: Any, options: dict[str, Any], 
 
     first = export(tmp_path / "set", tmp_path / "out", kind, **options)
     files = content(tmp_path / "out")
-    again = export(tmp_path / "set", tmp_path / "out", kind, **options)
 
-    assert (again, content(tmp_path / "out")) == (first, files)
     assert {"manifest.json", *(file.name for file in first.files)} == set(files)
     if kind == "parquet":
         named = [file for file in first.files if file.name.startswith("labels/")]
@@ -220,12 +222,15 @@ def test_row_groups_and_shards_end_in_time(tree: Path, tmp_path: Path, monkeypat
     monkeypatch.setattr("seldio.data.export_shards.GROUP_BYTES", 1)
     export(tree, tmp_path / "groups")
     assert 2 == pq.ParquetFile(tmp_path / "groups/data/train-00000-of-00001.parquet").num_row_groups
+    with open_source(tmp_path / "groups", raise_errors) as source:
+        assert all(isinstance(entry._start, Stretch) for entry in source if entry.name.endswith((".wav", ".mp4")))
+        assert {entry.name: entry.read() for entry in source} == content(tree)
 
     for kind, suffix in (("parquet", "parquet"), ("webdataset", "tar")):
         made = export(tree, tmp_path / kind, kind, shard_bytes=1)
         names = {f"data/{s}-{n:05d}-of-00002.{suffix}" for s in ("train", "test") for n in (0, 1)}
         assert names == {file.name for file in made.files if file.name.startswith("data/")}
-        read_back(tmp_path / kind, tmp_path / f"{kind}-back")
+        seldio.convert(tmp_path / kind, tmp_path / f"{kind}-back", "files")
         assert content(tree) == content(tmp_path / f"{kind}-back")
 
 
@@ -247,21 +252,11 @@ def test_labels_are_an_event_table_with_features(tree: Path, exports: dict[str, 
 def test_without_embedding_paths_lead_to_copies(tree: Path, tmp_path: Path) -> None:
     export(tree, tmp_path / "out", embed=False)
     row = pq.read_table(tmp_path / "out/data/train-00000-of-00001.parquet").to_pylist()[0]
-    read_back(tmp_path / "out", tmp_path / "back")
+    seldio.convert(tmp_path / "out", tmp_path / "back", "files")
 
     assert row["audio"]["bytes"] is None
     assert (tmp_path / "out" / row["audio"]["path"]).is_file()
     assert content(tree) == content(tmp_path / "back")
-
-
-def test_the_other_array_can_come_first(tree: Path, tmp_path: Path) -> None:
-    export(tree, tmp_path / "out")
-    export(tree, tmp_path / "out", array="mic")
-    row = pq.read_table(tmp_path / "out/data/train-00000-of-00001.parquet").to_pylist()[0]
-
-    assert row["array"] == "mic"
-    assert row["audio"]["path"].startswith("mic_dev/")
-    assert row["foa"]["path"].startswith("foa_dev/")
 
 
 def test_classes_beyond_the_list_are_refused(tmp_path: Path) -> None:
@@ -285,12 +280,8 @@ def test_questions_stand_beside_their_clip(tmp_path: Path) -> None:
 
     asked = {"id": "m1", "task": "sound", "question": "Who?", "options": ["a", "b"], "answer": "b"}
     assert [("one", [asked]), ("two", None)] == [(row["clip"], row["items"]) for row in found]
-    read_back(tmp_path / "out", tmp_path / "back")
+    seldio.convert(tmp_path / "out", tmp_path / "back", "files")
     assert content(folder) == content(tmp_path / "back")
-    # other questions are in the table of clips after the next run, though no clip has changed
-    (folder / "questions.json").write_text(json.dumps([row | {"question": "Who is it?"}]), "utf-8")
-    export(folder, tmp_path / "out")
-    assert "Who is it?" == pq.read_table(tmp_path / "out/data").to_pylist()[0]["items"][0]["question"]
 
 
 # --- WebDataset and folders ------------------------------------------------------------------------
@@ -341,56 +332,90 @@ def test_a_split_that_cannot_tell_its_types_is_told_in_parquet(tree: Path, tmp_p
     assert train == test
 
 
-# --- broken off, changed, damaged ------------------------------------------------------------------
+# --- again, in several processes, damaged -----------------------------------------------------------
 
 
-def test_a_broken_export_goes_on(
-    tree: Path, exports: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: list[str] = []
-    room = 2
+def test_another_export_takes_the_place_of_a_finished_one(tree: Path, tmp_path: Path) -> None:
+    export(tree, tmp_path / "out", shard_bytes=1)
+    (tmp_path / "out/mine.txt").write_text("mine")
+    with pytest.raises(UsageError, match="add overwrite=True"):
+        export(tree, tmp_path / "out", array="mic")
+    command = ["convert", str(tree), "--to", "hf-parquet", "-o", str(tmp_path / "out"), "--overwrite"]
+    done = CliRunner().invoke(app, command)
 
-    def failing(path: Path, below: Path) -> Any:
-        calls.append(path.name)
-        if len(calls) > room:
-            raise SeldioError("the disk is full")
-        return atomic_write(path, below)
-
-    monkeypatch.setattr("seldio.data.exporting.atomic_write", failing)
-    with pytest.raises(SeldioError, match="full"):
-        export(tree, tmp_path / "out")
-    assert not (tmp_path / "out/manifest.json").exists()
-    with pytest.raises(UsageError, match="not a finished seldio export"):
-        read_back(tmp_path / "out", tmp_path / "back")
-    (tmp_path / "out" / LEDGER / f"{0:064x}.part").write_bytes(b"cut o")  # as a kill leaves it
-    calls.clear()
-    room = 1000
-    with pytest.warns(SeldioWarning, match="1 kept result was computed again: .* is damaged"):
-        export(tree, tmp_path / "out")
-
-    assert len(calls) == len(exports["parquet"][1].files) - 2
-    assert content(exports["parquet"][0]) == content(tmp_path / "out")
-
-
-def test_only_what_changed_is_written_again(tree: Path, tmp_path: Path) -> None:
-    for name, data in content(tree).items():
-        (tmp_path / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "tree" / name).write_bytes(data)
-    export(tmp_path / "tree", tmp_path / "out")
-    stamps = {name: (tmp_path / "out" / name).stat().st_ino for name in content(tmp_path / "out")}
-    changed = tmp_path / "tree/metadata_dev/dev-train-sony/fold3_room21_mix013.csv"
-    changed.write_bytes(b"")
-    os.utime(changed, ns=(1, 1))
-    (tmp_path / "tree/LICENSE").unlink()
-    export(tmp_path / "tree", tmp_path / "out")
-    after = {name: (tmp_path / "out" / name).stat().st_ino for name in content(tmp_path / "out")}
-
-    assert {name for name in stamps if after.get(name) != stamps[name]} == {
-        "data/train-00000-of-00001.parquet", "labels/train-00000-of-00001.parquet", "other/LICENSE", "manifest.json"
+    assert 0 == done.exit_code, done.output
+    assert "8 files of an earlier export replaced: data/test-00000-of-00002.parquet" in done.output
+    assert content(tmp_path / "out").keys() - {"mine.txt"} == {
+        "manifest.json", "other/LICENSE", "other/notes.md",
+        *(f"{top}/{split}-00000-of-00001.parquet" for top in ("data", "labels") for split in ("train", "test")),
     }  # fmt: skip
-    assert "other/LICENSE" not in after
-    read_back(tmp_path / "out", tmp_path / "back")
-    assert content(tmp_path / "tree") == content(tmp_path / "back")
+    row = pq.read_table(tmp_path / "out/data/train-00000-of-00001.parquet").to_pylist()[0]
+    assert row["array"] == "foa"
+    export(tree, tmp_path / "out", array="mic", overwrite=True)
+    row = pq.read_table(tmp_path / "out/data/train-00000-of-00001.parquet").to_pylist()[0]
+    assert row["array"] == "mic"
+    assert row["audio"]["path"].startswith("mic_dev/")
+    refused = CliRunner().invoke(app, ["convert", str(tree), "--to", "foa", "-o", str(tmp_path / "x"), "--overwrite"])
+    assert (2, True) == (refused.exit_code, "--overwrite is for" in refused.output)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["parquet", "webdataset", "audiofolder"])
+def test_two_workers_write_the_same_bytes(kind: str, tree: Path, tmp_path: Path) -> None:
+    export(tree, tmp_path / "one", kind, shard_bytes=1)
+    with seldio.running(2):
+        export(tree, tmp_path / "two", kind, shard_bytes=1)
+    assert content(tmp_path / "one") == content(tmp_path / "two")
+
+
+def test_shards_take_no_more_along_than_they_need(tmp_path: Path) -> None:
+    table = pa.table({"clip": [f"c{n // 100:04}" for n in range(100_000)], "frame": [n % 100 for n in range(100_000)],
+                      **{name: [1] * 100_000 for name in ("class_id", "azimuth", "elevation")}})  # fmt: skip
+    (tmp_path / "table").mkdir()
+    pq.write_table(table, tmp_path / "table/labels.parquet")
+    (tmp_path / "files").mkdir()
+    for number in range(300):
+        (tmp_path / f"files/c{number:04}.csv").write_text("0,1,0,10,0,120\n" * 9)
+    for name, most in (("table", 20_000), ("files", 8_000)):
+        plan = ExportPlan(
+            Index(open_source(tmp_path / name, raise_errors), get("starss23") if name == "files" else None), "foa"
+        )
+        for files in (parquet_files(plan, "", embed=True, shard_bytes=1), tar_files(plan, "", shard_bytes=1)):
+            shards = [part for part in files.parts if part.name.startswith("data/")]
+            assert max(len(pickle.dumps(part)) for part in shards[:3]) < most, name
+
+
+def test_layouts_are_told_by_the_whole_folder(tmp_path: Path) -> None:
+    """A file that says little by itself has the layout of those beside it, also in another process."""
+    for number in range(3):
+        (tmp_path / f"c{number}.csv").write_text("0,1,0,10,0,120\n" * 9 if number else "")
+    plan = ExportPlan(Index(open_source(tmp_path, raise_errors)), "foa")
+    elsewhere = pickle.loads(pickle.dumps(plan.events.part(["c0"])))
+    assert ["c0"] == list(elsewhere)
+    assert plan.events.format("c0") == elsewhere.format("c0") == get("starss23")
+    assert plan.events.schema == elsewhere.schema
+
+
+@pytest.mark.parametrize("kind", ["parquet", "webdataset", "audiofolder"])
+def test_an_export_is_opened_and_compared_before_it_is_done(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "set").mkdir()
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / "set" / name).write_text("0,1,0,10,20,150\n1,1,0,10,20,150\n")
+
+    def lossy(source: Source, manifest: Manifest, sink: Sink, limits: Limits) -> Source:
+        found = original_files(source, manifest, sink, limits)
+        return dataclasses.replace(found, entries=tuple(one for one in found.entries if one.name != "b.csv"))
+
+    monkeypatch.setattr("seldio.data.exporting.original_files", lossy)
+    with pytest.raises(DataError, match="opens with other clips than it was made from: b"):
+        export(tmp_path / "set", tmp_path / "out", kind)
+    monkeypatch.undo()
+    with pytest.raises(InvalidData, match="broken off"):
+        seldio.open(tmp_path / "out")
+    export(tmp_path / "set", tmp_path / "out", kind)
+    assert 2 == len(seldio.open(tmp_path / "out").clips)
 
 
 @pytest.mark.parametrize("name", ["data/train-00000-of-00001.parquet", "other/LICENSE"])
@@ -401,21 +426,10 @@ def test_damage_is_named(name: str, tree: Path, tmp_path: Path) -> None:
     (tmp_path / "out" / name).write_bytes(data)
 
     with pytest.raises(DataError, match=r"SHA-256 differs"):
-        read_back(tmp_path / "out", tmp_path / "back")
+        seldio.convert(tmp_path / "out", tmp_path / "back", "files")
     (tmp_path / "out" / name).unlink()
-    with pytest.raises(DataError, match="missing"):
-        read_back(tmp_path / "out", tmp_path / "other")
-
-
-def test_names_that_lead_out_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "tree").mkdir()
-    (tmp_path / "tree/a.txt").write_text("a", "utf-8")
-    export(tmp_path / "tree", tmp_path / "out", "files")
-    manifest = tmp_path / "out/manifest.json"
-    manifest.write_bytes(manifest.read_bytes().replace(b'"origin": "a.txt"', b'"origin": "../a.txt"'))
-
-    with pytest.raises(DataError, match=r"contains '\.\.'"):  # as of names in archives
-        read_back(tmp_path / "out", tmp_path / "back")
+    with pytest.raises(InvalidData, match="1 file of the export missing"):
+        seldio.convert(tmp_path / "out", tmp_path / "other", "files")
 
 
 def test_recordings_too_large_for_parquet_are_refused_unread(
@@ -471,7 +485,7 @@ def test_any_names_come_back(tmp_path_factory: pytest.TempPathFactory, names: se
         (folder / f"tree/{name}.csv").write_text(f"{number},1,0,10,0,120\n", "utf-8")
     for kind in ("webdataset", "audiofolder"):
         export(folder / "tree", folder / kind, kind, format="starss23")
-        read_back(folder / kind, folder / f"{kind}-back")
+        seldio.convert(folder / kind, folder / f"{kind}-back", "files")
         assert content(folder / "tree") == content(folder / f"{kind}-back")
 
 
@@ -487,15 +501,14 @@ PLACES = {
 
 def test_a_split_is_called_the_same_wherever_it_goes(tmp_path: Path) -> None:
     """As plain files on the Hub, as shards, and in the clips of an export; nothing held out becomes train."""
-    from seldio.hub.layout import Upload as Files
-    from seldio.hub.layout import config_splits
+    from seldio.hub.configurations import split_files
 
     root = tmp_path / "tree"
     for name in PLACES:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("0,1,0,-50,30\n1,1,0,-49,30\n")
     with open_source(root, raise_errors) as source:
-        parts = config_splits(Files(str(root), "files", source.entries), None)
+        parts = split_files(str(root), source.entries, None)
     assert {entry.name: part.split for part in parts for entry in part.entries} == PLACES
 
     for kind in ("parquet", "webdataset"):
@@ -509,8 +522,7 @@ def test_a_split_is_called_the_same_wherever_it_goes(tmp_path: Path) -> None:
 
 
 def test_the_splits_of_a_challenge_are_the_same_wherever_they_go(tmp_path: Path) -> None:
-    from seldio.hub.layout import Upload as Files
-    from seldio.hub.layout import config_splits
+    from seldio.hub.configurations import split_files
 
     names = {
         "metadata_dev/dev-train-tau/fold3_room4_mix001.csv": "train", "foa_eval/mix001.wav": "eval",
@@ -526,7 +538,7 @@ def test_the_splits_of_a_challenge_are_the_same_wherever_they_go(tmp_path: Path)
     export(root, tmp_path / "out")
     assert Manifest.load(tmp_path / "out").statistics["splits"] == {"eval": 1, "test": 1, "train": 1}
     with open_source(root, raise_errors) as source:
-        parts = config_splits(Files(str(root), "files", source.entries), None)
+        parts = split_files(str(root), source.entries, None)
     assert {entry.name: part.split for part in parts for entry in part.entries} == {
         name: split for name, split in names.items() if name.endswith("csv")
     }
@@ -555,36 +567,3 @@ def test_the_command_goes_there_and_back(tree: Path, tmp_path: Path) -> None:
     assert "starss23 to hf-parquet: 4 clips" in there.output
     assert "use -o FOLDER" in stream.output
     assert content(tree) == content(tmp_path / "back")
-
-
-@pytest.mark.parametrize("kind", ["parquet", "webdataset", "audiofolder"])
-def test_an_export_is_opened_and_compared_before_it_is_done(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "set").mkdir()
-    (tmp_path / "set" / "a.csv").write_text("0,1,0,10,20,150\n1,1,0,10,20,150\n")
-    (tmp_path / "set" / "b.csv").write_text("0,1,0,10,20,150\n1,1,0,10,20,150\n")
-
-    def lossy(source: Source, sink: Sink, limits: Limits) -> Source:
-        found = restored(source, sink, limits)
-        return dataclasses.replace(found, entries=tuple(one for one in found.entries if one.name != "b.csv"))
-
-    monkeypatch.setattr("seldio.files.exports.restored", lossy)
-    with pytest.raises(DataError, match="opens with other clips than it was made from: b"):
-        export(tmp_path / "set", tmp_path / "out", kind)
-    assert not (tmp_path / "out" / "manifest.json").exists()
-
-    (tmp_path / "short.csv").write_text("0,1,0,10,20,150\n")
-    short = dataclasses.replace(plain_file(str(tmp_path / "short.csv")), name="b.csv")
-
-    def shorter(source: Source, sink: Sink, limits: Limits) -> Source:
-        found = restored(source, sink, limits)
-        return dataclasses.replace(found, entries=tuple(short if one.name == "b.csv" else one for one in found.entries))
-
-    monkeypatch.setattr("seldio.files.exports.restored", shorter)
-    with pytest.raises(DataError, match="opens with 1 row of b, which has 2 rows in the source"):
-        export(tmp_path / "set", tmp_path / "out", kind)
-    assert not (tmp_path / "out" / "manifest.json").exists()
-    monkeypatch.undo()
-    export(tmp_path / "set", tmp_path / "out", kind)
-    assert 2 == len(open_dataset(tmp_path / "out").clips)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -20,7 +19,6 @@ from seldio.media import arrays
 from seldio.media.audio import probe
 from seldio.media.recording import Recording
 from seldio.media.video import Video
-from seldio.media.video_writing import VideoWriter
 from seldio.schema.events import origin_of
 from seldio.synth import CLIPS, Track, labels, scene
 from seldio.synth.outputs import imagine, write_outputs
@@ -225,8 +223,6 @@ def test_silence_has_noise_only() -> None:
         (lambda: Room(reverberation=0.01), "swallow everything"),
         (lambda: Room(array=(9, 1, 1)), "not inside"),
         (lambda: record([standing(0, 0, 9)], 2, 0), "outside of the room"),
-        (lambda: VideoWriter(io.BytesIO(), (15, 16)), "H.264 wants even"),
-        (lambda: VideoWriter(io.BytesIO(), (16, 16), Fraction(0)), "frames per second"),
         (lambda: write_clip(Path(), "m", "s", [standing(0, 0)], 0.5, 0), "not inside of 0.5 s"),
         (lambda: write_clip(Path(), "m", "s", [], 0, 0), "a scene of 0 s"),
         (lambda: write_clip(Path(), "m", "s", [], 1, 0, media=["smell"]), "smell"),
@@ -290,24 +286,6 @@ def test_the_video_shows_each_label_frame_where_its_label_says(tmp_path: Path) -
     assert wrong.mean() < 0.6
     true, _ = geometry.to_polar(*track.at(times).T)
     assert abs(np.mean(geometry.wrap(places[0] - true))) < 0.4, "the picture before or after is off by 0.83"
-
-
-def test_a_video_may_have_sound_and_any_rate() -> None:
-    stream = io.BytesIO()
-    with VideoWriter(stream, (64, 32), Fraction(25), sound=(24_000, 2)) as video:
-        for _ in range(25):
-            video.picture(np.full((32, 64, 3), 90, np.uint8))
-            video.sound(np.zeros((2, 960), np.float32))
-        with pytest.raises(UsageError, match="shape"):
-            video.picture(np.zeros((64, 32, 3), np.uint8))
-        with pytest.raises(UsageError, match="shape"):
-            video.sound(np.zeros((4, 960), np.float32))
-
-    with Video(stream) as read:
-        assert (25, 25, 1) == (float(read.rate), read.frames, float(read.duration))
-    silent = VideoWriter(io.BytesIO(), (64, 32))
-    with silent, pytest.raises(UsageError, match="without sound"):
-        silent.sound(np.zeros((1, 10), np.float32))
 
 
 # --- files ---------------------------------------------------------------------------------------------------

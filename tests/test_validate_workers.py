@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 import zipfile
 from pathlib import Path
 
@@ -14,9 +9,9 @@ import pytest
 
 from seldio import formats
 from seldio.check.validation import examine, validate
-from seldio.engines import running
 from seldio.findings import Finding
 from seldio.formats import ItemFormat
+from seldio.parallel import running
 from seldio.schema.qa import Item
 from seldio.synth import CLIPS
 from seldio.synth.tree import write_tree
@@ -47,36 +42,18 @@ def found(path: Path, deep: bool = True) -> tuple[Finding, ...]:
     return tuple(validate(path, deep=deep).findings)
 
 
-def test_workers_find_the_same(tree: Path, tmp_path: Path) -> None:
+def test_workers_find_the_same(tree: Path) -> None:
     alone = found(tree)
     assert {"AUD101", "AUD102", "AUD207"} <= {finding.code for finding in alone}
     assert {"LAB", "QAI"} <= {finding.code[:3] for finding in alone}
     with running(2):
         assert alone == found(tree)
-    for _ in range(2):
-        with running(2, resume=tmp_path / "parts"):
-            assert alone == found(tree)
-    assert any(path.suffix == ".part" for path in (tmp_path / "parts").iterdir())
 
 
 def test_questions_are_checked_alike_whether_kept_or_not(tree: Path) -> None:
     whole = examine(tree)
     assert 2 == sum(rows.reading is not None for _, rows in whole.questions)
     assert tuple(whole.report.findings) == found(tree, deep=False)
-
-
-def test_what_changed_is_looked_at_again(tree: Path, tmp_path: Path) -> None:
-    with running(1, resume=tmp_path / "parts"):
-        before = found(tree)
-    recording = sorted(tree.rglob("*.wav"))[2]
-    kept = recording.read_bytes()
-    try:
-        recording.write_bytes(kept[:-3000])
-        with running(1, resume=tmp_path / "parts"):
-            after = found(tree)
-        assert after == found(tree) != before
-    finally:
-        recording.write_bytes(kept)
 
 
 def test_archives_travel_with_what_is_in_them(tree: Path, tmp_path: Path) -> None:
@@ -88,22 +65,3 @@ def test_archives_travel_with_what_is_in_them(tree: Path, tmp_path: Path) -> Non
     assert alone
     with running(2):
         assert alone == found(tmp_path / "data.zip")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
-def test_a_killed_run_goes_on_and_says_the_same(tree: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "seldio", "validate", str(tree), "--deep", "--output", "json"]
-    alone = subprocess.run(command, capture_output=True, check=False)
-    assert 1 == alone.returncode, alone.stderr
-    parts, kept = tmp_path / "parts", []
-    for seconds in (0.9, 1.3, 1.6):
-        run = subprocess.Popen([*command, "--resume", str(parts)], stdout=subprocess.DEVNULL, start_new_session=True)
-        time.sleep(seconds)
-        os.killpg(run.pid, signal.SIGKILL)
-        run.wait()
-        kept.append(len(list(parts.glob("*.part"))))
-    again = subprocess.run([*command, "--resume", str(parts), "--workers", "2"], capture_output=True, check=False)
-    assert (alone.returncode, alone.stdout, b"") == (again.returncode, again.stdout, again.stderr)
-    assert kept == sorted(kept)
-    assert '"finished": true' in (parts / "seldio-parts.json").read_text()
-    assert [] == [path for path in parts.iterdir() if path.name.startswith(".")]

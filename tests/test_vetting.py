@@ -16,7 +16,7 @@ import seldio
 from seldio import catalogues
 from seldio.cli import app
 from seldio.conversion import labels as conversion
-from seldio.engines import running
+from seldio.parallel import running
 
 RADIANS = [f"{n},3,0,{(-3 + n * 0.15):.3f},{(0.3 - n * 0.02):.3f},200" for n in range(40)]
 GOOD = [f"{n},{n % 13},0,{-180 + 9 * n},{n - 20},{150 + n}" for n in range(41)]
@@ -105,7 +105,7 @@ def test_what_is_odd_is_no_error(tmp_path: Path, way: list[str]) -> None:
     labels = folder(tmp_path, GOOD, [*GOOD, *ODD], [])
     done = run("convert", labels, "--to", "parquet", "-o", tmp_path / "a.parquet", "--format", "starss23", *way)
     assert 0 == done.exit_code, done.stderr
-    assert 0 == run("score", labels, "-r", labels, "--format", "starss23", *way).exit_code
+    assert 0 == run("score", labels, "-r", labels, "--format", "starss23").exit_code
     assert 0 == run("convert", labels, "--to", "so-bench", "-o", tmp_path / "q.jsonl", *way).exit_code
 
 
@@ -143,7 +143,7 @@ def test_nothing_is_asked_about_wrong_labels(tmp_path: Path, way: list[str], to:
 def test_wrong_labels_are_not_scored(tmp_path: Path, way: list[str], side: str) -> None:
     good, wrong = folder(tmp_path, GOOD, GOOD, name="good"), folder(tmp_path, RADIANS, RADIANS, name="wrong")
     given, reference = (wrong, good) if side == "prediction" else (good, wrong)
-    command = ("score", given, "-r", reference, "--format", "starss23", "--reference-format", "starss23", *way)
+    command = ("score", given, "-r", reference, "--format", "starss23", "--reference-format", "starss23")
     refused = run(*command)
     assert 1 == refused.exit_code
     assert "wrong/fold4_room1_mix001.csv:1:" in refused.stderr

@@ -1,7 +1,7 @@
 """The step of the GitHub Action that checks: annotations, a SARIF file and the summary of the job.
 
 Reads the inputs of ``action.yml`` from the environment (``SELDIO_PATH`` and so on) and runs ``seldio validate`` once
-for each output. Finished parts are kept, so that only the first run does the work.
+for each output.
 """
 
 from __future__ import annotations
@@ -30,8 +30,6 @@ def main() -> int:
     options += [f"--fail-on={given['FAIL_ON']}"] if given["FAIL_ON"] else []
     options += [f"--reference={given['REFERENCE']}"] if given["REFERENCE"] else []
     with tempfile.TemporaryDirectory(dir=os.environ.get("RUNNER_TEMP")) as folder:
-        if "--fix" not in options and not any(option.startswith("--resume") for option in options):
-            options.append(f"--resume={folder}/parts")
         command = [sys.executable, "-m", "seldio", "validate", *options]
         code = _annotated([*command, "--output=github"], paths)
         if code in (0, 1):

@@ -361,9 +361,6 @@ def at_16(seconds: float = 1.0, channels: int = 4) -> bytes:
     return sound(noise(seconds, channels, 16_000), 16_000)
 
 
-_SOUNDS = ("rain", "a bell", "a dog barks", "two doors close")
-
-
 def spoken(numbers: Iterable[int]) -> bytes:
     """JASCO's questions with these ids."""
     head = b"audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
@@ -498,23 +495,10 @@ HUB: dict[str, Callable[[], tuple[dict[str, bytes | int], dict[str, Any] | None]
     "HUB101": lambda: ({f"audio/{n}.wav": 1 for n in range(10_001)}, {"license": "mit"}),
     "HUB103": lambda: ({"audio.tar": 500 * 10**9 + 1}, {"license": "mit"}),
     "HUB104": lambda: ({"audio.tar": 200 * 10**9 + 1}, {"license": "mit"}),
-    "HUB201": lambda: ({"events.parquet": b"PAR1"}, {"license": "mit"}),
-    "HUB202": lambda: ({"a.parquet": parquet(**{f"c{n}": [1] for n in range(1001)})}, {"license": "mit"}),
-    "HUB203": lambda: ({"a.parquet": parquet(**{"c" * 501: [1]})}, {"license": "mit"}),
-    "HUB205": lambda: ({"d/a.parquet": parquet(x=[1]), "d/b.parquet": parquet(x=[1.5])}, card(("all", "train", "d/*.parquet"))),  # noqa: E501
     "HUB301": lambda: ({**TABLE}, card(*(("all", f"split{n}", "labels.csv") for n in range(31)))),
     "HUB302": lambda: ({**TABLE}, card(*((f"config{n}", "train", "labels.csv") for n in range(4001)))),
-    "HUB303": lambda: ({**TABLE}, card(*((f"config{n}", "train", "labels.csv") for n in range(101)))),
-    "HUB304": lambda: ({**TABLE, "b.jsonl": b"{}\n"}, card(("all", "train", "labels.csv"), ("all", "test", "b.jsonl"))),
     "HUB305": lambda: ({**TABLE}, card(("all", "train", "events*.csv"))),
-    "HUB401": lambda: ({"train/metadata.jsonl": b'{"file_name": "mix001.wav"}\n'}, {"license": "mit"}),
-    "HUB402": lambda: ({"train/metadata.csv": b"file_name,x\n../mix001.wav,1\n", "mix001.wav": 1}, {"license": "mit"}),
-    "HUB403": lambda: ({"metadata.csv": b"file_name,x\na.wav,1\n", "a.wav": 1, "d/b.wav": 1}, {"license": "mit"}),
-    "HUB501": lambda: ({"config.yaml": b"token: hf_" + b"x" * 34 + b"\n"}, {"license": "mit"}),
-    "HUB502": lambda: ({".env": b"x\n"}, {"license": "mit"}),
-    "HUB503": lambda: ({"labels.csv": b"file\n/home/anna/mix001.wav\n"}, {"license": "mit"}),
     "HUB601": lambda: ({}, None),
-    "HUB602": lambda: ({**TABLE}, {"license": "CC BY 4.0"}),
     "HUB603": lambda: ({**TABLE}, {"pretty_name": "Four scenes"}),
 }  # fmt: skip
 

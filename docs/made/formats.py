@@ -14,10 +14,9 @@ import seldio
 from seldio.check.description import describe, format_record
 from seldio.conversion.losses import plan
 from seldio.errors import SeldioError
-from seldio.formats import HOMES, ITEM_FORMATS, LABEL_FORMATS, Format, ItemFormat, LabelFormat, ListedFormat, TextFile
+from seldio.formats import HOMES, ITEM_FORMATS, LABEL_FORMATS, Format, ItemFormat, LabelFormat, ListedFormat
 from seldio.formats.base import UNITS
 from seldio.formats.cells import KINDS
-from seldio.formats.companions import alone
 from seldio.formats.label_csv import Dialect
 from seldio.schema.event_rows import Event
 from seldio.schema.events import COLUMNS
@@ -133,7 +132,6 @@ def _example(format: Format, folder: Path) -> Path | None:
     kind = "formats" if isinstance(format, LabelFormat) else "formats-items"
     stored = CASES / kind / format.name
     found = [path for path in sorted(stored.glob("*")) if path.name != "rows.jsonl"] if stored.is_dir() else []
-    found = [path for path in found if alone(TextFile(path.name, path.name, "", b"")) is None]
     if found:
         return max(found, key=lambda path: path.stat().st_size)
     path = folder / f"example-{format.name}{format.suffix}"

@@ -53,11 +53,9 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def index_file() -> dict[str, str]:
     """What is known of profiles without loading them, by file name: those for labels first."""
-    tables = ((LABEL_PROFILES, "labels", "seld"), (IMAGING_PROFILES, "maps", "imaging"),
-              (ANSWER_PROFILES, "answers", "so_bench"))  # fmt: skip
-    own = [ListedProfile(one.name, one.title, what, f"seldio.scores.{home}.profiles")
-           for table, what, home in tables for one in table]  # fmt: skip
-    own += [ListedProfile(*row, "answers", "seldio.scores.answers") for row in TITLES]
+    tables = ((LABEL_PROFILES, "labels"), (IMAGING_PROFILES, "maps"), (ANSWER_PROFILES, "answers"))
+    own = [ListedProfile(one.name, one.title, what) for table, what in tables for one in table]
+    own += [ListedProfile(*row, "answers") for row in TITLES]
     rows = (json.dumps(one, ensure_ascii=False) for one in own)
     return {"src/seldio/scores/index.json": "[\n" + ",\n".join(rows) + "\n]\n"}
 

@@ -72,7 +72,6 @@ if TYPE_CHECKING:
     from seldio.data import export as export
     from seldio.data import open as open
     from seldio.data import windows as windows
-    from seldio.engines import running as running
     from seldio.errors import InvalidData as InvalidData
     from seldio.errors import LossError as LossError
     from seldio.errors import SeldioError as SeldioError
@@ -83,6 +82,7 @@ if TYPE_CHECKING:
     from seldio.findings import Severity as Severity
     from seldio.hub import pull as pull
     from seldio.hub import push as push
+    from seldio.parallel import running as running
     from seldio.schema.event_rows import Event as Event
     from seldio.schema.event_rows import from_events as from_events
     from seldio.schema.event_rows import to_events as to_events
@@ -102,7 +102,7 @@ _HOMES = {
         "seldio.viewer.plot": "plot",
         "seldio.data": "open windows decode export",
         "seldio.hub": "push pull",
-        "seldio.engines": "running",
+        "seldio.parallel": "running",
         "seldio.schema.spans": "spans",
         "seldio.schema.frames": "to_pandas",
         "seldio.scores.seld.scoring": "SeldAccumulator",

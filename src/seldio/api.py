@@ -214,8 +214,8 @@ def catalogue(path: Path, *, format: str | None = None) -> Catalogue:
 
     Returns:
         Groups of files (``.groups``; ``.of("labels")`` gives those of a kind) and a table of them (``.table()``).
-        Kinds are labels, questions, predictions, recording, video, list (a table of words), companion (what is read
-        with labels), description (``dataset.toml``), unreadable and other. ``.findings`` has what is wrong with an
+        Kinds are labels, questions, predictions, recording, video, list (a table of words), description
+        (``dataset.toml``), unreadable and other. ``.findings`` has what is wrong with an
         archive and with files that could not be told. Files of archives can no longer be read.
 
     Raises:
@@ -400,6 +400,7 @@ def convert(
     fill: Mapping[str, Any] = NOTHING,
     drop_unfit: bool = False,
     force: bool = False,
+    overwrite: bool = False,
     seed: int = 0,
     tasks: str | Sequence[str] | None = None,
     window: float = 20.0,
@@ -432,6 +433,7 @@ def convert(
             ``split`` and ``dataset``.
         drop_unfit: questions: leave out those that the target cannot hold; ``dropped`` of the result lists them.
         force: convert labels even if they have errors, such as angles in radians or unknown classes.
+        overwrite: a dataset that is stored: replace the files of an earlier export that are as it wrote them.
         seed: questions: random seed for wording and sampling.
         tasks: questions: ask only these tasks, in a list or a string with commas.
         window: questions: length of the clips in seconds, at most 20.
@@ -468,8 +470,9 @@ def convert(
         split=split, per_task=per_task, balance=balance, total=total, audio=audio, force=force, language=language,
     )  # fmt: skip
     return convert_any(
-        _in_memory(path, "the table"), out, target, format, _names(allow_loss), fill, options, gain, drop_unfit
-    )
+        _in_memory(path, "the table"), out, target, format, _names(allow_loss), fill, options, gain, drop_unfit,
+        overwrite,
+    )  # fmt: skip
 
 
 def _names(names: str | Iterable[str]) -> list[str]:
@@ -500,15 +503,9 @@ def score(
     classes: str | None = None,
     jackknife: bool = False,
     bootstrap: bool = False,
-    official_points: bool = False,
     by_clip: bool = False,
     sort: str | None = None,
     errors: bool = False,
-    events: bool = False,
-    collar: float | None = None,
-    offset_share: float | None = None,
-    tracks: bool = False,
-    recordings: Path | None = None,
     baselines: bool = False,
     join: Literal["strict", "official", "order"] = "strict",
     offline: Literal["extract", "none", "official-fallback"] = "extract",
@@ -518,7 +515,6 @@ def score(
     judge_cache: Path | None = None,
     judge_concurrency: int = 8,
     judge_rpm: float | None = None,
-    judge_price: Sequence[float | str] | str | None = None,
     judge_again: bool = False,
     judge_timeout: float = 120.0,
     judge_retries: int = 4,
@@ -557,17 +553,10 @@ def score(
         jackknife: labels: add 95 % confidence intervals as the official programs make them.
         bootstrap: labels: add 95 % confidence intervals by resampling clips, above those of *jackknife* if both are
             asked for; :func:`compare` has more options.
-        official_points: labels: add the point values that the official jackknife prints, if it prints any.
         by_clip: labels: add the scores of each clip.
         sort: the measure, such as ``F``, by which the tables by class and by clip are sorted, the worst row first; and
             by which clips are the worst.
-        errors: labels: break down lost F by error type, pair of classes and condition.
-        events: labels: add the F-score of whole events by their onsets, offsets and directions.
-        collar: labels: maximum error of the onset and offset of an event in seconds (0.2).
-        offset_share: labels: maximum error of its offset as a share of its length, if that is more (0.5).
-        tracks: labels: add HOTA, IDF1 and identity switches as TrackEval defines them.
-        recordings: labels: the labelled recordings, which determine where each clip ends; found automatically if they
-            are in the same dataset tree as the labels.
+        errors: labels: break down lost F by error type, pair of classes and class.
         baselines: add the published results of the profile to the overall score, if they are over the same clips or
             questions with the same limits; a notice says why not.
         join: answers: how predictions are matched to questions: ``strict`` by id, those without ids in their
@@ -580,8 +569,6 @@ def score(
         judge_cache: cache replies in this SQLite file.
         judge_concurrency: the number of parallel requests.
         judge_rpm: the maximum number of requests per minute.
-        judge_price: the price per million tokens sent and received, and optionally a currency:
-            ``(0.15, 0.6, "EUR")``.
         judge_again: ignore cached replies and ask again.
         judge_timeout: the maximum time in seconds without data from the server.
         judge_retries: the number of retries of a failed request.
@@ -613,17 +600,15 @@ def score(
     format = _own_keys(fields, format)
     reference_format = _own_keys(reference_fields, reference_format, asked=True)
     server = _judge(
-        judge, judge_url, judge_price, cache=judge_cache, concurrency=judge_concurrency, max_rpm=judge_rpm,
+        judge, judge_url, cache=judge_cache, concurrency=judge_concurrency, max_rpm=judge_rpm,
         again=judge_again, timeout=judge_timeout, retries=judge_retries, max_tokens=judge_max_tokens,
         temperature=judge_temperature, json_mode=judge_json, dry_run=dry_run, prompt=judge_prompt,
     )  # fmt: skip
     reference, split = _of_split(reference, split)
     named = {
         "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
-        "classes": classes, "jackknife": jackknife, "bootstrap": bootstrap, "official_points": official_points,
-        "by_clip": by_clip, "errors": errors, "events": events, "collar": collar, "offset_share": offset_share,
-        "tracks": tracks, "recordings": recordings, "baselines": baselines,
-        "split": split, "force": force, "join": join, "offline": offline,
+        "classes": classes, "jackknife": jackknife, "bootstrap": bootstrap, "by_clip": by_clip, "errors": errors,
+        "baselines": baselines, "split": split, "force": force, "join": join, "offline": offline,
         "thresholds": dict(threshold), "judge": server, "judgements": judgements, "items": items,
     }  # fmt: skip
     chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}
@@ -729,11 +714,6 @@ def compare(
     relative: float | None = None,
     onscreen: bool = False,
     classes: str | None = None,
-    events: bool = False,
-    collar: float | None = None,
-    offset_share: float | None = None,
-    tracks: bool = False,
-    recordings: Path | None = None,
     join: Literal["strict", "official", "order"] = "strict",
     offline: Literal["extract", "none", "official-fallback"] = "extract",
     threshold: Mapping[str, float] = NOTHING,
@@ -749,9 +729,8 @@ def compare(
 
     Args:
         systems: the predictions of each system: label files, or a file of answers. A single one gets intervals, next to
-            those of the official jackknife. Files of judgements are compared with each other, or with the reference.
-            Labels and answers may also be DataFrames, Arrow tables or lists of dicts.
-        reference: the labels, the questions, or judgements of people.
+            those of the official jackknife. Labels and answers may also be DataFrames, Arrow tables or lists of dicts.
+        reference: the labels, or the questions.
         profile: the scoring profile; chosen by the data by default.
         format: the format of the predictions; detected from their content by default.
         fields: answers: the keys or columns of files of your own, as in :func:`score`.
@@ -776,11 +755,6 @@ def compare(
         relative: labels: maximum relative distance error (error divided by distance).
         onscreen: labels: require matching on-screen flags.
         classes: labels: the class vocabulary; by default the profile's.
-        events: labels: compare the F-score of whole events, too, by their onsets, offsets and directions.
-        collar: labels: maximum error of the onset and offset of an event in seconds (0.2).
-        offset_share: labels: maximum error of its offset as a share of its length, if that is more (0.5).
-        tracks: labels: compare IDF1 of source numbers, too.
-        recordings: labels: the labelled recordings, which determine where each clip ends.
         join: answers: how predictions are matched to questions: ``strict`` by id, those without ids in their
             ``order``, or those of SO-Bench as its ``official`` program does.
         offline: answers: how SO-Bench is decided without a judge.
@@ -789,17 +763,15 @@ def compare(
         items: answers: write the questions on which the systems differ to this file (.jsonl, .csv or .html).
 
     Returns:
-        Tables: ``overall``, ``differences``, ``tests``, ``ranks``; of labels ``classes`` and ``clips``, and of events
-        and tracks ``events-tracks``, ``events-tracks-differences`` and ``events-tracks-tests``; of answers
-        ``discordant``, ``questions``, and one for each grouping, such as ``task``; of judgements ``agreement`` and
-        ``answers``; and notices about them.
+        Tables: ``overall``, ``differences``, ``tests``, ``ranks``; of labels ``classes`` and ``clips``; of answers
+        ``discordant``, ``questions``, and one for each grouping, such as ``task``; and notices about them.
 
     Raises:
         InvalidData: a file has an error.
         UsageError: the options do not fit, a field is missing, or a clip has no room.
         DataError: predictions and reference do not fit together, or the systems have no clip in common.
     """
-    from seldio.scores.contents import holds_answers, holds_judgements, profile_for_maps, see_labels
+    from seldio.scores.contents import holds_answers, profile_for_maps, see_labels
     from seldio.scores.resampling import Resampling
 
     several = _each(systems)
@@ -810,20 +782,12 @@ def compare(
     reference_format = _own_keys(reference_fields, reference_format, asked=True)
     if not paths:
         raise UsageError("there are no systems to compare")
-    if profile is None and format is None and holds_judgements(paths[0]):
-        if lead is not None:
-            raise UsageError("--lead: judgements have no measure that decides which is better")
-        from seldio.scores.comparison.judges import compare_judgements
-
-        draw = Resampling(resamples, seed, over or "questions")
-        return compare_judgements(paths, reference, draw, allow_missing=allow_missing, most=most)
     answered = holds_answers(paths[0], profile, format)
     draw = Resampling(resamples, seed, over or ("questions" if answered else "clips"))
     reference, split = _of_split(reference, split)
     named = {
         "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
-        "classes": classes, "events": events, "collar": collar, "offset_share": offset_share, "tracks": tracks,
-        "recordings": recordings, "split": split, "force": force, "join": join, "offline": offline,
+        "classes": classes, "split": split, "force": force, "join": join, "offline": offline,
         "thresholds": dict(threshold), "items": items,
     }  # fmt: skip
     chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}
@@ -879,7 +843,7 @@ def _options(kind: Any, options: Mapping[str, Any], offered: Iterable[str] | Non
     return kind(**options)
 
 
-def _judge(model: str | None, url: str | None, price: Sequence[float | str] | str | None, **options: Any) -> Any:
+def _judge(model: str | None, url: str | None, **options: Any) -> Any:
     """The judge given by the options; None if they give none.
 
     Raises:
@@ -889,28 +853,12 @@ def _judge(model: str | None, url: str | None, price: Sequence[float | str] | st
 
     usual = {field.name: field.default for field in dataclasses.fields(JudgeOptions)}
     if model is None and url is None:
-        if price is not None or any(value != usual[name] for name, value in options.items()):
+        if any(value != usual[name] for name, value in options.items()):
             raise UsageError("--dry-run and the --judge-… options require --judge MODEL and --judge-url URL")
         return None
     if model is None or url is None:
         raise UsageError("--judge MODEL and --judge-url URL must be used together")
-    return JudgeOptions(model, url, **options, **(_price(price) if price is not None else {}))
-
-
-def _price(price: Sequence[float | str] | str) -> dict[str, Any]:
-    """The prices of tokens, and their currency if one is given."""
-    parts = [part.strip() for part in price.split(",")] if isinstance(price, str) else list(price)
-    try:
-        sent, received, *currency = parts
-        found = {"price": (float(sent), float(received))}
-    except ValueError:
-        currency = ["", ""]
-    if len(currency) > 1:
-        text = price if isinstance(price, str) else ",".join(map(str, price))
-        raise UsageError(
-            f"--judge-price {text}: expected two numbers and optionally a currency, such as 0.15,0.6 or 0.15,0.6,EUR"
-        )
-    return found | ({"currency": str(currency[0]).upper()} if currency else {})
+    return JudgeOptions(model, url, **options)
 
 
 def rank(

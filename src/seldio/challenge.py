@@ -306,7 +306,7 @@ def _outputs(place: str, target: LabelFormat, *, format: LabelFormat | None, **o
     with open_source(place, strict(findings)) as source:
         parts = label_parts(source, format, strict(findings))
         files = [file for part in parts for file in part.files]
-        taken = {entry.path for file in files for entry in (file.entry, *(beside for beside, _ in file.beside))}
+        taken = {entry.path for file in files for entry in (file.entry,)}
         left = [entry.name for entry in source if entry.path not in taken]
         if parts and all(part.format is not None and part.format.name == target.name for part in parts):
             read = _Outputs(formats=(target.name,), left=left)

@@ -47,16 +47,14 @@ class ExitCode(IntEnum):
 RENAMED = {"to": "target", "as": "kind", "o": "out"}
 #: Options without a value.
 FLAGS = frozenset((
-    "allow-missing", "audio", "bootstrap", "deep", "diff", "drop-unfit", "dry-run", "errors", "events", "fix", "force",
-    "judge-again", "link-media", "no-media", "official-points", "onscreen", "private", "tracks", "unsafe-fixes",
+    "allow-missing", "audio", "bootstrap", "deep", "diff", "drop-unfit", "dry-run", "errors", "fix", "force",
+    "judge-again", "link-media", "no-media", "onscreen", "overwrite", "private", "unsafe-fixes",
 ))  # fmt: skip
 #: Options whose value is one word, with the values that look like any other word of a sentence.
 CHOICES = {
-    "engine": ("local", "ray"),
     "format": ("jasco", "parquet", "starss22", "starss23"),
     "join": ("order",),
     "language": ("en", "ru"),
-    "kind": ("directions", "map", "scores", "statistics", "timeline", "video"),
     "to": ("files", "foa", "mic", "parquet", "webdataset"),
     "as": ("audiofolder", "files", "parquet"),
     "split": ("eval", "test", "train", "validation"),
@@ -65,11 +63,11 @@ CHOICES = {
 OTHERS = frozenset((
     "against", "allow-loss", "angle", "citation", "clip", "development", "development-reference", "distance",
     "drop-column", "fail-on", "fields",
-    "fill", "gain", "ignore", "include", "items", "judge", "judge-cache", "judge-max-tokens", "judge-price",
+    "fill", "gain", "ignore", "include", "items", "judge", "judge-cache", "judge-max-tokens",
     "judge-prompt", "judge-url", "judgements", "label", "lead",
     "margin", "meta", "metrics", "o", "offline", "over", "per-task", "predictions", "predictions-format", "profile",
-    "questions", "recordings", "reference", "reference-fields", "reference-format", "relative", "resamples",
-    "resume", "seed", "select", "sort", "staging", "table", "threshold", "total", "video", "width",
+    "questions", "reference", "reference-fields", "reference-format", "relative", "resamples",
+    "seed", "select", "sort", "table", "threshold", "total", "video",
     "write-baseline", "year",
 ))  # fmt: skip
 _NAMED = "|".join(sorted((*FLAGS, *CHOICES, *OTHERS), key=len, reverse=True))

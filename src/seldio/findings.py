@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import StrEnum
 from functools import cached_property
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from seldio.errors import InvalidData
@@ -189,7 +189,7 @@ class Rule:
 
     @cached_property
     def _page(self) -> tuple[str, str]:
-        place = resources.files("seldio") / "rules" / "pages" / f"{self.code}.md"
+        place = Path(__file__).parent / "rules" / "pages" / f"{self.code}.md"
         page = place.read_text("utf-8") if self._own else inspect.cleandoc(self._function.__doc__ or "")
         summary, _, explanation = page.partition("\n")
         return summary, explanation.strip()

@@ -14,8 +14,6 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 VARIABLE = "SELDIO_PLUGINS"
+_HERE = Path(__file__).parent
 _Object = TypeVar("_Object")
 
 
@@ -87,7 +86,7 @@ def added(group: str, kind: type[_Object]) -> tuple[_Object, ...]:
 
 def index(part: str) -> Iterator[tuple[Any, ...]]:
     """The rows of the ``index.json`` of *part*, such as ``rules``; ``make index`` writes it."""
-    yield from _frozen(json.loads((resources.files("seldio") / part / "index.json").read_bytes()))
+    yield from _frozen(json.loads((_HERE / part / "index.json").read_bytes()))
 
 
 def _frozen(value: Any) -> Any:
@@ -97,14 +96,12 @@ def _frozen(value: Any) -> Any:
 
 # --- folders of data -------------------------------------------------------------------------------
 
-_SUFFIX = ".toml"
-
 
 class DataFolder(NamedTuple):
     """A folder with files of data."""
 
     place: str  # what messages call it
-    path: Traversable
+    path: Path
 
 
 @cache
@@ -124,7 +121,7 @@ def data_folders() -> tuple[DataFolder, ...]:
         folders.append(DataFolder(f"{VARIABLE}: {Path(name).resolve().name}", Path(name)))
     for point in entry_points("datasets"):
         package = load(point, ModuleType)
-        folders.append(DataFolder(f"package {package.__name__}", resources.files(package)))
+        folders.append(DataFolder(f"package {package.__name__}", Path(package.__path__[0])))
     return tuple(folders)
 
 
@@ -141,18 +138,16 @@ def datasets() -> tuple[Mapping[str, Any], ...]:
     Raises:
         UsageError: one from outside cannot be read as TOML.
     """
-    own = (file for file in (resources.files("seldio") / "datasets").iterdir() if file.name.endswith(_SUFFIX))
-    known = [tomllib.loads(file.read_text("utf-8")) for file in own]
+    known = [tomllib.loads(file.read_text("utf-8")) for file in (_HERE / "datasets").glob("*.toml")]
     return (*sorted(known, key=lambda record: record["order"]), *_datasets_outside())
 
 
 def _datasets_outside() -> Iterator[Mapping[str, Any]]:
     for folder in data_folders():
-        for file in sorted(folder.path.iterdir(), key=lambda file: file.name):
-            if file.name.endswith(_SUFFIX):
-                place = f"{folder.place}/{file.name}"
-                try:
-                    record = tomllib.loads(file.read_text("utf-8"))
-                except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-                    raise UsageError(f"{place}: {error}") from None
-                yield {**record, "place": place}
+        for file in sorted(folder.path.glob("*.toml")):
+            place = f"{folder.place}/{file.name}"
+            try:
+                record = tomllib.loads(file.read_text("utf-8"))
+            except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+                raise UsageError(f"{place}: {error}") from None
+            yield {**record, "place": place}

@@ -41,16 +41,16 @@ def shown_on(display: Display) -> Iterator[None]:
         _display.reset(token)
 
 
-def task(what: str, total: int | None = None, size: int | None = None) -> AbstractContextManager[Advance]:
+def task(what: str | None, total: int | None = None, size: int | None = None) -> AbstractContextManager[Advance]:
     """Announce long work; what the block gets is to be called as parts of it are done.
 
     Args:
-        what: is done, as a person would say it: ``listening to recordings``.
+        what: is done, as a person would say it: ``listening to recordings``; None shows nothing.
         total: parts that there are.
         size: bytes of all of them.
     """
     display = _display.get()
-    return nullcontext(_unseen) if display is None else display.task(what, total, size)
+    return nullcontext(_unseen) if display is None or what is None else display.task(what, total, size)
 
 
 def over() -> None:

@@ -118,7 +118,6 @@ _ROWS = (
     Rule("SYN506", "unaligned-annotation", ERROR),
     Rule("SYN507", "several-annotators", INFO),
     Rule("SYN508", "several-recordings", ERROR),
-    Rule("SYN509", "poses-do-not-fit", ERROR),
     # what a file as a whole seems to be
     Rule("SYN901", "unknown-format", ERROR),
     Rule("SYN902", "uncertain-format", INFO),

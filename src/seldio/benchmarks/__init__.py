@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 
@@ -66,7 +66,7 @@ class Benchmark:
 @cache
 def find(format: str) -> Benchmark | None:
     """The benchmark whose questions have this format, if there is one."""
-    file = resources.files(__name__) / f"{format}.toml"
+    file = Path(__file__).parent / f"{format}.toml"
     if not format or not file.is_file():
         return None
     record: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
@@ -84,7 +84,7 @@ def benchmark(format: str) -> Benchmark:
 
 def prompts(name: str) -> dict[str, str]:
     """The texts that ask a judge about answers to a benchmark, by what each is called."""
-    folder = resources.files(__name__) / "judges" / name
+    folder = Path(__file__).parent / "judges" / name
     return {file.name.removesuffix(".txt"): file.read_text("utf-8") for file in folder.iterdir()}
 
 

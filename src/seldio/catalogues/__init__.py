@@ -6,7 +6,7 @@ evidence, and with what speaks against it. What a verb does::
 
     with open_source(path, sink) as source:
         found = Catalogue(source, format, sink).parts()          # findings on formats; nothing is read as rows yet
-        for part, partial in zip(found, each(work, found, size=attrgetter("size"), key=attrgetter("stamp"))):
+        for part, partial in zip(found, parallel_map(work, found, size=attrgetter("size"))):
             total += partial                                     # work(part) calls part.labels(sink), part.items(sink)
 """
 
@@ -101,7 +101,7 @@ class Catalogue:
         self._look = _look_at(candidates(source, chosen, without, labels), source, chosen, contents, take, own)
         groups, self.lists = _labels_by_layout(self._look, chosen, wanted, take, own) if labels else ([], [])
         #: One part for each format of labels, and one for what cannot be read.
-        self.labels = _with_files_beside(groups, source)
+        self.labels = groups
         #: One part for each format of questions and of predictions.
         self.questions = [
             Part(tuple(NamedEntry(entry, entry.name, "") for entry in entries), name, named=chosen is not None)
@@ -339,32 +339,6 @@ def _labels_by_layout(
     return groups, [entries[file.path] for file in told.lists]
 
 
-def _with_files_beside(groups: Sequence[Part], source: Source) -> list[Part]:
-    """*groups* of label files with what is read with each of them."""
-    wanted = {
-        file.entry.path: (file.entry, own)
-        for part, format in zip(groups, [part.format for part in groups], strict=True)
-        if isinstance(format, LabelFormat)
-        for file in part.files
-        if (own := format.companions(_place(file.entry), file.clip))
-    }  # fmt: skip
-    if not wanted:
-        return list(groups)
-    from seldio.formats.companions import Surroundings
-
-    found = Surroundings(source).of(wanted)
-    return [
-        dataclasses.replace(part, files=tuple(f._replace(beside=found.get(f.entry.path, ())) for f in part.files))
-        for part in groups
-    ]
-
-
-def _place(entry: Entry) -> str:
-    """Where a file is, for what its name and folder tell; a copy in an export has the name that it had."""
-    copied = entry.local is None or entry.local.name != entry.name.rpartition("/")[2]
-    return entry.name if copied else str(entry.local)
-
-
 def _cut(
     part: Part, found: _FileEvidence, size: int | None, by_clip: bool = False, split: bool = False
 ) -> Iterator[Part]:
@@ -388,7 +362,7 @@ def _runs(files: Sequence[NamedEntry], size: int) -> Iterable[Sequence[NamedEntr
     """Files that follow each other, in runs of about *size* bytes."""
     if len(files) < 2:  # most often, and then no engine is loaded
         return [files] if files else []
-    from seldio.engines import cut
+    from seldio.parallel import cut
 
     return cut(files, size, attrgetter("size"))
 

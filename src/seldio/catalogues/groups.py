@@ -25,7 +25,6 @@ Kind = Literal[
     "recording",
     "video",
     "list",
-    "companion",
     "description",
     "unreadable",
     "other",
@@ -72,10 +71,8 @@ def groups_of(found: Catalogue) -> tuple[FileGroup, ...]:
 def _told(found: Catalogue) -> Iterator[FileGroup]:
     """The groups of labels, questions and predictions, and what is read with them."""
     doubts = {finding.path: finding for finding in reversed(found.findings) if finding.code in _DOUBTS}
-    beside: dict[str, Entry] = {}
     for part in (*found.labels, *found.questions):
         files = tuple(file.entry for file in part.files)
-        beside |= {entry.path: entry for file in part.files for entry, _ in file.beside}
         about = next((doubts[one.path] for one in files if one.path in doubts), None)
         sure: Certainty = "named" if part.named else "sure" if about is None else _DOUBTS[about.code]
         kind, format = _HOLDS[part.format.holds] if part.format is not None else "labels", part.format
@@ -90,9 +87,6 @@ def _told(found: Catalogue) -> Iterator[FileGroup]:
             kind, None if format is None else format.name, "" if kind == "unreadable" else why, sure,
             "" if about is None else about.message, files, clips=tuple(f.clip for f in part.files) if by_name else None,
         )  # fmt: skip
-    taken = {file.entry.path for part in (*found.labels, *found.questions) for file in part.files}
-    more = tuple(entry for path, entry in beside.items() if path not in taken)
-    yield FileGroup("companion", None, "read with the labels next to them", "sure", "", more)
     yield FileGroup("list", None, "with words instead of labels", "sure", "", tuple(found.lists))
 
 

@@ -18,7 +18,7 @@ from seldio import formats
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells, stem_of
-from seldio.formats.base import PARQUET_MAGIC, TRAJECTORY
+from seldio.formats.base import PARQUET_MAGIC
 from seldio.formats.datasets import COUNTED
 from seldio.formats.detect import Candidate, Detection, Wanted, choose_layout, closest, detect, means_the_same, offered
 from seldio.formats.diagnosis import plain_lines
@@ -75,22 +75,11 @@ def read_files(files: Sequence[TextFile], sink: Sink, format: LabelFormat | None
     return [Recognised(format.read(members, sink), False, why) for format, members, why in found]
 
 
-def _companion(file: TextFile) -> Finding | None:
-    """Why a file is none of labels, where it is one that is read with them."""
-    if not file.name.lower().endswith((TRAJECTORY, ".txt")):
-        return None
-    from seldio.formats.companions import alone
-
-    return alone(file)
-
-
 def usable(files: Iterable[TextFile], sink: Sink) -> list[TextFile]:
     """*files* in UTF-8; those that are not text, and JSON without labels, become findings instead."""
     kept = []
     for file in [in_utf8(file, sink) for file in files]:
-        if (foreign := _companion(file)) is not None:
-            sink(foreign)
-        elif not _is_parquet(file) and (problem := cells.encoding_problem(file.path, file.data)) is not None:
+        if not _is_parquet(file) and (problem := cells.encoding_problem(file.path, file.data)) is not None:
             sink(problem)
         elif not _foreign_json(file, sink):
             kept.append(file)
@@ -456,8 +445,7 @@ def content(file: NamedFile) -> Content:
     Labels are a table with a column ``clip`` of which most columns are those of an event table, so that one of a wrong
     type or a strange name is told of. Items are questions or predictions.
     """
-    from seldio.files.parquet_files import parquet_file
-    from seldio.formats.foreign_tables import foreign_table
+    from seldio.files.exports import parquet_file
     from seldio.formats.parquet import DAMAGE
 
     try:
@@ -466,8 +454,6 @@ def content(file: NamedFile) -> Content:
     except (*DAMAGE, InvalidData):
         return "damaged"
     known = sum(name in COLUMNS for name in schema.names)
-    if foreign_table(schema) is not None:
-        return "labels"
     if "clip" in schema.names and 1 < known > len(schema.names) / 2:
         return "labels"
     return "items" if formats.of_table(schema) is not None else "other"
@@ -487,7 +473,7 @@ def named_like_labels(file: NamedFile) -> bool:
     """Whether a file may hold labels, by its name; of text files, by how they begin."""
     name = file.name.lower()
     if not name.endswith(TEXTS):
-        return name.endswith(suffixes()) and not name.endswith(TRAJECTORY)
+        return name.endswith(suffixes())
     try:
         head = file.head(_HEAD)
     except InvalidData:  # one that cannot be opened is no label file

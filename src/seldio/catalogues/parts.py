@@ -14,6 +14,7 @@ import pyarrow as pa
 from seldio.catalogues.look import Recognised, read_files, usable
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry
+from seldio.files.entries import packed
 from seldio.findings import Sink
 from seldio.formats import Format, LabelFormat, TextFile, get
 from seldio.schema.events import origin_of
@@ -23,30 +24,18 @@ if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat, ItemReading
     from seldio.formats.parquet import TableRows
 
-#: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
-LATER = {"TableRows": "seldio.formats.parquet"}
-
 
 class NamedEntry(NamedTuple):
-    """A file of a part: its name in outputs, the clip that it describes, and what is read with it."""
+    """A file of a part: its name in outputs, and the clip that it describes."""
 
     entry: Entry
     name: str
     clip: str
-    beside: tuple[tuple[Entry, int | None], ...] = ()  # with the bytes that are wanted of each, all if None
 
     @property
     def size(self) -> int:
-        """Bytes of all that is read, as far as they are known."""
-        more = (entry.size if most is None else min(entry.size, most) for entry, most in self.beside)
-        return sum(max(size, 0) for size in (self.entry.size, *more))
-
-    @property
-    def stamp(self) -> tuple[object, ...]:
-        """What changes when one of its files does, or what is made of it."""
-        # findings name the path, so that the same files elsewhere are others
-        return (self.entry.path, self.entry.stamp, self.name, self.clip,
-                *((entry.path, entry.stamp) for entry, _ in self.beside))  # fmt: skip
+        """Its bytes, as far as they are known."""
+        return max(self.entry.size, 0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,37 +75,22 @@ class Part:
         return sum(file.size for file in self.files)
 
     @property
-    def stamp(self) -> tuple[object, ...]:
-        """What changes when one of the files does, or what is made of it."""
-        return (self.layout, self.named, self.span, self.rows, *(file.stamp for file in self.files))
-
-    def portable(self) -> Part:
-        """The part as it can go to another process."""
-        files = (
-            file._replace(
-                entry=file.entry.unopened() if file.entry.path in self._held else file.entry.portable(),
-                beside=tuple((entry.portable(), most) for entry, most in file.beside),
-            )
-            for file in self.files
-        )
-        return dataclasses.replace(self, files=tuple(files))
+    def packed(self) -> bool:
+        """Whether other processes would have to unpack its files anew."""
+        return packed(file.entry for file in self.files)
 
     def texts(self, sink: Sink) -> Iterator[TextFile]:
         """The files with their content, one after the other; what is damaged or over a limit goes to *sink*.
 
         Of a part of a table the content is empty, as it is not text.
         """
-        for entry, name, clip, beside in self.files:
+        for entry, name, clip in self.files:
             try:
                 data = self._held[entry.path] if entry.path in self._held else self._read(entry)
-                with_it = tuple(
-                    TextFile(one.path, one.name, clip, one.read() if most is None else one.head(most))
-                    for one, most in beside
-                )
             except InvalidData as error:
                 sink(error.finding)
             else:
-                yield TextFile(entry.path, name, clip, data, beside=with_it)
+                yield TextFile(entry.path, name, clip, data)
 
     def _read(self, entry: Entry) -> bytes:
         if self.rows is not None:

@@ -30,10 +30,7 @@ from seldio.schema.events import ClipFile
 if TYPE_CHECKING:
     from seldio.check.facts import LabelFacts
     from seldio.rules.collection import Reference
-    from seldio.schema.streams import TableBytes
 
-#: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
-LATER = {"LabelFacts": "seldio.check.facts", "TableBytes": "seldio.schema.streams"}
 #: So many files of one part are read again one by one; of more, the part is.
 _FEW = 3
 
@@ -69,7 +66,7 @@ class CheckedLabels(NamedTuple):
     files: tuple[CheckedFile, ...]
     numbers: FileNumbers
     findings: tuple[RowFinding, ...]
-    kept: TableBytes  # some columns of the rows
+    kept: bytes  # some columns of the rows
     reading: LabelReading | None = None  # all of them, where whoever asks wants to keep them
     facts: LabelFacts | None = None  # counts of the rows, where whoever asks wants them
 

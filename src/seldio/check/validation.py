@@ -21,13 +21,13 @@ from seldio.catalogues.trees import Tree, read_tree
 from seldio.check import gate
 from seldio.check.labels import LabelCheck, LabelGroup
 from seldio.check.settings import Settings
-from seldio.engines import each
 from seldio.errors import MissingLibrary
 from seldio.files import Source
 from seldio.files.names import is_zip
 from seldio.files.sources import Lookup, is_own, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, Sink, gathered
 from seldio.formats import LabelFormat
+from seldio.parallel import parallel_map
 from seldio.rules.audio import check_recordings
 from seldio.rules.collection import Collection, Reference, grouped
 from seldio.rules.ignored import Ignored
@@ -214,7 +214,9 @@ class _Checking:
         self, check: Callable[[Part], tuple[list[Finding], list[Checked]]], some: Sequence[Part], **options: Any
     ) -> Iterator[list[tuple[Part, Checked]]]:  # fmt: skip
         """What each part gives, once it has been checked somewhere."""
-        for part, (wrong, rows) in zip(some, each(check, some, size=attrgetter("size"), **options), strict=True):
+        for part, (wrong, rows) in zip(
+            some, parallel_map(check, some, size=attrgetter("size"), **options), strict=True
+        ):
             self.found += wrong
             yield [(part, one) for one in rows]
 
@@ -226,7 +228,6 @@ class _Checking:
 
         check = ItemCheck(self.look, self.reference, submitted, keep=self.rows, facts=self.facts)
         here = self.rows or self.reference is not None or submitted or self.source.kind not in ("file", "folder")
-        # not kept for another run: recordings that questions name may have changed by then
         items = list(chain(*self.checked(check, parts, what="checking questions", here=here)))
         self.found += item_findings(items, self.reference is not self.clips)
         if not submitted or self.clips is not None:
@@ -235,10 +236,10 @@ class _Checking:
 
     def labels(self, systems: Sequence[Sequence[Part]]) -> list[list[LabelGroup]]:
         """The labels of each system, by format."""
-        check = LabelCheck(None if self.source.stored else _KEPT + _HEARD * self.deep, self.rows, self.facts)
-        # results are kept of what is on disk alone
-        key = None if self.changed or self.rows else attrgetter("stamp")
-        found = self.checked(check, list(chain(*systems)), what="checking labels", key=key, here=self.rows)
+        check = LabelCheck(None if self.source.exported else _KEPT + _HEARD * self.deep, self.rows, self.facts)
+        parts = list(chain(*systems))
+        here = self.rows or any(part.packed for part in parts)
+        found = self.checked(check, parts, what="checking labels", here=here)
         return [LabelGroup.of(chain(*islice(found, len(some)))) for some in systems]
 
     def judged(self, labels: Sequence[LabelGroup], skip: Iterable[str]) -> list[Finding]:

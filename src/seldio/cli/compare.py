@@ -9,7 +9,6 @@ import typer
 from seldio.cli import options as shared
 from seldio.cli.guard import guarded
 from seldio.cli.options import (
-    Engine,
     clip_page,
     complete_profiles,
     format_option,
@@ -27,14 +26,14 @@ _STATISTICS = "Statistics"
 @guarded
 def compare(
     systems: list[str] = typer.Argument(
-        metavar="PREDICTIONS", help="Predictions of each system: files, folders or archives; or files of judgements."
+        metavar="PREDICTIONS", help="Predictions of each system: files, folders or archives."
     ),
     reference: str | None = typer.Option(
         None,
         "--reference",
         "-r",
         metavar="PATH",
-        help="Reference labels, the questions with their answers, or human judgements.",
+        help="Reference labels, or the questions with their answers.",
     ),
     profile: str | None = typer.Option(
         None,
@@ -100,11 +99,6 @@ def compare(
     relative: float | None = shared.SCORE_RELATIVE,
     onscreen: bool = shared.SCORE_ONSCREEN,
     classes: str | None = shared.SCORE_CLASSES,
-    events: bool = shared.SCORE_EVENTS,
-    collar: float | None = shared.SCORE_COLLAR,
-    offset_share: float | None = shared.SCORE_OFFSET_SHARE,
-    tracks: bool = shared.SCORE_TRACKS,
-    recordings: str | None = shared.SCORE_RECORDINGS,
     join: str = shared.SCORE_JOIN,
     offline: str = shared.SCORE_OFFLINE,
     threshold: list[str] = shared.SCORE_THRESHOLD,
@@ -115,12 +109,9 @@ def compare(
         help="Judgements from an external judge (JSON Lines): one file per system, in their order. May be repeated.",
     ),
     items: Path | None = shared.ITEMS,
-    workers: int | None = shared.WORKERS,
-    engine: Engine = shared.ENGINE,
-    resume: str | None = shared.RESUME,
 ) -> ExitCode:
     """Compare systems on the same clips or questions: differences with intervals, tests, and ranks."""
-    from seldio import api, engines
+    from seldio import api
     from seldio.reports import Options, checked
 
     if table is not None and (json or checked(output, "scores") == "json"):
@@ -128,8 +119,7 @@ def compare(
     checked(output, "scores")
     see_free(out, systems, reference, judgements)
     chosen = taken(api.compare, locals(), threshold=named_numbers(threshold, "--threshold", "distance=0.5"))
-    with engines.running(workers, engine, resume):
-        report = api.compare(**chosen)
+    report = api.compare(**chosen)
     options = Options(
         table=table, details=details, clip_page=clip_page(out, reference, systems[0], reference_format, format)
     )

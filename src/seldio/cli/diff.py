@@ -8,14 +8,10 @@ import typer
 
 from seldio.cli.guard import guarded
 from seldio.cli.options import (
-    ENGINE,
     REPORT,
     REPORT_FILE,
     REPORT_FORM,
     REPORT_JSON,
-    RESUME,
-    WORKERS,
-    Engine,
     clip_page,
     format_option,
     see_free,
@@ -40,9 +36,6 @@ def diff(
     details: bool = typer.Option(
         False, "--details", help="Print long tables of clips, events and rows too.", rich_help_panel=REPORT
     ),
-    workers: int = WORKERS,
-    engine: Engine = ENGINE,
-    resume: Path | None = RESUME,
 ) -> ExitCode:
     """Compare two versions of labels, questions or predictions.
 
@@ -51,13 +44,12 @@ def diff(
 
     Exit code 0 if nothing changed, 1 if something did.
     """
-    from seldio import api, engines
+    from seldio import api
     from seldio.reports import Options, checked
 
     checked(output, "scores")
     see_free(out, old, new)
-    with engines.running(workers, engine, resume):
-        found = api.diff(old, new, format=format, new_format=new_format, force=force)
+    found = api.diff(old, new, format=format, new_format=new_format, force=force)
     options = Options(table=table, details=details, clip_page=clip_page(out, str(old), str(new), format, new_format))
     write_report([found], "json" if json else output, options, out)
     return ExitCode.CLEAN if found.same else ExitCode.FINDINGS

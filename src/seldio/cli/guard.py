@@ -8,7 +8,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -23,6 +22,10 @@ if TYPE_CHECKING:
 
 #: The exit status of a program ended by SIGPIPE: 128 plus the number of the signal.
 CLOSED_PIPE = 141
+#: That of one ended by Ctrl-C: 128 plus SIGINT.
+_STOPPED = 130
+#: Errors that are no bug of seldio.
+_EXPECTED = (SeldioError, KeyboardInterrupt, OSError, MemoryError)
 
 
 def guarded(command: Callable[..., ExitCode]) -> Callable[..., None]:
@@ -30,9 +33,22 @@ def guarded(command: Callable[..., ExitCode]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
-        with _errors_as_json(kwargs):
-            code = _outcome(command, args, kwargs)
-        raise typer.Exit(int(code))
+        try:
+            with _showing_progress(), _telling_warnings():
+                code = int(command(*args, **kwargs))
+            sys.stdout.flush()
+        except BrokenPipeError:
+            close_output()  # the reader went away (seldio … | head): end quietly
+            code = CLOSED_PIPE
+        except (Exception, KeyboardInterrupt) as error:
+            if os.environ.get("SELDIO_DEBUG") and not isinstance(error, _EXPECTED):
+                raise
+            text, kind = _explained(error)
+            code = _STOPPED if isinstance(error, KeyboardInterrupt) else int(kind)
+            _report(text, kind, code, kwargs)
+            if isinstance(error, OSError):
+                close_output()  # only now: JSON says it there
+        raise typer.Exit(code)
 
     return run
 
@@ -42,46 +58,34 @@ def close_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
-    try:
-        with _showing_progress(), _telling_warnings():
-            code = command(*args, **kwargs)
-        sys.stdout.flush()
-    except SeldioError as error:
-        return _failed(error.text, error.exit_code)
-    except BrokenPipeError:
-        close_output()  # the reader went away (seldio … | head): end quietly
-        return CLOSED_PIPE
-    except KeyboardInterrupt as stop:
-        return _failed(str(stop) or "stopped; no file is half-written", ExitCode.FAILURE, 130)
-    except OSError as error:
-        ended = _failed(f"failed: {error.strerror or error}", ExitCode.FAILURE)
-        close_output()  # only now: JSON says it there
-        return ended
-    except MemoryError:
-        return _failed("not enough memory", ExitCode.FAILURE)
-    except Exception as error:
-        if os.environ.get("SELDIO_DEBUG"):
-            raise
-        bug = f"this is a bug in seldio: {type(error).__name__}: {error} (SELDIO_DEBUG=1 shows the traceback)"
-        return _failed(bug, ExitCode.FAILURE)
-    return code
+def _explained(error: BaseException) -> tuple[str, ExitCode]:
+    """Return what to say of an error, and its kind."""
+    if isinstance(error, SeldioError):
+        return error.text, error.exit_code
+    if isinstance(error, KeyboardInterrupt):
+        return str(error) or "stopped; no file is half-written", ExitCode.FAILURE
+    if isinstance(error, OSError):
+        return f"failed: {error.strerror or error}", ExitCode.FAILURE
+    if isinstance(error, MemoryError):
+        return "not enough memory", ExitCode.FAILURE
+    bug = f"this is a bug in seldio: {type(error).__name__}: {error} (SELDIO_DEBUG=1 shows the traceback)"
+    return bug, ExitCode.FAILURE
 
 
-#: Whether an error is to be said as JSON too: on standard output, or if True on standard error; None if not.
-_as_json: ContextVar[bool | None] = ContextVar("as_json", default=None)
+def _report(text: str, kind: ExitCode, code: int, options: Mapping[str, Any]) -> None:
+    """Write an error to standard error; as JSON too where the *options* ask for it.
 
-
-@contextmanager
-def _errors_as_json(options: Mapping[str, Any]) -> Iterator[None]:
-    """Say errors as JSON where a command was asked for JSON; not where its output holds data instead."""
-    asked = options.get("json") or options.get("output") == "json"
+    JSON goes to standard output, or instead of the text to standard error where the output holds data.
+    """
     data = "to" in options and options.get("out") in (None, "-")  # seldio convert
-    token = _as_json.set(data if asked else None)
-    try:
-        yield
-    finally:
-        _as_json.reset(token)
+    if not (options.get("json") or options.get("output") == "json"):
+        _say(text)
+        return
+    from seldio.cli.options import print_error
+
+    if not data:
+        _say(text)
+    print_error(text, kind, code, aside=data)
 
 
 @contextmanager
@@ -130,19 +134,6 @@ class _OnTerminal:
         """A line for each long task."""
         if self.bars is not None:
             self.bars.over()
-
-
-def _failed(text: str, kind: ExitCode, code: int | None = None) -> int:
-    code = int(kind if code is None else code)
-    if (aside := _as_json.get()) is None:
-        _say(text)
-    else:
-        from seldio.cli.options import print_error
-
-        if not aside:
-            _say(text)
-        print_error(text, kind, code, aside=aside)
-    return code
 
 
 def _say(text: str) -> None:

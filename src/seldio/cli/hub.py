@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -9,16 +10,15 @@ from typing import TYPE_CHECKING
 import typer
 
 from seldio.cli.guard import guarded
-from seldio.cli.options import ENGINE, JSON, WORKERS, Engine, format_option, print_json
+from seldio.cli.options import JSON, format_option, print_json
 from seldio.errors import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from seldio.hub import Pushed
-    from seldio.hub.pushing import PushPlan, PushStep
 
-#: Up to this many files or folders are shown one by one; above it, files are counted by folder (--json lists each).
+#: Up to this many files are shown one by one; --json lists each.
 _SHOWN = 40
 _CARD = "Dataset card"
 _MARKS = {"new": "+", "changed": "~", "same": "=", "unknown": "?"}
@@ -49,12 +49,6 @@ def push(
         help="Storage: files as they are, Parquet, or an AudioFolder with metadata.jsonl.",
     ),
     format: str | None = format_option("Format of the labels, which determines their classes.", "--format"),
-    staging: str | None = typer.Option(
-        None,
-        "--staging",
-        metavar="FOLDER",
-        help="Keep converted files in this folder; run the same command again to resume.",
-    ),
     revision: str = typer.Option("main", metavar="BRANCH", help="Branch to push to."),
     message: str | None = typer.Option(None, "-m", "--message", metavar="TEXT", help="Commit message."),
     include: list[str] = typer.Option(
@@ -68,22 +62,18 @@ def push(
     title: str | None = typer.Option(None, metavar="TEXT", help="Title of the dataset.", rich_help_panel=_CARD),
     citation: str | None = typer.Option(None, metavar="FILE", help="A BibTeX file.", rich_help_panel=_CARD),
     json: bool = JSON,
-    workers: int | None = WORKERS,
-    engine: Engine = ENGINE,
 ) -> ExitCode:
-    """Upload a dataset to the Hugging Face Hub with its card and Croissant metadata; secrets are refused."""
+    """Upload a dataset to the Hugging Face Hub with its card."""
     from seldio import hub
-    from seldio.engines import running
-    from seldio.hub.client import quiet
+    from seldio.hub.repository import quiet
 
     if json or not sys.stderr.isatty():
         quiet()
-    with running(workers, engine, resumable=False):
-        pushed = hub.push(
-            source, repo, kind=kind.value, format=format, private=private, dry_run=dry_run, staging=staging,
-            revision=revision, message=message, include=include, force=force, license=license, language=language,
-            title=title, citation=citation,
-        )  # fmt: skip
+    pushed = hub.push(
+        source, repo, kind=kind.value, format=format, private=private, dry_run=dry_run, revision=revision,
+        message=message, include=include, force=force, license=license, language=language, title=title,
+        citation=citation,
+    )  # fmt: skip
     if json:
         print_json(_record(pushed))
     else:
@@ -93,94 +83,55 @@ def push(
 
 
 def _record(pushed: Pushed) -> dict[str, object]:
-    """The record that --json prints."""
-    plan = pushed.plan
-    files = [{"name": s.entry.name, "size": s.entry.size, "state": s.state} for s in plan.steps] if plan else None
-    return {
-        "repo": pushed.repo, "url": pushed.url, "refused": pushed.refused, "commits": list(pushed.commits),
-        "files": files,
-        "left_out": list(plan.left_out) if plan else None, "kept": list(plan.kept) if plan else None,
-        "removed": list(plan.stale) if plan else None, "unreachable": plan.head.unseen if plan else None,
-        "parent_commit": plan.head.commit if plan else None, "card": pushed.card, "data": pushed.data,
-        "report": pushed.report.as_dict(),
-    }  # fmt: skip
+    """Return the record that --json prints."""
+    fields = {field.name: getattr(pushed, field.name) for field in dataclasses.fields(pushed)}
+    files = [dataclasses.asdict(file) for file in pushed.files]
+    return fields | {"files": files, "refused": pushed.refused, "report": pushed.report.as_dict()}
 
 
 def _push_lines(pushed: Pushed, dry_run: bool) -> Iterator[str]:
-    """What was done, for people."""
+    """Say what was done, for people."""
     from seldio.findings import capped
-    from seldio.text import plural, printable
+    from seldio.text import listed, plural, printable
 
     shown, more = capped(pushed.report, 10)
     for finding in shown:
         hint = f" ({finding.hint})" if finding.hint else ""
         yield printable(f"{finding.severity.value}  {finding}{hint}")
     yield from (f"and {count:,} more of {code}" for code, count in more.items())
-    if pushed.refused or pushed.plan is None:
+    if pushed.refused:
         yield "Nothing was uploaded. seldio rule CODE explains each finding."
         return
-    yield from _plan(pushed.plan)
+    states = pushed.states()
+    size = sum(file.size for file in pushed.files if file.state != "same")
+    counts = f"{states['new']:,} new, {states['changed']:,} changed, {states['same']:,} the same"
+    if pushed.unreachable is not None:
+        counts = f"{plural(len(pushed.files), 'file')} not compared with the Hub"
+    gone = f", {len(pushed.removed):,} to be removed" if pushed.removed else ""
+    yield f"{pushed.repo}: {counts}{gone}; {size / 1e6:,.1f} MB to upload"
+    lines = [f"  {_MARKS[file.state]} {file.size:>14,}  {printable(file.name)}" for file in pushed.files]
+    lines += [f"  - {'':>14}  {printable(name)}" for name in pushed.removed]
+    yield from lines[:_SHOWN]
+    if len(lines) > _SHOWN:
+        yield f"  and {plural(len(lines) - _SHOWN, 'more file')} (--json lists each one)"
+    if pushed.removed:
+        yield "Removed from the Hub (-): files of an earlier export by seldio that are no longer part of it"
+    if pushed.left_out:
+        yield f"Not uploaded: {plural(len(pushed.left_out), 'name')}: {listed(pushed.left_out)}"
+    if pushed.kept:
+        yield f"Kept on the Hub though not in the source: {plural(len(pushed.kept), 'file')}: {listed(pushed.kept)}"
     if pushed.data:
-        found = ", ".join(f"{code} {count:,}" for code, count in pushed.data.items())
-        yield f"Findings in the data: {found}. seldio validate shows where."
+        by_rule = ", ".join(f"{code} {count:,}" for code, count in pushed.data.items())
+        yield f"Findings in the data: {by_rule}. seldio validate shows where."
     if dry_run:
         yield from ("", "The card:", "", *(f"  {printable(line)}" for line in pushed.card.splitlines()), "")
-        if pushed.plan.head.unseen is not None:
-            yield f"Not compared with the Hub: {printable(pushed.plan.head.unseen)}."
+        if pushed.unreachable is not None:
+            yield f"Not compared with the Hub: {printable(pushed.unreachable)}."
         yield "Nothing was uploaded: this was a dry run."
-    elif pushed.commits:
-        yield f"Uploaded in {plural(len(pushed.commits), 'commit')}, the last {pushed.commits[-1][:12]}: {pushed.url}"
+    elif pushed.commit is not None:
+        yield f"Uploaded, commit {pushed.commit[:12]}: {pushed.url}"
     else:
         yield f"Nothing to upload, everything is up to date: {pushed.url}"
-
-
-def _plan(plan: PushPlan) -> Iterator[str]:
-    from seldio.text import listed, plural, printable
-
-    size = sum(entry.size for entry in plan.todo)
-    if plan.head.unseen is not None:
-        yield f"{plan.head.repo}: {plural(len(plan.steps), 'file')}, {size / 1e6:.1f} MB; not compared with the Hub"
-    else:
-        was = f"on top of {plan.head.commit[:12]}" if plan.head.commit else "a new repository"
-        gone = f", {len(plan.stale):,} to be removed" if plan.stale else ""
-        yield (f"{plan.head.repo}, {was}: {plan.count('new'):,} new, {plan.count('changed'):,} changed, "
-               f"{plan.count('same'):,} the same{gone}; {size / 1e6:,.1f} MB to upload")  # fmt: skip
-    if len(plan.steps) > _SHOWN:
-        yield from _folders(plan.steps)
-        yield f"  {plural(len(plan.steps), 'file')} by folder; --json lists each one"
-    else:
-        for step in sorted(plan.steps, key=lambda step: step.state == "same"):
-            yield f"  {_MARKS[step.state]} {step.entry.size:>14,}  {printable(step.entry.name)}"
-    for name in plan.stale[:_SHOWN]:
-        yield f"  - {'':>14}  {printable(name)}"
-    if len(plan.stale) > _SHOWN:
-        yield f"  - and {len(plan.stale) - _SHOWN:,} more (--json lists each one)"
-    if plan.stale:
-        yield "Removed from the Hub (-): files of an earlier export by seldio that are no longer part of it"
-    if plan.left_out:
-        yield f"Not uploaded: {plural(len(plan.left_out), 'name')}: {listed(plan.left_out)}"
-    if plan.kept:
-        yield f"Kept on the Hub though not in the source: {plural(len(plan.kept), 'file')}: {listed(plan.kept)}"
-
-
-def _folders(steps: Sequence[PushStep]) -> Iterator[str]:
-    """The number of files of each state in each folder, as deep as fits on the screen."""
-    from collections import Counter
-
-    from seldio.text import plural, printable
-
-    above = [step.entry.name.split("/")[:-1] for step in steps]
-    depths = range(max(map(len, above)), 1, -1)
-    depth = next((depth for depth in depths if len({(*parts[:depth],) for parts in above}) <= _SHOWN), 1)
-    counts: Counter[tuple[str, str]] = Counter()
-    sizes: Counter[tuple[str, str]] = Counter()
-    for step, parts in zip(steps, above, strict=True):
-        key = ("/".join(parts[:depth]), step.state)
-        counts[key] += 1
-        sizes[key] += step.entry.size
-    for (folder, state), count in sorted(counts.items()):
-        shown = printable(f"{folder}/") if folder else "(top folder)"
-        yield f"  {_MARKS[state]} {sizes[folder, state]:>14,}  {shown}  {plural(count, 'file')}"
 
 
 @guarded
@@ -190,18 +141,20 @@ def pull(
     include: list[str] = typer.Option(
         [], metavar="PATTERN", help="Download only files that match; * also matches slashes. May be repeated."
     ),
+    overwrite: bool = typer.Option(
+        False, "--overwrite", help="Replace files in the folder that differ from those on the Hub."
+    ),
     json: bool = JSON,
 ) -> ExitCode:
-    """Download a dataset from the Hugging Face Hub as plain files with verified hashes; resumes if interrupted."""
+    """Download a dataset from the Hugging Face Hub as plain files; resumes if interrupted."""
     from seldio import hub
-    from seldio.hub.client import quiet
+    from seldio.hub.repository import quiet
     from seldio.text import plural, printable
 
-    quiet()
-    pulled = hub.pull(address, out, include)
+    if json or not sys.stderr.isatty():
+        quiet()
+    pulled = hub.pull(address, out, include, overwrite=overwrite)
     if json:
-        import dataclasses
-
         print_json(dataclasses.asdict(pulled))
     else:
         same = f", {pulled.same:,} unchanged" if pulled.same else ""

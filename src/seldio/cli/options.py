@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import StrEnum
+from contextlib import AbstractContextManager
 from functools import partial
 from inspect import signature
 from itertools import pairwise
@@ -24,11 +24,15 @@ if TYPE_CHECKING:
     from seldio.reports import Subject
 
 
-class Engine(StrEnum):
-    """Where work runs."""
+def working(workers: str | None) -> AbstractContextManager[None]:
+    """Return :func:`seldio.running` with the value of ``--workers``."""
+    from seldio.parallel import running
 
-    LOCAL = "local"
-    RAY = "ray"
+    if workers == "ray":
+        return running(ray=True)
+    if workers is not None and not workers.isdecimal():
+        raise UsageError(f"--workers takes a number of processes, or ray, not {printable(workers)}")
+    return running(None if workers is None else int(workers))
 
 
 class Unconverted:
@@ -125,18 +129,9 @@ def _often(values: Sequence[str]) -> str:
     return f"{many} ({', '.join(map(printable, values))})"
 
 
-_PANEL = "Large datasets"
 WORKERS: Any = typer.Option(
-    None, "--workers", metavar="N", rich_help_panel=_PANEL,
-    help="Number of processes; results do not depend on it.",
-)  # fmt: skip
-ENGINE: Any = typer.Option(
-    Engine.LOCAL, "--engine", metavar="[local|ray]", rich_help_panel=_PANEL,
-    help="Run in local processes or on a Ray cluster (RAY_ADDRESS).",
-)  # fmt: skip
-RESUME: Any = typer.Option(
-    None, "--resume", metavar="FOLDER", rich_help_panel=_PANEL,
-    help="Save finished parts in this folder; run the same command again to resume.",
+    None, "--workers", metavar="N|ray", rich_help_panel="Large datasets",
+    help="Number of processes, or ray: the Ray cluster at RAY_ADDRESS. Results do not depend on it.",
 )  # fmt: skip
 #: Options of several commands that print a report or a record.
 JSON: Any = typer.Option(False, "--json", help="Print JSON.")
@@ -316,11 +311,11 @@ def complete_targets(incomplete: str) -> Iterator[tuple[str, str]]:
     yield from ((name, "a whole dataset") for name in STORED if name.startswith(incomplete))
 
 
-def complete_outputs(incomplete: str, kind: str, *more: str) -> list[str]:
-    """The outputs for ``findings`` or ``scores``, and *more*, that begin with *incomplete*."""
+def complete_outputs(incomplete: str, kind: str) -> list[str]:
+    """The outputs for ``findings`` or ``scores`` that begin with *incomplete*."""
     from seldio.reports import outputs
 
-    return [name for name in (*outputs(kind), *more) if name.startswith(incomplete)]
+    return [name for name in outputs(kind) if name.startswith(incomplete)]
 
 
 def complete_profiles(incomplete: str) -> Iterator[tuple[str, str]]:
@@ -385,7 +380,6 @@ def one_of(*names: str) -> Callable[[str], list[str]]:
 
 #: Options of commands that score labels or answers.
 SCORING_LABELS, SCORING_ANSWERS = "Scoring labels", "Scoring answers"
-SCORING_BESIDE = "Labels: errors, events and tracks"
 SCORE_AVERAGE: Any = typer.Option(
     None,
     metavar="[macro|micro]",
@@ -408,26 +402,8 @@ SCORE_ONSCREEN: Any = typer.Option(
 SCORE_CLASSES: Any = typer.Option(
     None, metavar="NAME", help="Class list.", rich_help_panel=SCORING_LABELS, autocompletion=complete_vocabularies
 )
-SCORE_EVENTS: Any = typer.Option(
-    False, "--events", help="Add the F-score of whole events: onset, offset, direction.", rich_help_panel=SCORING_BESIDE
-)
-SCORE_COLLAR: Any = typer.Option(
-    None, metavar="SECONDS", help="Maximum onset and offset error of an event (0.2).", rich_help_panel=SCORING_BESIDE
-)
-SCORE_OFFSET_SHARE: Any = typer.Option(
-    None,
-    metavar="SHARE",
-    help="Maximum offset error as a fraction of the event's length, used where larger than --collar (0.5).",
-    rich_help_panel=SCORING_BESIDE,
-)
-SCORE_TRACKS: Any = typer.Option(
-    False, "--tracks", help="Add HOTA, IDF1 and identity switches of source numbers.", rich_help_panel=SCORING_BESIDE
-)
 SCORE_SPLIT: Any = typer.Option(
     None, "--split", metavar="NAME", help="Score only the clips of this split of the reference, such as dev-test."
-)
-SCORE_RECORDINGS: Any = typer.Option(
-    None, metavar="FOLDER", help="Labelled recordings, to determine where clips end.", rich_help_panel=SCORING_LABELS
 )
 ITEMS: Any = typer.Option(
     None, "--items", metavar="FILE", rich_help_panel=SCORING_ANSWERS,

@@ -8,10 +8,6 @@ import typer
 
 from seldio.cli.guard import guarded
 from seldio.cli.options import (
-    ENGINE,
-    RESUME,
-    WORKERS,
-    Engine,
     complete_fields,
     format_option,
     named_texts,
@@ -93,18 +89,13 @@ def package(
         help="Value for a field that the challenge asks for and OUTPUTS lack, as in convert. May be repeated.",
         rich_help_panel=_CONVERTED,
     ),
-    workers: int | None = WORKERS,
-    engine: Engine = ENGINE,
-    resume: str | None = RESUME,
 ) -> ExitCode:
     """Pack outputs as the zip that DCASE Task 3 takes, with meta files, and check it before it is written."""
     from seldio import api
-    from seldio.engines import running
     from seldio.reports import Options
     from seldio.rules import CATALOGUE
 
-    with running(workers, engine, resume):
-        packed = api.package(**taken(api.package, locals(), fill=named_texts(fill, "--fill", "distance=2.5 (metres)")))
+    packed = api.package(**taken(api.package, locals(), fill=named_texts(fill, "--fill", "distance=2.5 (metres)")))
     if json:
         print_json(packed.as_dict())
     else:

@@ -9,7 +9,6 @@ import typer
 from seldio.cli import options as shared
 from seldio.cli.guard import guarded
 from seldio.cli.options import (
-    Engine,
     clip_page,
     complete_profiles,
     format_option,
@@ -92,12 +91,6 @@ def score(
         help="Add 95 % confidence intervals by resampling clips.",
         rich_help_panel=shared.SCORING_LABELS,
     ),
-    official_points: bool = typer.Option(
-        False,
-        "--official-points",
-        help="Add the point values that the official jackknife prints.",
-        rich_help_panel=shared.SCORING_LABELS,
-    ),
     by_clip: bool = typer.Option(
         False, "--by-clip", help="Add the scores of each clip.", rich_help_panel=shared.SCORING_LABELS
     ),
@@ -107,16 +100,8 @@ def score(
         help="Sort the tables by class and by clip by this measure, the worst first.",
     ),
     errors: bool = typer.Option(
-        False,
-        "--errors",
-        help="Break down lost F by error type, class and condition.",
-        rich_help_panel=shared.SCORING_BESIDE,
+        False, "--errors", help="Break down lost F by error type and class.", rich_help_panel=shared.SCORING_LABELS
     ),
-    events: bool = shared.SCORE_EVENTS,
-    collar: float | None = shared.SCORE_COLLAR,
-    offset_share: float | None = shared.SCORE_OFFSET_SHARE,
-    tracks: bool = shared.SCORE_TRACKS,
-    recordings: str | None = shared.SCORE_RECORDINGS,
     baselines: bool = typer.Option(
         False,
         "--baselines",
@@ -135,12 +120,6 @@ def score(
     judge_concurrency: int = typer.Option(8, metavar="N", help="Parallel requests.", rich_help_panel=_JUDGE),
     judge_rpm: float | None = typer.Option(
         None, metavar="N", help="Maximum requests per minute.", rich_help_panel=_JUDGE
-    ),
-    judge_price: str | None = typer.Option(
-        None,
-        metavar="IN,OUT[,CODE]",
-        rich_help_panel=_JUDGE,
-        help="Price per million tokens sent and received, such as 0.15,0.6 (US dollars) or 0.15,0.6,EUR.",
     ),
     judge_again: bool = typer.Option(
         False, "--judge-again", help="Ignore cached replies and ask again.", rich_help_panel=_JUDGE
@@ -170,12 +149,9 @@ def score(
         False, "--dry-run", help="Report how many requests judging would take; send none.", rich_help_panel=_JUDGE
     ),
     items: Path | None = shared.ITEMS,
-    workers: int | None = shared.WORKERS,
-    engine: Engine = shared.ENGINE,
-    resume: str | None = shared.RESUME,
 ) -> ExitCode:
     """Score predictions against labels or questions, as the official programs do, and report where they go wrong."""
-    from seldio import api, engines
+    from seldio import api
     from seldio.reports import Options, checked
 
     if table is not None and (json or checked(output, "scores") == "json"):
@@ -185,8 +161,7 @@ def score(
     if items is not None and len(predictions) > 1:
         raise UsageError("--items takes one system; seldio compare --items shows where several differ")
     chosen = taken(api.score, locals(), threshold=named_numbers(threshold, "--threshold", "distance=0.5"))
-    with engines.running(workers, engine, resume):
-        reports = [api.score(**chosen | {"predictions": one}) for one in predictions]
+    reports = [api.score(**chosen | {"predictions": one}) for one in predictions]
     if dry_run:
         typer.echo("\n".join(notice.text for report in reports for notice in report.notices))
     else:

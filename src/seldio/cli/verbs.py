@@ -15,16 +15,13 @@ import typer
 from seldio import progress
 from seldio.cli.guard import guarded
 from seldio.cli.options import (
-    ENGINE,
     FIELDS,
     JSON,
     REPORT,
     REPORT_FILE,
     REPORT_JSON,
-    RESUME,
     SCHEMA_NAMES,
     WORKERS,
-    Engine,
     complete_codes,
     complete_fields,
     complete_formats,
@@ -41,6 +38,7 @@ from seldio.cli.options import (
     print_wrapped,
     see_free,
     taken,
+    working,
     write_report,
 )
 from seldio.errors import ExitCode, UsageError
@@ -79,9 +77,8 @@ def validate(
     output: str = typer.Option(
         "text",
         metavar="FORM",
-        help="Form of the report: text, concise, json, jsonl, csv, sarif, github, gitlab, junit, markdown or html; "
-        "or mera, the response of MERA's server to a submission.",
-        autocompletion=lambda incomplete: complete_outputs(incomplete, "findings", "mera"),
+        help="Form of the report: text, concise, json, jsonl, csv, sarif, github, gitlab, junit, markdown or html.",
+        autocompletion=lambda incomplete: complete_outputs(incomplete, "findings"),
         rich_help_panel=REPORT,
     ),
     json: bool = REPORT_JSON,
@@ -134,23 +131,18 @@ def validate(
         help="With a repair: remove column N, counted from 1, from all label files.",
         rich_help_panel=_REPAIR,
     ),
-    workers: int | None = WORKERS,
-    engine: Engine = ENGINE,
-    resume: str | None = RESUME,
+    workers: str | None = WORKERS,
 ) -> ExitCode:
     """Check labels, submissions and datasets: what is wrong, where, why it matters and what to do."""
     from seldio import api
     from seldio.check import settings
-    from seldio.engines import running
     from seldio.reports import Options, checked
     from seldio.rules import CATALOGUE
 
     see_free(out, paths, reference, baseline, config)
     chosen = settings.load_file(config) if config is not None else settings.load()
-    if output == "mera" and not json:
-        return _mera(paths, reference, out)
     checked("json" if json else output, "findings")
-    with running(workers, engine, resume):
+    with working(workers):
         report = api.validate(**taken(api.validate, locals(), path=paths, config=chosen))
     if diff:
         typer.echo("\n".join(line for change in report.changes for line in change.diff()) or report.remark)
@@ -163,26 +155,10 @@ def validate(
     return ExitCode.FINDINGS if report.failed else ExitCode.CLEAN
 
 
-def _mera(paths: list[str], reference: str | None, out: Path | None) -> ExitCode:
-    """Print the response that MERA's server will give; exit code 1 if the submission fails."""
-    from seldio.check.mera import as_json, response
-    from seldio.check.reference import load
-    from seldio.files import write_bytes
-
-    if len(paths) != 1:
-        raise UsageError("--output mera takes one submission")
-    answer = response(paths[0], None if reference is None else load(reference))
-    if out is None:
-        typer.echo(as_json(answer))
-    else:
-        write_bytes(out, f"{as_json(answer)}\n".encode())
-    return ExitCode.CLEAN if answer["status"] == "Ok" else ExitCode.FINDINGS
-
-
 # --- conversion -------------------------------------------------------------------------------------------------------
 
 _TO = (
-    "Format to write (seldio formats lists them); foa, mic or a rate such as 24khz for recordings; or hf-parquet, "
+    "Format to write (seldio formats lists them); foa or mic for recordings; or hf-parquet, "
     "webdataset, audiofolder or videofolder to store a whole dataset, and files to restore it."
 )
 _FILL = (
@@ -222,6 +198,9 @@ def convert(
         False, "--drop-unfit", help="Leave out questions that the target cannot hold, and list them."
     ),
     force: bool = typer.Option(False, "--force", help="Convert labels even if seldio validate finds errors in them."),
+    overwrite: bool = typer.Option(
+        False, "--overwrite", help="With --to hf-parquet and the like: replace the files of an earlier export."
+    ),
     json: bool = typer.Option(
         False, "--json", help="Print a JSON record of what was done (to standard error with -o -)."
     ),
@@ -288,14 +267,11 @@ def convert(
         help="With --to foa or mic: gain of the computed recordings in dB, the same for all of them.",
         rich_help_panel=_RECORD,
     ),
-    workers: int | None = WORKERS,
-    engine: Engine = ENGINE,
-    resume: str | None = RESUME,
+    workers: str | None = WORKERS,
 ) -> ExitCode:
     """Convert labels between formats, to Parquet and back, or into questions; any loss is reported first."""
     from seldio import api
     from seldio.conversion.dispatch import named
-    from seldio.engines import running
     from seldio.formats import of_questions
 
     if path is not None:
@@ -307,7 +283,7 @@ def convert(
         fill=named_texts(fill, "--fill", "distance=2.5 (metres)"),
         margin=named_numbers(margin, "--margin", "azimuth=10"),
     )  # fmt: skip
-    with running(workers, engine, resume):
+    with working(workers):
         converted = api.convert(**chosen)
     progress.over()
     if shown is not None:

@@ -38,6 +38,7 @@ def convert_any(
     options: QuestionOptions,
     gain: float | None = None,
     drop_unfit: bool = False,
+    overwrite: bool = False,
 ) -> Conversion:
     """Convert what lies at *path*; arguments and exceptions are those of the functions that do it.
 
@@ -49,6 +50,8 @@ def convert_any(
     items = isinstance(to, str) and (to == "parquet" or formats.of_questions(to) is not None)
     if drop_unfit and not items:
         raise UsageError(_NOT_QUESTIONS)
+    if overwrite and to not in STORED[:-1]:
+        raise UsageError(f"--overwrite is for what stores a whole dataset: {', '.join(STORED[:-1])}")
     if isinstance(to, LabelFormat) or isinstance(format, LabelFormat):
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     if isinstance(path, Source) and formats.named(to, Format) is None:
@@ -61,17 +64,12 @@ def convert_any(
         said: Array | None = None if format is None else "foa" if format == "foa" else "mic"
         wanted: Array = "foa" if to == "foa" else "mic"
         return convert_array(path, out, wanted, audio=bool(options.audio), gain=gain or 0.0, said=said)
-    if "hz" in to.lower():
-        from seldio.conversion.resampled import convert_rate, rate_of
-
-        if (rate := rate_of(to)) is not None:
-            return convert_rate(path, out, rate)
     if gain is not None:
         raise UsageError("--gain needs --to mic or --to foa: no other target makes array recordings")
     if to in STORED:
         from seldio.data.exporting import convert_stored
 
-        return convert_stored(path, out, to, format, options.force)
+        return convert_stored(path, out, to, format, force=options.force, overwrite=overwrite)
     if formats.named(to, Format) is None:
         raise formats.unknown(to, (*STORED, "foa", "mic"))
     if not items and options.language is not None:

@@ -129,9 +129,8 @@ def first_steps(path: Path) -> Iterator[str]:
         missing.remove("distance")
         yield "# no distances: the format of STARSS22, which has none; with dist=METRES in the labels that of STARSS23"
     if missing:
-        yield f"# some labels have no {' and no '.join(missing)}: write az=… el=… dist=… into their text, or put"
-        yield "# NAME.trajectory.csv (time,azimuth,elevation,distance) next to them, or replace the words in capitals"
-        yield "# by one value for all of them"
+        yield f"# some labels have no {' and no '.join(missing)}: write az=… el=… dist=… into their text, or"
+        yield "# replace the words in capitals by one value for all of them"
     split: set[Path] = set()
     for number, one in enumerate(labels, 1):
         yield from _commands(one, number, sounds.get(one.clip), target, one.path in split)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -49,19 +48,6 @@ def _labels_in(told: Catalogue, size: int | None, by_clip: bool = False) -> list
         found = [Part((NamedEntry(entry, entry.name, ""),)) for entry in told.source]
     checked_clips(found)
     return found
-
-
-def with_companions(source: Source) -> Source:
-    """*source*; of a label file that was named alone, also the files next to it that it is read with, as a folder."""
-    if source.kind != "file":
-        return source
-    found = {beside.path: beside for part in Catalogue(source).labels
-             for file in part.files for beside, _ in file.beside}  # fmt: skip
-    if not found:
-        return source
-    return dataclasses.replace(
-        source, kind="folder", entries=tuple(sorted((*source, *found.values()), key=attrgetter("name")))
-    )
 
 
 def holds_labels(place: Place) -> bool:

@@ -13,8 +13,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +30,7 @@ from seldio.conversion.outputs import single_file
 from seldio.conversion.report import Conversion
 from seldio.conversion.right_answers import FEW, RightAnswers, with_choices
 from seldio.errors import DataError, InvalidData, LossError, UsageError
-from seldio.files import Source, write_bytes
+from seldio.files import Source
 from seldio.files.archives import zipped
 from seldio.files.names import is_zip
 from seldio.files.sources import reopened
@@ -47,9 +46,6 @@ from seldio.rules.item_table import moved
 from seldio.schema.arrays import pc
 from seldio.schema.qa import Item, Prediction, Rows, table_of
 from seldio.text import listed, plural, printable
-
-if TYPE_CHECKING:
-    from seldio.conversion.channel_use import AskedOfHarness
 
 Place = str | os.PathLike[str]
 #: Fields of questions and predictions that ``--fill`` can set: one text for every row that has none.
@@ -165,7 +161,6 @@ def convert_items(
     allow_loss = checked_fields(allow_loss, {**Item.model_fields, **Prediction.model_fields})
     checked_fill(fill, target)
     place = path.path if isinstance(path, Source) else path
-    out, folder = _inside(out, target)
     with (
         reopened(path, sink) as source,
         tempfile.TemporaryFile() as spool,
@@ -175,12 +170,9 @@ def convert_items(
         for reading in one_file(source, place, format, sink):
             work.add(reading)
         converted = work.finish(allow_loss)
-        with single_file(out, [place], folder) as (stream, written):
+        with single_file(out, [place]) as (stream, written):
             _put(spool, stream, out, target)
-    if folder is not None and target.further is not None:
-        written += tuple(_written_around(folder, target.further(folder.absolute().name)))
-    notes = (*converted.notes, *(work.about.notes(target, out) if work.about is not None else ()))
-    return dataclasses.replace(converted, written=written, notes=notes)
+    return dataclasses.replace(converted, written=written)
 
 
 def checked_fill(fill: Mapping[str, Any], target: ItemFormat) -> None:
@@ -196,26 +188,6 @@ def checked_fill(fill: Mapping[str, Any], target: ItemFormat) -> None:
             raise UsageError(f"--fill {field}: {target.name} has no such field")
         if not isinstance(value, str) or not value:
             raise UsageError(f"--fill {field}={value}: not a text")
-
-
-def _inside(out: Place | BinaryIO, target: ItemFormat) -> tuple[Place | BinaryIO, Path | None]:
-    """The file with the rows, and the folder around it of a format that is written as one."""
-    if target.further is None:
-        return out, None
-    if not isinstance(out, str | os.PathLike):
-        raise UsageError(f"{target.name} is written as a folder of several files: use -o FOLDER")
-    folder = Path(out)
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{target.name} is written as a folder, but {printable(str(folder))} is a file")
-    return folder / target.main, folder
-
-
-def _written_around(folder: Path, files: Mapping[str, str]) -> Iterator[str]:
-    """Write the further files of a folder; their paths."""
-    for name, text in files.items():
-        path = folder / name
-        write_bytes(path, text.encode(), folder)
-        yield str(path)
 
 
 def one_file(source: Source, place: Place, format: ItemFormat | None, sink: Sink) -> Iterator[ItemReading]:
@@ -258,11 +230,6 @@ class _Work:
         self.marks = False
         self.wrong: LossError | InvalidData | None = None
         self.taken: UsageError | None = None  # where what is written would be read as another format
-        self.about: AskedOfHarness | None = None
-        if target.channels:
-            from seldio.conversion.channel_use import AskedOfHarness
-
-            self.about = AskedOfHarness()
 
     def add(self, reading: ItemReading) -> None:
         """Convert a part of the file."""
@@ -292,8 +259,6 @@ class _Work:
         refused = self.target.refusal(table)
         if refused is not None:
             raise UsageError(f"{self.target.name} cannot be made from {reading.format.name}: {refused}")
-        if self.about is not None:
-            self.about.add(table)
         same = reading.format.name == self.target.name
         if reading.note is not None and isinstance(self.target, ItemParquet):
             reading.note(self.memory)

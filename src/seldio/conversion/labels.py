@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from io import IOBase
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, TypeVar, cast
 
 import pyarrow as pa
 
@@ -28,17 +28,17 @@ from seldio.conversion.inputs import joined, label_parts, local_files, raising_u
 from seldio.conversion.losses import NOTHING, Plan, checked_names, merged, planned, refuse
 from seldio.conversion.outputs import clip_tables, folder_place, is_folder, single_place, table_place
 from seldio.conversion.report import Conversion
-from seldio.engines import each, keeping
 from seldio.errors import DataError, UsageError
 from seldio.files import Source, atomic_write, many_files, write_bytes
 from seldio.files.sources import OWN, is_own, own_files, reopened
 from seldio.findings import Finding
 from seldio.formats import LabelFormat, get
 from seldio.formats.label_csv import Dialect
+from seldio.parallel import parallel_map
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of
 from seldio.schema.frames import event_table
-from seldio.schema.streams import TableBytes, from_stream, to_stream
+from seldio.schema.streams import from_stream, to_stream
 from seldio.text import plural, printable
 from seldio.vocabularies import own, short
 
@@ -48,6 +48,7 @@ KEPT = 1 << 24
 PART = 2 << 20
 #: What a layout's reader leaves out where it is the same in all rows, so that it is not unknown.
 CONSTANT = {"distance": 0.0, "hemisphere": False}
+Done = TypeVar("Done")
 #: The columns of each format in all portions together.
 Columns = tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -67,13 +68,9 @@ class Portion:
         return sum(part.size for part in self.parts)
 
     @property
-    def stamp(self) -> tuple[object, ...]:
-        """What changes when one of its files does."""
-        return tuple(part.stamp for part in self.parts)
-
-    def portable(self) -> Portion:
-        """The portion as it can go to another process, which reads the files for itself."""
-        return Portion(tuple(part.portable() for part in self.parts))
+    def here(self) -> bool:
+        """Whether it is worked on in this process, which keeps what was read, or would unpack its files for another."""
+        return self.keep or any(part.packed for part in self.parts)
 
     def read(self, findings: list[Finding]) -> list[Recognised]:
         """The labels, each format apart."""
@@ -222,14 +219,12 @@ class WritingFiles:
     out: str
     single: bool = False
 
-    def __call__(self, portion: Portion) -> tuple[tuple[str, int, int], ...]:
-        """The path of each file, its bytes and the time it was written."""
-        paths = []
+    def __call__(self, portion: Portion) -> None:
+        """Write its files."""
         with many_files():
             for file, data in written_files(self.goal, portion):
-                paths.append(self.out if self.single else os.path.join(self.out, file.name))  # noqa: PTH118
-                write_bytes(paths[-1], data, None if self.single else self.out)
-        return tuple((path, *_state(path)) for path in paths)
+                path = self.out if self.single else os.path.join(self.out, file.name)  # noqa: PTH118
+                write_bytes(path, data, None if self.single else self.out)
 
 
 def written_files(goal: Goal, portion: Portion) -> Iterator[tuple[ClipFile, bytes]]:
@@ -239,21 +234,13 @@ def written_files(goal: Goal, portion: Portion) -> Iterator[tuple[ClipFile, byte
             yield file, goal.target.write(rows, file)
 
 
-def _state(path: str) -> tuple[int, int]:
-    try:
-        state = Path(path).stat()
-    except OSError:
-        return -1, -1
-    return state.st_size, state.st_mtime_ns
-
-
 @dataclasses.dataclass(frozen=True)
 class Packing:
     """Convert a portion, which has one format, to rows of a Parquet table."""
 
     goal: Goal
 
-    def __call__(self, portion: Portion) -> TableBytes:
+    def __call__(self, portion: Portion) -> bytes:
         """The rows as the bytes of an Arrow stream."""
         ((key, table, format),) = self.goal.tables(portion.read([]))
         return to_stream(portion.carried(self.goal, key, table, format).combine_chunks())
@@ -295,8 +282,7 @@ def convert_source(
             local=local_files(found) or [source.path], single=source.single and not _tables(found),
         )  # fmt: skip
         files = len({file.entry.path for part in found for file in part.files})
-        used = {entry.path for part in found for file in part.files for entry, _ in file.beside}
-        skipped = len(source.entries) - files - sum(entry.path in used or is_own(entry) for entry in source)
+        skipped = len(source.entries) - files - sum(map(is_own, source))
         notes = list(plan.notes)
         if own(target.vocabulary) and isinstance(where, str) and Path(where).is_dir():
             written = (*written, _described(target, source, Path(where)))
@@ -364,7 +350,7 @@ def _tables(found: Sequence[Part]) -> tuple[Part, ...]:
 
 
 def _portions(found: Sequence[Part]) -> list[Portion]:
-    keep = sum(part.size for part in found) <= KEPT and not keeping()
+    keep = sum(part.size for part in found) <= KEPT
     tables = _tables(found)
     if len({file.entry.path for part in tables for file in part.files}) < 2:  # there is none to be one with
         tables = ()
@@ -376,7 +362,7 @@ def _converted(
     portions: Sequence[Portion], out: str | BinaryIO, target: LabelFormat, *, allow_loss: Collection[str],
     fill: Mapping[str, Any], force: bool, source: str, local: Sequence[str], single: bool,
 ) -> tuple[Survey, Plan, tuple[str, ...]]:  # fmt: skip
-    """Convert all *portions* or none, wherever :func:`seldio.engines.running` says."""
+    """Convert all *portions* or none, wherever :func:`seldio.running` says."""
     goal = Goal(target, tuple(fill.items()))
     survey = _surveyed(goal, portions)
     if any(layout.partly & set(CONSTANT) and isinstance(layout.format, Dialect) for layout in survey.layouts.values()):
@@ -407,9 +393,14 @@ def _converted(
     return survey, plan, written
 
 
+def _each(work: Callable[[Portion], Done], portions: Sequence[Portion], what: str) -> Iterator[Done]:
+    here = any(portion.here for portion in portions)
+    return parallel_map(work, portions, what=what, size=attrgetter("size"), here=here)
+
+
 def _surveyed(goal: Goal, portions: Sequence[Portion]) -> Survey:
     survey = Survey()
-    done = each(Surveying(goal), portions, what="reading labels", size=attrgetter("size"), key=attrgetter("stamp"))
+    done = _each(Surveying(goal), portions, "reading labels")
     for portion, one in zip(portions, done, strict=True):
         survey.add(one, portion)
     return survey
@@ -419,19 +410,14 @@ def _write_files(
     goal: Goal, portions: Sequence[Portion], files: Sequence[ClipFile], out: str, local: Sequence[str], source: str,
     single: bool,
 ) -> tuple[str, ...]:  # fmt: skip
-    """Write all label files; those of an earlier run that are no longer there are written again."""
+    """Write all label files."""
     if single and not is_folder(out):
         paths = [single_place(out, local)]
         work = WritingFiles(goal, str(paths[0]), single=True)
     else:
         paths = folder_place(files, out, local, source)
         work = WritingFiles(goal, os.path.abspath(out))  # noqa: PTH100 - a Path would lose what is odd about it
-    done = each(work, portions, what="writing labels", size=attrgetter("size"), key=attrgetter("stamp"))
-    gone = [
-        portion for portion, written in zip(portions, done, strict=True)
-        if any(_state(path) != (size, time) for path, size, time in written)
-    ]  # fmt: skip
-    for _ in each(work, gone, what="writing labels again" if gone else None):
+    for _ in _each(work, portions, "writing labels"):
         pass
     return tuple(map(str, paths))
 
@@ -450,8 +436,7 @@ def _write_table(
     def numbered() -> Iterator[pa.Table]:
         """The rows of each portion, with the number of each row's clip among all instead of its name."""
         first = 0
-        work = Packing(goal)
-        for data in each(work, portions, what="writing labels", size=attrgetter("size"), key=attrgetter("stamp")):
+        for data in _each(Packing(goal), portions, "writing labels"):
             table = from_stream(data)
             yield table.set_column(0, "clip", pa.array(clip_codes(table)[0] + first)).select(schema.names)
             first += len(origin_of(table).files)

@@ -296,7 +296,7 @@ def write_known(path: str, format: str | None = None) -> Path:
         UsageError: it is not a folder of such labels, or the file is there.
     """
     with open_source(path, raise_errors) as source:
-        if source.kind != "folder" or source.stored:
+        if source.kind != "folder" or source.exported:
             raise UsageError(f"{printable(path)} is not a folder of label files")
         told = Catalogue(source, format)
         formats = sorted({one.format for one in told.of("labels") if one.format is not None})

@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from seldio.errors import InvalidData, UsageError
 from seldio.files import atomic_write, in_the_way, make_folder
-from seldio.files.entries import ours
 from seldio.reader_rules import reader_rule
 from seldio.schema.events import ClipFile, clip_codes, origin_of
 from seldio.text import clipped, printable
@@ -61,20 +60,15 @@ def folder_place(files: Iterable[ClipFile], out: str, sources: Iterable[str], so
 
 @contextmanager
 def single_file(
-    out: str | os.PathLike[str] | BinaryIO,
-    sources: Iterable[str | os.PathLike[str]],
-    below: Path | None = None,
+    out: str | os.PathLike[str] | BinaryIO, sources: Iterable[str | os.PathLike[str]]
 ) -> Iterator[tuple[BinaryIO, tuple[str, ...]]]:
-    """A stream for one file, which appears when the block ends well, with its path; *out* itself if it is a stream.
-
-    *below* is the folder that it belongs to, if the user named that.
-    """
+    """Open a stream for one file, which appears when the block ends well, with its path; *out* if it is a stream."""
     if isinstance(out, IOBase):
         yield cast("BinaryIO", out), ("-",)
         return
     path = _new(Path(cast("str | os.PathLike[str]", out)), _identities(sources))
-    make_folder(path.parent, below)
-    with atomic_write(path, below) as stream:
+    make_folder(path.parent)
+    with atomic_write(path) as stream:
         yield stream, (str(path),)
 
 
@@ -96,10 +90,9 @@ def clip_tables(table: pa.Table) -> Iterator[tuple[ClipFile, pa.Table]]:
 
 
 def safe_name(name: str, source: str) -> str:
-    """The name of a file, unless it points outside the folder that it is put in, or to what seldio keeps there."""
-    if _ESCAPES.search(name) or ours(name):
-        where = "is one that seldio keeps its work under" if ours(name) else "points outside the folder"
-        message = f"the file name {clipped(name)} {where}"
+    """The name of a file, unless it points outside the folder that it is put in."""
+    if _ESCAPES.search(name):
+        message = f"the file name {clipped(name)} points outside the folder"
         raise InvalidData(reader_rule("SAF101").at(source, message))
     return name
 

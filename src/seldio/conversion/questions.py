@@ -26,7 +26,6 @@ from seldio.conversion.clip_audio import RATE, RecordingFinder, cut
 from seldio.conversion.inputs import label_parts, local_files
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import QuestionsMade, SoundOfQuestions
-from seldio.engines import each
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source
 from seldio.files.names import is_zip
@@ -35,6 +34,7 @@ from seldio.formats import get
 from seldio.formats.items import ItemFormat
 from seldio.formats.json_items import JsonItems
 from seldio.formats.qa_json import ITEMS
+from seldio.parallel import parallel_map
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
@@ -209,7 +209,9 @@ def make_questions(
         raise UsageError(f"no labels in {printable(source.path)}{why_no_labels(source)}")
     with tempfile.TemporaryFile(dir=_near(place)) as spool:
         tally, batches = QuestionTally(), []
-        made = each(work, found, what="making questions", size=attrgetter("size"), key=attrgetter("stamp"))
+        made = parallel_map(
+            work, found, what="making questions", size=attrgetter("size"), here=any(part.packed for part in found)
+        )
         for part, batch in zip(found, made, strict=True):
             spool.write(batch.data)
             tally.add(batch.tally, part)
@@ -228,7 +230,7 @@ def make_questions(
             cutting = CuttingSound(
                 source.path, str(place.parent), own, measures.get("rate", RATE), measures.get("channels")
             )
-            texts = _with_sound(each(cutting, texts, what="cutting audio"), remarks)
+            texts = _with_sound(parallel_map(cutting, texts, what="cutting audio"), remarks)
         if options.split is None:
             told = {split or TEST for split in tally.splits}
             place = _place(out, target, told.pop() if len(told) == 1 else "questions")

@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 
 from seldio.catalogues.look import begins_like_numbers
 from seldio.conversion.report import Conversion
-from seldio.engines import each
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import Entry, Source, atomic_write, in_the_way, make_folder, open_source, write_bytes
+from seldio.files.entries import packed
 from seldio.files.names import is_csv, is_lossless, suffix_of
 from seldio.files.sources import Lookup
 from seldio.findings import raise_errors
@@ -27,6 +27,7 @@ from seldio.formats.parquet import guarded
 from seldio.media.audio import Decoder, NotAudio, WrittenSound, probe_entry, write_blocks
 from seldio.media.encoding import encode
 from seldio.media.heard import SHORT, ArrayHeard, array_heard, check_heard, renamed
+from seldio.parallel import parallel_map
 from seldio.text import listed, plural, printable
 
 Array = Literal["foa", "mic"]
@@ -162,7 +163,9 @@ def _arrays(
     Raises:
         DataError: a recording sounds like another array, or it can be either.
     """
-    found = each(_Hearing(above), list(recordings.values()), what="listening" if recordings else None, batch=8)
+    entries = list(recordings.values())
+    what = "listening" if recordings else None
+    found = parallel_map(_Hearing(above), entries, what=what, batch=8, here=packed(entries))
     heard = {
         name: one._replace(named=(said or one.named) if first else (one.named or said))
         for name, one in zip(recordings, found, strict=True) if one is not None
@@ -310,10 +313,6 @@ class RecordingToMake(NamedTuple):
     place: str
     below: str | None = None
 
-    def portable(self) -> RecordingToMake:
-        """The same as it can go to another process."""
-        return self._replace(entry=self.entry.portable())
-
 
 @dataclasses.dataclass(frozen=True)
 class MakingRecording:
@@ -344,9 +343,11 @@ class MakingRecording:
 
 
 def _made(work: MakingRecording, wanted: Sequence[tuple[Entry, Path]], below: Path) -> list[tuple[str, WrittenSound]]:
-    """Make recordings below a folder, wherever :func:`seldio.engines.running` says."""
+    """Make recordings below a folder, wherever :func:`seldio.running` says."""
     parts = [RecordingToMake(entry, str(place), str(below)) for entry, place in wanted]
-    return list(each(work, parts, what="converting recordings" if parts else None, size=lambda part: part.entry.size))
+    what = "converting recordings" if parts else None
+    here = packed(entry for entry, _ in wanted)
+    return list(parallel_map(work, parts, what=what, size=lambda part: part.entry.size, here=here))
 
 
 def _report(

@@ -3,7 +3,7 @@
 :func:`open` gives the view, :class:`Windows` and :class:`Stream` are what torch, Grain, ``datasets``, tf.data and Ray
 take, and the tables what polars, duckdb and pandas take; no framework is imported here. :func:`decode` makes an event
 table of what a network gives. :func:`export` writes a dataset as Parquet of the Hub, WebDataset shards, AudioFolder or
-VideoFolder, and :func:`read_back` makes the files again that it was made from, byte for byte.
+VideoFolder.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from seldio.data.batches import collate
 from seldio.data.dataset import Dataset
 from seldio.data.dataset import open_dataset as open
 from seldio.data.decoding import decode
-from seldio.data.exporting import KINDS, ExportFile, Manifest, export, read_back
+from seldio.data.exporting import KINDS, export
 from seldio.data.stream import Stream
 from seldio.data.windowing import WindowOptions, Windows
+from seldio.files.exports import ExportFile, Manifest
 
 __all__ = [
     "KINDS",
@@ -30,7 +31,6 @@ __all__ = [
     "decode",
     "export",
     "open",
-    "read_back",
     "windows",
 ]
 

@@ -25,6 +25,7 @@ from seldio.formats.items import ItemFormat
 from seldio.schema.events import COLUMNS
 from seldio.schema.frames import to_pandas
 from seldio.schema.qa import ITEM_SCHEMA, Item, to_table
+from seldio.schema.streams import detached
 from seldio.text import plural, printable
 
 if TYPE_CHECKING:
@@ -133,8 +134,10 @@ class Events(ArrowTable):
     def part(self, clips: Iterable[str]) -> Events:
         """The same for some clips, as it can go to another process: their formats are told as they are here."""
         files = {clip: self._files[clip] for clip in clips}
-        for file in files.values():
+        for clip, file in files.items():
             self._expected(file)
+            if file.table is not None:
+                files[clip] = file._replace(table=detached(file.table))
         part = Events(files, self._format, force=self._force, own=self._own)
         part._folders = {folder: self._folders[folder] for folder in part._beside if folder in self._folders}
         return part

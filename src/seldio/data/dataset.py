@@ -75,7 +75,7 @@ class Dataset:
     @property
     def layout(self) -> str:
         """The dataset tree, such as ``starss23``; ``loose`` if none is known."""
-        return self._index.layout
+        return self._index.tree.layout
 
     @property
     def clips(self) -> arrow_types.Table:

@@ -1,10 +1,10 @@
 """The files of an export, by its kind: Parquet as the Hub reads it best, WebDataset, AudioFolder and VideoFolder.
 
 Parquet has a row for each clip with its files inside, and a table of all labels. ``data/SPLIT-00000-of-00001.parquet``
-hold clips: recordings and videos as their bytes are (so FOA keeps its four channels), uncompressed and in row groups of
-at most 100 MB, with a page index, so that one clip can be fetched from afar. ``labels/…`` hold the event tables of
-:mod:`seldio.formats.parquet`, whose row groups end where clips end: few bytes change where few labels do. Both carry
-the features of the library ``datasets``.
+hold clips: recordings and videos as their bytes are (so FOA keeps its four channels), uncompressed, with a page index.
+A clip of more than 2 MB has a row group of its own, so that one clip can be fetched from afar, or read in place.
+``labels/…`` hold the event tables of :mod:`seldio.formats.parquet`, whose row groups end where clips end: few bytes
+change where few labels do. Both carry the features of the library ``datasets``.
 
 WebDataset has tar shards in which the files of a clip stand together under one key. ``data/SPLIT-00000-of-00001.tar``
 hold ``KEY.foa.wav``, ``KEY.mic.wav``, ``KEY.mp4``, the label file (``KEY.csv``) and ``KEY.json``, which tells what the
@@ -45,15 +45,16 @@ from seldio.data.export_table import (
     feature,
     features_metadata,
 )
-from seldio.engines import cut, each
 from seldio.files import Entry
+from seldio.files.exports import SIZES
 from seldio.files.names import suffix_of
 from seldio.formats.parquet import write_parquet
+from seldio.parallel import cut, parallel_map
 from seldio.schema.events import ClipFile, Origin, origin_of, with_origin
 from seldio.schema.streams import from_stream, to_stream
 
-#: Bytes of files in a row group: what ``datasets`` 5 aims at, and far below what the viewer can scan.
-GROUP_BYTES = 100_000_000
+#: Bytes of files in a row group of several clips: read whole for one of them in about a millisecond.
+GROUP_BYTES = 2_000_000
 #: Clips of a file of labels, and clips of which the metadata of a folder are made at a time.
 LABEL_CLIPS, LISTED_CLIPS = 10_000, 16
 
@@ -64,10 +65,6 @@ class Content(ABC):
     @abstractmethod
     def __call__(self, stream: BinaryIO) -> int:
         """Write it; return the number of rows."""
-
-    def portable(self) -> Content:
-        """The same with no more than it needs itself, as it goes to another process."""
-        return self
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,16 +77,11 @@ class FilePart:
     split: str | None = None  # the split that it belongs to
     origin: str | None = None  # the file of the source that it is a copy of; None where it holds several
     gathered: bool = False  # whether its content is put together in one process, from parts that are made anywhere
-    key: str = ""  # what the content depends on, as a hash
 
     @property
     def size(self) -> int:
         """Bytes of the files that it is made of."""
         return sum(max(entry.size, 0) for entry in self.inputs)
-
-    def portable(self) -> FilePart:
-        """The same as it can go to another process."""
-        return dataclasses.replace(self, inputs=(), content=self.content.portable())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,6 +91,18 @@ class _Copy(Content):
     def __call__(self, stream: BinaryIO) -> int:
         with self.entry.open() as source:
             shutil.copyfileobj(source, stream, 1 << 20)
+        return 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Bytes(Content):
+    """What seldio made itself."""
+
+    data: bytes
+
+    def __call__(self, stream: BinaryIO) -> int:
+        """Write it; it has no rows."""
+        stream.write(self.data)
         return 0
 
 
@@ -134,7 +138,7 @@ def parquet_files(plan: ExportPlan, _: str, *, embed: bool, shard_bytes: int) ->
     """Shards of clips, tables of labels, and without *embed* copies of recordings and videos."""
     columns = ClipColumns.of(plan, embed)
     found = ExportFiles(features={"default": dict(columns.described)})
-    found.parts += _shards(plan, "parquet", shard_bytes, lambda rows: ParquetShard(columns, rows))
+    found.parts += _shards(plan, "parquet", shard_bytes, lambda rows: ParquetShard(columns.part(rows), rows))
     for split, rows in plan.splits.items():
         clips = [row.name for row in rows if row.name in plan.label_files]
         if clips:
@@ -142,7 +146,8 @@ def parquet_files(plan: ExportPlan, _: str, *, embed: bool, shard_bytes: int) ->
             found.features["labels"] = described
         parts = [clips[first : first + LABEL_CLIPS] for first in range(0, len(clips), LABEL_CLIPS)]
         for number, part in enumerate(parts):
-            shard = LabelShard(plan.events, part, plan.events.schema, plan.events.vocabulary, described)
+            events = plan.events.part(part)
+            shard = LabelShard(events, part, plan.events.schema, plan.events.vocabulary, described)
             inputs = tuple(plan.label_files[clip].entry for clip in part)
             found.parts.append(
                 FilePart(f"labels/{split}-{number:05d}-of-{len(parts):05d}.parquet", inputs, shard, split)
@@ -159,13 +164,10 @@ class ParquetShard(Content):
     columns: ClipColumns
     rows: Sequence[ClipRow]
 
-    def portable(self) -> ParquetShard:
-        """The same without the other clips."""
-        return dataclasses.replace(self, columns=self.columns.part(self.rows))
-
     def __call__(self, stream: BinaryIO) -> int:
         """Write it; return the number of its rows."""
-        schema = self.columns.schema.with_metadata(features_metadata(self.columns.described))
+        sizes = {SIZES: json.dumps(self.columns.sizes(self.rows)).encode()}
+        schema = self.columns.schema.with_metadata(features_metadata(self.columns.described) | sizes)
         leaves = [path for field in schema for path in _leaves(field.name, field.type)]
         media = [f"{name}.bytes" for name in self.columns.media]
         others = [leaf for leaf in leaves if leaf not in media]
@@ -205,17 +207,13 @@ class LabelShard(Content):
     vocabulary: str
     described: Mapping[str, Any]
 
-    def portable(self) -> LabelShard:
-        """The same without the other clips."""
-        return dataclasses.replace(self, events=self.events.part(self.clips))
-
     def __call__(self, stream: BinaryIO) -> int:
         """Write it; return the number of its rows."""
         layouts: set[str] = set()
         files: list[ClipFile] = []
         parts = [self.schema.empty_table()]
         for clip in self.clips:
-            table = self.events[clip]
+            table = self.events.read(clip)
             origin = origin_of(table)
             layouts.add(origin.format)
             files += [file for file in origin.files if file.clip == clip]
@@ -239,7 +237,12 @@ def write_label_table(table: pa.Table, stream: BinaryIO, described: Mapping[str,
 
 def tar_files(plan: ExportPlan, _: str, *, shard_bytes: int, **__: object) -> ExportFiles:
     """Shards of clips; there are no typed columns to tell of."""
-    parts = list(_shards(plan, "tar", shard_bytes, lambda rows: TarShard(rows, plan.facts, plan.items or None)))
+
+    def shard(rows: Sequence[ClipRow]) -> TarShard:
+        items = {row.name: plan.items[row.name] for row in rows if row.name in plan.items}
+        return TarShard(rows, plan.facts, items if plan.items else None)
+
+    parts = list(_shards(plan, "tar", shard_bytes, shard))
     return ExportFiles(parts, shards=[part.name for part in parts])
 
 
@@ -250,12 +253,6 @@ class TarShard(Content):
     rows: Sequence[ClipRow]
     facts: tuple[str, ...]
     items: Questions | None
-
-    def portable(self) -> TarShard:
-        """The same without the questions about other clips."""
-        items = self.items
-        mine = None if items is None else {row.name: items[row.name] for row in self.rows if row.name in items}
-        return dataclasses.replace(self, items=mine)
 
     def __call__(self, stream: BinaryIO) -> int:
         """Write it; return the number of its samples."""
@@ -348,14 +345,10 @@ class FolderListing(Content):
     on_disk: bool
     type: str = "jsonl"
 
-    def portable(self) -> FolderListing:
-        """The same without the other clips."""
-        return dataclasses.replace(self, columns=self.columns.part(self.rows))
-
     def _each(self, work: Callable[[FolderListing], Any], what: str) -> Iterator[Any]:
         rows = (self.rows[first : first + LISTED_CLIPS] for first in range(0, len(self.rows), LISTED_CLIPS))
-        parts = [dataclasses.replace(self, rows=part) for part in rows]
-        return each(work, parts, what=what, here=not self.on_disk)
+        parts = (dataclasses.replace(self, rows=part, columns=self.columns.part(part)) for part in rows)
+        return parallel_map(work, parts, what=what, here=not self.on_disk)
 
     def tells_types(self) -> bool:
         """Whether the JSON of the split alone tells the type of each column, as ``datasets`` wants it.

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,10 @@ from seldio.catalogues import Catalogue
 from seldio.data.arrow_tables import Events, conformed
 from seldio.data.clip_media import ClipMedia
 from seldio.data.index import Index
-from seldio.engines import each
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.media.audio import NotAudio, probe_entry
+from seldio.parallel import parallel_map
 from seldio.schema.arrays import pc
 from seldio.schema.clips import RECORDINGS, Clip
 from seldio.schema.splits import clip_split
@@ -184,31 +183,12 @@ class ExportPlan:
     def rates(self) -> Mapping[str, int | None]:
         """Samples per second of the recordings in each column; None where they differ or one cannot be read."""
         files = [(column, entry) for row in self.rows for column, entry in row.media.items() if column != "video"]
-        every = each(
-            _rate, [entry for _, entry in files], batch=64, what="reading headers", key=attrgetter("stamp"),
-            here=not self.on_disk,
-        )  # fmt: skip
+        entries = [entry for _, entry in files]
+        every = parallel_map(_rate, entries, batch=64, what="reading headers", here=not self.on_disk)
         found: dict[str, set[int | None]] = {}
         for (column, _), rate in zip(files, every, strict=True):
             found.setdefault(column, set()).add(rate)
         return {column: rates.pop() if len(rates) == 1 else None for column, rates in found.items()}
-
-    def dependencies(self) -> dict[str, Any]:
-        """What the content of every shard depends on besides the files of its own clips."""
-        return {
-            "array": self.array,
-            "format": self.index.format.name if self.index.format is not None else None,
-            "columns": [self.facts, self.media, bool(self.label_files), self.events.schema.to_string()],
-            "classes": self.classes,
-            "rates": self.rates,
-            # which hold questions, labels of several clips, and what is read with labels
-            "others": [entry.stamp for entry in self.others] if self.items or self._wholes else [],
-        }
-
-    @property
-    def _wholes(self) -> bool:
-        """Whether labels were read as wholes: of several clips, or with other files."""
-        return any(file.table is not None for file in self.label_files.values())
 
     def statistics(self) -> dict[str, Any]:
         """Counts of clips, splits and files, and the bytes of the source."""
@@ -305,6 +285,11 @@ class ClipColumns:
             items=None if items is None else {name: items[name] for name in names if name in items},
         )
 
+    def sizes(self, rows: Sequence[ClipRow]) -> dict[str, list[int]]:
+        """Return the sizes of the files in each column, -1 for none."""
+        names = [field.name for field in self.schema if field.type.equals(FILE)]
+        return {name: [_size(row.labels if name == LABELS else row.media.get(name)) for row in rows] for name in names}
+
     def table(self, rows: Sequence[ClipRow], schema: pa.Schema) -> pa.Table:
         """The rows of a row group."""
         columns = self.fact_columns(rows)
@@ -328,7 +313,7 @@ class ClipColumns:
         return columns
 
     def _events(self, events: Events, rows: Sequence[ClipRow]) -> pa.Array:
-        known = {row.name: events[row.name] for row in rows if row.name in events}
+        known = {row.name: events.read(row.name) for row in rows if row.name in events}
         fields = list(self.schema.field("events").type.value_type)
         kinds = pa.schema([(_CLASS[1] if field.name == _CLASS[0] else field.name, field.type) for field in fields])
         columns = {}
@@ -346,6 +331,10 @@ class ClipColumns:
         ends = np.cumsum([0, *(known[row.name].num_rows if row.name in known else 0 for row in rows)])
         absent = pa.array([row.name not in known for row in rows])
         return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, mask=absent)
+
+
+def _size(entry: Entry | None) -> int:
+    return -1 if entry is None else entry.size
 
 
 def _files(entries: Sequence[Entry | None], *, embed: bool) -> pa.Array:

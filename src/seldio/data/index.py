@@ -43,7 +43,7 @@ from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.items import ItemFormat
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.clips import Clip, ClipTable
-from seldio.schema.events import Origin, origin_of, with_origin
+from seldio.schema.events import origin_of, with_origin
 from seldio.text import clipped, listed, plural, printable
 
 if TYPE_CHECKING:
@@ -56,22 +56,14 @@ _HEAD, _KEYS = 1 << 12, 1 << 16
 class Index:
     """The clips, label files and questions of a source; *force* gives labels in which there are errors too."""
 
-    #: What another process finds out for itself.
-    _LOCAL = frozenset({"own", "tree"})
-
     def __init__(
         self, source: Source, format: LabelFormat | None = None, item_format: ItemFormat | None = None, *,
         force: bool = False,
     ) -> None:  # fmt: skip
-        self._source, self.format, self.item_format, self._force = source, format, item_format, force
+        self.source, self.format, self.item_format, self._force = source, format, item_format, force
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in self._LOCAL}
-
-    @property
-    def source(self) -> Source:
-        """What is indexed."""
-        return self._source
+        return {name: value for name, value in vars(self).items() if name not in ("own", "tree")}
 
     @property
     def name(self) -> str:
@@ -100,11 +92,6 @@ class Index:
         alone = self.source.single and bool(self.source.entries)
         known = any(suffix_of(name) in suffixes for name in self.entries)
         return alone or known or any(map(named_like_labels, self.source))
-
-    @property
-    def layout(self) -> str:
-        """The dataset tree, such as ``starss23``."""
-        return self.tree.layout
 
     def close(self) -> None:
         """Close the archive that it may be in."""
@@ -250,11 +237,11 @@ class Index:
             own, shared = reading.format, reading.format.role == "table"
             if shared:  # it keeps columns that the labels which it was made from have not
                 own = dataclasses.replace(resolved(own, reading.table), carries=own.carries)
-            clips = {
-                file.clip: ClipLabelFile(file.clip, entry, rows, own, shared or held[entry.path] > 1)
-                for file, rows in clip_tables(reading.table)
-                for entry in (entries[file.clip],)
-            }
+            origin = origin_of(reading.table)
+            clips = {}
+            for file, rows in clip_tables(reading.table):
+                entry, alone = entries[file.clip], with_origin(rows, dataclasses.replace(origin, files=(file,)))
+                clips[file.clip] = ClipLabelFile(file.clip, entry, alone, own, shared or held[entry.path] > 1)
             found = _joined(found, clips)
         faults.settle(self._force)
         return found
@@ -359,9 +346,6 @@ def _alone(index: Index, file: ClipLabelFile) -> Source:
     """The labels of one clip as a source."""
     entry = file.entry
     if file.table is not None and file.shared:
-        origin = origin_of(file.table)
-        mine = tuple(each for each in origin.files if each.clip == file.clip)
-        table = with_origin(file.table, Origin(origin.format, origin.vocabulary, mine))
-        data = get("parquet").write(table, mine[0])
+        data = get("parquet").write(file.table, origin_of(file.table).files[0])
         entry = Entry(entry.path, entry.name, len(data), len(data), None, partial(io.BytesIO, data))
     return Source(entry.path, "file", (entry,), every=index.source.entries)

@@ -12,12 +12,13 @@ import pyarrow as pa
 
 from seldio import clock
 from seldio.data.clip_media import ClipMedia
-from seldio.engines import each
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
+from seldio.files.entries import packed
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.media.recording import IN_16_BITS, not_in_16_bits
 from seldio.media.resampling import resampler
+from seldio.parallel import parallel_map
 from seldio.schema.arrays import pc
 from seldio.schema.clips import RECORDINGS
 from seldio.schema.events import origin_of
@@ -157,8 +158,8 @@ def _facts(dataset: Dataset, arrays: Sequence[str]) -> pa.Table:
     """Read the headers of the first recording in *arrays* of each clip; its row is null without one."""
     recordings = dataset.find_all(_first(dataset.rows.table, arrays))
     entries = [entry for entry in recordings if entry is not None]
-    here = not all(entry.on_disk for entry in entries)
-    headers = each(sound_facts, entries, batch=64, what="reading headers", here=here) if entries else iter(())
+    what = "reading headers" if entries else None
+    headers = parallel_map(sound_facts, entries, batch=64, what=what, here=packed(entries))
     rows = [None if entry is None else next(headers) for entry in recordings]
     columns = {name: [None if row is None else getattr(row, name) for row in rows] for name in SoundFacts._fields}
     return pa.table({name: pa.array(column, _FACT_TYPES[name]) for name, column in columns.items()})

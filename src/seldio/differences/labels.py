@@ -31,10 +31,10 @@ from seldio.differences.rows import (
     same_by_clip,
     version_rows,
 )
-from seldio.engines import cut, each
 from seldio.errors import DataError
 from seldio.files import Source
 from seldio.formats import LabelFormat
+from seldio.parallel import cut, parallel_map
 from seldio.scores.seld.join import ClipRows, LabelFiles, Labels, labels_of
 from seldio.text import listed, printable
 
@@ -84,15 +84,6 @@ class VersionPart(NamedTuple):
     old: ClipRows
     new: ClipRows
     size: int
-
-    @property
-    def stamp(self) -> tuple[object, ...]:
-        """What changes when one of its files does."""
-        return self.clips, self.old.stamp, self.new.stamp
-
-    def portable(self) -> VersionPart:
-        """The part as it can go to another process."""
-        return self._replace(old=self.old.portable(), new=self.new.portable())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -234,7 +225,7 @@ def compared(found: LabelVersions, force: bool) -> LabelChanges:
     numbered = "source" in found.old.fields & found.new.fields
     work = Comparing((sides[0].vocabulary, sides[1].vocabulary), (sides[0].hop, sides[1].hop), fields, numbered)
     total = LabelChanges()
-    for one in each(work, parts, what="comparing", size=attrgetter("size"), key=attrgetter("stamp")):
+    for one in parallel_map(work, parts, what="comparing", size=attrgetter("size"), here=True):
         total += one
     for side, faults in zip((found.old, found.new), total.faults, strict=True):
         every = joined([side.faults])

@@ -12,8 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Self, cast
@@ -75,41 +74,14 @@ class Entry:
         return self._real is not None or isinstance(self._start, Stretch)
 
     @property
-    def place(self) -> Path | None:
-        """The real file on disk that it is, or lies in as it is; None in archives and standard input."""
-        return Path(self._start.real) if isinstance(self._start, Inside) else self.local
-
-    @property
     def reopens(self) -> bool:
         """Whether any process can open it anew at once; what is in an archive is found by reading that first."""
-        return self.place is not None
-
-    @property
-    def stamp(self) -> tuple[str, int, int]:
-        """What changes when the file does: name, size and time; an archive's members change with the archive."""
-        place = self.place or Path(self.path.partition("!/")[0])
-        if place.is_file():
-            return self.name, self.size, place.stat().st_mtime_ns
-        import hashlib
-
-        return self.name, self.size, int.from_bytes(hashlib.sha256(self.read()).digest()[:8])
+        return self._real is not None or isinstance(self._start, Inside)
 
     @property
     def unpacked(self) -> bool:
         """Whether it is read as what is packed into a file of a folder."""
         return suffix_of(self.path) == "gz" != suffix_of(self.name)
-
-    def portable(self) -> Self:
-        """The same file as another process reads it best: what is in an archive or in memory goes along.
-
-        Raises:
-            InvalidData: as :meth:`read` does, which it needs for those.
-        """
-        return self if self.reopens else replace(self, _start=partial(io.BytesIO, self.read()), _owner=None)
-
-    def unopened(self) -> Self:
-        """The same file for a process that has its content already, and only asks where it is."""
-        return self if self.reopens else replace(self, _start=io.BytesIO, _owner=None)
 
     def read(self) -> bytes:
         """The whole content.
@@ -156,6 +128,11 @@ class Entry:
         return io.BytesIO(self.read())
 
 
+def packed(entries: Iterable[Entry]) -> bool:
+    """Return whether some of *entries* are packed or in memory, so that each process would have to unpack them anew."""
+    return not all(entry.reopens for entry in entries)
+
+
 def plain_file(path: str | os.PathLike[str], limits: Limits = DEFAULTS) -> Entry:
     """The file *path*, links followed, before anything is known of it: opening it tells whether it is a regular one."""
     return Entry(os.fspath(path), Path(path).name, -1, limits.file_bytes, os.path.realpath(path))
@@ -169,8 +146,7 @@ class Source:
     kind: Kind  # *tar* may be compressed; *gzip* is one file packed by gzip, bzip2 or xz
     entries: tuple[Entry, ...]  # sorted by name, by code point (which is the byte order of UTF-8) in every locale
     _stack: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
-    #: of an export the files as they lie there; *entries* are those that it was made from
-    stored: tuple[Entry, ...] = ()
+    exported: bool = False  # whether it is an export, and *entries* are the files that it was made from
     #: of a source with only some of its files, all of them
     every: tuple[Entry, ...] = ()
 
@@ -194,7 +170,7 @@ class Source:
 
     def restricted(self, entries: Iterable[Entry]) -> Source:
         """The same source with only these of its files."""
-        return Source(self.path, self.kind, tuple(entries), self._stack, self.stored, self.every or self.entries)
+        return Source(self.path, self.kind, tuple(entries), self._stack, self.exported, self.every or self.entries)
 
     def __enter__(self) -> Self:
         return self
@@ -220,18 +196,9 @@ _ON_WINDOWS = {
 }
 
 
-#: In what seldio keeps finished work. It is no data, and nobody else writes it.
-_OURS = re.compile(r"(?i)(^|/)(\.seldio-[^/]*|seldio-parts\.json|([0-9a-f]{64}|earlier)\.part)(/|$)")
-
-
 def hidden(name: str) -> bool:
     """Whether a file or folder of this name is passed over."""
-    return name.startswith(".") or name in SKIPPED or ours(name)
-
-
-def ours(name: str) -> bool:
-    """Whether a path leads to what only seldio itself writes, so that it is never taken from elsewhere."""
-    return _OURS.search(name) is not None
+    return name.startswith(".") or name in SKIPPED
 
 
 def checked(entries: Iterable[Entry], sink: Sink) -> tuple[Entry, ...]:

@@ -1,205 +1,323 @@
 """An export as a source: the files that it was made from, under their own names, read where they lie.
 
-What :mod:`seldio.data` has written, or what was fetched of it, is identified by ``manifest.json``, or else by its
-shards: Parquet files with a column ``clip`` and columns of files (structs of ``bytes`` and ``path``), and tar files in
-which a ``KEY.json`` tells where the files of a sample came from. Recordings and videos are stretches of the shards, so
-that a window of one is read without the rest. What was derived from the files (tables of labels, lists of shards) is
-left out where they are there themselves; :attr:`seldio.files.Source.stored` has it.
+``manifest.json`` names each file of an export. A copy has the name that it had in the source. A shard gives back the
+files inside: of a Parquet file the cells of its columns of files (structs of ``bytes`` and ``path``), of a tar file the
+members whose old names are in the ``KEY.json`` of their sample. What seldio made from them, such as tables of labels,
+is left out.
+
+A recording that has a row group of its own, uncompressed, ends where its column ends: then it is a stretch of the
+shard, and a window of it is read without the rest. pyarrow reads all others, a column of a row group at a time.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
 import io
 import json
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, Protocol, cast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from inspect import signature
+from pathlib import Path
+from typing import Any, BinaryIO
 
-from seldio.errors import InvalidData
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files.archives import Member, admitted, collected, safe, tar_members
-from seldio.files.entries import Entry, Kind, Limits, Source, checked
+from seldio.files.entries import Entry, Limits, Source, checked, plain_file
 from seldio.files.problems import guard, problem
-from seldio.files.streams import OnDisk, Stretch
+from seldio.files.streams import Inside, OnDisk, Stretch, open_regular
 from seldio.findings import Sink
-from seldio.text import printable
+from seldio.text import Displayed, listed, plural, printable
 
 MANIFEST = "manifest.json"
-#: The folders of tables of labels, and of shards.
-LABELS, DATA = "labels/", "data/"
-#: Folders of an export whose files came from below them: those of no clip, and recordings beside a table.
-_COPIES = re.compile(r"(?:other|media)/")
-_TAR = re.compile(r"-\d{5}-of-\d{5}\.tar$")
-_INDEX = "index.json"
-#: Bytes that tell a manifest, and the most of what tells of one sample of a shard.
+VERSION = 1
+#: The folder of shards.
+DATA = "data/"
+#: Bytes in which a manifest says that it is one, and the most of a ``KEY.json`` in a tar.
 _HEAD, _RECORD = 64, 2**24
+#: The key of the sizes of files in the metadata of a Parquet file.
+SIZES = b"seldio sizes"
+#: Columns of row groups that are kept.
+_KEPT = 4
+#: Before 21, pyarrow made extension types of no column unless it was asked to, and had no such option.
+_NO_EXTENSIONS = {name: False for name in signature(pq.ParquetFile).parameters if name == "arrow_extensions_enabled"}
+
+
+def parquet_file(source: Any, **options: Any) -> pq.ParquetFile:
+    """Return a Parquet file, its columns as they are stored, of no extension type."""
+    return pq.ParquetFile(source, **options, **_NO_EXTENSIONS)
+
+
+# --- the manifest ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFile:
+    """One file of an export."""
+
+    name: str  # POSIX path below the folder of the export
+    bytes: int  # its size
+    sha256: str  # of its content
+    split: str | None = None  # the split that it belongs to; None for what is of no split
+    rows: int = 0  # clips in it, or rows of labels; 0 for what is no table
+    origin: str | None = None  # the file of the source that it is a copy of; None where it holds several
+
+
+_TYPES: Mapping[str, Any] = {
+    "name": str, "bytes": int, "sha256": str, "split": str | None, "rows": int, "origin": str | None
+}  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class Manifest(Displayed):
+    """What an export consists of.
+
+    Args:
+        kind: parquet, webdataset, audiofolder, videofolder or files.
+        files: everything written, sorted by name.
+        features: by configuration, the columns as the library ``datasets`` describes them.
+        statistics: clips, clips of each split, files of each kind, bytes of the source.
+        finished: False while the export is being written, and after it was broken off.
+        replaced: names of the files of an earlier export that this one replaced or removed; not in the file.
+    """
+
+    kind: str
+    files: tuple[ExportFile, ...]
+    features: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+    finished: bool = True
+    replaced: tuple[str, ...] = field(default=(), compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {plural(len(self.files), 'file')}, {sum(file.bytes for file in self.files):,} bytes"
+
+    def to_json(self) -> bytes:
+        """Return the content of ``manifest.json``; the same export gives the same bytes everywhere."""
+        record = {"seldio_export": VERSION, **asdict(self)}
+        del record["replaced"]
+        return (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode(errors="backslashreplace")
+
+    @staticmethod
+    def load(folder: Path) -> Manifest:
+        """Read the manifest of an export.
+
+        Raises:
+            UsageError: the folder does not hold one, so it is not an export.
+            DataError: it cannot be read.
+        """
+        path = folder / MANIFEST
+        if not path.is_file():
+            raise UsageError(f"{printable(str(folder))} is not a seldio export: it has no {MANIFEST}")
+        return Manifest.parse(plain_file(path).read(), str(path))
+
+    @staticmethod
+    def parse(data: bytes, path: str) -> Manifest:
+        """Return the manifest that *data* holds; *path* is what messages call it.
+
+        Raises:
+            DataError: it cannot be read.
+        """
+        shown = printable(path)
+        try:
+            record = json.loads(data)
+            if record.pop("seldio_export") != VERSION:
+                raise DataError(f"{shown} was written by another version of seldio: read it with that version")
+            files = tuple(ExportFile(**file) for file in record.pop("files"))
+            manifest = Manifest(files=files, **record)
+            typed = [(getattr(file, name), kind) for file in files for name, kind in _TYPES.items()]
+            typed += [(manifest.kind, str), (manifest.features, dict), (manifest.finished, bool)]
+            if manifest.finished:
+                counts = [manifest.statistics["clips"], *manifest.statistics["files"].values()]
+                typed += [(count, int) for count in counts]
+            if not all(isinstance(value, kind) for value, kind in typed):
+                raise ValueError
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            raise DataError(f"{shown} cannot be read: export again, or fetch it again") from None
+        return manifest
+
+
+# --- the files that an export was made from --------------------------------------------------------------
 
 
 def restored(source: Source, sink: Sink, limits: Limits) -> Source:
-    """*source*, or if it is an export the files that it was made from.
-
-    Names are those that the files had, and are checked as those of an archive's members are.
-    """
-    written = manifest(source, sink)
-    told = frozenset() if written is None else frozenset(written)
-    copies = {name for name, file in (written or {}).items() if file["origin"] is not None}
-    shards = {
-        entry.name: found for entry in source
-        if entry.name not in copies and (found := _shard(entry, told, sink, limits)) is not None
-    }  # fmt: skip
-    if not shards and written is None:
-        return source
-    entries = [entry for found in shards.values() for entry in found]
-    derived: list[Entry] = []
-    for entry in source:
-        if entry.name not in shards:
-            derived += _plain(entry, written, entries, sink, limits)
-    # all files come back from an export that is whole; of one that was fetched in part, tables of labels tell the rest
-    if written is None or not written.keys() <= {entry.name for entry in source}:
-        names, tables = {entry.name for entry in entries}, [one for one in derived if one.name.startswith(LABELS)]
-        entries += tables if names.isdisjoint(name for table in tables for name in _made_of(table)) else []
-    kind: Kind = "tar" if source.kind == "file" else source.kind
-    return Source(source.path, kind, checked(_once(entries, sink), sink), source._stack, source.entries)
-
-
-class File(Protocol):
-    """A file that can be asked whether it is a manifest."""
-
-    @property
-    def path(self) -> str:
-        """As shown to people."""
-
-    @property
-    def name(self) -> str:
-        """POSIX path below the export."""
-
-    def head(self, count: int) -> bytes:
-        """Its first bytes."""
-
-    def read(self) -> bytes:
-        """All of them."""
-
-
-def manifest(files: Iterable[File], sink: Sink) -> Mapping[str, Mapping[str, Any]] | None:
-    """What the manifest among *files* tells of each file of an export; None where there is none that can be read."""
-    entry = next((entry for entry in files if entry.name == MANIFEST), None)
+    """Return the files that *source* was made from if it is an export, else *source*."""
+    entry = next((entry for entry in source if entry.name == MANIFEST), None)
     try:
         if entry is None or b'"seldio_export"' not in entry.head(_HEAD):
-            return None
-        record = json.loads(entry.read())
-        return {str(file["name"]): {"origin": None, **file} for file in record["files"]}
+            return source
+        manifest = Manifest.parse(entry.read(), entry.path)
     except InvalidData as error:
         sink(error.finding)
-    except (ValueError, LookupError, TypeError, RecursionError):
+        return source
+    except DataError:
         assert entry is not None
-        sink(problem("SAF107", entry.path, "Damaged (it lists no files)"))
-    return None
+        sink(problem("SAF107", entry.path, "A damaged manifest of an export"))
+        return source
+    if not manifest.finished:
+        sink(problem("SAF107", entry.path, "An export that was broken off"))
+        return source
+    return original_files(source, manifest, sink, limits)
 
 
-def _plain(
-    entry: Entry, written: Mapping[str, Mapping[str, Any]] | None, entries: list[Entry], sink: Sink, limits: Limits
-) -> list[Entry]:
-    """Add a file of an export that is not a shard to *entries* as what it was; return it if derived from them."""
-    name: Any = entry.name
-    if written is not None:
-        if entry.name == MANIFEST:
-            return []
-        name = written.get(entry.name, {"origin": name})["origin"]
-    elif entry.name == _INDEX or (entry.name.startswith(LABELS) and entry.name.endswith(".parquet")):
-        name = None
-    else:
-        name = _COPIES.sub("", entry.name, count=1) if _COPIES.match(entry.name) else name
-    if not isinstance(name, str):
-        return [entry]
-    if name == entry.name or safe(name, entry.path, sink, limits):
-        entries.append(dataclasses.replace(entry, name=name))
-    return []
+def original_files(source: Source, manifest: Manifest, sink: Sink, limits: Limits) -> Source:
+    """Return the files that an export was made from.
+
+    Names are checked as those of an archive's members are.
+    """
+    here = {entry.name: entry for entry in source}
+    written = {file.name: file for file in manifest.files}
+    if missing := sorted(written.keys() - here.keys()):
+        what = f"{plural(len(missing), 'file')} of the export missing: {listed(missing)}"
+        sink(problem("SAF107", source.path, what))
+    entries: dict[str, Entry] = {}
+    for entry in source:
+        for original in _originals(entry, written, sink, limits):
+            first = entries.setdefault(original.name, original)
+            # a recording that several people labelled is stored with each of its clips
+            if first is not original and first.size != original.size:
+                other = first.path.partition("!/")[0]
+                sink(problem("SAF104", original.path, f"Appears twice (also in {other})"))
+    return replace(source, entries=checked(entries.values(), sink), exported=True)
 
 
-def _made_of(entry: Entry) -> list[str]:
-    """The files that a table of labels was made from; none where it does not tell."""
-    from seldio.files.parquet_files import parquet_file
-
-    try:
-        with guard(entry.path), entry.open() as stream:
-            told = json.loads((parquet_file(stream).schema_arrow.metadata or {}).get(b"seldio", b"{}"))
-        return [str(file["name"]) for file in told.get("files", ())]
-    except (InvalidData, ValueError, LookupError, TypeError, AttributeError):
-        return []  # what is wrong with it is told when it is read
-
-
-def _once(entries: Sequence[Entry], sink: Sink) -> Iterator[Entry]:
-    """The entries, each name once."""
-    first: dict[str, Entry] = {}
-    for entry in entries:
-        other = first.setdefault(entry.name, entry)
-        if other is entry:
+def _originals(
+    entry: Entry, written: Mapping[str, ExportFile], sink: Sink, limits: Limits
+) -> Iterator[Entry]:  # fmt: skip
+    """Yield the files of the source that a file of an export is, or holds."""
+    file = written.get(entry.name)
+    if file is None:  # it was added later
+        if entry.name != MANIFEST:
             yield entry
-        elif not _same(other, entry):  # a recording that several people labelled is stored with each of its clips
-            sink(problem("SAF104", entry.path, f"Appears twice (also in {other.path.partition('!/')[0]})"))
-
-
-def _same(one: Entry, other: Entry) -> bool:
-    """Whether two files have the same bytes."""
-    if one.size != other.size:
-        return False
-    with one.open() as first, other.open() as second:
-        streams = (cast("io.BufferedReader", stream) for stream in (first, second))
-        return len({hashlib.file_digest(stream, "sha256").digest() for stream in streams}) == 1
-
-
-def _shard(entry: Entry, told: frozenset[str], sink: Sink, limits: Limits) -> list[Entry] | None:
-    """The files that a shard holds; None if it is none. Of what no manifest has *told*, readers of tables may tell."""
-    if entry.local is None or not (entry.name.endswith(".parquet") or _TAR.search(entry.name)):
-        return None
-    try:
-        with guard(entry.path), entry.open() as stream:
-            if entry.name.endswith(".tar"):
-                packed = OnDisk(str(entry.local), entry.path)
-                members = _samples(collected(tar_members(packed, entry.path), entry.path, sink, limits), stream, entry)
-            else:
-                from seldio.files.parquet_files import cells
-
-                members = cells(entry, stream, limits)
-    except InvalidData as error:
-        if entry.name in told or entry.name.endswith(".tar") or error.finding.code != "SAF107":
+    elif file.origin is not None:
+        if safe(file.origin, entry.path, sink, limits):
+            yield replace(entry, name=file.origin)
+    elif entry.name.startswith(DATA):
+        try:
+            if entry.local is None:
+                raise InvalidData(problem("SAF107", entry.path, "A shard of an export inside an archive"))
+            members = _tar_files(entry, sink, limits) if entry.name.endswith(".tar") else _cells(entry, written, limits)
+            yield from admitted(members, entry.path, None, sink, limits)
+        except InvalidData as error:
             sink(error.finding)
-        return None
-    if members is None:
-        return None
-    times: list[list[Member]] = [[]]  # which are there for the first time, for the second, …
-    seen: Counter[str] = Counter()
-    for member in members:
-        time = seen[member.name] if isinstance(member.start, Stretch) else 0  # what is unpacked counts as a whole
-        seen[member.name] += 1
-        times += [[]] * (time == len(times))
-        times[time].append(member)
-    return [one for some in times for one in admitted(some, entry.path, None, sink, limits)]
 
 
-def _samples(members: Sequence[Member], stream: BinaryIO, entry: Entry) -> list[Member] | None:
-    """The files of all samples under the names that they had; None where no sample tells of any."""
+def _once(members: Sequence[Member]) -> list[Member]:
+    """Return the members without those that have the name and the size of an earlier one."""
+    return list({(member.name, member.size): member for member in reversed(members)}.values())[::-1]
+
+
+def _tar_files(entry: Entry, sink: Sink, limits: Limits) -> list[Member]:
+    """Return the files of all samples in a tar, under the names that they had."""
+    real = str(entry.local)
     names: dict[str, str] = {}
     records: set[str] = set()
-    for member in members:
-        key, _, kind = member.name.partition(".")
-        if kind == "json" and member.at is not None and member.size <= _RECORD:
-            stream.seek(member.at)
-            record = json.loads(stream.read(member.size))
-            if isinstance(record, dict) and isinstance(files := record.get("files"), dict):
-                if not all(isinstance(name, str) for name in files.values()):
-                    raise ValueError(f"{printable(member.name)} contains file names that are not text")
-                names |= {f"{key}.{inside}": name for inside, name in files.items()}
+    members = collected(tar_members(OnDisk(real, entry.path), entry.path), entry.path, sink, limits)
+    with guard(entry.path), entry.open() as stream:
+        for member in members:
+            key, _, kind = member.name.partition(".")
+            if kind == "json" and member.at is not None and member.size <= _RECORD:
+                stream.seek(member.at)
+                record = json.loads(stream.read(member.size))
+                if not isinstance(record, dict) or not isinstance(record.get("files"), dict):
+                    raise ValueError(f"{printable(member.name)} does not name the files of its sample")
+                names |= {f"{key}.{inside}": str(name) for inside, name in record["files"].items()}
                 records.add(member.name)
-    if not records:
+        files = [member for member in members if member.name in names and member.name not in records]
+    return _once(
+        [
+            member if member.at is None
+            else replace(member, raw=names[member.name], start=Stretch(real, member.at, member.size))
+            for member in files
+        ]
+    )  # fmt: skip
+
+
+# --- cells of a Parquet file -----------------------------------------------------------------------------
+
+
+def _cells(entry: Entry, written: Mapping[str, ExportFile], limits: Limits) -> list[Member]:
+    """Return the files in a Parquet file of clips."""
+    with guard(entry.path), entry.open() as stream:
+        try:
+            return _once(list(_members(entry, stream, written, limits)))
+        except (pa.ArrowException, TypeError, MemoryError) as error:
+            raise ValueError(str(error) or type(error).__name__) from error
+
+
+def _members(
+    entry: Entry, stream: BinaryIO, written: Mapping[str, ExportFile], limits: Limits
+) -> Iterator[Member]:  # fmt: skip
+    file = parquet_file(stream)
+    metadata, real = file.metadata, str(entry.local)
+    columns = [column.name for column in file.schema_arrow if _holds_files(column.type)]
+    if metadata.num_rows * len(columns) > limits.members:
+        raise InvalidData(problem("SAF105", entry.path, f"Holds more than {limits.members:,} files"))
+    sizes = json.loads((file.schema_arrow.metadata or {}).get(SIZES, b"{}"))
+    leaves = {metadata.schema.column(number).path: number for number in range(metadata.num_columns)}
+    first = 0  # row of the group
+    for group in range(metadata.num_row_groups):
+        chunks = {name: metadata.row_group(group).column(number) for name, number in leaves.items()}
+        _check_unpacked(entry, [chunks[f"{column}.{part}"] for column in columns for part in ("bytes", "path")], limits)
+        paths = file.read_row_group(group, [f"{column}.path" for column in columns])
+        for column in columns:
+            chunk = chunks[f"{column}.bytes"]
+            for row, cell in enumerate(paths[column].to_pylist()):
+                if cell is None or cell["path"] is None or cell["path"] in written:  # it lies beside the table
+                    continue
+                size = sizes[column][first + row] if column in sizes else -1
+                start = _stretch(stream, chunk, real, size) or Cell(real, group, column, row)
+                yield Member(cell["path"], 0, size, limits.file_bytes, chunk.data_page_offset, start)
+        first += paths.num_rows
+
+
+def _holds_files(kind: pa.DataType) -> bool:
+    """Return whether a column is one of files."""
+    return pa.types.is_struct(kind) and {field.name: field.type for field in kind} == {
+        "bytes": pa.binary(), "path": pa.string()
+    }  # fmt: skip
+
+
+def _check_unpacked(entry: Entry, chunks: Sequence[Any], limits: Limits) -> None:
+    """Raise InvalidData if a column of a row group unpacks to more than it may."""
+    for chunk in chunks:
+        packed, size = chunk.total_compressed_size, chunk.total_uncompressed_size
+        if size > limits.unpacked(packed, size):
+            what = f"A column unpacks to {size:,} bytes, from {packed:,} compressed"
+            raise InvalidData(problem("SAF105", entry.path, what))
+
+
+def _stretch(stream: BinaryIO, chunk: Any, real: str, size: int) -> Stretch | None:
+    """Return where the only value of a column of a row group lies, if it lies there as it is."""
+    start = chunk.data_page_offset + chunk.total_compressed_size - size
+    if chunk.num_values != 1 or chunk.compression != "UNCOMPRESSED" or size < 0 or start - 4 < chunk.data_page_offset:
         return None
-    real = str(entry.local)
-    return [
-        dataclasses.replace(
-            member, raw=names.get(member.name, member.raw),
-            start=member.start if member.at is None else Stretch(real, member.at, member.size),
-        )
-        for member in members if member.name not in records
-    ]  # fmt: skip
+    stream.seek(start - 4)  # its length stands before it
+    return Stretch(real, start, size) if stream.read(4) == size.to_bytes(4, "little") else None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell(Inside):
+    """A file in a row group of several; called, it gives a stream of it."""
+
+    group: int
+    column: str
+    row: int  # in its group
+
+    def __call__(self) -> io.BytesIO:
+        """See :class:`Inside`."""
+        try:
+            cell = _column(self.real, Path(self.real).stat().st_mtime_ns, self.group, self.column)[self.row].as_py()
+        except (pa.ArrowException, MemoryError) as error:
+            raise ValueError(str(error)) from error
+        return io.BytesIO(cell["bytes"])
+
+
+@lru_cache(_KEPT)
+def _column(real: str, _: int, group: int, column: str) -> pa.ChunkedArray:
+    """Read a column of a row group."""
+    with open(open_regular(real, real)[0], "rb") as stream:  # noqa: PTH123 - a descriptor
+        leaf = f"{column}.bytes"  # values that are alike are held once
+        file = parquet_file(stream, read_dictionary=[leaf], page_checksum_verification=True)
+        return file.read_row_group(group, [leaf])[column]

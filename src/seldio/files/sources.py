@@ -34,8 +34,6 @@ from seldio.text import clipped, meant, printable
 
 #: A path, or what is open already: that is not opened again.
 Place = str | os.PathLike[str] | Source
-#: How files are called of which a source has one where it is an export, or a shard of one.
-_OF_EXPORTS = re.compile(r"\.(parquet|tar)$|^manifest\.json$")
 
 
 def open_source(
@@ -44,7 +42,7 @@ def open_source(
     """The files of *path*: a file, folder or archive, ``-`` for standard input, or an address such as ``hf://``.
 
     What is unsafe, odd or damaged goes to *sink* as ``SAF1xx`` findings. Of a folder that
-    :func:`seldio.data.export` has written, or a shard of one, they are the files that it was made from.
+    :func:`seldio.data.export` has written, they are the files that it was made from.
 
     Args:
         path: what to open.
@@ -75,19 +73,16 @@ def open_source(
     if stat.S_ISREG(mode):
         check_bits(given, mode, sink)
         plain = Entry(given, os.path.basename(given), size, limits.plain(given), real)
-        alone = Source(given, "file", (plain,))
-        if not as_it_lies and (shard := _as_made(alone, sink, limits)) is not alone:
-            return shard
-        single = open_packed(plain, "file", OnDisk(real, given), sink, limits)
-        return single if as_it_lies else _as_made(single, sink, limits)
+        packed = open_packed(plain, "file", OnDisk(real, given), sink, limits)
+        return packed if as_it_lies else _as_made(packed, sink, limits)
     if mode:
         sink(special(given, mode))
     return Source(given, "file", ())
 
 
 def _as_made(source: Source, sink: Sink, limits: Limits) -> Source:
-    """*source*, or if it is an export, or a shard of one, the files that it was made from."""
-    if not any(_OF_EXPORTS.search(entry.name) for entry in source):
+    """Return *source*, or the files that it was made from if it is an export."""
+    if source.single or not any(entry.name == "manifest.json" for entry in source):
         return source
     from seldio.files.exports import restored
 

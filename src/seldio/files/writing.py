@@ -1,4 +1,4 @@
-"""Writing: files appear whole or not at all, and what killed processes left is swept away.
+"""Writing: files appear whole or not at all. A process that is killed may leave a hidden file ``.seldio-tmp-…``.
 
 The file or folder that a user names may be a link. Below such a folder, which is then given as *below*, nothing is
 written, made or removed through one: each folder is opened from the one above it, and each file from its folder. Who
@@ -15,11 +15,9 @@ import os
 import shutil
 import stat
 import sys
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import lru_cache
 from itertools import groupby, zip_longest
 from operator import attrgetter
 from pathlib import Path
@@ -148,8 +146,7 @@ def atomic_write(path: Place, below: Place | None = None) -> Iterator[BinaryIO]:
             return
         if old is not None and not stat.S_ISREG(old.st_mode):
             raise UsageError(f"cannot write {printable(shown)}: it is not a regular file")
-        _sweep(folder)
-        temp = f"{_prefix()}{os.getpid()}-{os.urandom(4).hex()}.tmp"
+        temp = f"{_TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}.tmp"
         try:
             handle = _create(folder, temp, old)
             try:
@@ -311,55 +308,14 @@ def move(path: Place, target: Place, below: Place | None = None) -> None:
         os.replace(path, folder.at(name), dst_dir_fd=folder.handle)
 
 
-@contextmanager
-def alone(path: Place, below: Place, what: str) -> Iterator[None]:
-    """Hold the lock that is the file at *path*; the system lets go of it when the process ends, however it does.
-
-    Raises:
-        SeldioError: *what* another process does holds it.
-    """
-    parent, name = os.path.split(os.fspath(path))
-    with _named(os.fspath(path)), _opened(parent, below, make=True) as folder:
-        state = folder.unlinked(name)
-        if state is not None and not stat.S_ISREG(state.st_mode):
-            raise UsageError(f"cannot write {printable(os.fspath(path))}: it is not a regular file")
-        handle = os.open(folder.at(name), os.O_RDWR | os.O_CREAT | SAFE, 0o666, dir_fd=folder.handle)
-    try:
-        if not _locked(handle):
-            raise SeldioError(f"{what}: wait until it has ended")
-        yield
-    finally:
-        os.close(handle)
-
-
-def _locked(handle: int) -> bool:
-    """Lock a file, unless another process has; a disk that knows no locks is used without."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:  # in a browser
-        return True
-    except OSError as error:
-        return error.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
-    return True
-
-
-def sweep(path: Place, below: Place) -> None:
-    """Remove the temporary files of a folder in which nobody writes any more, whichever machine they are of."""
-    with suppress(OSError), _opened(os.fspath(path), below) as folder:
-        _clear(folder, lambda name: name.startswith(_TEMPORARY))
-
-
-def _clear(folder: _Folder, which: Callable[[str], bool]) -> None:
-    with os.scandir(folder.path if folder.handle is None else folder.handle) as items:
-        for name in [item.name for item in items if which(item.name)]:
-            _unlink(folder, name)
+def link(path: Place, target: Place, below: Place) -> None:
+    """Make *target* a link to the file at *path*, or a copy of it where the system makes no links."""
+    parent, name = os.path.split(os.fspath(target))
+    with _named(os.fspath(target)), _opened(parent, below, make=True) as folder:
+        try:
+            os.symlink(os.path.abspath(path), folder.at(name), dir_fd=folder.handle)
+        except (OSError, NotImplementedError):
+            shutil.copyfile(path, target)
 
 
 def _unlink(folder: _Folder, name: str) -> None:
@@ -395,40 +351,3 @@ def _sync(folder: _Folder, name: str = ".") -> None:
         # else a file system that does not know how to sync a folder
     finally:
         os.close(handle)
-
-
-@lru_cache(maxsize=1)
-def _prefix() -> str:
-    """What this machine's temporary files begin with; process numbers mean nothing on another."""
-    host = os.uname().nodename if hasattr(os, "uname") else ""
-    return f"{_TEMPORARY}{zlib.crc32(host.encode()):08x}-"
-
-
-#: Folders that were swept.
-_swept: set[str] = set()
-
-
-def _sweep(folder: _Folder) -> None:
-    """Remove what killed processes left; once per folder and process, since it lists the whole folder."""
-    if folder.path not in _swept:
-        _swept.add(folder.path)
-        with suppress(OSError):
-            _clear(folder, _is_left)
-
-
-def _is_left(name: str) -> bool:
-    """Whether a file is a temporary one of a process of this machine that has died."""
-    return name.startswith(_prefix()) and _is_dead(name.removeprefix(_prefix()).partition("-")[0])
-
-
-def _is_dead(pid: str) -> bool:
-    if os.name == "nt" or not pid.isdecimal():  # Windows takes signal 0 for Ctrl-C
-        return False
-    try:
-        os.kill(int(pid), 0)
-        with open(f"/proc/{pid}/stat", "rb") as state:  # killed, and nobody has asked how it ended: still listed
-            return state.read().rpartition(b") ")[2][:1] in b"ZX"
-    except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):
-        return False

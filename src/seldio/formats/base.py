@@ -38,7 +38,6 @@ class TextFile:
     data: bytes  # its bytes
     #: its bytes on disk, where those are text in another encoding and *data* is the same in UTF-8
     stored: bytes | None = None
-    beside: tuple[TextFile, ...] = ()  # the files that its format reads with it
 
     @cached_property
     def content(self) -> bytes:
@@ -53,23 +52,10 @@ class TextFile:
         return format_of_file(self.data, self.name)
 
 
-#: How the directions of a clip over time are called: files that are read with labels.
-TRAJECTORY = ".trajectory.csv"
 #: How Parquet files begin, and end.
 PARQUET_MAGIC = b"PAR1"
 #: Keys of files that say how they are written and nothing about the labels.
 LAYOUT_KEYS = frozenset({"annotations", "written"})
-
-
-class Needed(NamedTuple):
-    """A file that is read with labels.
-
-    Its path counts from the folder of the labels, or with folders in it from any above. A star stands for any
-    characters of a file name; then it is what no other labels name, and there may be many.
-    """
-
-    path: str
-    most: int | None = None  # bytes of its head that are wanted; all if None
 
 
 class Place(NamedTuple):
@@ -288,42 +274,9 @@ class LabelFormat(Format):
         """The text of a file of a tool in which what the rules *codes* found is put right."""
         return text
 
-    def companions(self, place: str, clip: str) -> tuple[Needed, ...]:  # noqa: ARG002 - most stand alone
-        """The files that are read with the label file of *clip* at *place*: its path on disk, or in an archive."""
-        return ()
-
     def origin(self, parts: Sequence[FileRows]) -> Origin:
         """The metadata of a table read from *parts*."""
         return Origin(self.name, self.vocabulary, tuple(part.origin for part in parts))
-
-    def kept(self) -> KeptFormat:
-        """What is kept of it in a result on disk."""
-        return KeptFormat(self.name, self.vocabulary, self.hop, self.clip_frames, self.own)
-
-    @staticmethod
-    def of_kept(kept: KeptFormat) -> LabelFormat:
-        """The format of that name, with that vocabulary and those frames."""
-        from seldio.formats import named
-
-        if kept.own:
-            from seldio.formats.own_dataset import kept_dialect
-
-            return kept_dialect(kept.own, kept.vocabulary)
-        if (found := named(kept.name, LabelFormat)) is None:
-            raise ValueError("names an unknown format")
-        return dataclasses.replace(
-            found, name=kept.name, vocabulary=kept.vocabulary, hop=kept.hop, clip_frames=kept.clip_frames
-        )
-
-
-class KeptFormat(NamedTuple):
-    """What tells a format of labels from all others."""
-
-    name: str
-    vocabulary: str
-    hop: Fraction
-    clip_frames: int | None
-    own: str = ""  # of the columns that a dataset describes, what it says
 
 
 def assembled(

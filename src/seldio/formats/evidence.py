@@ -272,6 +272,8 @@ def _header_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
             yield 8, "the column names of its header line, in another order"
         else:
             yield (OUT if header else -4), "a different header" if header else "no header line"
+    elif header and not any(map(_LABEL_TITLE.match, sample.header)):
+        yield OUT, "a first line with names of other columns"
     elif header:
         words = [_WORDS.get(part.field, part.field) for part in dialect.columns]
         fits = sum(name.startswith(word) for name, word in zip(sample.header, words, strict=False))
@@ -281,6 +283,10 @@ def _header_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
 
 
 _WORDS = {"class_id": "class", "distance": "dist"}
+#: How a column of labels may be called: a first line that calls none so is of another table.
+_LABEL_TITLE = re.compile(
+    r"frame|time|onset|class|label|sound|event|source|track|azi|ele|dist|theta|phi|(az|el|[xyz])\b"
+)
 
 
 #: What angles in radians stay within.

@@ -1,33 +1,27 @@
-"""What evaluation harnesses read and write: inspect_ai, lmms-eval and UltraEval-Audio.
+"""What the evaluation harness inspect_ai reads and writes.
 
-Their questions are records in JSON Lines that hold the fields of an item in a shape of their own: a harness is a row
-with two functions, from flat keys to the record (``pack``) and back (``unpack``). lmms-eval and UltraEval-Audio find
-their questions by further files, so that these are written as a folder (:attr:`ItemFormat.further`). What a model
-answered is read from inspect's log in JSON, lmms-eval's samples and UltraEval-Audio's recorder.
+Its questions are records in JSON Lines that hold the fields of an item in a shape of their own: two functions go from
+flat keys to the record (``pack``) and back (``unpack``). What a model answered is read from inspect's log.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from seldio.findings import Sink
-from seldio.formats.base import Place
-from seldio.formats.harness_files import lmms_eval_files, ultraeval_files
 from seldio.formats.inspect_eval import is_archive, read_archive
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.json_items import JsonItems
 from seldio.formats.json_layout import Layout
-from seldio.formats.json_text import JsonDocument, Pointer, dumps, parse_lines
-from seldio.reader_rules import reader_rule
+from seldio.formats.json_text import Pointer
 from seldio.schema.arrays import pc
-from seldio.schema.qa import Item, Prediction, Proof, Rows
-from seldio.text import listed, plural
+from seldio.schema.qa import Item, Proof, Rows
+from seldio.text import listed
 
 Flat = Mapping[str, Any]
 #: Why a harness asks about more than a question is about.
@@ -47,7 +41,6 @@ class HarnessItems(JsonItems):
     unpack: Callable[[Flat], dict[str, Any]]  # and back
     inside: Mapping[str, Pointer]  # where a record holds a key, if not at its top
     sounds: tuple[str, ...] = ()  # suffixes of the recordings that the harness takes; empty for any
-    most: int | None = None  # recordings of a question
     columnar: bool = False
 
     def record(self, row: Row) -> dict[str, Any]:
@@ -69,20 +62,14 @@ class HarnessItems(JsonItems):
 
     def refusal(self, table: pa.Table) -> str | None:
         """See :meth:`ItemFormat.refusal`."""
-        lists = table.column("audio")
-        names = pc.list_flatten(lists)
-        if self.sounds:
-            taken = pc.match_substring_regex(names, rf"(?i)\.(?:{'|'.join(self.sounds)})$")
-            other = names.filter(pc.invert(taken)).unique().to_pylist()
-            if other:
-                return (
-                    f"it takes {' and '.join(self.sounds)} recordings, not {listed(other, 3)}: convert the recordings"
-                )
-        counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
-        if self.most is not None and (counts > self.most).any():
-            many = plural(int((counts > self.most).sum()), "question has", "questions have")
-            return f"it takes {plural(self.most, 'recording')} for a question, but {many} more"
-        return None
+        if not self.sounds:
+            return None
+        names = pc.list_flatten(table.column("audio"))
+        taken = pc.match_substring_regex(names, rf"(?i)\.(?:{'|'.join(self.sounds)})$")
+        other = names.filter(pc.invert(taken)).unique().to_pylist()
+        if not other:
+            return None
+        return f"it takes {' and '.join(self.sounds)} recordings, not {listed(other, 3)}: convert the recordings"
 
 
 def _audio(value: Any) -> list[Any]:
@@ -173,7 +160,6 @@ INSPECT = HarnessItems(
     unpack=_from_inspect,
     inside={"audio": ("input",), "question": ("input",), **{name: ("metadata", name) for name in _REST}},
     sounds=("wav", "mp3"),
-    channels="inspect_ai sends the file as it is, and the provider or model decides what it hears of it",
     ignored={"start": _WHOLE, "end": _WHOLE},
 )
 
@@ -241,188 +227,6 @@ INSPECT_LOG = InspectLog(
 )
 
 
-# --- lmms-eval -----------------------------------------------------------------------------------------
+FORMATS: tuple[ItemFormat, ...] = (INSPECT, INSPECT_LOG)
 
-
-def _rows(audio: str) -> tuple[Callable[[Flat], dict[str, Any]], Callable[[Flat], dict[str, Any]]]:
-    """Records whose keys are of one type in every row, as table readers want them; the rest is JSON in ``more``."""
-
-    def pack(flat: Flat) -> dict[str, Any]:
-        rest = dict(flat)
-        paths = _audio(rest.pop(audio, None))
-        record = {
-            "id": rest.pop("id", None), audio: paths if audio == "audio" else (paths or [""])[0],
-            "question": rest.pop("question", ""), "choices": rest.pop("choices", None) or [],
-            "answer": rest.pop("answer", None) or "", "task": rest.pop("task", None) or "",
-        }  # fmt: skip
-        return {**record, "more": dumps(rest)}
-
-    def unpack(record: Flat) -> dict[str, Any]:
-        flat = {key: value for key, value in record.items() if key != "more"}
-        for key, nothing in ((audio, ""), ("choices", []), ("answer", ""), ("task", "")):
-            if flat.get(key) == nothing:
-                flat.pop(key, None)
-        try:
-            more = json.loads(record.get("more") or "{}")
-        except (TypeError, ValueError, RecursionError):
-            more = None
-        if isinstance(more, dict) and more.keys().isdisjoint(flat):
-            return {**flat, **more}
-        return {**flat, "more": record["more"]}
-
-    return pack, unpack
-
-
-_PACK, _UNPACK = _rows("audio")
-_FLAT = {"id": "id", "audio": "audio", "question": "question", "choices": "options", "answer": "answer", "task": "task"}
-_MORE = {name: ("more",) for name in _REST if name != "task"}
-LMMS_EVAL = HarnessItems(
-    name="lmms-eval",
-    title="lmms-eval task: a folder for --include_path with YAML, functions and questions",
-    holds="items",
-    needs=("id", "question"),
-    answers="text",
-    repairable=True,
-    graded="process_results compares the option that a reply names with the answer, so the right option scores 0",
-    source="https://github.com/EvolvingLMMs-Lab/lmms-eval/blob/main/docs/guides/task_guide.md",
-    note="Recordings are looked for in the folder and those above it. `--log_samples` keeps what the model answered, "
-    "which seldio reads as lmms-eval-samples.",
-    keys=_FLAT | _REST,
-    proofs=_PROOFS,
-    required=("id", "question", "audio", "more"),
-    marks=("audio", "question", "choices", "more"),
-    pack=_PACK,
-    unpack=_UNPACK,
-    inside=_MORE,
-    channels="of lmms-eval's models, minicpm_o, baichuan_omni, omnivinci and qwen3_omni average the channels, and "
-    "gpt4o_audio keeps the first",
-    climbs=True,
-    ignored={"start": _WHOLE, "end": _WHOLE},
-    main="questions.jsonl",
-    further=lmms_eval_files,
-)
-
-
-def _sampled(flat: Flat) -> dict[str, Any]:
-    rest = dict(flat)
-    answer = {"id": rest.pop("id", None)} | {"prediction": rest.pop("prediction", None)}
-    return {"doc_id": rest.pop("doc_id", 0), "filtered_resps": [answer["prediction"]], **rest, "seldio": answer}
-
-
-def _from_sample(record: Flat) -> dict[str, Any]:
-    flat, answer = dict(record), record.get("seldio")
-    if not isinstance(answer, dict) or not answer.keys() <= {"id", "prediction"}:
-        return flat
-    del flat["seldio"]
-    if "filtered_resps" in flat and flat["filtered_resps"] in (answer.get("prediction"), [answer.get("prediction")]):
-        del flat["filtered_resps"]
-    return {**flat, **{key: value for key, value in answer.items() if value is not None}}
-
-
-LMMS_SAMPLES = HarnessItems(
-    name="lmms-eval-samples",
-    title="lmms-eval samples of a task that seldio wrote: JSON Lines with each answer",
-    holds="predictions",
-    needs=("id", "prediction"),
-    source="https://github.com/EvolvingLMMs-Lab/lmms-eval",
-    note="`lmms-eval --log_samples --output_path DIR` writes them as DIR/MODEL/*_samples_TASK.jsonl.",
-    keys={"id": "id", "prediction": "prediction", "doc_id": "extra"},
-    required=("seldio",),
-    marks=("doc_id", "seldio"),
-    pack=_sampled,
-    unpack=_from_sample,
-    inside={"id": ("seldio", "id"), "prediction": ("seldio", "prediction")},
-)
-
-# --- UltraEval-Audio -----------------------------------------------------------------------------------
-
-_PACK_WAV, _UNPACK_WAV = _rows("WavPath")
-ULTRAEVAL = HarnessItems(
-    name="ultraeval-audio",
-    title="UltraEval-Audio dataset: a folder with questions and a registry for --registry_path",
-    holds="items",
-    needs=("id", "audio", "question"),
-    answers="text",
-    repairable=True,
-    graded="choice-strings-match looks for the words of the answer in the reply, so the right text scores 0",
-    source="https://github.com/OpenBMB/UltraEval-Audio",
-    note="Run it inside of the folder: its paths are relative to where it is started. Its recorder writes answers by "
-    "their number, which seldio reads as ultraeval-audio-record and joins by order.",
-    keys={"WavPath" if key == "audio" else key: field for key, field in _FLAT.items()} | _REST,
-    proofs=_PROOFS,
-    required=("id", "question", "WavPath"),
-    marks=("WavPath", "question"),
-    pack=_PACK_WAV,
-    unpack=_UNPACK_WAV,
-    inside=_MORE,
-    most=1,
-    channels="UltraEval-Audio's local models load recordings with librosa, which averages the channels",
-    ignored={"start": _WHOLE, "end": _WHOLE},
-    main="questions.jsonl",
-    further=ultraeval_files,
-)
-
-
-class UltraEvalRecord(ItemFormat):
-    """What UltraEval-Audio's recorder writes: a line for each step of each question, as workers finish them."""
-
-    def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the name says nothing
-        """See :meth:`ItemFormat.likes`."""
-        return 0.95 if _STEP.match(data) else 0.0
-
-    def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
-        """The outputs in the order of the questions; None, after a finding, where one has no output or several."""
-        found: dict[int, tuple[JsonDocument, str | None]] = {}
-        documents = list(parse_lines(data, path, sink))
-        for document in documents:
-            step = document.value
-            if not isinstance(step, dict) or step.get("type") != "inference":
-                continue
-            number, inner = step.get("id"), step.get("data")
-            output = inner.get("content") if isinstance(inner, dict) else None
-            if type(number) is not int or number < 0:
-                sink(document.finding("SYN212", "id is not the number of a question", ("id",)))
-            elif number in found:
-                sink(document.finding("SYN212", f"a second output for question {number}", ("id",),
-                                      hint="run again with another --save, which begins a new file"))  # fmt: skip
-            else:
-                found[number] = document, output if output is None or isinstance(output, str) else dumps(output)
-        absent = sorted({*range(max(found, default=-1) + 1)} - found.keys())
-        if absent:
-            sink(reader_rule("SYN212").at(
-                path, f"no output for {plural(len(absent), 'question')} ({listed([str(one) for one in absent], 3)})",
-                "outputs have no ids and are joined by order, so none may be missing: run with --resume",
-            ))  # fmt: skip
-            return None
-        order = [found[number] for number in sorted(found)]
-        rows = [Prediction.model_validate({"prediction": text}) for _, text in order]
-
-        def locate(row: int, field: str | None, number: int | None) -> Place:  # noqa: ARG001
-            return order[row][0].locate(("data", "content") if field == "prediction" else ())
-
-        return ItemReading(self, path, rows, locate) if documents or not data.strip() else None
-
-    def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:  # noqa: ARG002
-        """The step of each output, by number."""
-        self.check_kind(rows)
-        steps = (
-            {"type": "inference", "id": number, "data": {"content": row.prediction}}
-            for number, row in enumerate(rows) if isinstance(row, Prediction)
-        )  # fmt: skip
-        return "".join(dumps(step) + "\n" for step in steps).encode()
-
-
-_STEP = re.compile(rb'\s*\{"type": "(?:prompt|inference|post_process|eval|error)", "id": \d+, "data": ')
-ULTRAEVAL_RECORD = UltraEvalRecord(
-    name="ultraeval-audio-record",
-    title="UltraEval-Audio recorder: JSON Lines with the steps of each question, by number",
-    holds="predictions",
-    in_order=True,
-    carries=("prediction",),
-    needs=("prediction",),
-    source="https://github.com/OpenBMB/UltraEval-Audio",
-    note="Outputs have no ids: they are the answers to the questions in their order.",
-)
-FORMATS: tuple[ItemFormat, ...] = (INSPECT, INSPECT_LOG, LMMS_EVAL, LMMS_SAMPLES, ULTRAEVAL, ULTRAEVAL_RECORD)
-
-__all__ = ["FORMATS", "INSPECT", "INSPECT_LOG", "LMMS_EVAL", "LMMS_SAMPLES", "ULTRAEVAL", "ULTRAEVAL_RECORD"]
+__all__ = ["FORMATS", "INSPECT", "INSPECT_LOG"]

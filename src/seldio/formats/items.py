@@ -127,12 +127,6 @@ class ItemFormat(Format):
     #: fields that it holds but whoever reads it takes no notice of, with the reason: a loss, though they are there
     ignored: Mapping[str, str] = dataclasses.field(default_factory=dict)
     recording: tuple[str, ...] = ()  # further keys of a record that, with the audio, say which recording it is about
-    channels: str = ""  # of a harness, what it does to recordings of several channels, as a clause
-    climbs: bool = False  # whether it looks for recordings in the folders above, too
-    in_order: bool = False  # of predictions without ids, whether they are those of all questions, in their order
-    main: str = ""  # of a format that is written as a folder, the name of the file with the rows
-    #: and its other files, by name, for a folder with a name
-    further: Callable[[str], Mapping[str, str]] | None = None
 
     @property
     def model(self) -> type[Item | Prediction]:

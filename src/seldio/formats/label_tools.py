@@ -6,7 +6,7 @@ their spelling, and a direction where one is given, in cells of its own or in th
 
     dog az=30 el=10 dist=2
 
-or in a file next to the labels (:mod:`seldio.formats.trajectories`). What has no direction stays without one. Files
+or nowhere. What has no direction stays without one. Files
 are small, so labels are Python objects until they are columns. A file that its format would write in another way is
 kept as it is (``written`` in ``ClipFile.extra``), so that it comes back byte for byte for as long as its rows are the
 same.
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import posixpath
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,13 +26,11 @@ import pyarrow as pa
 
 from seldio.errors import UsageError
 from seldio.findings import SINGLY, Finding, Sink, gathered
-from seldio.formats import cells, trajectories
+from seldio.formats import cells
 from seldio.formats.base import (
-    TRAJECTORY,
     FileRows,
     LabelFormat,
     LabelReading,
-    Needed,
     Place,
     TextFile,
     TextLines,
@@ -216,17 +213,6 @@ class ToolFormat(LabelFormat):
     )  # fmt: skip
     needs: tuple[str, ...] = ("onset", "offset")
 
-    def companions(self, place: str, clip: str) -> tuple[Needed, ...]:  # noqa: ARG002 - in its own folder
-        """See :meth:`LabelFormat.companions`: the trajectory of the clip, or of any."""
-        own = (Needed(posixpath.basename(clip) + TRAJECTORY),)
-        return (*own, Needed("*" + TRAJECTORY)) if self.clips_by == "rows" else own
-
-    def directed(
-        self, labels: Sequence[ToolLabel], clip: ClipFile, file: TextFile, sink: Sink
-    ) -> Sequence[ToolLabel]:  # fmt: skip
-        """The labels of a clip in *file*, with what the files next to it know of their directions."""
-        return trajectories.by_trajectory(labels, self.vocabulary, clip.clip, file.beside, sink)
-
     @abstractmethod
     def parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:
         """The labels of a file in UTF-8, of each of its clips; what is wrong with it goes to *sink*."""
@@ -261,8 +247,6 @@ class ToolFormat(LabelFormat):
             kept = text is not None and part.readable and not self.only_read
             if kept and self._rendered(self._table(part.labels), origin) != data:
                 part.origin = dataclasses.replace(origin, extra=_with(origin.extra, "written", text))
-            if file.beside:
-                part.labels = list(self.directed(part.labels, origin, file, sink))
             yield part
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:

@@ -278,22 +278,16 @@ def _unknown(file: TextFile) -> bool:
 
 
 def _dialect(said: Mapping[str, Any], vocabulary: str | None, header: str | None) -> Dialect:
-    return kept_dialect(json.dumps({**said, "header": header}, ensure_ascii=False), vocabulary or "starss")
+    columns = [_column(number, keys) for number, keys in enumerate(said["columns"])]
+    return Dialect(
+        name=said["name"], title=said["title"], role="label", vocabulary=vocabulary or "starss", header=header,
+        columns=tuple(columns), hop=Fraction(str(said.get("hop", "1/10"))), clip_frames=said.get("clip_frames"),
+        metre=1, given=said.get("given", {}), own=json.dumps({**said, "header": header}, ensure_ascii=False),
+        repairable=False, clips_by="rows" if any(one.field == "clip" for one in columns) else "name",
+    )  # fmt: skip
 
 
 _KINDS = {"clip": "name", "class_id": "int", "source": "int", "class_name": "name", "onscreen": "flag"}
-
-
-def kept_dialect(said: str, vocabulary: str) -> Dialect:
-    """The format of columns that a dataset describes, from JSON; see :attr:`Dialect.own`."""
-    record = json.loads(said)
-    columns = [_column(number, keys) for number, keys in enumerate(record["columns"])]
-    return Dialect(
-        name=record["name"], title=record["title"], role="label", vocabulary=vocabulary, header=record["header"],
-        columns=tuple(columns), hop=Fraction(str(record.get("hop", "1/10"))), clip_frames=record.get("clip_frames"),
-        metre=1, given=record.get("given", {}), own=said, repairable=False,
-        clips_by="rows" if any(one.field == "clip" for one in columns) else "name",
-    )  # fmt: skip
 
 
 def _column(number: int, keys: Mapping[str, Any]) -> column:

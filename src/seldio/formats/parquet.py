@@ -28,7 +28,6 @@ from seldio import vocabularies
 from seldio.errors import UsageError
 from seldio.findings import Sink
 from seldio.formats.base import PARQUET_MAGIC, FileRows, Ints, LabelFormat, LabelReading, Place, TextFile
-from seldio.formats.foreign_tables import foreign_table
 from seldio.reader_rules import reader_rule
 from seldio.schema.arrays import pc
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
@@ -164,8 +163,6 @@ def read_parquet(data: bytes | BinaryIO, path: str, sink: Sink, rows: TableRows 
     """
 
     def read(file: pq.ParquetFile) -> pa.Table | Wrong:
-        if (foreign := foreign_table(file.schema_arrow)) is not None:
-            return foreign.events(file.read())
         if wrong := _unknown_columns(file.schema_arrow):
             return wrong
         table = file.read() if rows is None else file.read_row_groups(range(rows.first, rows.stop))
@@ -256,7 +253,7 @@ def opened(data: bytes | BinaryIO) -> pq.ParquetFile:
     Raises:
         One of the errors that :func:`guarded` turns into a finding.
     """
-    from seldio.files.parquet_files import parquet_file  # only tables need it
+    from seldio.files.exports import parquet_file  # only tables need it
 
     # Without the Arrow schema in it, columns are read as what they are stored as: an extension type would run code.
     bare = parquet_file(pa.BufferReader(footer_of(data).replace(_ARROW, _NO_ARROW)))

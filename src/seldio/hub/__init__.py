@@ -2,7 +2,7 @@
 
 This package is the one home of ``huggingface_hub``, and the only place of seldio that reaches a network, but for the
 judge. ``HF_ENDPOINT`` and the other settings of that library hold; the token is that of ``HF_TOKEN`` or of
-``hf auth login``, and is never shown.
+``hf auth login``.
 """
 
 from __future__ import annotations

@@ -35,13 +35,14 @@ with needing("av"):
     from av.error import FFmpegError
     from av.video.frame import VideoFrame
 
-#: What x264 is asked for unless told otherwise: quick, and good enough to look at.
-OPTIONS = {"preset": "veryfast", "crf": "23"}
-#: Always. With x264's macroblock tree (core 165), 19 of 291 encodings of the same pictures of 64×32 had other bytes
-#: while another thread was busy, without it none of 342. Why is not known, nor was it seen at 128×64 and above.
-_SAME_BYTES = {"mbtree": "0"}
+#: What x264 is asked for: quick, and good enough to look at; pictures take 250 kbit a second at most. With its
+#: macroblock tree (core 165), 19 of 291 encodings of the same pictures of 64×32 had other bytes while another thread
+#: was busy, without it none of 342. Why is not known, nor was it seen at 128×64 and above.
+_OPTIONS = {"preset": "veryfast", "crf": "26", "maxrate": "250k", "bufsize": "500k", "mbtree": "0"}
 #: Pictures from one that stands alone to the next: one second, so that players seek quickly.
-KEYS = 30
+_KEYS = 30
+#: Bits a second of the sound.
+_SOUND_BITS = 96_000
 
 
 class VideoWriter:
@@ -55,36 +56,29 @@ class VideoWriter:
         size: width and height, both even; (0, 0) for sound alone.
         rate: frames per second.
         sound: samples per second and channels (1 or 2) of the sound, if there is any.
-        options: of the encoder of pictures, instead of :data:`OPTIONS`.
-        sound_bits: a second.
     """
 
     def __init__(
         self, stream: BinaryIO, size: tuple[int, int], rate: Fraction = clock.NTSC,
-        sound: tuple[int, int] | None = None, options: dict[str, str] | None = None, sound_bits: int = 128_000,
+        sound: tuple[int, int] | None = None,
     ) -> None:  # fmt: skip
-        width, height = size
-        if any(size) and (min(size) < 2 or width % 2 or height % 2 or max(size) > 8192):
-            raise UsageError(f"pictures of {width} × {height}: H.264 wants even numbers from 2 to 8192")
-        if not 0 < rate <= 1000:
-            raise UsageError(f"{rate} frames per second: choose a rate above 0, 1000 at most")
-        self.size, self.rate, self.pictures = size, Fraction(rate), 0
-        self._samples, self._video = 0, None
+        self.rate, self.pictures = Fraction(rate), 0
+        self._samples, self._video, self._audio = 0, None, None
         with _speaking():
             muxing = {"fflags": "+bitexact"}
             self._file: OutputContainer = av.open(stream, "w", format="mp4", container_options=muxing)
             if any(size):
-                chosen = {**(options or OPTIONS), **_SAME_BYTES}
-                self._video = self._file.add_stream("libx264", rate=self.rate, options=chosen)
-                self._video.width, self._video.height, self._video.pix_fmt = width, height, "yuv420p"
+                self._video = self._file.add_stream("libx264", rate=self.rate, options=_OPTIONS)
+                self._video.width, self._video.height = size
+                self._video.pix_fmt = "yuv420p"
                 context = self._video.codec_context
                 context.time_base, context.thread_count = 1 / self.rate, 1
-                context.gop_size, context.max_b_frames = KEYS, 0
+                context.gop_size, context.max_b_frames = _KEYS, 0
                 context.flags |= int(av.codec.context.Flags.bitexact)
-            self._audio = self._file.add_stream("aac", rate=sound[0]) if sound else None
-            if self._audio is not None and sound:
+            if sound is not None:
+                self._audio = self._file.add_stream("aac", rate=sound[0])
                 self._audio.layout = "stereo" if sound[1] == 2 else "mono"
-                self._audio.bit_rate, self._audio.codec_context.thread_count = sound_bits, 1
+                self._audio.bit_rate, self._audio.codec_context.thread_count = _SOUND_BITS, 1
                 self._audio.codec_context.flags |= int(av.codec.context.Flags.bitexact)
 
     def __enter__(self) -> Self:
@@ -102,13 +96,7 @@ class VideoWriter:
 
     def picture(self, picture: Picture | VideoFrame) -> None:
         """Add the next picture, shape (height, width, 3): red, green, blue; or a frame of FFmpeg of that size."""
-        if self._video is None:
-            raise UsageError("this file was opened for sound alone")
-        width, height = self.size
-        shape = (picture.height, picture.width, 3) if isinstance(picture, VideoFrame) else picture.shape
-        kind = np.uint8 if isinstance(picture, VideoFrame) else picture.dtype
-        if shape != (height, width, 3) or kind != np.uint8:
-            raise UsageError(f"a picture of shape {shape} and {kind}, not {(height, width, 3)} of uint8")
+        assert self._video is not None, "there is a size"
         with _speaking():
             frame = picture if isinstance(picture, VideoFrame) else VideoFrame.from_ndarray(picture, format="rgb24")
             frame.pts, frame.time_base = self.pictures, 1 / self.rate
@@ -120,10 +108,7 @@ class VideoWriter:
 
         Pictures and sound of the same time belong together: give them in turn, a second or so each.
         """
-        if self._audio is None:
-            raise UsageError("this video was opened without sound")
-        if sound.ndim != 2 or len(sound) != self._audio.codec_context.channels:
-            raise UsageError(f"sound of shape {sound.shape}, not ({self._audio.codec_context.channels}, frames)")
+        assert self._audio is not None, "there is a rate of sound"
         rate = self._audio.codec_context.sample_rate
         with _speaking():
             wave = np.ascontiguousarray(sound, np.float32)
@@ -152,10 +137,6 @@ SIZE = (640, 320)
 PICTURES = 10
 #: Seconds that a copy may last.
 LONGEST = 3600
-#: Bits a second of the sound.
-SOUND_BITS = 96_000
-#: Pictures take 250 kbit a second at most.
-_OPTIONS = {"preset": "veryfast", "crf": "26", "maxrate": "250k", "bufsize": "500k"}
 #: Where the loudest sample comes to (-1 dB), and by how much quiet recordings are raised to get there (24 dB).
 _PEAK, _MOST_GAIN = 0.891, 15.85
 #: Frames per second that AAC knows.
@@ -257,7 +238,7 @@ def copy(downmix: Downmix | None, video: Video | None) -> bytes:
     if video is not None:
         _check_length(float(video.scan.end), "the video")
         size, rate = fitted(video.size), min(Fraction(video.rate), rate) or rate
-    with VideoWriter(out, size, rate, track, _OPTIONS, SOUND_BITS) as writer:
+    with VideoWriter(out, size, rate, track) as writer:
         for number, picture in enumerate(_pictures(video, size, rate) if video is not None else ()):
             if number % PICTURES == 0 and (block := next(blocks, None)) is not None:
                 writer.sound(block)  # a second of each in turn, so that they lie side by side in the file

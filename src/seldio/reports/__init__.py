@@ -8,9 +8,9 @@ they are never cut short, and keep every digit, shares from 0 to 1.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
-from typing import Any, TextIO
+from typing import TextIO
 
 from seldio.errors import UsageError
 from seldio.findings import Report
@@ -24,19 +24,16 @@ class Output:
     """A form that reports are written in."""
 
     name: str  # what ``--output`` calls it
-    #: from what is reported and :class:`Options` to pieces of text; or where that is, as ``module:function``, to be
-    #: imported when it is first used
-    writer: str | Callable[[Any, Options], Iterator[str]]
+    #: ``module:function``, imported when it is first used: from what is reported and :class:`Options` to pieces of text
+    writer: str
     findings: bool = True  # whether it shows findings
     scores: bool = True  # whether it shows scores
 
     def write(self, subject: Subject, options: Options) -> Iterator[str]:
         """*subject* piece by piece."""
-        if isinstance(self.writer, str):
-            module, _, function = self.writer.partition(":")
-            found: Iterator[str] = getattr(import_module(module), function)(subject, options)
-            return found
-        return self.writer(subject, options)
+        module, _, function = self.writer.partition(":")
+        pieces: Iterator[str] = getattr(import_module(module), function)(subject, options)
+        return pieces
 
 
 #: Every output by name.

@@ -23,10 +23,7 @@ _OF_A_RULE = 5
 #: What the page's classes do that its content cannot do without.
 _STYLE = (
     ".seldio .n { text-align: right } .seldio caption { text-align: left; font-weight: 600 } "
-    ".seldio .hidden { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden } "
-    ".seldio .dots { width: 12em; height: 1.2em } .seldio .dots line { stroke: #8886 } "
-    ".seldio .dots .ends { stroke: #3b82f6; stroke-width: 2.5 } .seldio .dots .weak { stroke-dasharray: 4 3 } "
-    ".seldio .dots circle { fill: #3b82f6 }"
+    ".seldio .hidden { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden }"
 )
 
 

@@ -1,4 +1,4 @@
-"""Findings and scores as one self-contained page: first the verdict, then notices, dots, and tables.
+"""Findings and scores as one self-contained page: first the verdict, then notices and tables.
 
 The page has no scripts and loads nothing, is light and dark, fits a telephone, and can be read by screen readers.
 Whatever a text holds, it stays text. Its look, ``look.css``, is that of the other pages too.
@@ -15,7 +15,6 @@ from importlib.resources import files
 from urllib.parse import quote
 
 from seldio.findings import Finding, Report, Severity
-from seldio.reports.dots import Dots, dots, end
 from seldio.reports.excerpts import fit
 from seldio.reports.sections import (
     Section,
@@ -177,7 +176,7 @@ def _panels(section: Section, options: Options, heading: str) -> Iterator[str]:
         told += f"<details>\n<summary>{what}</summary>\n{_list(section.notices)}</details>\n"
     if told:
         yield _panel(f"<{heading}>Notices</{heading}>\n{told}", "whole")
-    yield from (_panel(_table(table, section.lead, options)) for table in section.tables if table.rows)
+    yield from (_panel(_table(table, options)) for table in section.tables if table.rows)
     if section.settings or section.signature:
         signed = f"<dt>Signature</dt><dd><code>{safe(section.signature)}</code></dd>\n" if section.signature else ""
         settings = f"<dt>Settings</dt><dd>{safe(section.settings)}</dd>\n" if section.settings else ""
@@ -197,28 +196,20 @@ def _item(notice: Notice) -> str:
 # --- tables ------------------------------------------------------------------------------------------------
 
 
-def _table(table: Table, lead: str, options: Options) -> str:
-    drawn, order = dots(table, lead), list(range(len(table.columns)))
-    if drawn is not None:  # its numbers stand beside the dots
-        order.insert(1, order.pop(drawn.place))
-    flags = table.numeric
-    columns, numeric = [table.columns[number] for number in order], [flags[number] for number in order]
+def _table(table: Table, options: Options) -> str:
+    columns, numeric = table.columns, table.numeric
     heads = [_header(column, right) for column, right in zip(columns, numeric, strict=True)]
-    if drawn is not None:
-        heads.insert(1, _axis(columns[1], drawn))
     view = options.clip_page if columns[0].name == "clip" else None
     rows, few = [], False
-    for row in ([whole[number] for number in order] for whole in table.rows):
+    for row in table.rows:
         first, *rest = map(_cell, row, columns)
         cells = [f"<td{_right(right)}>{cell}</td>" for cell, right in zip(rest, numeric[1:], strict=True)]
-        if drawn is not None:
-            cells.insert(0, _dots(drawn, row[1], columns[1]))
-            few |= isinstance(row[1], WeakInterval)
+        few |= any(isinstance(cell, WeakInterval) for cell in row)
         if view is not None:
             address, command = quote(page_name(str(row[0]))), view(str(row[0]))
             first = f'<a href="./{safe(address)}" title="{safe(command)}">{first}</a>'
         rows.append(f'<tr><th scope="row">{first}</th>{"".join(cells)}</tr>\n')
-    hints = ["Dashed lines and *: intervals that rest on few clips or questions."] if few else []
+    hints = ["*: intervals that rest on few clips or questions."] if few else []
     if view is not None and table.rows and columns[-1].name != "command":  # which the table says itself
         command = view(str(table.rows[0][0]))
         hints.append(f"The page of a clip is written by <code>{safe(command)}</code>")
@@ -239,19 +230,6 @@ def _header(column: Column, right: bool) -> str:
     if not column.named:
         return "<td></td>"
     return f'<th scope="col"{_right(right)}{meaning}>{safe(column.named)}{arrow}</th>'
-
-
-def _axis(column: Column, drawn: Dots) -> str:
-    """The head of the column of dots: the ends of the scale at its sides."""
-    low, high = (f"<span>{end(column, value)}</span>" for value in (drawn.low, drawn.high))
-    return f'<th scope="col" class="axis"><div>{low}{safe(column.header)}{high}</div></th>'
-
-
-def _dots(drawn: Dots, cell: Cell, column: Column) -> str:
-    picture = drawn.drawn(cell)
-    said = safe(column.shown(cell))
-    shown = f'<svg class="dots" role="img" aria-label="{said}">{picture}</svg>' if picture else ""
-    return f'<td class="axis">{shown}</td>'
 
 
 def _cell(cell: Cell, column: Column) -> str:
@@ -277,12 +255,12 @@ def _findings(section: Section, report: Report, options: Options) -> Iterator[st
     for table in section.tables:
         if table.name == "rules":
             few = " open" if len(table.rows) <= _FEW else ""
-            counts = _table(table, "", options)
+            counts = _table(table, options)
             yield _panel(
                 f"<details{few}>\n<summary>{plural(len(table.rows), 'rule')}</summary>\n{counts}</details>\n", "whole"
             )
         elif table.name != "findings":
-            yield _panel(_table(table, "", options), "whole")
+            yield _panel(_table(table, options), "whole")
         else:
             folder = common_folder(report.findings)
             near = f'<p class="hint">Paths are relative to {safe(folder)}</p>\n' if folder else ""

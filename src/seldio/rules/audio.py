@@ -18,12 +18,13 @@ import numpy as np
 
 from seldio.catalogues.trees import Tree
 from seldio.clock import onset
-from seldio.engines import each
 from seldio.errors import InvalidData, SeldioError
 from seldio.files import Entry
+from seldio.files.entries import packed
 from seldio.findings import Finding, Rule, Sink
 from seldio.formats.datasets import ABOUT, DatasetSpec
 from seldio.media.arrays import RATES
+from seldio.parallel import parallel_map
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, by_folder, grouped
 from seldio.rules.registry import ERROR, INFO, WARNING, rule, run
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
     from seldio.media.audio import Probe
     from seldio.media.contents import SoundSurvey
 
-#: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
-LATER = {"SoundSurvey": "seldio.media.contents"}
 #: More flat tops than this are not a coincidence.
 _MOST_FLAT = 10
 #: A mean beyond this share of full scale (-40 dB) is an offset.
@@ -324,7 +323,9 @@ def check_sounds(files: Sequence[TreeFile[Any]], sink: Sink) -> SurveyedSounds:
     Those that cannot be opened are skipped: rules about headers report them.
     """
     entries = [one.entry for one in files]
-    levels = each(_levels, entries, what="listening to recordings", size=attrgetter("size"), key=attrgetter("stamp"))
+    levels = parallel_map(
+        _levels, entries, what="listening to recordings", size=attrgetter("size"), here=packed(entries)
+    )
     surveyed = SurveyedSounds()
     for one, level in zip(files, levels, strict=True):
         if isinstance(level, Finding):

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from seldio.formats.own_dataset import OwnDatasets
     from seldio.media.audio import Probe
 
-#: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
-LATER = {"Probe": "seldio.media.audio"}
-
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
@@ -42,8 +39,7 @@ class Collection:
     entries: Sequence[Entry]  # all its files, labels or not, sorted by name
     readings: Sequence[LabelReading]  # the label tables read from them, one for each group of one format
     reference: Reference | None = None  # what is expected, if the user passed it
-    #: of an export, the stored files; *entries* are the files that it was made from
-    stored: Sequence[Entry] = ()
+    exported: bool = False  # whether it is an export, and *entries* are the files that it was made from
     wrong: Sequence[Finding] = ()  # what was found when its files were read
     own: OwnDatasets | None = None  # what the datasets say of themselves
 
@@ -53,7 +49,7 @@ class Collection:
     ) -> Collection:
         """The files of *source*, with the labels among them and the clips that are expected."""
         clips = reference if isinstance(reference, Reference) else None
-        return Collection(source.path, source.kind, source.entries, readings, clips, source.stored, wrong)
+        return Collection(source.path, source.kind, source.entries, readings, clips, source.exported, wrong)
 
     @cached_property
     def parts(self) -> list[tuple[LabelReading, FileRows]]:
@@ -76,7 +72,7 @@ class Collection:
             return self.path
         if len(places) == 1:
             return next(entry.path for entry in self.entries if entry.name == places[0].name)
-        if self.stored:  # an export has no folder for them
+        if self.exported:  # an export has no folder for them
             return self.path
         base = self.entries[0].path.removesuffix(self.entries[0].name)
         folders = [place.name.split("/")[:-1] for place in places]

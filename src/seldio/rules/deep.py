@@ -16,12 +16,13 @@ from typing import TypeVar
 import numpy as np
 
 from seldio.catalogues.trees import Tree
-from seldio.engines import each
 from seldio.files import Entry
+from seldio.files.entries import packed
 from seldio.files.sources import Lookup
 from seldio.findings import Finding, Heard, Rule, Sink, Spread
 from seldio.formats import LabelReading
 from seldio.media.arrays import Format
+from seldio.parallel import parallel_map
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.deep_causes import Verdict
 from seldio.rules.deep_evidence import heard as summary
@@ -328,8 +329,8 @@ def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) ->
         What was heard in each recording, then in all recordings of a format together.
     """
     pairs = list(pairs_of(collection, tree, lookup))
-    compares = list(each(compared, pairs, what="comparing labels with the audio", size=attrgetter("size"),
-                         key=attrgetter("stamp")))  # fmt: skip
+    what, here = "comparing labels with the audio", packed(pair.entry for pair in pairs)
+    compares = list(parallel_map(compared, pairs, what=what, size=attrgetter("size"), here=here))
     fits = Fits(collection, (fit for fit in compares if isinstance(fit, Fit)))
     run(fits, sink)
     return heard(fits, (one for one in compares if isinstance(one, Unheard)))

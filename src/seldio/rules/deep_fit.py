@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
@@ -44,8 +43,6 @@ from seldio.vocabularies import vocabulary
 if TYPE_CHECKING:
     from seldio.media.intensity import Levels, SoundField
 
-#: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
-LATER = {"Levels": "seldio.media.intensity"}
 FORMATS: tuple[Format, ...] = ("foa", "mic")
 #: Of recordings, the usual one first.
 
@@ -73,13 +70,6 @@ class LabelledClip:
         if step < 2:
             return self
         return dataclasses.replace(self, frame=self.frame // step, hop=self.hop * step, step=step)
-
-    @property
-    def stamp(self) -> tuple[object, ...]:
-        """A key that changes when the labels do."""
-        columns = (self.frame, self.azimuth, self.elevation, self.event)
-        data = b"".join(np.ascontiguousarray(column).tobytes() for column in columns)
-        return self.path, hashlib.sha256(data).hexdigest(), self.hop, self.step
 
     def label_frames(self, count: int) -> LabelFrames:
         """The first *count* label frames."""
@@ -170,15 +160,6 @@ class Pair(NamedTuple):
     def size(self) -> int:
         """Bytes of the recording."""
         return max(0, self.entry.size)
-
-    def portable(self) -> Pair:
-        """The same, ready to be sent to another process."""
-        return self._replace(entry=self.entry.portable())
-
-    @property
-    def stamp(self) -> tuple[object, ...]:
-        """A key that changes when the recording or the labels do."""
-        return self.clip, self.entry.path, self.entry.stamp, self.place, self.format, self.rows.stamp
 
 
 #: Lowest and highest rate that is analysed: the bands end at 3.3 kHz.

@@ -8,10 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from seldio.errors import InvalidData
 from seldio.files import Entry
 from seldio.files.names import suffix_of
 
@@ -66,17 +62,6 @@ class HubFolder:
         fits = glob_pattern(pattern)
         return [entry for entry in self.files if fits.fullmatch(entry.name) and entry.name not in ASIDE]
 
-    @cached_property
-    def footers(self) -> dict[str, pq.FileMetaData | str]:
-        """The footer of each Parquet file, or why it cannot be read."""
-        return {entry.name: _footer(entry) for entry in self.files if suffix_of(entry.name) == "parquet"}
-
-    @cached_property
-    def tables(self) -> list[tuple[str, pq.FileMetaData, pa.Schema]]:
-        """The path of each Parquet file that can be opened, its footer and its schema."""
-        footers = ((entry.path, self.footers.get(entry.name)) for entry in self.files)
-        return [(path, one, one.schema.to_arrow_schema()) for path, one in footers if isinstance(one, pq.FileMetaData)]
-
     @property
     def card_path(self) -> str:
         """The card as shown to people."""
@@ -85,16 +70,6 @@ class HubFolder:
 
 #: Files about the dataset, never part of a split.
 ASIDE = frozenset({"README.md", "croissant.json", ".gitattributes"})
-
-
-def _footer(entry: Entry) -> pq.FileMetaData | str:
-    try:
-        with entry.open() as stream:
-            return pq.read_metadata(stream)
-    except InvalidData as error:
-        return error.finding.message
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-        return str(error).split("\n")[0]
 
 
 def _splits(data_files: Any, data_dir: Any) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -1,22 +1,24 @@
-"""PRD13: the answers of a submission to MERA."""
+"""PRD12 and PRD13: the files and the answers of a submission to MERA."""
 
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from seldio.answers.matching import normalised
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading
-from seldio.formats.mera import AS_WRITTEN, CYRILLIC, dig, id_value
+from seldio.formats.mera import AS_WRITTEN, CYRILLIC, dig, id_value, task_name
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable
 from seldio.rules.registry import ERROR, INFO, WARNING, findings, rule
 from seldio.schema.qa import Item
-from seldio.text import clipped
+from seldio.text import clipped, printable
 
 _LETTER = re.compile(r"(?<![^\W_])[A-Fa-fАВСЕ](?![^\W_])")
 
@@ -130,3 +132,68 @@ def check_answers(reading: ItemReading, gold: Sequence[Item] | None = None, lett
     """
     answers = Answers(reading, None if gold is None else {item.id: item for item in gold})
     return findings(answers, skip=() if letters else LETTER_RULES)
+
+
+# --- the files of a submission ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MeraPackage:
+    """The archive of a submission; the file of a task is found by its name without suffix, in any folder."""
+
+    path: str  # as shown to people
+    members: Mapping[str, bytes] | None  # its files; None if it cannot be opened
+    tasks: Sequence[str] = ("ruEnvAQA",)  # the expected tasks
+    #: of the files as shown to people, by name; below *path* where that does not say
+    paths: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The file of each task that has one; of several, the last one, as on the server."""
+        by_task = {task_name(member): member for member in self.members or ()}
+        return {task: by_task[task] for task in self.tasks if task in by_task}
+
+    def shown(self, member: str) -> str:
+        """Return the path of a file as people see it."""
+        return self.paths.get(member, f"{self.path}!/{member}")
+
+
+@rule("PRD121", ERROR)
+def unreadable_submission(package: MeraPackage, found: Found) -> Iterator[Finding]:
+    """Submission that is not a valid zip archive."""
+    if package.members is None:
+        yield found(package.path, "the archive cannot be opened as a zip", "compress the files with zip")
+
+
+@rule("PRD122", ERROR)
+def unreadable_task(package: MeraPackage, found: Found) -> Iterator[Finding]:
+    """Task file that is not JSON in UTF-8."""
+    for task, member in package.files.items():
+        if package.members is None or not member.endswith(".json"):
+            continue
+        try:
+            json.loads(package.members[member].decode())
+        except (ValueError, RecursionError):
+            message = f"the file of {printable(task)} cannot be read as JSON"
+            yield found(package.shown(member), message, "write it again, in UTF-8")
+
+
+@rule("PRD123", ERROR)
+def wrong_extension(package: MeraPackage, found: Found) -> Iterator[Finding]:
+    """Task file without the suffix .json."""
+    for task, member in package.files.items():
+        suffix = posixpath.splitext(member)[1]
+        if suffix != ".json":
+            message = f"the suffix is {clipped(suffix or 'empty', 20)}, not .json"
+            yield found(package.shown(member), message, f"name it {printable(task)}.json")
+
+
+@rule("PRD124", ERROR)
+def task_missing(package: MeraPackage, found: Found) -> Iterator[Finding]:
+    """Submission without the file of a task."""
+    for task in package.tasks if package.members is not None else ():
+        if task in package.files:
+            continue
+        alike = [name for name in package.members or () if task.lower() in name.lower()]
+        hint = f"rename {printable(alike[0])}" if alike else "add it"
+        yield found(package.path, f"{printable(task)}.json is missing", hint)

@@ -32,8 +32,8 @@ Marked = Any
 #: of range.
 FAMILIES = (
     "misreadings", "labels", "submissions", "clip_names", "file_sets", "package_rules", "package_meta", "layout",
-    "tree_gaps", "own_dataset", "ignored", "stored", "hub", "hub_secrets", "items", "item_values", "item_choices",
-    "item_answers", "item_instructions", "mera", "mera_verdict", "predictions", "item_audio", "audio", "deep",
+    "tree_gaps", "own_dataset", "ignored", "hub", "items", "item_values", "item_choices",
+    "item_answers", "item_instructions", "mera", "predictions", "item_audio", "audio", "deep",
     "deep_levels", "video", "tree_media",
 )  # fmt: skip
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from seldio.catalogues.trees import AUDIO, Tree, TreePlace
-from seldio.engines import each
 from seldio.errors import MissingLibrary
 from seldio.files import Entry
+from seldio.files.entries import packed
 from seldio.files.names import MEDIA, media_type, suffix_of
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats.datasets import DatasetSpec
+from seldio.parallel import parallel_map
 from seldio.rules.collection import Collection, Found, by_folder, grouped, probed
 from seldio.rules.registry import INFO, register, rule
 from seldio.text import listed, plural, printable
@@ -24,8 +24,6 @@ from seldio.text import listed, plural, printable
 if TYPE_CHECKING:
     from seldio.media.audio import Probe
 
-#: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
-LATER = {"PictureSurvey": "seldio.media.video"}
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Facts = TypeVar("Facts")
 
@@ -133,7 +131,7 @@ class TreeAudio(TreeMedia[RecordingFile, "Probe"]):
     def __init__(self, collection: Collection, tree: Tree) -> None:
         super().__init__(collection, tree, is_sound)
         entries = [self.entries[place.name] for place in self.places]
-        headers = each(probed, entries, batch=64, what="reading headers", key=attrgetter("stamp"))
+        headers = parallel_map(probed, entries, batch=64, what="reading headers", here=packed(entries))
         files = zip(entries, self.places, headers, strict=True)
         self.all = [RecordingFile(entry, place, *header, dataset=tree.layout) for entry, place, header in files]
         self.readable = [(one, one.facts) for one in self.all if one.facts is not None and one.facts.frames]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from fractions import Fraction
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from seldio.catalogues.trees import Tree
 from seldio.clock import HOP
-from seldio.engines import each
 from seldio.errors import SeldioError
 from seldio.files import Entry
+from seldio.files.entries import packed
 from seldio.findings import Finding, Rule
+from seldio.parallel import parallel_map
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, probed
 from seldio.rules.tree_media import TreeFile, TreeMedia, is_video
@@ -22,8 +22,6 @@ from seldio.rules.tree_media import TreeFile, TreeMedia, is_video
 if TYPE_CHECKING:
     from seldio.media.video import PictureSurvey
 
-#: What annotations name beside, for results that are kept (see :mod:`seldio.engines.kept`).
-LATER = {"PictureSurvey": "seldio.media.video"}
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
@@ -88,7 +86,8 @@ class TreeVideo(TreeMedia[VideoFile, VideoFacts]):
             names = clip.recordings.values() if clip is not None else ()
             probes = [probed(self.entries[name])[0] for name in names if name in self.entries]
             lengths.append(max((probe.seconds for probe in probes if probe and not probe.cut_off), default=None))
-        facts = each(_facts, tasks, batch=8, what="reading the packets of videos", key=attrgetter("stamp"))
+        here = packed(task.entry for task in tasks)
+        facts = parallel_map(_facts, tasks, batch=8, what="reading the packets of videos", here=here)
         rows = zip(tasks, self.places, facts, lengths, strict=True)
         self.all = [
             VideoFile(task.entry, place, *found, length, dataset=tree.layout) for task, place, found, length in rows
@@ -102,15 +101,6 @@ class _VideoTask(NamedTuple):
     entry: Entry
     frames: Ints
     hop: Fraction
-
-    def portable(self) -> _VideoTask:
-        """The same, ready to be sent to another process."""
-        return self._replace(entry=self.entry.portable())
-
-    @property
-    def stamp(self) -> tuple[object, ...]:
-        """A key that changes when the video or its labels do."""
-        return self.entry.stamp, self.frames.tobytes(), self.hop
 
 
 def _facts(task: _VideoTask) -> tuple[VideoFacts | None, str, bool]:

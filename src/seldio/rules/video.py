@@ -11,9 +11,10 @@ from operator import attrgetter
 
 from seldio.catalogues.trees import Tree
 from seldio.clock import centre
-from seldio.engines import each
+from seldio.files.entries import packed
 from seldio.findings import Finding, Sink
 from seldio.formats.datasets import DatasetSpec
+from seldio.parallel import parallel_map
 from seldio.rules.audio import check_sounds
 from seldio.rules.collection import Collection, Found, by_folder
 from seldio.rules.registry import ERROR, INFO, WARNING, rule, run
@@ -217,7 +218,7 @@ def check_videos(collection: Collection, tree: Tree, sink: Sink, *, deep: bool =
     if deep:
         check_sounds([one for one in video.all if one.is_recording], sink)
         entries = [one.entry for one, _ in video.readable]
-        surveys = each(decoded, entries, what="decoding videos", size=attrgetter("size"), key=attrgetter("stamp"))
+        surveys = parallel_map(decoded, entries, what="decoding videos", size=attrgetter("size"), here=packed(entries))
         for (one, facts), survey in zip(video.readable, surveys, strict=True):
             run(WatchedVideo(one, facts, survey), sink)
     return len(video.all)

@@ -211,10 +211,8 @@ class ProfileKeys(_Keys):
     program: str = Field(description="what it agrees with")
     years: list[int] = Field([], description="of the challenge whose outputs it is for")
     measure: Literal["spherical", "cartesian", "folded"] = Field(description="the angular distance")
-    counts: Literal["segments", "frames", "corrected"] = Field(
-        description="what is counted: seconds, label frames, or frames of which no slip of the program is left"
-    )
-    scores: Literal["classic", "classic-2021", "corrected", "with-distance", "without-distance", "stereo"] = Field(
+    counts: Literal["segments", "frames"] = Field(description="what is counted: seconds or label frames")
+    scores: Literal["classic", "classic-2021", "with-distance", "without-distance", "stereo"] = Field(
         description="the scores made of the counts"
     )
     lead: str = Field("SELD", description="the score whose test decides which of two systems is better")
@@ -222,12 +220,11 @@ class ProfileKeys(_Keys):
     angle: float = Field(20.0, description="degrees that a well placed source is off at most")
     distance: float | None = Field(None, description="metres that it is off at most")
     relative: float | None = Field(None, description="the same as a part of the distance of the reference")
-    horizon: Literal["before-last", "last-second", "recording"] | int = Field(
-        "last-second", description="which frames count: up to the last labelled one, its second, a number, or all"
+    horizon: Literal["before-last", "last-second"] | int = Field(
+        "last-second", description="which frames count: up to the last labelled one, its second, or a number"
     )
     vocabulary: str = Field("starss", description="the classes")
     misplaced: float = Field(1.0, description="how much a misplaced source weighs in F")
-    missing: bool = Field(False, description="whether a clip without prediction counts as one where nothing was found")
     misread: dict[str, str] = Field({}, description="by format of the prediction, what the program makes of it")
     drops: list[str] = Field([], description="formats of a prediction none of whose rows the program reads")
     needs: list[str] = Field([], description="fields that both sides must have")

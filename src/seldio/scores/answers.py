@@ -162,7 +162,7 @@ def read_answers(
         raise UsageError(f"{profile} requires the questions with their answers: --reference FILE")
     notices = _copies(given, asked) if asked is not None else ()
     outputs = _outputs(given)
-    if options.join == "order" or given.format.in_order:
+    if options.join == "order":
         outputs, notices = _by_order(outputs, items or ()), (*notices, _BY_ORDER)
     return AnswerSides(items, outputs, profile, notices)
 
@@ -449,7 +449,7 @@ class _Planner(NamedTuple):
 
 
 def plan_answers(predictions: Place, reference: Place | None, options: AnswerOptions, **formats: str | None) -> str:
-    """What asking the judge would take: calls, tokens and cost; nothing is asked.
+    """What asking the judge would take: calls and tokens; nothing is asked.
 
     Raises:
         UsageError: as :func:`score_answers`.
@@ -467,14 +467,13 @@ def _judge(options: AnswerOptions) -> Iterator[Judge | _Planner | None]:
     if options.judge is None:
         yield None
         return
-    from seldio.scores.judge import Judge, Price
+    from seldio.scores.judge import Judge
 
     wanted = options.judge
-    price = Price(*wanted.price, currency=wanted.currency) if wanted.price is not None else None
     with Judge(
         wanted.model, wanted.url, cache=wanted.cache, concurrency=wanted.concurrency, max_rpm=wanted.max_rpm,
         timeout=wanted.timeout, retries=wanted.retries, temperature=wanted.temperature, max_tokens=wanted.max_tokens,
-        again=wanted.again, json_mode=wanted.json_mode, price=price, dry_run=wanted.dry_run,
+        again=wanted.again, json_mode=wanted.json_mode, dry_run=wanted.dry_run,
     ) as judge:  # fmt: skip
         yield _Planner(judge) if wanted.dry_run else judge
 

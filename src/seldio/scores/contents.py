@@ -1,37 +1,14 @@
-"""What is to be scored: labels, energy maps of labels, answers to questions, or judgements of them."""
+"""What is to be scored: labels, energy maps of labels, or answers to questions."""
 
 from __future__ import annotations
-
-import json
-import os
 
 from seldio import formats
 from seldio.catalogues import Catalogue
 from seldio.conversion.item_inputs import held_items
-from seldio.files import Source, open_source
 from seldio.files.sources import Place, reopened
 from seldio.findings import raise_errors
 from seldio.formats.datasets import of_dialect
 from seldio.scores.scorers import what
-
-#: Bytes at the start of a file that tell whether it holds judgements.
-_LOOK = 1 << 16
-
-
-def holds_judgements(path: Place) -> bool:
-    """Whether *path* is a file of judgements: its first line has ``id`` and ``judgement``."""
-    if isinstance(path, Source) or not os.path.isfile(path):  # noqa: PTH113 - a plain string, as elsewhere
-        return False
-    with open_source(path, raise_errors) as source:
-        if not source.single:
-            return False
-    with open(path, "rb") as stream:  # noqa: PTH123 - a plain string, as elsewhere
-        head = stream.read(_LOOK).removeprefix(b"\xef\xbb\xbf").lstrip()
-    try:
-        first = json.loads(head.split(b"\n", 1)[0])
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(first, dict) and {"id", "judgement"} <= first.keys()
 
 
 def holds_answers(path: Place, profile: str | None, format: str | None) -> bool:

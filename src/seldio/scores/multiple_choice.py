@@ -16,7 +16,7 @@ from seldio.answers.options import reading
 from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
-from seldio.scores import harnesses, intervals, replies
+from seldio.scores import intervals, replies
 from seldio.scores.replies import state_of
 from seldio.scores.verdicts import ReplyVerdict, of_choices
 from seldio.text import clipped, listed, plural
@@ -295,10 +295,6 @@ def tables(system: str, joined: Joined, measured: Measured) -> tuple[Table, ...]
     groups = [measured.table(name, title, [_label(item, name) for item in items]) for name, title in _GROUPS]
     groups.append(measured.table("options", "by number of options", measured.options))
     groups.append(measured.intervals(items, {name: [_label(item, name) for item in items] for name, _ in _GROUPS}))
-    answered = [
-        (row.prediction or "", item.answer or "", item.options or ()) for item, row in joined.pairs if row is not None
-    ]
-    groups.insert(0, harnesses.table(answered))
     groups[:0] = replies.tables(measured.states, measured.measures[READ].astype(float))
     return (overall, *(table for table in groups if table is not None))
 

@@ -15,7 +15,7 @@ from seldio.formats.about import about
 from seldio.formats.mera import CYRILLIC
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
-from seldio.scores import harnesses, replies
+from seldio.scores import replies
 from seldio.scores.multiple_choice import READ, Flags, Joined, Measured, join, join_notices
 from seldio.scores.replies import state_of
 from seldio.scores.verdicts import ReplyVerdict, of_choices
@@ -208,11 +208,6 @@ def tables(system: str, case: RuenvaqaCase) -> tuple[Table, ...]:
     items = [item for item, _ in case.joined.pairs]
     labels = {"task_type": [item.task for item in items], "source_dataset": [item.dataset for item in items]}
     shown = [overall, *replies.tables(case.measured.states, case.measured.measures[READ].astype(float))]
-    answered = [
-        (row.prediction or "", option, item.options or ())
-        for item, row in case.joined.pairs if row is not None and (option := _option(item)) is not None
-    ]  # fmt: skip
-    shown += [table for table in (harnesses.table(answered),) if table is not None]
     return (*shown, *_groups(case), _forms(case), *_homoglyphs(case), case.measured.intervals(items, labels))
 
 

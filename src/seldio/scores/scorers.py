@@ -15,7 +15,6 @@ class ListedProfile(NamedTuple):
     name: str
     title: str
     scores: str  # labels, maps or answers
-    home: str  # the module that it stands in
 
 
 @cache
@@ -28,7 +27,7 @@ def index() -> tuple[ListedProfile, ...]:
 
     names = {profile.name for profile in listed}
     outside = (profile for profile in PROFILES if profile.name not in names)
-    return (*listed, *(ListedProfile(one.name, one.title, "labels", type(one).__module__) for one in outside))
+    return (*listed, *(ListedProfile(one.name, one.title, "labels") for one in outside))
 
 
 def what(profile: str) -> str | None:
@@ -50,8 +49,6 @@ class JudgeOptions:
     cache: str | None = None  # SQLite file of replies
     concurrency: int = 8  # calls at a time
     max_rpm: float | None = None  # calls per minute
-    price: tuple[float, float] | None = None  # for a million tokens in, and out
-    currency: str = "USD"  # of the price
     again: bool = False  # ask again, whatever the cache holds
     timeout: float = 120.0  # seconds without a byte from the server
     retries: int = 4  # further tries of a call that failed

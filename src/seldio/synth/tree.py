@@ -27,7 +27,7 @@ Picture = np.ndarray[Any, np.dtype[np.uint8]]
 
 #: Width and height of the videos.
 SMALL = (640, 320)
-#: Red, green, blue of each class of the STARSS vocabulary in videos, and of what is around.
+#: Red, green, blue of each class of the STARSS vocabulary in videos, and how bright the rest is.
 COLOURS = np.array([
     (240, 98, 146), (66, 165, 245), (255, 213, 79), (38, 198, 218), (255, 138, 101), (174, 174, 190), (156, 204, 101),
     (188, 140, 110), (186, 104, 200), (149, 117, 255), (79, 220, 255), (255, 238, 130), (236, 112, 70),
@@ -149,7 +149,6 @@ def painted(tracks: Iterable[Track], time: float, azimuth: Floats, elevation: Fl
         Shape (height, width, 3): red, green, blue.
     """
     picture = np.full((len(elevation), len(azimuth), 3), _GROUND, np.uint8)
-    picture[np.abs(elevation) < 90 / len(elevation)] += 20  # the horizon
     for track in tracks:
         if clock.onset(track.first) <= time < clock.onset(track.end):
             position = track.at([time])[0]

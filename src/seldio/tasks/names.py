@@ -72,20 +72,6 @@ def called_in_russian() -> tuple[tuple[str, str], ...]:
     return tuple((re.sub("[её]", "[её]", form), name_of(forms[form]).spoken) for form in longest)
 
 
-def named_in_english(text: str) -> str:
-    """*text* in lower case, with the English names of classes where it has Russian ones."""
-    text = text.lower()
-    return (
-        text if text.isascii() else _forms().sub(lambda found: called_in_russian()[(found.lastindex or 1) - 1][1], text)
-    )
-
-
-@cache
-def _forms() -> re.Pattern[str]:
-    """Any Russian name, each a group."""
-    return re.compile("|".join(rf"((?<!\w){form}(?!\w))" for form, _ in called_in_russian()))
-
-
 # --- classes that the table does not hold ---------------------------------------------------------------------
 _SINGULAR = re.compile(r"(?:ss|us|is|as|os|'s)\Z")
 #: Endings of names that take no "a", but for a few words.

@@ -47,8 +47,6 @@ NO_NAME = "a class has no Russian name"
 
 
 # --- words ------------------------------------------------------------------------------------------------
-#: What may follow a question for one source.
-SOURCE_SUFFIXES = ENGLISH.ways["multi_hop"][0].suffixes
 
 
 @cache

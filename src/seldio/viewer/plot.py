@@ -156,9 +156,9 @@ def _draw_bars(
     height, hop = 0.8 / sides, float(labels.hop)
     for event in labels.events:
         colour = colours[event["c"]]
-        look = {"facecolor": "white", "hatch": "/////"} if number else {"facecolor": colour}
+        face, hatch = ("white", "/////") if number else (colour, None)
         start, bottom = event["f"] * hop, classes.index(event["c"]) - 0.4 + number * height
-        axes.broken_barh([(start, event["k"] * hop)], (bottom, height), edgecolor=colour, **look)
+        axes.broken_barh([(start, event["k"] * hop)], (bottom, height), edgecolor=colour, facecolor=face, hatch=hatch)
 
 
 def _draw_lines(axes: Axes, labels: PageLabels, field: str, colours: dict[str, str], *, predicted: bool) -> None:

@@ -14,8 +14,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 
 from seldio import plugins
 from seldio.errors import UsageError
@@ -62,12 +61,10 @@ class Vocabulary:
 
 
 @cache
-def _files() -> dict[str, Traversable]:
+def _files() -> dict[str, Path]:
     """The file of each vocabulary by its name; one from outside the package takes no name that is there."""
-    outside = (folder.path / "vocabularies" for folder in plugins.data_folders())
-    folders = (*(folder for folder in outside if folder.is_dir()), files(__name__))
-    found = (file for folder in folders for file in folder.iterdir() if file.name.endswith(".json"))
-    return {file.name.removesuffix(".json"): file for file in found}
+    folders = (*(folder.path / "vocabularies" for folder in plugins.data_folders()), Path(__file__).parent)
+    return {file.stem: file for folder in folders for file in folder.glob("*.json")}
 
 
 @cache

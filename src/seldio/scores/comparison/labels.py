@@ -14,7 +14,6 @@ from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, measured, said_of
 from seldio.scores.comparison.pairs import LEVEL, Against, Contest, naming, same_systems, system_names
 from seldio.scores.resampling import FEWEST, Resampling, p_value, units_of, weights
-from seldio.scores.seld.clip_sums import ClipSums, exchanged_sums, together
 from seldio.scores.seld.metrics import Counts
 from seldio.scores.seld.report import HELD, REFERENCES, SeldCase, notices, weak_scores
 from seldio.scores.seld.score_labels import SeldOptions, report_of, scored_case
@@ -60,8 +59,6 @@ def compare_labels(
     found += [contest.differences(), contest.tests(), contest.ranking()]
     if of_classes.size:
         found.append(_classes(contest, case, scores, of_classes))
-    beside = _beside(contest, cases, scores, draw, unit_of)
-    found += _beside_tables(beside)
     if most:
         found.append(_clips(contest, scores, most))
     profile = case.profile
@@ -76,7 +73,6 @@ def compare_labels(
     told += [
         *_about_clips(left_out),
         *contest.notices(),
-        *(beside.disagreeing() if beside else ()),
         *_about_rooms(first, draw),
         *_about_swaps(contest, draw),
     ]
@@ -175,43 +171,6 @@ def exchanged(one: SeldScore, other: SeldScore) -> Callable[[Floats], Floats]:
         return np.asarray(b - a)
 
     return differences
-
-
-def _beside(
-    contest: Contest, cases: Sequence[SeldCase], scores: Sequence[SeldScore], draw: Resampling, unit_of: Ints
-) -> Contest | None:
-    """The systems with their scores of events and tracks, if these were asked for; as :func:`contested`."""
-    found: list[list[ClipSums]] = [[] for _ in cases]
-    for outcomes in zip(*(case.beside for case in cases), strict=True):
-        if outcomes[0].levels:
-            level = max(outcome.level for outcome in outcomes)  # the same events for all
-            for sums, outcome in zip(found, outcomes, strict=True):
-                sums.append(outcome.levels[level])
-    if not found[0]:
-        return None
-    systems = []
-    for sums, case, score in zip(found, cases, scores, strict=True):
-        place = {clip: number for number, clip in enumerate(case.score.clips)}
-        systems.append(together(sums).take([place[clip] for clip in score.clips]))
-    p = np.array([
-        p_value(other.scores()[0] - one.scores()[0], exchanged_sums(one, other), draw, unit_of)
-        for one, other in combinations(systems, 2)
-    ])  # fmt: skip
-    drawn = np.stack([system.resampled(draw, unit_of) for system in systems], axis=1)
-    return dataclasses.replace(
-        contest, columns=systems[0].columns, values=np.array([system.scores()[0] for system in systems]), drawn=drawn,
-        p=p, lead=0, support=np.min([system.support(unit_of) for system in systems], axis=0),
-        weak=np.any([system.weak(unit_of) for system in systems], axis=0),
-    )  # fmt: skip
-
-
-def _beside_tables(own: Contest | None) -> Iterator[Table]:
-    if own is None:
-        return
-    title = f"events and tracks, 95 % confidence intervals by bootstrap over {own.over}"
-    yield dataclasses.replace(own.overall(title), name="events-tracks")
-    for kind, table in (("differences", own.differences()), ("tests", own.tests())):
-        yield dataclasses.replace(table, name=f"events-tracks-{kind}", title=f"events and tracks: {table.title}")
 
 
 # --- where they differ ------------------------------------------------------------------------------------

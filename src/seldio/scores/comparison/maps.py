@@ -14,7 +14,7 @@ from seldio.geometry import Floats
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, measured, said_of
 from seldio.scores.comparison.pairs import Against, Contest, naming, same_systems, system_names
 from seldio.scores.imaging.report import ImagingCase, score_columns
-from seldio.scores.imaging.resampled import RankedMaps, about_classes, counted_in, support_of, with_intervals
+from seldio.scores.imaging.resampled import RankedMaps, about_classes, support_of, with_intervals
 from seldio.scores.imaging.score_maps import ImagingOptions, MapsCounted, report_of, scored_maps
 from seldio.scores.resampling import ENOUGH, Resampling, p_value, rooms_of, units_of, weights
 from seldio.scores.signatures import of_comparison
@@ -54,7 +54,7 @@ def compare_maps(
     if not clips:
         raise DataError("the systems have no clip in common: nothing can be compared")
     unit_of = units_of(tuple(clips), rooms_of(clips), draw.over)
-    counts = [counted_in(case, clips) for case in cases]
+    counts = [[case.counted[clip] for clip in clips] for case in cases]
     profile, average = cases[0].profile, cases[0].average
     ranked = [RankedMaps.of(some, profile, average) for some in counts]
     own = np.array([one.scores(np.ones((1, len(clips))))[0][0] for one in ranked])

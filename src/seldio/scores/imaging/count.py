@@ -67,15 +67,15 @@ class Annotations:
         self.unscored = scores.count(None)
         self.scores = [0.0 if score is None else float(score) for score in scores]
         given = table is not None and "distance" in table.column_names
-        distances = table["distance"].to_pylist() if table is not None and given else [None] * rows
-        #: centimetres, 0 where there is none
-        self.distances = [0.0 if value is None else 100.0 * value for value in distances]
-        self.points = np.zeros((0, 3))
+        distances = table["distance"].to_pylist() if table is not None and given else []
+        #: how many rows have one above 0
+        self.distances = sum(value is not None and value > 0 for value in distances)
+        points = np.zeros((0, 3))
         #: where the polygons of each row begin, and the points of each polygon; and where the last ones end
         self.rows, self.polygons = np.zeros(rows + 1, np.int64), np.zeros(1, np.int64)
         if table is not None and "segmentation" in table.column_names:
-            self.rows, self.polygons, self.points = list_offsets(table["segmentation"].combine_chunks())
-        self.single: Floats = self.points.astype(np.float32)
+            self.rows, self.polygons, points = list_offsets(table["segmentation"].combine_chunks())
+        self.single: Floats = points.astype(np.float32)
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -85,12 +85,6 @@ class Annotations:
         ends = self.polygons[self.rows[row] : self.rows[row + 1] + 1]
         start = ends[0]
         return Outline(self.single[start : ends[-1]], tuple((ends[1:] - start).tolist()))
-
-    def spots(self, row: int) -> Floats:
-        """All points of a row as they are written, shape n x 3."""
-        start, stop = self.polygons[[self.rows[row], self.rows[row + 1]]]
-        spots: Floats = self.points[start:stop]
-        return spots
 
     def groups(self) -> dict[tuple[int, int], list[int]]:
         """The rows of each frame and class, both in the order of the file."""
@@ -232,7 +226,6 @@ class ImagingScore:
     classes: tuple[Precision, ...]
     averages: dict[str, AverageScore]  # by the name of the average
     pairs: int  # with a Pearson r
-    distance: float = _NAN  # mean error over the distance, where the program scores it
 
 
 def scored(found: Detections, thresholds: Sequence[float], *, undetected: bool) -> ImagingScore:

@@ -22,13 +22,11 @@ class ImagingProfile:
     changed: str  # what it does differently from the version before it
     #: at which overlap (IoU) a pair counts as a detection
     thresholds: tuple[float, ...]
-    #: how maps are drawn: by linear interpolation on 100 x 50 pixels, or by blobs on 360 x 180 pixels and cut to masks
-    drawn: Literal["interpolated", "blobs"] = "interpolated"
     #: whether a class with labels and without any detection has AP 0; the mean leaves it out if not
     undetected: bool = True
     #: how the program pairs files: a prediction and a label of the clip ``X``
     files: tuple[str, str] = ("X.json", "X_std.json")
-    #: what another version calls its predictions: the program finds no label for such a file and leaves it out
+    #: what the first version called its predictions: the program finds no label for such a file and leaves it out
     skips: str = "X_inference.json"
     lead: str = "mAP"  # the score whose test decides which of two systems is better
     averages: tuple[Average, ...] = ("macro", "micro")  # the first is the default
@@ -36,13 +34,12 @@ class ImagingProfile:
     #: bytes of a file of predictions at which the program ends; None for any number
     largest: int | None = 20 << 20
     years: tuple[int, ...] = (2026,)  # of the challenge whose outputs it is for
-    missing: bool = False  # whether a clip without prediction counts as one where nothing was found
 
     @property
     def names(self) -> list[str]:
         """The names of the scores: ``AP50`` is AP at an IoU of 0.50."""
         aps = [threshold_name(value) for value in self.thresholds]
-        return ["mAP", *aps, "r", *(["MAPE"] if self.drawn == "blobs" else [])]
+        return ["mAP", *aps, "r"]
 
 
 def threshold_name(threshold: float) -> str:
@@ -70,12 +67,6 @@ PROFILES: tuple[ImagingProfile, ...] = (
         name="dcase2026-0518", title="the version of 18 May: thresholds from 0.50 to 0.95",
         program=f"{_REPOSITORY} at 2bbbe41 (18 May 2026), evaluate.py", thresholds=_COCO, undetected=False,
         changed="maps are interpolated and compared as they are, Pearson r is over the label, distance is not scored",
-    ),
-    ImagingProfile(
-        name="dcase2026-0402", title="the version of 2 April: COCO mask AP of blobs, Pearson r and distance error",
-        program=f"{_REPOSITORY} at 84b2cd1 (2 April 2026), evaluate.py", thresholds=_COCO, drawn="blobs",
-        changed="the first version", files=("X_inference.json", "X_std.json"), skips="",
-        averages=("macro",), largest=None,
     ),
 )  # fmt: skip
 

@@ -10,14 +10,12 @@ import numpy as np
 
 from seldio.reports.tables import Cell, Column, Notice, Table, in_order
 from seldio.scores.imaging.count import Annotations, Detections, ImagingScore, Precision, tied
-from seldio.scores.imaging.masks import MaskCounts
 from seldio.scores.imaging.profiles import Average, ImagingProfile, threshold_name
 from seldio.scores.signatures import Signature
 from seldio.text import listed, plural
 
 MAP = Column("mAP", "mAP", "", 4, "higher", "average precision of energy maps, mean over the IoU thresholds")
 R = Column("r", "Pearson r", "", 4, "higher", "correlation of energy in the area of the label, mean over matched pairs")
-MAPE = Column("MAPE", "MAPE", "%", 1, "lower", "distance error over the distance, mean over pairs up to 20° apart")
 _REFERENCES = Column("references", "references", "", 0, None, "labels, one for each source and frame")
 _DETECTIONS = Column("detections", "detections", "", 0, None, "predicted maps")
 _PAIRS = Column("pairs", "pairs", "", 0, None, "pairs that have a Pearson r")
@@ -48,9 +46,7 @@ class MapFacts:
         empty = len(side) - int(np.count_nonzero(peaks > 0))
         thin = int(np.count_nonzero((peaks > 0) & (large[full] == 0)))
         foreign = sum(not 0 <= number < classes for number in side.classes)
-        return MapFacts(
-            len(side), len(side) - side.unscored, empty, thin, foreign, sum(value > 0 for value in side.distances)
-        )
+        return MapFacts(len(side), len(side) - side.unscored, empty, thin, foreign, side.distances)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +56,7 @@ class ImagingCase:
     profile: ImagingProfile
     average: Average
     score: ImagingScore
-    found: Detections | None  # all detections, where the version has soft maps
+    found: Detections  # all detections
     labels: Sequence[str]  # name of each class
     reference: MapFacts
     prediction: MapFacts
@@ -70,7 +66,7 @@ class ImagingCase:
     skipped: tuple[str, ...]  # files of predictions that the program leaves out for their names, and so does the score
     forced: tuple[str, ...]  # errors in the data, which is scored all the same
     by_clip: Mapping[str, ImagingScore]  # where these are wanted
-    counted: Mapping[str, Detections | MaskCounts]  # what was counted in each clip
+    counted: Mapping[str, Detections]  # what was counted in each clip
     signature: Signature | None = None  # what it rests on
 
     def labelled(self, test: Callable[[Precision], bool]) -> list[str]:
@@ -87,28 +83,27 @@ def score_columns(profile: ImagingProfile) -> tuple[Column, ...]:
         Column(threshold_name(t), f"AP@{100 * t:.0f}", "", 4, "higher", f"average precision at an IoU of {t:.2f}")
         for t in profile.thresholds
     )
-    return (MAP, *aps, R, *((MAPE,) if profile.drawn == "blobs" else ()))
+    return (MAP, *aps, R)
 
 
-def _cells(case: ImagingCase, score: ImagingScore, average: str) -> tuple[float, ...]:
+def _cells(score: ImagingScore, average: str) -> tuple[float, ...]:
     values = score.averages[average]
-    distance = (score.distance,) if case.profile.drawn == "blobs" else ()
-    return (values.mean, *values.aps.tolist(), values.r, *distance)
+    return (values.mean, *values.aps.tolist(), values.r)
 
 
 def tables(system: str, case: ImagingCase) -> tuple[Table, ...]:
     """All tables of a score, the overall one first."""
     columns, score = score_columns(case.profile), case.score
     found = [Table("overall", "overall", (Column("system", "system"), *columns),
-                   ((system, *_cells(case, score, case.average)),))]  # fmt: skip
+                   ((system, *_cells(score, case.average)),))]  # fmt: skip
     if len(score.averages) > 1:
-        averages: tuple[tuple[Cell, ...], ...] = tuple((name, *_cells(case, score, name)) for name in score.averages)
+        averages: tuple[tuple[Cell, ...], ...] = tuple((name, *_cells(score, name)) for name in score.averages)
         meaning = Column("average", "average", "", 0, None, "macro: mean over classes; micro: all detections together")
         found.append(Table("averages", "by average", (meaning, *columns), averages))
     found.append(_classes(case))
     if case.by_clip:
         rows: tuple[tuple[Cell, ...], ...] = tuple(
-            (clip, sum(c.references for c in one.classes), *_cells(case, one, case.average))
+            (clip, sum(c.references for c in one.classes), *_cells(one, case.average))
             for clip, one in case.by_clip.items()
         )
         found.append(Table("clips", "by clip", (Column("clip", "clip"), _REFERENCES, *columns), rows))
@@ -116,15 +111,13 @@ def tables(system: str, case: ImagingCase) -> tuple[Table, ...]:
 
 
 def _classes(case: ImagingCase) -> Table:
-    soft = case.profile.drawn == "interpolated"
     rows: list[tuple[Cell, ...]] = []
     for label, one in zip(case.labels, case.score.classes, strict=True):
         if not one.references and not one.detections:
             continue
-        also = (one.r, one.pairs) if soft else ()
-        rows.append((label, one.references, one.detections, one.mean, *one.aps.tolist(), *also))
+        rows.append((label, one.references, one.detections, one.mean, *one.aps.tolist(), one.r, one.pairs))
     aps = score_columns(case.profile)[: 1 + len(case.profile.thresholds)]
-    columns = (Column("class", "class"), _REFERENCES, _DETECTIONS, *aps, *((R, _PAIRS) if soft else ()))
+    columns = (Column("class", "class"), _REFERENCES, _DETECTIONS, *aps, R, _PAIRS)
     return Table("classes", "by class", columns, tuple(rows))
 
 
@@ -180,7 +173,7 @@ def _files(case: ImagingCase) -> Iterator[Notice]:
         text = f"{plural(len(unlike), 'file')} of labels not named {case.profile.files[1]} ({listed(unlike, 2)}): "
         yield Notice("reference-names", f"{text}the program does not find them", grave=True)
     deep = [name for name, _ in case.reference_files if name.count("/") > 1]
-    if deep and case.profile.drawn == "interpolated":
+    if deep:
         text = f"{plural(len(deep), 'file')} of labels more than one folder deep ({listed(deep, 2)}): the program does "
         yield Notice("deep-labels", f"{text}not find them")
     most = case.profile.largest
@@ -212,18 +205,16 @@ def _rows(case: ImagingCase) -> Iterator[Notice]:
     unscored = case.prediction.rows - case.prediction.scored
     if unscored:
         yield Notice("no-score", f"{plural(unscored, 'detection')} without a score: 0 counts", grave=True)
-    if case.reference.distances and case.prediction.distances and case.profile.drawn == "interpolated":
+    if case.reference.distances and case.prediction.distances:
         yield Notice(
             "distance-unused",
             f"both sides have distances, which {case.profile.name} does not look at: the program stopped scoring them "
-            "on 18 May. dcase2026-0402 has their error",
+            "on 18 May",
         )
 
 
 def _equal(case: ImagingCase) -> Iterator[Notice]:
     """Scores that several detections share."""
-    if case.found is None:
-        return
     groups = [(case.found, "micro")]
     if case.average == "macro":
         groups = [(case.found.of_class(number), "") for number in range(len(case.labels))]
@@ -254,7 +245,7 @@ def _by_class(case: ImagingCase) -> Iterator[Notice]:
         also = " in the mean over classes" if len(case.score.averages) > 1 else ""
         yield Notice("unlabelled-classes", text + also, grave=case.average == "macro")
     lost = case.labelled(lambda one: one.references > 0 and not one.detections)
-    if lost and not case.profile.undetected and case.profile.drawn == "interpolated" and case.average == "macro":
+    if lost and not case.profile.undetected and case.average == "macro":
         values = case.score.averages["macro"].mean
         kept = sum(one.references > 0 and one.detections > 0 for one in case.score.classes)
         right = values * kept / (kept + len(lost)) if kept else 0.0
@@ -262,10 +253,10 @@ def _by_class(case: ImagingCase) -> Iterator[Notice]:
         text += f"to detect nothing. With AP 0 for each, as since 30 June, mAP is {right:.4f}"
         yield Notice("undetected-classes", text, grave=True)
     elif lost:
-        also = ", and they are not in the mean of Pearson r" if case.profile.drawn == "interpolated" else ""
-        yield Notice("undetected-classes", f"no detection of {listed(lost, 5)}: AP 0 counts for each{also}")
+        text = f"no detection of {listed(lost, 5)}: AP 0 counts for each, and they are not in the mean of Pearson r"
+        yield Notice("undetected-classes", text)
     references = sum(one.references for one in case.score.classes)
-    if case.profile.drawn == "interpolated" and references > case.score.pairs:
+    if references > case.score.pairs:
         text = (
             f"Pearson r is over {plural(case.score.pairs, 'pair')}, of {plural(references, 'label')}: what is missed "
         )
@@ -277,7 +268,7 @@ def _version(case: ImagingCase) -> Iterator[Notice]:
     if case.profile.name != "dcase2026":
         text = f"{case.profile.program}: {case.profile.changed}; dcase2026 is the current version"
         yield Notice("old-version", text, grave=True)
-    if case.profile.drawn == "interpolated" and len(case.profile.thresholds) == 3:
+    if len(case.profile.thresholds) == 3:
         used = ", ".join(f"{value:.2f}" for value in case.profile.thresholds)
         yield Notice("thresholds", f"IoU thresholds are {used}; the program's help still says 0.50:0.05:0.95")
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from seldio.errors import UsageError
 from seldio.reports.tables import Notice, ScoreReport, in_order
 from seldio.scores import resampling
 from seldio.scores.imaging.count import Detections
@@ -33,11 +32,11 @@ def with_intervals(report: ScoreReport, case: ImagingCase, draw: Resampling) -> 
     """The report on one system with bootstrap intervals of its overall scores.
 
     Raises:
-        UsageError: the profile has none; or a clip has no room.
+        UsageError: a clip has no room.
     """
     clips = list(case.counted)
     unit_of = units_of(tuple(clips), resampling.rooms_of(clips), draw.over)
-    ranked = RankedMaps.of(counted_in(case, clips), case.profile, case.average)
+    ranked = RankedMaps.of(list(case.counted.values()), case.profile, case.average)
     units = int(unit_of.max()) + 1
     ends = interval(np.concatenate([ranked.scores(some)[0] for some in resampling.weights(draw, unit_of)]), units)
     overall = report.tables[0]
@@ -79,22 +78,6 @@ def support_of(ranked: RankedMaps, unit_of: Ints) -> tuple[float, int]:
     held = effective(ranked.references, unit_of)
     few = int(np.count_nonzero((held > 0) & (held < FEWEST))) if ranked.average == "macro" else 0
     return float(effective(ranked.references.sum(axis=1), unit_of)), few
-
-
-def counted_in(case: ImagingCase, clips: Sequence[str]) -> list[Detections]:
-    """What was counted in each clip.
-
-    Raises:
-        UsageError: the profile counts masks.
-    """
-    found = [case.counted[clip] for clip in clips]
-    some = [one for one in found if isinstance(one, Detections)]
-    if len(some) < len(found):
-        raise UsageError(
-            f"{case.profile.name} has no intervals and no comparison: choose dcase2026, dcase2026-0528 or "
-            "dcase2026-0518, which score the same files"
-        )
-    return some
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,16 +12,15 @@ import numpy as np
 import pyarrow as pa
 
 from seldio.check.vetting import Faults, joined
-from seldio.engines import cut, each
 from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import Finding, raise_errors
 from seldio.formats import get as get_format
+from seldio.parallel import cut, parallel_map
 from seldio.reports.tables import ScoreReport
 from seldio.schema.arrays import to_numpy
 from seldio.scores.imaging import profiles
 from seldio.scores.imaging.count import Annotations, Detections, ImagingScore, paired, scored
-from seldio.scores.imaging.masks import MaskCounts, counted, mask_score
 from seldio.scores.imaging.profiles import Average, ImagingProfile
 from seldio.scores.imaging.report import ImagingCase, MapFacts, notices, tables
 from seldio.scores.imaging.resampled import with_intervals
@@ -134,10 +133,11 @@ def scored_maps(
                 )
         compared, skipped = _without_skipped(compared, profile)
         classes = vocabulary(profile.vocabulary)
-        work = MapCounting(profile.name, len(classes))
+        work = MapCounting(len(classes))
         some = map_parts(compared)
-        keyed = each(work, some, what="scoring", size=attrgetter("size"), key=attrgetter("stamp"))
-        found = sum(keyed, start=MapsCounted())
+        here = any(part.packed for part in some)
+        counted = parallel_map(work, some, what="scoring", size=attrgetter("size"), here=here)
+        found = sum(counted, start=MapsCounted())
         forced = _forced(compared, found, options.force)
     score = found.score(profile, len(classes))
     by_clip = {}
@@ -166,8 +166,7 @@ def _without_skipped(compared: Compared, profile: ImagingProfile) -> tuple[Compa
         raise DataError(
             f"all {plural(len(skipped), 'file')} of predictions are called {profile.skips}, and the program of "
             f"{profile.name} leaves such files out, since it looks for labels called "
-            f"{profile.skips.replace('.json', '_std.json')}: nothing is left to score. Call them {profile.files[0]}, "
-            "or use --profile dcase2026-0402, whose program expects these names"
+            f"{profile.skips.replace('.json', '_std.json')}: nothing is left to score. Call them {profile.files[0]}"
         )
     left = [clip for clip in compared.clips if clip not in set(skipped)]
     return compared._replace(clips=left), tuple(named[clip] for clip in skipped)
@@ -204,13 +203,9 @@ class MapPart(NamedTuple):
     size: int  # bytes of both sides
 
     @property
-    def stamp(self) -> tuple[object, ...]:
-        """What changes when one of its files does."""
-        return tuple((clip, a.stamp, b.stamp) for clip, a, b in self.clips)
-
-    def portable(self) -> MapPart:
-        """The part as it can go to another process."""
-        return self._replace(clips=tuple((clip, a.portable(), b.portable()) for clip, a, b in self.clips))
+    def packed(self) -> bool:
+        """Whether other processes would have to unpack its files anew."""
+        return any(reference.packed or prediction.packed for _, reference, prediction in self.clips)
 
 
 def map_parts(compared: Compared) -> list[MapPart]:
@@ -257,7 +252,7 @@ _MARKED = ("frame", "class_id", "source", "azimuth", "elevation", "distance", "s
 class MapsCounted:
     """What was counted in some clips; parts add up in the order of their clips."""
 
-    clips: tuple[Detections | MaskCounts, ...] = ()
+    clips: tuple[Detections, ...] = ()
     reference: MapFacts = dataclasses.field(default_factory=MapFacts)  # what is notable about the labels
     prediction: MapFacts = dataclasses.field(default_factory=MapFacts)
     wrong: Faults = dataclasses.field(default_factory=Faults)  # errors in labels
@@ -271,26 +266,19 @@ class MapsCounted:
             ((self.digests[0] + other.digests[0]) & WORD, (self.digests[1] + other.digests[1]) & WORD),
         )  # fmt: skip
 
-    def detections(self, classes: int) -> Detections | None:
-        """All detections in the program's order; None where they were counted as masks."""
-        some = [one for one in self.clips if isinstance(one, Detections)]
-        return Detections.joined(some, classes) if len(some) == len(self.clips) else None
+    def detections(self, classes: int) -> Detections:
+        """All detections in the program's order."""
+        return Detections.joined(self.clips, classes)
 
     def score(self, profile: ImagingProfile, classes: int) -> ImagingScore:
         """The scores."""
-        if profile.drawn == "interpolated":
-            found = self.detections(classes)
-            assert found is not None, "maps were counted as masks"
-            return scored(found, profile.thresholds, undetected=profile.undetected)
-        some = [one for one in self.clips if isinstance(one, MaskCounts)]
-        return mask_score(MaskCounts.joined(some, classes, len(profile.thresholds)), profile.thresholds)
+        return scored(self.detections(classes), profile.thresholds, undetected=profile.undetected)
 
 
 @dataclasses.dataclass(frozen=True)
 class MapCounting:
     """The work on a part."""
 
-    profile: str
     classes: int  # how many the vocabulary has
 
     def __call__(self, part: MapPart) -> MapsCounted:
@@ -299,15 +287,11 @@ class MapCounting:
         Raises:
             InvalidData: something in a file is wrong.
         """
-        profile, total = profiles.get(self.profile), MapsCounted()
+        total = MapsCounted()
         for clip, reference, prediction in part.clips:
             (a, wrong), (b, amiss) = reference.rows(), prediction.rows()
             sides = Annotations(a), Annotations(b)
-            found: Detections | MaskCounts
-            if profile.drawn == "blobs":
-                found = counted(*sides, self.classes, profile.thresholds)
-            else:
-                found = paired(*sides, self.classes)
+            found = paired(*sides, self.classes)
             of_labels, of_detections = (MapFacts.of(side, self.classes) for side in sides)
             signed = digest_of_maps(clip, a), digest_of_maps(clip, b)
             total += MapsCounted((found,), of_labels, of_detections, wrong, amiss, signed)

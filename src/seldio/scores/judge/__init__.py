@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from seldio.scores.judge.client import token_for
-from seldio.scores.judge.costs import JudgePlan, JudgeTally, Price
+from seldio.scores.judge.costs import JudgePlan, JudgeTally
 from seldio.scores.judge.judge import Judge
 from seldio.scores.judge.messages import (
     Judgement,
@@ -26,7 +26,6 @@ __all__ = [
     "JudgeRequest",
     "JudgeTally",
     "Judgement",
-    "Price",
     "Reply",
     "ReplySchema",
     "make",

@@ -1,51 +1,20 @@
-"""What judging took: calls, tokens, money."""
+"""What judging took: calls and tokens."""
 
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections import Counter
 from collections.abc import Iterable
 
-from seldio.errors import UsageError
 from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.scores.judge.messages import Reply
 from seldio.text import clipped, listed, plural
-
-
-@dataclasses.dataclass(frozen=True)
-class Price:
-    """Money per million tokens; None where it is not known.
-
-    Raises:
-        UsageError: a price is negative or not a number, only one is given, or the currency is not a code.
-    """
-
-    tokens_in: float | None = None  # for those that are sent
-    tokens_out: float | None = None  # for those that are received
-    currency: str = "USD"  # its ISO 4217 code
-
-    def __post_init__(self) -> None:
-        given = [price for price in (self.tokens_in, self.tokens_out) if price is not None]
-        if len(given) == 1 or not all(0 <= price < float("inf") for price in given):
-            raise UsageError("prices are two numbers of at least 0: per million tokens sent, and per million received")
-        if re.fullmatch("[A-Z]{3}", self.currency) is None:
-            raise UsageError(
-                f"the currency {clipped(self.currency, 20)} is not a code of three capitals, such as USD or EUR"
-            )
-
-    def of(self, tokens_in: int, tokens_out: int) -> float | None:
-        """What a number of tokens costs."""
-        if self.tokens_in is None or self.tokens_out is None:
-            return None
-        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6
 
 
 @dataclasses.dataclass
 class JudgeTally:
     """Counts of a run."""
 
-    price: Price = Price()  # of its tokens
     asked: int = 0  # requests
     cached: int = 0  # of these, those whose reply was in the cache
     repeated: int = 0  # those that were word for word the same as one before, and sent once
@@ -55,16 +24,11 @@ class JudgeTally:
     calls: int = 0  # to the server that came back with a reply
     tokens_in: int = 0  # sent, as the server counts
     tokens_out: int = 0  # received
-    uncounted: int = 0  # calls for which the server did not count tokens: cost is higher than it says
+    uncounted: int = 0  # calls for which the server did not count tokens
     #: how often which model replied, by the name that the server gave
     models: Counter[str] = dataclasses.field(default_factory=Counter)
     refused: Counter[str] = dataclasses.field(default_factory=Counter)  # why replies were none, and how often
     errors: Counter[str] = dataclasses.field(default_factory=Counter)  # why there was no reply, and how often
-
-    @property
-    def cost(self) -> float | None:
-        """Of the calls of this run; None without prices."""
-        return self.price.of(self.tokens_in, self.tokens_out)
 
     def add(self, replies: Iterable[Reply]) -> None:
         """Count what came back."""
@@ -88,8 +52,6 @@ class JudgeTally:
                 "uncounted",
             )
         ]  # fmt: skip
-        if self.cost is not None:
-            rows.append((f"cost ({self.price.currency})", self.cost))
         rows += [(f"replied by {clipped(name)}", number) for name, number in sorted(self.models.items())]
         for reasons, what in ((self.refused, "no verdict"), (self.errors, "no reply")):
             rows += [(f"{what}: {clipped(why, 120)}", number) for why, number in reasons.most_common(5)]
@@ -113,8 +75,6 @@ class JudgeTally:
         parts.append(f"{plural(self.calls, 'call')}, {self.tokens_in:,} tokens in, {self.tokens_out:,} out")
         if self.uncounted:
             parts.append(f"tokens of {plural(self.uncounted, 'call')} not counted by the server")
-        if self.cost is not None:
-            parts.append(f"cost {self.cost:.4f} {self.price.currency}")
         return ", ".join(parts)
 
 
@@ -138,13 +98,9 @@ class JudgePlan:
     calls: int  # to be made, if every reply is good at once
     tokens_in: int  # estimated: a token for each four bytes of UTF-8
     tokens_out: int  # at most
-    cost: float | None  # at most, by the estimate; None without prices
-    currency: str = "USD"  # of the cost
 
     def __str__(self) -> str:
-        unknown = ", cost unknown without a price"
-        money = unknown if self.cost is None else f", cost at most {self.cost:.4f} {self.currency}"
         return (
             f"{plural(self.requests, 'request')}, {self.cached:,} of them in the cache: {plural(self.calls, 'call')}, "
-            f"about {self.tokens_in:,} tokens in, at most {self.tokens_out:,} out{money}"
+            f"about {self.tokens_in:,} tokens in, at most {self.tokens_out:,} out"
         )

@@ -22,7 +22,7 @@ from typing import NamedTuple, Self
 from seldio import progress
 from seldio.errors import SeldioError, UsageError
 from seldio.scores.judge.client import Client, Crew, JudgeOutcome, Pace, checked_url, token_for
-from seldio.scores.judge.costs import JudgePlan, JudgeTally, Price
+from seldio.scores.judge.costs import JudgePlan, JudgeTally
 from seldio.scores.judge.messages import JudgeRequest, Malformed, Reply, read
 from seldio.text import clipped, plural, printable
 
@@ -206,7 +206,6 @@ class Judge:
         again: ask again, whatever the cache holds.
         dry_run: only :meth:`plan` is used: nothing is written, not even a cache.
         json_mode: ask the server for JSON; to be switched off for servers that refuse it.
-        price: of tokens.
         sleep: used instead of real waiting.
         clock: seconds that never go back.
 
@@ -234,7 +233,6 @@ class Judge:
         again: bool = False,
         dry_run: bool = False,
         json_mode: bool = True,
-        price: Price | None = None,
         sleep: Callable[[float], object] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -249,7 +247,7 @@ class Judge:
         self._pace = Pace(max_rpm, sleep or self._stop.wait, clock)
         self._client: Client | None = None
         self.cache = Cache(cache, copy=dry_run)
-        self.tally = JudgeTally(price or Price())
+        self.tally = JudgeTally()
 
     def __enter__(self) -> Self:
         return self
@@ -271,10 +269,7 @@ class Judge:
         size = sum(len((request.system + request.user).encode()) for request in todo.values())
         tokens_in, tokens_out = math.ceil(size / _BYTES_PER_TOKEN), len(todo) * self.max_tokens
         cached = sum(key in known for key in keys)
-        return JudgePlan(
-            len(keys), cached, len(todo), tokens_in, tokens_out, self.tally.price.of(tokens_in, tokens_out),
-            self.tally.price.currency,
-        )  # fmt: skip
+        return JudgePlan(len(keys), cached, len(todo), tokens_in, tokens_out)
 
     def ask(self, requests: Sequence[JudgeRequest]) -> list[Reply]:
         """A reply to each of *requests*, in their order.

@@ -1,4 +1,4 @@
-"""The tables of errors: what the lost F is made of, which classes are exchanged, and under which conditions."""
+"""The tables of errors: what the lost F is made of, and which classes are exchanged."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from seldio.reports.tables import Cell, Column, Notice, Table
-from seldio.scores.seld.corrected import STEPS
+from seldio.reports.tables import Cell, Column, Table
 from seldio.scores.seld.metrics import Thresholds
-from seldio.scores.seld.mistakes import CONDITIONS, KINDS, STATES, Mistakes, band_rows
+from seldio.scores.seld.mistakes import KINDS, Mistakes
 from seldio.scores.seld.rows import Floats, Ints
 from seldio.scores.seld.scoring import SeldScore
-from seldio.text import listed
 
 #: What each kind of error is called, and the counts that it is made of: a wrong class is an error of two classes.
 NAMES = {
@@ -31,13 +29,6 @@ _COUNT = Column(
 _LOST = Column("lost", "lost F", "%", 1, None, "points of F that these errors cost; together 100 - F")
 _SHARE = Column("share", "share", "%", 1, None, "their share of the lost F")
 _REPAIRED = Column("repaired", "F repaired", "%", 1, "higher", "F if these errors alone were right")
-_REFERENCES = Column("references", "rows", "", 0, None, "rows of the reference")
-_OTHERS = (
-    Column(
-        "spurious", "spurious", "", 0, None, "predicted rows without a reference, by their own distance and elevation"
-    ),
-    Column("angle", "LE", "°", 1, None, "mean angular error of pairs of one class, near and far"),
-)
 _MISTAKEN = (
     Column("count", "rows", "", 0, None, "rows of the reference"),
     Column("share", "share", "%", 1, None, "of all rows of a wrong class"),
@@ -100,7 +91,7 @@ def repaired(score: SeldScore, kinds: Ints, kind: str) -> float:
 
 
 def tables(score: SeldScore, mistakes: Mistakes, limits: Thresholds, labels: Sequence[str]) -> Iterator[Table]:
-    """What F loses, by kind of error, pair of classes, condition, and class."""
+    """What F loses, by kind of error, pair of classes, and class."""
     lost, kinds = lost_f(score, mistakes.kinds), _kinds(limits)
     where = "segments of 1 s" if score.profile.unit > 1 else "label frames"
     absent = lost.lost["absent"] > 0
@@ -119,7 +110,6 @@ def tables(score: SeldScore, mistakes: Mistakes, limits: Thresholds, labels: Seq
     title = f"errors: what F lacks to 100 %, counted in {where}"
     yield Table("errors", title, (Column("error", "error"), _COUNT, _LOST, _SHARE, _REPAIRED), tuple(rows))
     yield _confusions(mistakes.pairs, labels)
-    yield _conditions(score, mistakes, limits)
     if lost.by_class is not None:
         yield _by_class(score, lost.by_class, shown, labels)
 
@@ -150,48 +140,6 @@ def _confusions(pairs: Ints, labels: Sequence[str]) -> Table:
 _TOP = 8
 
 
-def _conditions(score: SeldScore, mistakes: Mistakes, limits: Thresholds) -> Table:
-    """What becomes of references in label frames, by condition and by room."""
-    there = ("right", *_kinds(limits))
-    shown = [name for name in _STATES if name in there]
-    named = [(condition.name, band, sums) for condition, each in band_rows(mistakes.bands)
-             for band, sums in zip(condition.bands, each, strict=True) if _known(each)]  # fmt: skip
-    rooms = score.rooms if len(score.rooms) > 1 else {}
-    named += [(*room.split(), mistakes.clips[clips].sum(axis=0)) for room, clips in rooms.items()]
-    rows: list[tuple[Cell, ...]] = [
-        (f"{name} {band}", *_shares(sums, shown, spurious=name not in _ALONE))
-        for name, band, sums in named
-        if sums.any()
-    ]
-    rows.append(("all", *_shares(mistakes.clips.sum(axis=0), shown, spurious=True)))
-    shares = (Column(name, _STATES[name][1], "%", 1, None, f"share of the references that are {_STATES[name][2]}")
-              for name in shown)  # fmt: skip
-    columns = (Column("condition", "condition"), _REFERENCES, *shares, *_OTHERS)
-    return Table("conditions", "by condition, in label frames", columns, tuple(rows))
-
-
-#: Conditions that predictions do not have.
-_ALONE = {condition.name for condition in CONDITIONS if not condition.both}
-#: What becomes of references: the state, a title that leaves room for all columns on a screen, and words for it.
-_STATES = {
-    "right": ("right", "right", "found within the thresholds"),
-    "wrong_class": ("confused", "class", "found under another class"),
-    "wrong_place": ("place", "place", "found in another direction"),
-    "wrong_distance": ("distance", "dist.", "found at another distance"),
-    "wrong_onscreen": ("onscreen", "flag", "found with the other on-screen flag"),
-    "missed": ("missed", "missed", "not found"),
-}
-
-
-def _shares(sums: Ints, shown: Sequence[str], *, spurious: bool) -> list[Cell]:
-    """The cells of a condition after its name."""
-    found = dict(zip(STATES, sums.tolist(), strict=True))
-    references = sum(found[state] for state, _, _ in _STATES.values())
-    shares = [found[_STATES[name][0]] / references if references else np.nan for name in shown]
-    angle = found["angle"] / STEPS / found["pairs"] if found["pairs"] else np.nan
-    return [references, *shares, found["spurious"] if spurious else None, angle]
-
-
 def _by_class(score: SeldScore, lost: Mapping[str, Floats], shown: Sequence[str], labels: Sequence[str]) -> Table:
     """Points of F that each class loses to each kind."""
     values = score.values().by_class
@@ -203,25 +151,3 @@ def _by_class(score: SeldScore, lost: Mapping[str, Floats], shown: Sequence[str]
     )  # fmt: skip
     rows = tuple((label, f[n], *(float(lost[kind][n]) for kind in shown)) for n, label in enumerate(labels))
     return Table("class-errors", "points of F that each class loses", columns, rows, aside=True)
-
-
-def _known(sums: Ints) -> bool:
-    """Whether the band of any reference is known."""
-    return bool(sums[:, :_REFERENCE_STATES].any())
-
-
-def notices(score: SeldScore, mistakes: Mistakes) -> Iterator[Notice]:
-    """What could not be told, and where units differ."""
-    rows = mistakes.clips.sum(axis=0)[:_REFERENCE_STATES].sum()
-    unknown = [(condition.name, condition.lacking) for condition, sums in band_rows(mistakes.bands)
-               if rows and not _known(sums)]  # fmt: skip
-    if unknown:
-        names, lacking = (listed(list(each), 5) for each in zip(*unknown, strict=True))
-        yield Notice("conditions-unknown", f"errors are not given by {names}: the reference has no {lacking}")
-    if score.profile.unit > 1:
-        text = "errors count in segments of 1 s, as F does; conditions are those of single label frames, so that their "
-        yield Notice("error-units", text + "shares differ")
-
-
-#: The states of a reference row are the first ones.
-_REFERENCE_STATES = STATES.index("spurious")

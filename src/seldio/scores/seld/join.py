@@ -1,16 +1,10 @@
-"""What is compared: the labels of both sides by clip, the clips that both have, and how long their recordings are."""
-
-# Plain strings, as in seldio.files: links are judged where they are followed, in on_disk.
-# ruff: noqa: PTH100, PTH120, PTH208
+"""What is compared: the labels of both sides by clip, and the clips that both have."""
 
 from __future__ import annotations
 
 import dataclasses
-import os
-import posixpath
 import sys
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
@@ -24,19 +18,15 @@ from seldio.catalogues.parts import Part, checked_clips, entries_by_clip, resolv
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown
-from seldio.errors import DataError, InvalidData, UnknownFormat, UsageError
+from seldio.errors import DataError, UnknownFormat, UsageError
 from seldio.files import Entry, Source
-from seldio.files.names import AUDIO
-from seldio.files.sources import LEVELS, on_disk
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import LabelFormat
-from seldio.formats.datasets import AUDIO_TOPS, named_split, of_dialect
+from seldio.formats.datasets import named_split, of_dialect
 from seldio.formats.detect import CHOSEN, Wanted, years
-from seldio.rules.collection import Reference
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import clip_codes, origin_of
 from seldio.schema.splits import meaning
-from seldio.schema.streams import from_stream, to_stream
 from seldio.scores.seld import profiles
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.text import clipped, listed, plural, printable
@@ -49,16 +39,14 @@ ROW = 24
 
 
 class ClipRows(NamedTuple):
-    """Some clips of a side: files to read, rows of a table, or these as bytes of Arrow."""
+    """Some clips of a side: files to read, or rows of a table."""
 
-    held: Part | pa.Table | bytes
-    stamp: tuple[object, ...]  # changes when the rows do
+    held: Part | pa.Table
 
-    def portable(self) -> ClipRows:
-        """The same as it can go to another process."""
-        if isinstance(self.held, Part):
-            return self._replace(held=self.held.portable())
-        return self._replace(held=to_stream(self.held)) if isinstance(self.held, pa.Table) else self
+    @property
+    def packed(self) -> bool:
+        """Whether other processes would have to unpack its files anew."""
+        return isinstance(self.held, Part) and self.held.packed
 
     def rows(self, as_read: bool = False) -> tuple[pa.Table | None, Faults]:
         """Their rows, with frames of 100 ms unless they are wanted *as_read*, None where there is no file; and errors.
@@ -77,8 +65,7 @@ class ClipRows(NamedTuple):
                 )
             tables = (one.reading.table if as_read else framed(one.reading.table, one.reading.format) for one in found)
             return next(tables, None), vet(found).thin()
-        table = self.held if isinstance(self.held, pa.Table) else from_stream(self.held)
-        return table, Faults()  # the table has been checked as a whole
+        return self.held, Faults()  # the table has been checked as a whole
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,8 +87,7 @@ class LabelFiles:
     @property
     def fields(self) -> set[str]:
         """Columns of an event table that its rows may have."""
-        known = {"azimuth", "elevation", "distance"} if any(file.beside for file in self.part.files) else set()
-        return {*self.layout.carries, *known}
+        return {*self.layout.carries}
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -111,7 +97,7 @@ class LabelFiles:
     def some(self, clips: Sequence[str]) -> ClipRows:
         """What there is of *clips*."""
         part = self.part.chosen([self.numbers[clip] for clip in clips if clip in self.numbers])
-        return ClipRows(part, part.stamp)
+        return ClipRows(part)
 
     def tables(self) -> Iterator[pa.Table]:
         """The rows of one clip after the other."""
@@ -126,7 +112,6 @@ class LabelTable:
     layout: LabelFormat  # of the labels that the table was made from
     table: pa.Table  # rows with frames of 100 ms, by clip
     first: Mapping[str, tuple[int, int]]  # by clip, silent ones too: its first row, and the one behind its last
-    stamp: tuple[object, ...]  # changes when the file does
     faults: Faults  # errors in its rows
     remarks: tuple[str, ...] = ()  # none, as such files say what they are
     entries: Mapping[str, Entry] = dataclasses.field(default_factory=dict)  # the file of each clip, but for Parquet
@@ -147,7 +132,8 @@ class LabelTable:
         """What there is of *clips*."""
         there = (self.first[clip] for clip in clips if clip in self.first)
         slices = [self.table.slice(start, stop - start) for start, stop in there]
-        return ClipRows(pa.concat_tables([self.table.slice(0, 0), *slices]), (*self.stamp, *clips))
+        # one chunk of its own: pickling a slice would take all rows of the table along
+        return ClipRows(pa.concat_tables([self.table.slice(0, 0), *slices]).combine_chunks())
 
     def tables(self) -> Iterator[pa.Table]:
         """All rows."""
@@ -164,10 +150,6 @@ class JoinedBy(Protocol):
     @property
     def years(self) -> tuple[int, ...]:
         """Of the challenge whose outputs it is for."""
-
-    @property
-    def missing(self) -> bool:
-        """Whether a clip without prediction counts as one where nothing was found."""
 
 
 #: Either way to hold the labels of many clips.
@@ -263,14 +245,8 @@ class Compared(NamedTuple):
     reference: Labels
     prediction: Labels
     clips: list[str]  # in alphabetic order
-    lacking: list[str]  # clips of the reference without prediction, in alphabetic order, scored or not
-    surplus: int  # predicted clips that lack a reference
+    left_out: tuple[int, int]  # clips that are not scored for want of a prediction, and for want of a reference
     split: str = ""  # of the reference, which has others too, that all predictions are of
-
-    @property
-    def left_out(self) -> tuple[int, int]:
-        """How many clips are not scored for want of a prediction, and for want of a reference."""
-        return len(set(self.lacking).difference(self.clips)), self.surplus
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -303,7 +279,7 @@ def join(
     found = labels_of(outputs, layout, Wanted(("output", "submission"), likely), lent=labels.own)
     expected, there = set(labels.sizes), set(found.sizes) - labels.others
     split = _only_split(labels, there) if expected - there else ""
-    return Compared(labels, found, *_clips(expected, there, allow_missing, profile, split), split)
+    return Compared(labels, found, *_clips(expected, there, allow_missing, split), split)
 
 
 def all_of_split(split: str) -> str:
@@ -317,9 +293,9 @@ def _reference_option(text: str) -> str:
 
 
 def _clips(
-    expected: set[str], found: set[str], allow_missing: bool, profile: JoinedBy, split: str = ""
-) -> tuple[list[str], list[str], int]:
-    """The clips to score and those that lack a prediction, in alphabetic order, and how many lack a reference.
+    expected: set[str], found: set[str], allow_missing: bool, split: str = ""
+) -> tuple[list[str], tuple[int, int]]:
+    """Return the clips to score in alphabetic order, and how many lack a prediction and how many a reference.
 
     Raises:
         DataError: a clip lacks its prediction or its reference.
@@ -343,8 +319,7 @@ def _clips(
             + "The official program would leave them out of the score silently. An empty file says that "
             "nothing was found; --allow-missing scores the other clips alone"
         )
-    counted = expected if profile.missing else expected & found
-    return sorted(counted), missing, len(surplus)
+    return sorted(expected & found), (len(missing), len(surplus))
 
 
 def _several_systems(expected: set[str], surplus: Sequence[str]) -> str:
@@ -428,7 +403,7 @@ def _table(source: Source, found: Sequence[Part], as_read: bool) -> LabelTable:
         table, clip = table.take(pa.array(order)), clip[order]
     ends = np.searchsorted(clip, np.arange(len(names) + 1)).tolist()
     first = dict(zip(names, pairwise(ends), strict=True))
-    return LabelTable(layout, table, first, tuple(part.stamp for part in found), vet(read), entries=entries)
+    return LabelTable(layout, table, first, vet(read), entries=entries)
 
 
 def framed(table: pa.Table, layout: LabelFormat) -> pa.Table:
@@ -438,85 +413,3 @@ def framed(table: pa.Table, layout: LabelFormat) -> pa.Table:
     if are_events(table):
         return frames_of(table, clock.HOP)
     return table if layout.hop == clock.HOP else rescaled(table, layout.hop, clock.HOP)
-
-
-def lengths(labels: Labels, clips: Iterable[str], recordings: str | None) -> dict[str, int]:
-    """Label frames of the recordings of *clips*, as far as they are known.
-
-    Told by the recordings that the user names; else by those in the dataset tree of the labels, and else by the
-    format of the labels, where its clips are all of one length.
-
-    Raises:
-        UsageError: what the user names holds no recordings of these clips.
-    """
-    if recordings is not None:
-        return _named(recordings, clips)
-    fixed = labels.layout.clip_frames
-    known = dict.fromkeys(clips, int(fixed * labels.layout.hop / clock.HOP)) if fixed else {}
-    chosen = set(clips)
-    if isinstance(labels, LabelTable):
-        known |= {
-            file.clip: file.frames for file in origin_of(labels.table).files if file.frames and file.clip in chosen
-        }
-        files = {clip: entry for clip, entry in labels.entries.items() if clip in chosen}
-    else:
-        files = {file.clip: file.entry for file in labels.part.files if file.clip in chosen}
-    found = {clip: _frames(entry) for clip, entry in _recordings(files)}
-    return known | {clip: frames for clip, frames in found.items() if frames}
-
-
-def _named(recordings: str, clips: Iterable[str]) -> dict[str, int]:
-    from seldio.check.reference import load
-
-    loaded = load(recordings)
-    frames = loaded.clips if isinstance(loaded, Reference) else {}
-    found = {clip: frames.get(clip) or frames.get(posixpath.basename(clip)) for clip in clips}
-    known = {clip: length for clip, length in found.items() if length}
-    if not known:
-        raise UsageError(f"{printable(recordings)} has no recording of a scored clip, so that no length is known")
-    return known
-
-
-def _recordings(labels: Mapping[str, Entry]) -> Iterator[tuple[str, Entry]]:
-    """The recordings of label files on disk: in the same folder, or where the dataset tree has them."""
-    by_folder: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for clip, entry in labels.items():
-        if entry.local is not None:
-            by_folder[os.path.dirname(os.path.abspath(entry.path))].append((clip, posixpath.basename(clip)))
-    for folder, wanted in by_folder.items():
-        places = [(base, below, _listing(f"{base}/{below}")) for base, below in ((folder, ""), *_siblings(folder))]
-        for clip, stem in wanted:
-            names = [f"{stem}.{suffix}" for suffix in AUDIO]
-            there = ((base, below + name) for base, below, held in places for name in names if name in held)
-            if found := next(filter(None, (on_disk(*place) for place in there)), None):
-                yield clip, found
-
-
-def _siblings(folder: str) -> Iterator[tuple[str, str]]:
-    """For ``…/metadata_dev/dev-test-tau`` the folder above it, and ``foa_dev/dev-test-tau/`` in there."""
-    below = ""
-    for _ in range(LEVELS):
-        folder, name = os.path.split(folder)
-        if not name:
-            return
-        for top in sorted(_listing(folder)):
-            if top.lower() in AUDIO_TOPS and top != name:
-                yield folder, f"{top}/{below}"
-        below = f"{name}/{below}"
-
-
-def _listing(folder: str) -> frozenset[str]:
-    try:
-        return frozenset(os.listdir(folder))
-    except OSError:  # what may not be listed has nothing for us
-        return frozenset()
-
-
-def _frames(entry: Entry) -> int:
-    """Label frames of a recording; 0 where it cannot be read, which is for ``seldio validate`` to say."""
-    from seldio.media.audio import NotAudio, probe_entry
-
-    try:
-        return probe_entry(entry).label_frames()
-    except (NotAudio, InvalidData):
-        return 0

@@ -60,8 +60,7 @@ class Counts:
     missed: Sums  # references beyond the number of predictions
     references: Sums  # references counted
     matched: Sums  # pairs of prediction and reference, well placed or not
-    angle: Sums  # sum of their angular errors, degrees; in ``corrected`` of the mean errors of segments
-    angles: Sums  # how many numbers that is the sum of
+    angle: Sums  # sum of their angular errors, degrees
     distance: Sums  # sum of their distance errors, metres
     relative: Sums  # sum of their distance errors, each divided by the distance
     onscreen: Sums  # pairs that agree on being on screen
@@ -162,7 +161,7 @@ def segment_counts(pairing: Paired, limits: Thresholds) -> Counts:
     counts = Counts.zeros(blocks, classes)
     counts = dataclasses.replace(
         counts, true=good, false=false, misplaced=matched - good, missed=missed, references=references,
-        matched=matched, angle=angle, angles=matched, shared=np.maximum(matched - predictions, 0).sum(axis=1),
+        matched=matched, angle=angle, shared=np.maximum(matched - predictions, 0).sum(axis=1),
         apart=apart.sum(axis=1), edge=np.bincount(edge, minlength=blocks),
     )  # fmt: skip
     return with_errors(counts)
@@ -210,7 +209,6 @@ def frame_counts(pairing: Paired, limits: Thresholds) -> Counts:
         references=references,
         matched=matched,
         angle=summed(matches.error),
-        angles=matched,
         distance=summed(distance),
         relative=summed(relative),
         onscreen=summed(onscreen),
@@ -288,7 +286,7 @@ def classic_2021(counts: Counts, average: Average) -> Values:  # noqa: ARG001 - 
     pooled = _pooled(counts)
     error, missed = _error_rate(counts), pooled.missed[:, 0]
     f = f_score(pooled.true[:, 0], 0.0, pooled.false[:, 0] + pooled.misplaced[:, 0], missed)
-    le = mean_error(pooled.angle, pooled.angles, 180.0)[:, 0]
+    le = mean_error(pooled.angle, pooled.matched, 180.0)[:, 0]
     lr = recall(pooled.matched[:, 0], missed)
     return Values(np.stack([error, f, le, lr, _mean(error, 1 - f, le / 180, 1 - lr)], axis=1))
 
@@ -297,7 +295,7 @@ def classic(counts: Counts, average: Average) -> Values:
     """ER, F, LE, LR, SELD as in 2022 and 2023: 180 degrees for a class without a match, which counts in the mean."""
     given = counts if average == "macro" else _pooled(counts)
     f = f_score(given.true, given.misplaced, given.false, given.missed)
-    le = mean_error(given.angle, given.angles, 180.0)
+    le = mean_error(given.angle, given.matched, 180.0)
     lr = recall(given.matched, given.missed)
     er = np.broadcast_to(_error_rate(counts)[:, None], f.shape)
     by_class = np.stack([er, f, le, lr, _mean(er, 1 - f, le / 180, 1 - lr)], axis=1)
@@ -360,8 +358,7 @@ def _framewise(counts: Counts, average: Average) -> tuple[Floats, ...]:
     """ER, F, angle, distance and relative errors, LR; NaN where nothing matches. Shape [sets, classes or 1] each."""
     given = counts if average == "macro" else _pooled(counts)
     f = f_score(given.true, given.misplaced, given.false, given.missed)
-    sums = (given.angle, given.angles), (given.distance, given.matched), (given.relative, given.matched)
-    errors = (mean_error(total, count, np.nan) for total, count in sums)
+    errors = (mean_error(total, given.matched, np.nan) for total in (given.angle, given.distance, given.relative))
     er = np.broadcast_to(_error_rate(counts)[:, None], f.shape)
     return er, f, *errors, recall(given.matched, given.missed)
 

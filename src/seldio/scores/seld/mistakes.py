@@ -12,33 +12,26 @@ to the lost F of the class, and their means to that of the mean. These are the e
 - A class of the vocabulary that has neither references nor predictions loses its whole F in a mean over all classes.
 
 Programs that score segments count errors by the segment; a missed reference and a spurious prediction of a segment are
-each due to a wrong class as often as such rows are in its fullest frame. Pairs of classes and conditions (distance,
-elevation, polyphony, motion, room) are counted in label frames.
+each due to a wrong class as often as such rows are in its fullest frame. Pairs of classes are counted in label frames.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from seldio import geometry
-from seldio.scores.seld.corrected import STEPS
 from seldio.scores.seld.metrics import Thresholds, pair_errors
 from seldio.scores.seld.pairing import Paired, cell_groups, paired
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.rows import EventFrames, Floats, Ints
 from seldio.scores.seld.scoring import fit, horizons
-from seldio.tasks.margins import Margins
 
 #: Kinds of errors, in the order of their counts. *confused* and *mistaken* are the same pairs, by the class of the
 #: reference and by that of the prediction.
 KINDS = ("missed", "spurious", "confused", "mistaken", "place", "distance", "onscreen")
-#: What becomes of a row, in the order of the sums of a condition; then pairs of one class and their angles, in steps.
-STATES = ("right", "confused", "place", "distance", "onscreen", "missed", "spurious", "pairs", "angle")
-_RIGHT, _CONFUSED, _PLACE, _DISTANCE, _ONSCREEN, _MISSED, _SPURIOUS, _PAIRS, _ANGLE = range(len(STATES))
+#: What is wrong with a pair of rows of one class.
+_RIGHT, _PLACE, _DISTANCE, _ONSCREEN = range(4)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -47,14 +40,14 @@ class Mistakes:
 
     kinds: Ints  # in the units of the profile (segments or frames), shape [kinds, classes]
     pairs: Ints  # of rows of a wrong class, shape [classes of references, classes of predictions]
-    bands: Ints  # of rows under each condition, shape [bands of all conditions, states]
-    clips: Ints  # of rows of each clip, shape [clips, states]
 
     def __add__(self, other: Mistakes) -> Mistakes:
-        return Mistakes(
-            self.kinds + other.kinds, self.pairs + other.pairs, self.bands + other.bands,
-            np.concatenate([self.clips, other.clips]),
-        )  # fmt: skip
+        return Mistakes(self.kinds + other.kinds, self.pairs + other.pairs)
+
+    @staticmethod
+    def none(classes: int) -> Mistakes:
+        """Return the counts of no clip."""
+        return Mistakes(np.zeros((len(KINDS), classes), np.int64), np.zeros((classes, classes), np.int64))
 
 
 def count(
@@ -63,20 +56,16 @@ def count(
     profile: SeldProfile,
     limits: Thresholds,
     classes: int,
-    frames: Ints,
+    clips: int,
 ) -> Mistakes:
-    """The errors of some clips, *frames* the label frames of their recordings (0 where they are not known).
+    """Count the errors in a number of *clips*.
 
     Raises:
         UsageError: a side lacks a field that the profile needs.
     """
     a, b = fit(reference, profile, "the reference"), fit(prediction, profile, "the prediction")
-    lengths = -(-horizons(profile, a, b, frames) // profile.unit) * profile.unit
-    total = Mistakes(
-        np.zeros((len(KINDS), classes), np.int64), np.zeros((classes, classes), np.int64),
-        np.zeros((sum(len(each.bands) for each in CONDITIONS), len(STATES)), np.int64),
-        np.zeros((0, len(STATES)), np.int64),
-    )  # fmt: skip
+    lengths = -(-horizons(profile, a, clips) // profile.unit) * profile.unit
+    total = Mistakes.none(classes)
     for group in paired(a, b, lengths, classes, profile.measure):
         total += _group(group, profile, limits)
     return total
@@ -85,10 +74,9 @@ def count(
 def _group(group: Paired, profile: SeldProfile, limits: Thresholds) -> Mistakes:
     a, b, matches, classes = group.reference, group.prediction, group.matches, group.classes
     fault = _faults(a, b, matches.reference, matches.prediction, matches.error, limits)
-    states, alone = np.full(len(a), _MISSED), np.ones(len(b), dtype=bool)
-    states[matches.reference], alone[matches.prediction] = fault, False
-    i, j = _confused(group, np.flatnonzero(states == _MISSED), np.flatnonzero(alone), profile, limits)
-    states[i], alone[j] = _CONFUSED, False
+    missing, alone = np.ones(len(a), dtype=bool), np.ones(len(b), dtype=bool)
+    missing[matches.reference], alone[matches.prediction] = False, False
+    i, j = _confused(group, np.flatnonzero(missing), np.flatnonzero(alone), profile, limits)
 
     counts = profile.tally(group, limits)
     missed, false, misplaced = (
@@ -101,19 +89,8 @@ def _group(group: Paired, profile: SeldProfile, limits: Thresholds) -> Mistakes:
     of_class = a.class_id[matches.reference]
     kinds[5], kinds[6] = (np.bincount(of_class[fault == kind], minlength=classes) for kind in (_DISTANCE, _ONSCREEN))
     kinds[4] = misplaced.sum(axis=0) - kinds[5] - kinds[6]
-
-    angle = np.rint(matches.error * STEPS).astype(np.int64)
-    bands = []
-    many = np.bincount(a.frame, minlength=group.frames)
-    left, right = (Seen(side, many[side.frame], profile.metre) for side in (a, b.take(alone)))
-    for condition in CONDITIONS:
-        rows = condition.band(left)
-        spurious = condition.band(right) if condition.both else np.full(len(right.side), -1)
-        bands.append(_sums(rows, states, spurious, rows[matches.reference], angle, len(condition.bands)))
-    first, clips = group.clips.start, len(group.lengths)
-    of_clips = _sums(a.clip - first, states, b.clip[alone] - first, a.clip[matches.reference] - first, angle, clips)
     pairs = np.bincount(a.class_id[i] * classes + b.class_id[j], minlength=classes**2).reshape(classes, classes)
-    return Mistakes(kinds, pairs, np.concatenate(bands), of_clips)
+    return Mistakes(kinds, pairs)
 
 
 def _faults(a: EventFrames, b: EventFrames, i: Ints, j: Ints, error: Floats, limits: Thresholds) -> Ints:
@@ -166,97 +143,3 @@ def _called(many: Ints, unit: Ints, class_id: Ints, frame: Ints) -> Ints:
     units[frame] = unit
     np.maximum.at(fullest, (units[keys // classes], keys % classes), times)
     return np.asarray(np.minimum(many, fullest).sum(axis=0))
-
-
-def _sums(rows: Ints, states: Ints, spurious: Ints, of_pairs: Ints, angle: Ints, size: int) -> Ints:
-    """Of each band (-1 is none): rows in each state, spurious ones, pairs, and their angles in steps."""
-    found = np.zeros((size, len(STATES)), np.int64)
-    known = rows >= 0
-    found[:] = np.bincount(rows[known] * len(STATES) + states[known], minlength=found.size).reshape(found.shape)
-    found[:, _SPURIOUS] = np.bincount(spurious[spurious >= 0], minlength=size)
-    placed = of_pairs >= 0
-    found[:, _PAIRS] = np.bincount(of_pairs[placed], minlength=size)
-    np.add.at(found[:, _ANGLE], of_pairs[placed], angle[placed])
-    return found
-
-
-# --- conditions ------------------------------------------------------------------------------------
-
-
-class Seen(NamedTuple):
-    """Rows of a side, and what conditions are told by."""
-
-    side: EventFrames
-    sources: Ints  # how many the reference has in the frame of each row
-    metre: float  # units of distance in a metre
-
-
-class Condition(NamedTuple):
-    """What may make a source harder to find."""
-
-    name: str
-    bands: tuple[str, ...]
-    band: Callable[[Seen], Ints]  # of each row; -1 where it is not known
-    lacking: str  # what the reference has not where no band is known
-    both: bool = True  # whether predictions have it, too
-
-
-_METRES, _DEGREES = (1.0, 2.0, 3.0, 4.0), (-30.0, -10.0, 10.0, 30.0)
-
-
-def _distance(seen: Seen) -> Ints:
-    distance = seen.side.distance
-    if distance is None:
-        return np.full(len(seen.side), -1)
-    return np.where(np.isnan(distance), -1, np.searchsorted(_METRES, distance / seen.metre, side="right"))
-
-
-def _elevation(seen: Seen) -> Ints:
-    if seen.side.elevation is None:
-        return np.full(len(seen.side), -1)
-    return np.searchsorted(_DEGREES, seen.side.elevation, side="right")
-
-
-def _polyphony(seen: Seen) -> Ints:
-    return np.minimum(seen.sources, 4)
-
-
-def _motion(seen: Seen) -> Ints:
-    """How far an event gets from its mean direction: a run of frames of one clip, class and source number."""
-    side = seen.side
-    bands = np.full(len(side), -1)
-    if side.source is None or not len(side):
-        return bands
-    keys = side.clip, side.class_id, side.source
-    order = np.lexsort((side.frame, *reversed(keys)))
-    step = np.diff(side.frame[order])
-    other = np.logical_or.reduce([np.diff(key[order]) != 0 for key in keys])
-    low = np.flatnonzero(np.insert(other | (step > 1), 0, True))
-    size = np.diff(np.append(low, len(order)))
-    elevation = np.zeros(len(side)) if side.elevation is None else side.elevation
-    units = np.stack(geometry.to_cartesian(side.azimuth, elevation), axis=1)[order]
-    mean = np.add.reduceat(units, low)
-    mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-9)
-    cosine = np.minimum.reduceat(np.einsum("ij,ij->i", np.repeat(mean, size, axis=0), units), low)
-    spread = np.round(np.degrees(np.arccos(np.clip(cosine, -1, 1))), 4)
-    margins = Margins()
-    band = np.digitize(spread, [margins.still, margins.moving], right=True)
-    twice = np.zeros(len(low), dtype=bool)  # one number for two places: nobody knows which of them moved
-    event = np.repeat(np.arange(len(low)), size)
-    twice[event[1:][(step == 0) & ~other]] = True
-    bands[order] = np.repeat(np.where(twice, -1, band), size)
-    return bands
-
-
-CONDITIONS: tuple[Condition, ...] = (
-    Condition("distance", ("< 1 m", "1…2 m", "2…3 m", "3…4 m", "≥ 4 m"), _distance, "distances"),
-    Condition("elevation", ("< -30°", "-30…-10°", "-10…10°", "10…30°", "≥ 30°"), _elevation, "elevations"),
-    Condition("polyphony", ("0", "1", "2", "3", "≥ 4"), _polyphony, "rows"),
-    Condition("motion", ("still", "slight", "moving"), _motion, "source numbers", both=False),
-)
-
-
-def band_rows(bands: Any) -> list[tuple[Condition, Any]]:
-    """The sums of each condition, of all of them together."""
-    ends = np.cumsum([len(condition.bands) for condition in CONDITIONS])
-    return list(zip(CONDITIONS, np.split(bands, ends[:-1]), strict=True))

@@ -1,4 +1,4 @@
-"""The ways of scoring labels, from the files of datasets: those of official programs, and the published definition."""
+"""The ways of scoring labels, those of official programs, from the files of datasets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from seldio import plugins
 from seldio.errors import UsageError
 from seldio.reports.tables import Column
 from seldio.scores.measures import ANGLE, DISTANCE, ER, LE, LR, ONSCREEN, RELATIVE, SELD, F
-from seldio.scores.seld import corrected, metrics, pairing
+from seldio.scores.seld import metrics, pairing
 from seldio.scores.seld.metrics import Average, Counts, Thresholds, Values
 from seldio.scores.seld.pairing import Measure, Paired
 from seldio.text import meant
@@ -37,12 +37,10 @@ class SeldProfile:
     lead: str = "SELD"  # the score whose test decides which of two systems is better
     averages: tuple[Average, ...] = ("macro", "micro")  # the first is the default
     limits: Thresholds = DEFAULT  # the default ones
-    #: which frames count: up to the last labelled one as the program has it, a fixed number, or up to the end of the
-    #: recording, for which the second of the last labelled frame stands where nobody knows it
-    horizon: Literal["before-last", "last-second", "recording"] | int = "last-second"
+    #: which frames count: up to the last labelled one as the program has it, or a fixed number
+    horizon: Literal["before-last", "last-second"] | int = "last-second"
     vocabulary: str = "starss"  # of the classes
     misplaced: float = 1.0  # how much a misplaced source weighs in F, where a missed or a spurious one weighs a half
-    missing: bool = False  # whether a clip without prediction counts as one where nothing was found
     #: by format of the prediction, what the program makes of it
     misread: Mapping[str, str] = dataclasses.field(default_factory=dict)
     drops: tuple[str, ...] = ()  # formats of a prediction none of whose rows the program reads
@@ -54,11 +52,6 @@ class SeldProfile:
     #: there is none
     jackknife: Literal["without-last", "fails"] | None = None
     aliases: tuple[str, ...] = ()  # further names
-
-    @property
-    def official(self) -> bool:
-        """Whether its scores stand for those of a program."""
-        return self.horizon != "recording"
 
     @property
     def ordered(self) -> bool:
@@ -76,12 +69,10 @@ MEASURES = {"spherical": pairing.SPHERICAL, "cartesian": pairing.CARTESIAN, "fol
 COUNTS = {
     "segments": (metrics.segment_counts, metrics.SECOND),
     "frames": (metrics.frame_counts, 1),
-    "corrected": (corrected.tally, metrics.SECOND),
 }
 SCORES: Mapping[str, tuple[Callable[[Counts, Average], Values], tuple[Column, ...]]] = {
     "classic": (metrics.classic, _CLASSIC),
     "classic-2021": (metrics.classic_2021, _CLASSIC),
-    "corrected": (corrected.score, _CLASSIC),
     "with-distance": (metrics.with_distance, _DISTANCE),
     "without-distance": (metrics.without_distance, (ER, F, ANGLE, LR, SELD)),
     "stereo": (metrics.stereo, (F, ANGLE, dataclasses.replace(DISTANCE, unit="cm", digits=1), RELATIVE, ONSCREEN)),

@@ -12,12 +12,12 @@ from typing import Any
 from seldio.errors import UsageError
 from seldio.reports.tables import Cell, Column, Notice, Phrase, Table, UnreliableInterval, in_order, measured
 from seldio.rules.file_sets import finer_grid
-from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Over, Resampling, doubt, interval_cells, units_of
-from seldio.scores.seld import metrics
-from seldio.scores.seld.analyses import Beside
+from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Over, Resampling, doubt, interval_cells
+from seldio.scores.seld import error_tables, metrics
 from seldio.scores.seld.causes import ProbableCause
 from seldio.scores.seld.join import all_of_split
 from seldio.scores.seld.metrics import Thresholds, Values
+from seldio.scores.seld.mistakes import Mistakes
 from seldio.scores.seld.pairing import CARTESIAN, FOLDED
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.rows import RowFacts, SideFacts
@@ -39,33 +39,20 @@ class SeldCase:
     reference_layout: str = ""
     chosen: tuple[str, ...] = ()  # sentences about formats that the content did not decide
     left_out: tuple[int, int] = (0, 0)  # clips not counted, for want of a prediction and for want of a reference
-    missed: int = 0  # clips counted without a prediction
     split: str = ""  # that all predictions are of, where the reference has others too
     intervals: bool = False  # whether the intervals of the official jackknife are shown
     bootstrap: Resampling | None = None  # how resamples are drawn, where bootstrap intervals are shown
-    official_points: bool = False  # whether the point values of the official jackknife are shown
     by_clip: bool = False  # whether the scores of each clip are shown
     named: bool = False  # whether the user named the profile
-    published: SeldScore | None = None  # the score by the published definition, to show the difference to
     forced: tuple[str, ...] = ()  # errors in the data, which is scored all the same
     causes: tuple[ProbableCause, ...] = ()  # the changes that the predictions seem to need
-    beside: tuple[Beside, ...] = ()  # what was measured beside the score
+    mistakes: Mistakes | None = None  # where they are shown
     signature: Signature | None = None  # what it rests on
-
-    @property
-    def official(self) -> bool:
-        """Whether the score stands for that of a program."""
-        return self.profile.official
 
     @property
     def sides(self) -> tuple[tuple[RowFacts, str], ...]:
         """The rows of both sides, and what to call one."""
         return (self.facts.reference, "reference row"), (self.facts.prediction, "predicted row")
-
-    @property
-    def macro(self) -> bool:
-        """Whether the score is a mean over all classes of the vocabulary, as the official programs make it."""
-        return self.official and self.score.average == "macro"
 
     def has(self, name: str) -> bool:
         """Whether there is a score called *name*."""
@@ -100,8 +87,6 @@ def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
     """All tables of a score, the overall one first."""
     score, columns = case.score, case.profile.columns
     found = [_overall(system, case)]
-    if case.published is not None:
-        found.append(_definition(score, case.published))
     if score.average == "macro":
         kinds = list(case.ends) or [""]
         found += [_classes(case, kind, aside=kind != kinds[0]) for kind in kinds]
@@ -113,7 +98,9 @@ def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
         found.append(Table("rooms", "by room", (Column("room", "room"), _CLIPS, *columns), tuple(rooms), True))
     if case.by_clip:
         found.append(Table("clips", "by clip", (Column("clip", "clip"), REFERENCES, *columns), _clip_rows(score)))
-    return (*found, *_beside_tables(case))
+    if case.mistakes is not None:
+        found += error_tables.tables(score, case.mistakes, case.limits, case.labels)
+    return tuple(found)
 
 
 def _clip_rows(score: SeldScore) -> tuple[tuple[Cell, ...], ...]:
@@ -153,17 +140,6 @@ def worst_clips(
     return dataclasses.replace(table, columns=columns, rows=rows)
 
 
-def _beside_tables(case: SeldCase) -> Iterator[Table]:
-    """The tables of what was measured next to the score, with intervals where these are wanted and can be made."""
-    for outcome in case.beside:
-        for table in outcome.tables:
-            if case.bootstrap is None or not outcome.levels or len(case.score.clips) < 2:
-                yield table
-            else:
-                units = units_of(case.score.clips, case.score.rooms, case.bootstrap.over)
-                yield outcome.levels[outcome.level].with_intervals(table, case.bootstrap, units)
-
-
 def _overall(system: str, case: SeldCase) -> Table:
     """The score with its intervals; those of the jackknife in a row of their own below those of the bootstrap."""
     score, values = case.score, case.score.values().overall[0]
@@ -174,8 +150,6 @@ def _overall(system: str, case: SeldCase) -> Table:
         reliable = score.support(over, pooled=True) >= FEWEST
         rows.append((name, *interval_cells(values, low.overall[0], high.overall[0], reliable, score.weak(over))))
         flags.append(doubt(reliable.tolist(), score.profile.columns))
-    if case.official_points:
-        rows.append(("as the official jackknife prints it", *score.left_out().overall[-1].tolist()))
     by = " and ".join(f"{kind} over {case.over(kind)}" for kind in case.ends)
     title = "overall" if not by else f"overall, 95 % confidence intervals by {by}"
     if TOO_FEW in flags:
@@ -185,25 +159,6 @@ def _overall(system: str, case: SeldCase) -> Table:
         columns = (*columns, RELIABLE)
         rows = [(*row, flag) for row, flag in zip(rows, [*flags, flags[-1]], strict=False)]
     return Table("overall", title, columns, tuple(rows))
-
-
-def _definition(score: SeldScore, published: SeldScore) -> Table:
-    """The score next to that of the published definition, for the scores that both have."""
-    own, other = score.overall, published.overall
-    columns = [column for column in score.profile.columns if column.name in other]
-    rows: tuple[tuple[Cell, ...], ...] = (
-        (score.profile.name, *(own[column.name] for column in columns)),
-        (published.profile.name, *(other[column.name] for column in columns)),
-        ("difference", *(own[column.name] - other[column.name] for column in columns)),
-    )
-    matters = any(abs(own[column.name] - other[column.name]) >= (_DEGREE if column.unit == "°" else _POINT)
-                  for column in columns)  # fmt: skip
-    heads = (Column("profile", "profile"), *columns)
-    return Table("definition", "compared with the published definition", heads, rows, aside=not matters)
-
-
-#: A difference from the published definition that is shown without being asked for: of angles, and of shares and rates.
-_DEGREE, _POINT = 1.0, 0.01
 
 
 HELD = Column("held", "clips", "", 0, None, "number of clips that hold the class; of rooms where rooms are drawn")
@@ -307,18 +262,15 @@ def _clips(case: SeldCase) -> Iterator[Notice]:
         yield Notice("surplus-clips", f"{plural(surplus, 'predicted clip')} without reference left out", grave=True)
     if missing:
         text = f"{plural(missing, 'clip')} of the reference without prediction left out, as the official program does "
-        text += "silently: a system that submits only what it does well scores higher"
-        if case.published is not None:
-            text += f". {case.published.profile.name} counts what they hold as missed"
-        yield Notice("missing-clips", text, grave=True)
-    elif case.missed:
-        text = f"{plural(case.missed, 'clip')} of the reference without prediction: what they hold counts as missed"
-        yield Notice("missing-clips", text, grave=True)
+        text += (
+            "silently: a system that submits only what it does well scores higher. By the published definition what "
+        )
+        yield Notice("missing-clips", f"{text}they hold is missed", grave=True)
     empty, alarms = case.facts.unlabelled, case.facts.alarms
     if empty and case.profile.name == "dcase2025":
         text = f"{plural(empty, 'clip')} without labels: the {plural(alarms, 'prediction')} in them cost nothing"
         yield Notice("empty-reference", text, grave=alarms > 0)
-    elif empty and case.official and isinstance(case.profile.horizon, str):
+    elif empty and isinstance(case.profile.horizon, str):
         text = f"{plural(empty, 'clip')} without labels: the official program ends with ValueError, here they count 0"
         yield Notice("empty-reference", text)
 
@@ -340,7 +292,6 @@ def _values(case: SeldCase) -> Iterator[Notice]:
 
 def _scored(case: SeldCase) -> Iterator[Notice]:
     """Which rows are scored: up to which frame, and of which classes."""
-    who = "the program counts" if case.official else f"{case.profile.name} counts"
     for rows, noun in case.sides:
         count, only = plural(rows.beyond, noun), _HORIZONS[case.profile.horizon]
         if rows is case.facts.prediction and rows.beyond > _FEW * rows.all:
@@ -350,11 +301,9 @@ def _scored(case: SeldCase) -> Iterator[Notice]:
             if (factor := finer_grid(case.facts.fits, rows.beyond, rows.all)) is not None:
                 why = f"Frames of {100 // factor} ms instead of 100 ms were counted, as most clips end {factor} times "
                 why += f"as late as their labels: divide frame numbers by {factor}"
-            yield Notice("last-frame", f"{share} not scored: {who} frames only {only}. {why}", grave=True)
+            yield Notice("last-frame", f"{share} not scored: the program counts frames only {only}. {why}", grave=True)
         elif rows.beyond:
-            yield Notice("last-frame", f"{count} not scored: {who} frames only {only}")
-    if not case.official or case.published is not None:
-        yield from _recorded(case)
+            yield Notice("last-frame", f"{count} not scored: the program counts frames only {only}")
     for rows, noun in case.sides:
         if rows.foreign:
             beyond = f"a class beyond {len(case.labels) - 1}"
@@ -369,31 +318,13 @@ _FEW = 0.03
 _HORIZONS = {
     "last-second": "up to the last labelled second, without its last frame if that is a multiple of 10",
     "before-last": "before the last labelled one, which is never scored",
-    "recording": "up to the end of the recording, or the second of the last labelled frame where that is not known",
     600: "below 600 (60 s)",
 }
 
 
-def _recorded(case: SeldCase) -> Iterator[Notice]:
-    """Up to where the published definition counts."""
-    clips, known = len((case.published or case.score).clips), case.facts.recorded
-    labels = "up to the second of the last labelled frame"
-    if known == clips:
-        text = "up to the end of each recording"
-    elif known:
-        text = f"up to the end of the recording in {plural(known, 'clip')}, {labels} in the other {clips - known:,}"
-    else:
-        text = f"{labels}, as the ends of the clips are unknown (use --recordings FOLDER)"
-    yield Notice("recording-end", f"corrected counts {text}")
-    if case.facts.unlabelled and known < clips and case.facts.alarms and not case.official:
-        rows = plural(case.facts.alarms, "prediction")
-        text = f"{plural(case.facts.unlabelled, 'clip')} without labels: the {rows} there count wherever they are"
-        yield Notice("empty-reference", f"{text}, unless the length of the recording is known")
-
-
 def _by_class(case: SeldCase) -> Iterator[Notice]:
     """What a mean over all classes of the vocabulary hides."""
-    if not case.macro:
+    if case.score.average != "macro":
         return
     counts, values = case.score.counts.total(), case.score.values()
     absent = case.labelled(counts.references[0] == 0)
@@ -424,11 +355,11 @@ def _by_class(case: SeldCase) -> Iterator[Notice]:
 
 def _repeated(case: SeldCase) -> Iterator[Notice]:
     counts = (
-        (case.facts.reference, "reference row", "a source of its own" if case.official else ""),
+        (case.facts.reference, "reference row", "a source of its own"),
         (case.facts.prediction, "predicted row", "a prediction of its own, one too many"),
     )
     for rows, noun, what in counts:
-        if rows.repeated and what:
+        if rows.repeated:
             text = f"{plural(rows.repeated, noun)} with the frame, class, source and direction of another: "
             each = "it counts" if rows.repeated == 1 else "each counts"
             yield Notice("duplicate-rows", f"{text}{each} as {what}", grave=rows.repeated > _FEW * rows.all)
@@ -454,7 +385,7 @@ _MANY = 0.1
 def _ties(case: SeldCase) -> Iterator[Notice]:
     """Where the last bit of an error decides, or the order of rows."""
     edge = int(case.score.counts.edge.sum())
-    if edge and case.official and case.profile.measure is not FOLDED:  # folded azimuths are whole numbers
+    if edge and case.profile.measure is not FOLDED:  # folded azimuths are whole numbers
         what = "mean error" if case.profile.tally is metrics.segment_counts else "error"
         verdict = "the last bit of the program's arithmetic decides whether that is near"
         if case.profile.measure is CARTESIAN:
@@ -470,7 +401,7 @@ def _jackknife(case: SeldCase) -> Iterator[Notice]:
     """Classes whose scores jump where one clip is left out, and what the program prints instead of intervals."""
     if not case.intervals:
         return
-    lone = case.labelled((case.score.counts.matched > 0).sum(axis=0) == 1) if case.macro else []
+    lone = case.labelled((case.score.counts.matched > 0).sum(axis=0) == 1) if case.score.average == "macro" else []
     if lone:
         recall = " and LR are" if case.has("LR") else " is"
         text = f"without it F{recall} 0 and no error is defined, so that intervals are of means over other classes"
@@ -503,7 +434,7 @@ def few_clips(case: SeldCase) -> Iterator[Notice]:
     if found:
         text = f"{', and '.join(found)}: intervals that rest on these alone are unreliable; "
         text += "their bounds are only in JSON and CSV"
-        if case.intervals and case.macro and case.has("LE"):
+        if case.intervals and case.has("LE"):
             text += "; the jackknife's overall intervals of LE and SELD leave the range of possible values for it"
         yield Notice("few-clips", text, grave=True)
     if weak := case.labelled(((support >= FEWEST) & (support < ENOUGH)).any(axis=0)):
@@ -549,17 +480,11 @@ def _stuck(score: SeldScore) -> Any:
 
 _JACKKNIVES = {
     "without-last": "the official jackknife prints the scores without the last file of its folder instead of those "
-    "over all files; --official-points shows both",
+    "over all files",
     "fails": "the program's own jackknife ends with ValueError: there are no official intervals to compare these with",
 }
 
 
-def _beside(case: SeldCase) -> Iterator[Notice]:
-    """What there is to know about measures next to the score."""
-    for outcome in case.beside:
-        yield from outcome.notices
-
-
 _CHECKS: tuple[Callable[[SeldCase], Iterator[Notice]], ...] = (
-    _mistakes, _unused, _clips, _values, _scored, _by_class, _repeated, _segments, _ties, _jackknife, _beside,
+    _mistakes, _unused, _clips, _values, _scored, _by_class, _repeated, _segments, _ties, _jackknife,
 )  # fmt: skip

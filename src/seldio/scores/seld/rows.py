@@ -17,7 +17,6 @@ from seldio.geometry import Ints as Ints
 from seldio.rules.file_sets import near_ends
 from seldio.schema.arrays import pc, to_mask, to_numpy
 from seldio.schema.events import clip_codes
-from seldio.schema.spans import rank_in_frame
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -114,19 +113,6 @@ def _floats(table: pa.Table, field: str) -> Floats | None:
     return np.asarray(to_numpy(table[field]), dtype=np.float64)
 
 
-def distinct(side: EventFrames) -> tuple[EventFrames, NDArray[np.bool_]]:
-    """*side* with a source number of its own for each row of a frame and class, and which rows had another's.
-
-    The first row of a number in a frame keeps it; further ones count as another source each.
-    """
-    source = np.zeros_like(side.clip) if side.source is None else side.source
-    rank = rank_in_frame([side.clip, side.class_id, source], side.frame)
-    again = rank > 0
-    if again.any():
-        source = source * (int(rank.max()) + 1) + rank
-    return dataclasses.replace(side, source=source), again
-
-
 def _directions(table: pa.Table) -> tuple[Floats, Floats | None, NDArray[np.bool_] | None]:
     """Azimuth and elevation of every row, in degrees, and whether its vector has neither; None where none is so.
 
@@ -196,7 +182,6 @@ class SideFacts:
     unlabelled: int = 0  # clips without any reference row
     alarms: int = 0  # predicted rows in those
     crowded: int = 0  # frames with several references of one class, where the profile goes by the order of their rows
-    recorded: int = 0  # clips the length of whose recording is known
     dropped: int = 0  # predicted rows that the program does not read
     half: int = 0  # clips that end with their labels if frames are those of 50 ms, of 20 ms, of 10 ms; and all of them
     fifth: int = 0
@@ -216,36 +201,32 @@ def _sums(one: Any, other: Any) -> Iterator[Any]:
     return (getattr(one, field.name) + getattr(other, field.name) for field in dataclasses.fields(one))
 
 
-def facts_of(
-    reference: EventFrames, prediction: EventFrames, ends: Ints, frames: Ints, classes: int, ordered: bool
-) -> SideFacts:
+def facts_of(reference: EventFrames, prediction: EventFrames, ends: Ints, classes: int, ordered: bool) -> SideFacts:
     """What is notable about the rows of both sides, as they were given.
 
     Args:
         reference: rows about the clips.
         prediction: the predictions.
         ends: label frames of each clip that the profile counts.
-        frames: those of its recording, 0 where it is not known.
         classes: how many the vocabulary has.
         ordered: whether the profile goes by the order of the rows of a frame.
     """
-    labelled = np.bincount(reference.clip, minlength=len(frames)) > 0
+    clips = len(ends)
+    labelled = np.bincount(reference.clip, minlength=clips) > 0
     crowded, twice = _crowded(reference)
-    ends_of = _last(reference, len(frames)) + 1
     return SideFacts(
         _row_facts(reference, ends, classes, twice),
         _row_facts(prediction, ends, classes, _crowded(prediction)[1]),
         int((~labelled).sum()),
         int((~labelled[prediction.clip]).sum()),
         crowded if ordered else 0,
-        int((frames > 0).sum()),
         0,
-        *near_ends(_last(prediction, len(frames)), np.where(frames > 0, frames, ends_of)).tolist(),
+        *near_ends(last_frames(prediction, clips), last_frames(reference, clips) + 1).tolist(),
     )
 
 
-def _last(side: EventFrames, clips: int) -> Ints:
-    """The last frame of each clip that has a row; -1 for the others."""
+def last_frames(side: EventFrames, clips: int) -> Ints:
+    """Return the last frame of each clip; -1 where it has none."""
     last = np.full(clips, -1, dtype=np.int64)
     np.maximum.at(last, side.clip, side.frame)
     return last

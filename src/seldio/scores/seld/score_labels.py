@@ -16,27 +16,24 @@ import numpy as np
 
 from seldio import vocabularies
 from seldio.check.vetting import Faults, joined
-from seldio.engines import cut, each
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source, open_source
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import Finding, raise_errors
 from seldio.formats import LabelFormat, get
+from seldio.parallel import cut, parallel_map
 from seldio.reports.tables import ScoreReport
 from seldio.scores import signatures
 from seldio.scores.resampling import Resampling, rooms_of
-from seldio.scores.seld import causes, metrics, pairing, profiles
-from seldio.scores.seld.analyses import ANALYSES, NO_ANALYSIS, Asked, Shown, Sides, finished, wanted
+from seldio.scores.seld import causes, mistakes, profiles
 from seldio.scores.seld.causes import ProbableCause, Suspect, Trial
-from seldio.scores.seld.event_scores import EventCounts
-from seldio.scores.seld.join import ClipRows, Compared, LabelFiles, join, lengths, reference_labels, usual_profile
+from seldio.scores.seld.join import ClipRows, Compared, LabelFiles, join, reference_labels, usual_profile
 from seldio.scores.seld.metrics import Average, Counts, Thresholds
 from seldio.scores.seld.mistakes import Mistakes
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import SeldCase, notices, tables, worst_clips
 from seldio.scores.seld.rows import NOTHING, WORD, EventFrames, Ints, SideFacts, digest, event_frames, facts_of
 from seldio.scores.seld.scoring import SeldScore, count_sides, horizons
-from seldio.scores.seld.tracking import TrackCounts
 from seldio.scores.signatures import Signature
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
@@ -56,16 +53,8 @@ class SeldOptions:
     classes: str | None = None  # vocabulary of the classes; the profile's by default
     jackknife: bool = False  # with 95 % confidence intervals as the official programs make them
     bootstrap: bool = False  # with 95 % confidence intervals by resampling clips
-    official_points: bool = False  # with the point values that the official jackknife prints, where it prints any
     by_clip: bool = False  # with the scores of each clip
     errors: bool = False  # with what the lost F is made of
-    events: bool = False  # with the F-score of whole events
-    tracks: bool = False  # with HOTA, IDF1 and identity switches
-    collar: float | None = None  # seconds that onsets and offsets of events may be off; 0.2 by default
-    offset_share: float | None = None  # of its length that the offset of an event may be off; 0.5 by default
-    #: the recordings that were labelled, which tell where a clip ends; where they are beside the labels in a dataset
-    #: tree they are found
-    recordings: str | None = None
     split: str | None = None  # score the clips of this split of the reference alone
     allow_missing: bool = False  # score the clips that have a prediction and a reference where others lack one
     force: bool = False  # score labels and predictions in which there are errors too
@@ -75,8 +64,7 @@ class SeldOptions:
         """The thresholds of the profile, those of the options in their place.
 
         Raises:
-            UsageError: one is not a threshold, the profile does not use it, does not know the average, or has no
-                official jackknife that prints point values.
+            UsageError: one is not a threshold, or the profile does not use it or does not know the average.
         """
         if self.average is not None and self.average not in profile.averages:
             raise UsageError(f"{profile.name} has no {self.average} average, only {', '.join(profile.averages)}")
@@ -90,12 +78,6 @@ class SeldOptions:
             if value is not None and value is not False and column not in profile.names:
                 able = " or ".join(each.name for each in profiles.PROFILES if column in each.names)
                 raise UsageError(f"--{name} changes nothing in {profile.name}, which does not look at it; use {able}")
-        if self.official_points and profile.jackknife != "without-last":
-            able = " or ".join(each.name for each in profiles.PROFILES if each.jackknife == "without-last")
-            raise UsageError(
-                f"--official-points has nothing to show in {profile.name}, for which no program prints point values "
-                f"of a jackknife; use {able}"
-            )
         if self.errors and "F" not in profile.names:
             raise UsageError(f"--errors explains the F of a profile, and {profile.name} has none")
         usual = profile.limits
@@ -105,24 +87,6 @@ class SeldOptions:
             usual.relative if self.relative is None else self.relative,
             usual.onscreen or self.onscreen,
         )
-
-    def asked(self, limits: Thresholds) -> Asked:
-        """What is measured next to the score.
-
-        Raises:
-            UsageError: an option changes nothing, or is out of range.
-        """
-        for name in ("collar", "offset_share"):
-            value, option = getattr(self, name), f"--{name.replace('_', '-')}"
-            if value is not None and not self.events:
-                raise UsageError(f"{option} changes nothing without --events")
-            if value is not None and not 0 <= value < math.inf:
-                raise UsageError(f"{option} is a number from 0 up, not {value:g}")
-        if self.tracks and not limits.angle > 0:
-            raise UsageError("--tracks requires an --angle above 0, in which similarities are measured")
-        usual = Asked(tuple(analysis.name for analysis in ANALYSES if getattr(self, analysis.name)))
-        chosen = {name: getattr(self, name) for name in ("collar", "offset_share") if getattr(self, name) is not None}
-        return usual._replace(**chosen)
 
 
 def score_labels(
@@ -182,50 +146,27 @@ def scored_case(
         limits = options.limits(profile)
         compared = join(truth, outputs, layout, profile, named=named is not None, allow_missing=options.allow_missing)
         dropped = compared.prediction.layout.name in profile.drops
-        ways = {profile: limits}
-        if profile.score is metrics.classic and profile.measure is pairing.SPHERICAL and not dropped:
-            published = profiles.get("corrected")  # beside scores of the same kind
-            ways[published] = dataclasses.replace(published.limits, angle=limits.angle)
         classes = vocabulary(options.classes or _classes(truth.layout, profile))
-        frames = _lengths(compared, ways, options.recordings)
-        ordered = tuple(Way(way.name, thresholds) for way, thresholds in ways.items())
-        work = Counting(ordered, len(classes), dropped=dropped, asked=options.asked(limits), signed=True)
-        some = parts(compared, frames)
-        counted = count(work, some)
-        plain = dataclasses.replace(work, asked=NO_ANALYSIS, signed=False)
-        average = options.average or profile.averages[0]
-        score, *others = (
-            SeldScore(way, average, tuple(compared.clips), counts)
-            for way, counts in zip(ways, counted.counts, strict=True)
-        )
-        missed = plain.nothing
-        if others and any(compared.left_out):  # the definition counts them, whatever the program does
-            missed = count(plain, parts(compared._replace(clips=compared.lacking), frames))
-            others = [other.joined(compared.lacking, missed.counts[1]) for other in others]
-        forced = _forced(compared, (counted, missed), options.force)
-        found = () if dropped else tuple(probable_causes(score, counted, plain, compared, frames))
+        work = Counting(Way(profile.name, limits), len(classes), dropped=dropped, errors=options.errors, signed=True)
+        counted = count(work, parts(compared))
+        score = SeldScore(profile, options.average or profile.averages[0], tuple(compared.clips), counted.counts)
+        forced = _forced(compared, counted, options.force)
+        plain = dataclasses.replace(work, errors=False, signed=False)
+        found = () if dropped else tuple(probable_causes(score, counted, plain, compared))
     if any(0 < rows.elevations < rows.all for rows in (counted.facts.reference, counted.facts.prediction)):
         raise UsageError("scoring requires a direction in every row")
-    names = [classes.label(n) for n in range(len(classes))]
-    given = {name: getattr(options, name) for name in _SIGNED} | {"recordings": options.recordings is not None}
+    given = {name: getattr(options, name) for name in _SIGNED}
     return SeldCase(
-        profile, limits, score,
-        dataclasses.replace(counted.facts, recorded=counted.facts.recorded + missed.facts.recorded), names,
-        compared.prediction.layout.name, truth.layout.name, compared.remarks, compared.left_out,
-        len(compared.lacking) - compared.left_out[0], compared.split,
-        intervals=options.jackknife, bootstrap=Resampling() if options.bootstrap else None,
-        official_points=options.official_points, by_clip=options.by_clip, named=named is not None,
-        published=others[0] if others else None, forced=forced, causes=found,
-        beside=finished(counted.beside, Shown(score, limits, names, work.asked)),
+        profile, limits, score, counted.facts, [classes.label(n) for n in range(len(classes))],
+        compared.prediction.layout.name, truth.layout.name, compared.remarks, compared.left_out, compared.split,
+        intervals=options.jackknife, bootstrap=Resampling() if options.bootstrap else None, by_clip=options.by_clip,
+        named=named is not None, forced=forced, causes=found, mistakes=counted.mistakes if options.errors else None,
         signature=signatures.of_labels(profile.name, given, counted.digests),
     )  # fmt: skip
 
 
 #: Options that shape the numbers of a score, as its signature has them.
-_SIGNED = (
-    "average", "angle", "distance", "relative", "onscreen", "classes", "collar", "offset_share", "split",
-    "allow_missing", "force",
-)  # fmt: skip
+_SIGNED = ("average", "angle", "distance", "relative", "onscreen", "classes", "split", "allow_missing", "force")
 
 
 def verified(known: Signature, predictions: Place, reference: Place, **formats: str | None) -> Signature:
@@ -257,7 +198,6 @@ def report_of(system: str, case: SeldCase) -> ScoreReport:
         "relative_distance": None if math.isinf(limits.relative) else limits.relative,
         "onscreen": limits.onscreen,
         "program": profile.program,
-        **{name: value for outcome in case.beside for name, value in outcome.settings.items()},
     }
     return ScoreReport(
         system,
@@ -272,33 +212,16 @@ def report_of(system: str, case: SeldCase) -> ScoreReport:
     )
 
 
-def _lengths(compared: Compared, ways: Iterable[SeldProfile], recordings: str | None) -> dict[str, int]:
-    """Label frames of the recordings, as far as they are known and a profile looks at them.
-
-    Raises:
-        UsageError: recordings are named, and none does.
-    """
-    if any(not way.official for way in ways):
-        return lengths(compared.reference, [*compared.clips, *compared.lacking], recordings)
-    if recordings is not None:
-        raise UsageError(
-            f"--recordings changes nothing in {next(iter(ways)).name}, whose program goes by the labels; "
-            "use corrected, or dcase2023, which includes it"
-        )
-    return {}
-
-
-def _forced(compared: Compared, counted: Sequence[Counted], force: bool) -> tuple[str, ...]:
+def _forced(compared: Compared, counted: Counted, force: bool) -> tuple[str, ...]:
     """What is wrong in labels and predictions, and was forced.
 
     Raises:
         InvalidData: something is, and was not.
     """
     found: list[Finding] = []
-    faults = [one.reference for one in counted], [one.prediction for one in counted]
-    for side, own in zip((compared.reference, compared.prediction), faults, strict=True):
+    for side, faults in ((compared.reference, counted.reference), (compared.prediction, counted.prediction)):
         every = joined([side.faults])
-        every.add(joined(own), side.part if isinstance(side, LabelFiles) else None)
+        every.add(faults, side.part if isinstance(side, LabelFiles) else None)
         found += every.settle(force)
     return tuple(map(str, found))
 
@@ -317,19 +240,14 @@ class SeldPart(NamedTuple):
     clips: tuple[str, ...]  # in alphabetic order
     reference: ClipRows
     prediction: ClipRows
-    frames: tuple[int, ...]  # label frames of the recordings, 0 where they are not known
     tried: tuple[int, ...]  # numbers of the clips that changes are tried on
     size: int  # bytes of both sides
     files: tuple[str, ...]  # names of the predicted clips
 
     @property
-    def stamp(self) -> tuple[object, ...]:
-        """What changes when one of its files does."""
-        return self.clips, self.reference.stamp, self.prediction.stamp, self.frames, self.tried, self.files
-
-    def portable(self) -> SeldPart:
-        """The part as it can go to another process."""
-        return self._replace(reference=self.reference.portable(), prediction=self.prediction.portable())
+    def packed(self) -> bool:
+        """Whether other processes would have to unpack its files anew."""
+        return self.reference.packed or self.prediction.packed
 
 
 def sampled(clips: Iterable[str], most: int) -> list[str]:
@@ -337,13 +255,10 @@ def sampled(clips: Iterable[str], most: int) -> list[str]:
     return sorted(sorted(clips, key=lambda clip: (crc32(clip.encode("utf-8", "surrogatepass")), clip))[:most])
 
 
-def parts(
-    compared: Compared, frames: Mapping[str, int], moved: Mapping[str, str] | None = None
-) -> list[SeldPart]:  # fmt: skip
+def parts(compared: Compared, moved: Mapping[str, str] | None = None) -> list[SeldPart]:
     """The clips of both sides, ``PART`` bytes at a time; they depend on nothing but the files.
 
-    *frames* are the label frames of recordings, where they are known; *moved* names the predictions of another clip
-    that are taken for those of a clip.
+    *moved* names the predictions of another clip that are taken for those of a clip.
     """
     reference, prediction, clips, *_ = compared
     sizes = reference.sizes, prediction.sizes
@@ -355,7 +270,7 @@ def parts(
     def part(some: list[str]) -> SeldPart:
         files = tuple((moved or {}).get(clip, clip) for clip in some)
         return SeldPart(
-            tuple(some), reference.some(some), prediction.some(files), tuple(frames.get(clip, 0) for clip in some),
+            tuple(some), reference.some(some), prediction.some(files),
             tuple(number for number, clip in enumerate(some) if clip in tried), sum(map(size, some)), files,
         )  # fmt: skip
 
@@ -374,50 +289,43 @@ class Way(NamedTuple):
 class Counted:
     """What was counted in a part; parts add up in the order of their clips."""
 
-    pieces: tuple[tuple[Counts, ...], ...]  # of each part and way, by clip and class
+    pieces: tuple[Counts, ...]  # of each part, by clip and class
+    mistakes: Mistakes  # where they were asked for
     facts: SideFacts = dataclasses.field(default_factory=SideFacts)  # what is notable about the rows
     reference: Faults = dataclasses.field(default_factory=Faults)  # errors
     prediction: Faults = dataclasses.field(default_factory=Faults)  # errors
     lags: Ints = dataclasses.field(default_factory=causes.NO_LAGS.copy)  # how far onsets are apart, over a few clips
-    beside: tuple[Mistakes | EventCounts | TrackCounts, ...] = ()  # sums of each analysis that was asked for
     samples: tuple[tuple[EventFrames, EventFrames], ...] = ()  # of each part, some rows of both sides
     digests: tuple[int, int] = (0, 0)  # of the rows of both sides, where they are signed
 
     def __add__(self, other: Counted) -> Counted:
-        sums: Iterable[tuple[Any, Any]] = zip(self.beside, other.beside, strict=True)
         return Counted(
-            self.pieces + other.pieces, self.facts + other.facts, joined([self.reference, other.reference]),
-            joined([self.prediction, other.prediction]), self.lags + other.lags,
-            tuple(one + another for one, another in sums), self.samples + other.samples,
+            self.pieces + other.pieces, self.mistakes + other.mistakes, self.facts + other.facts,
+            joined([self.reference, other.reference]), joined([self.prediction, other.prediction]),
+            self.lags + other.lags, self.samples + other.samples,
             ((self.digests[0] + other.digests[0]) & WORD, (self.digests[1] + other.digests[1]) & WORD),
         )  # fmt: skip
 
     @property
-    def counts(self) -> tuple[Counts, ...]:
-        """By each way, of all clips."""
-        return tuple(map(Counts.joined, zip(*self.pieces, strict=True)))
+    def counts(self) -> Counts:
+        """Of all clips."""
+        return Counts.joined(self.pieces)
 
 
 @dataclasses.dataclass(frozen=True)
 class Counting:
     """The work on a part."""
 
-    ways: tuple[Way, ...]  # those with one change measure angles alike; the first is that of the score
+    way: Way
     classes: int  # how many the vocabulary has
     dropped: bool = False  # whether the program reads no row of the prediction
-    asked: Asked = NO_ANALYSIS  # what is measured beside the score
+    errors: bool = False  # whether mistakes are counted
     signed: bool = False  # whether digests of the rows are made
 
     @property
     def nothing(self) -> Counted:
         """What there is in no part at all."""
-        none = Sides(NOTHING, NOTHING, (), np.empty(0, np.int64), *self._first, self.classes, self.asked)
-        beside = tuple(analysis.count(none) for analysis in wanted(self.asked))
-        return Counted(((Counts.zeros(0, self.classes),) * len(self.ways),), beside=beside, samples=((NOTHING,) * 2,))
-
-    @property
-    def _first(self) -> tuple[SeldProfile, Thresholds]:
-        return profiles.get(self.ways[0].profile), self.ways[0].limits
+        return Counted((Counts.zeros(0, self.classes),), Mistakes.none(self.classes), samples=((NOTHING, NOTHING),))
 
     def __call__(self, part: SeldPart) -> Counted:
         """What there is in *part*.
@@ -431,24 +339,18 @@ class Counting:
         unread = len(b) if self.dropped else 0
         if self.dropped:
             b = NOTHING
-        profile, limits = self._first
+        profile, limits, clips = profiles.get(self.way.profile), self.way.limits, len(part.clips)
         if limits.onscreen and any(len(side) and side.onscreen is None for side in (a, b)):
             raise UsageError("--onscreen requires labels and predictions with on-screen flags")
-        frames = np.array(part.frames, dtype=np.int64)
-        counts: dict[Way, Counts] = {}
-        for change in dict.fromkeys(way.change for way in self.ways):
-            ways = [way for way in self.ways if way.change == change]
-            changed = causes.named(change).apply(b) if change else b
-            thresholds = {profiles.get(way.profile): way.limits for way in ways}
-            counts |= zip(ways, count_sides(a, changed, thresholds, self.classes, frames), strict=True)
-        ends = -(-horizons(profile, a, b, frames) // profile.unit) * profile.unit
-        notable = dataclasses.replace(facts_of(a, b, ends, frames, self.classes, profile.ordered), dropped=unread)
+        changed = causes.named(self.way.change).apply(b) if self.way.change else b
+        counts = count_sides(a, changed, profile, limits, self.classes, clips)
+        found = Mistakes.none(self.classes)
+        if self.errors:
+            found = mistakes.count(a, b, profile, limits, self.classes, clips)
+        ends = -(-horizons(profile, a, clips) // profile.unit) * profile.unit
+        notable = dataclasses.replace(facts_of(a, b, ends, self.classes, profile.ordered), dropped=unread)
         lags, samples = causes.lags(a, b, part.tried), (causes.sample(a, part.tried), causes.sample(b, part.tried))
-        sides = Sides(a, b, part.clips, frames, profile, limits, self.classes, self.asked)
-        beside = tuple(analysis.count(sides) for analysis in wanted(self.asked))
-        return Counted(
-            (tuple(counts[way] for way in self.ways),), notable, wrong, amiss, lags, beside, (samples,), digests
-        )
+        return Counted((counts,), found, notable, wrong, amiss, lags, (samples,), digests)
 
 
 def _side(some: ClipRows, clips: Sequence[str]) -> tuple[EventFrames, Faults]:
@@ -463,7 +365,8 @@ def count(work: Counting, parts: Sequence[SeldPart], what: str = "scoring") -> C
     Raises:
         InvalidData, UsageError: see :class:`Counting`.
     """
-    counted = each(work, parts, what=what, size=attrgetter("size"), key=attrgetter("stamp"))
+    here = any(part.packed for part in parts)
+    counted = parallel_map(work, parts, what=what, size=attrgetter("size"), here=here)
     return sum(counted, start=work.nothing)
 
 
@@ -472,7 +375,7 @@ _SHIFTED, _CHANGED = 1.05, 1.5
 
 
 def probable_causes(
-    score: SeldScore, counted: Counted, work: Counting, compared: Compared, frames: Mapping[str, int]
+    score: SeldScore, counted: Counted, work: Counting, compared: Compared
 ) -> Iterator[ProbableCause]:  # fmt: skip
     """The changes that make the score clearly better, with the F-score that they give over the clips they are about.
 
@@ -481,24 +384,20 @@ def probable_causes(
     """
     names = sampled(score.clips, TRIED)
     chosen = np.flatnonzero(np.isin(score.clips, names))
-    sizes = [len(piece[0]) for piece in counted.pieces]
+    sizes = [len(piece) for piece in counted.pieces]
     sides = [causes.joined(list(zip(side, sizes, strict=True))) for side in zip(*counted.samples, strict=True)]
     a, b = (dataclasses.replace(side, clip=np.searchsorted(chosen, side.clip)) for side in sides)
-    trial = Trial(a, b, len(names), work.classes, score.profile, work.ways[0].limits)
+    trial = Trial(a, b, len(names), work.classes, score.profile, work.way.limits)
     suspects = [(suspect, _CHANGED) for suspect in causes.suspects(trial, names, rooms_of(names))]
     if not suspects and (shift := causes.shift(counted.lags)):
         suspects.append((Suspect(causes.named(f"shift:{shift}")), _SHIFTED))
     for (change, clips, where), least in suspects:
         about = [names[clip] for clip in clips] if where or change.moved else list(score.clips)
         moved = {name: names[clip] for name, clip in zip(names, change.moved, strict=False)}
-        way = work.ways[0] if moved else work.ways[0]._replace(change=change.name)
-        again = count(
-            dataclasses.replace(work, ways=(way,)),
-            parts(compared._replace(clips=about), frames, moved),
-            "scoring again",
-        )
+        way = work.way if moved else work.way._replace(change=change.name)
+        again = count(dataclasses.replace(work, way=way), parts(compared._replace(clips=about), moved), "scoring again")
         before = score.counts.take(np.isin(score.clips, about))
-        old, new = (_f(score, counts, bool(where)) for counts in (before, again.counts[0]))
+        old, new = (_f(score, counts, bool(where)) for counts in (before, again.counts))
         if new > least * old:
             yield ProbableCause(change, where, old, new)
 
@@ -512,10 +411,10 @@ def misfits(predictions: Source, reference: str, layout: LabelFormat | None) -> 
             compared = join(truth, predictions, layout, profile, named=False, allow_missing=True)
             compared = compared._replace(clips=sampled(compared.clips, TRIED))
             classes = vocabulary(_classes(truth.layout, profile))
-            work = Counting((Way(profile.name, profile.limits),), len(classes))
-            counted = count(work, parts(compared, {}), "comparing with the labels")
-            score = SeldScore(profile, profile.averages[0], tuple(compared.clips), counted.counts[0])
-            return tuple(map(str, probable_causes(score, counted, work, compared, {})))
+            work = Counting(Way(profile.name, profile.limits), len(classes))
+            counted = count(work, parts(compared), "comparing with the labels")
+            score = SeldScore(profile, profile.averages[0], tuple(compared.clips), counted.counts)
+            return tuple(map(str, probable_causes(score, counted, work, compared)))
     except SeldioError:  # what is wrong with the files is said of them
         return ()
 

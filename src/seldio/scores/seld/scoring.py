@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +21,7 @@ from seldio.scores.seld.boundaries import bounded
 from seldio.scores.seld.metrics import Average, Counts, Thresholds, Values, nanmean, per_clip, ten_tracks
 from seldio.scores.seld.pairing import paired
 from seldio.scores.seld.profiles import SeldProfile, get
-from seldio.scores.seld.rows import EventFrames, Floats, Ints, event_frames
+from seldio.scores.seld.rows import EventFrames, Floats, Ints, event_frames, last_frames
 from seldio.text import printable
 from seldio.vocabularies import vocabulary
 
@@ -50,13 +50,6 @@ class SeldScore:
         values = self.profile.score(self.counts.total(), self.average)
         return values if len(self.counts) else values.undefined()
 
-    def joined(self, clips: Sequence[str], counts: Counts) -> SeldScore:
-        """The score over further clips too, in alphabetic order."""
-        names = (*self.clips, *clips)
-        order = np.array(sorted(range(len(names)), key=names.__getitem__))
-        both = Counts.joined([self.counts, counts]).take(order)
-        return dataclasses.replace(self, clips=tuple(names[number] for number in order), counts=both)
-
     def present(self, counts: Counts) -> Floats:
         """The overall scores of some *counts*, with means over the classes that have references; NaN where none has.
 
@@ -64,7 +57,7 @@ class SeldScore:
         """
         values = self.profile.score(counts, self.average)
         overall = values.overall.copy()
-        if values.by_class is not None and self.profile.official:
+        if values.by_class is not None:
             there = counts.references > 0
             overall = nanmean(np.where(there[:, None, :], values.by_class, np.nan), 2)
         overall[counts.references.sum(axis=1) == 0] = np.nan
@@ -97,7 +90,7 @@ class SeldScore:
             return values
         lost = (counts.references == 0) & (self.counts.references.sum(axis=0) > 0)
         by_class = np.where(lost[:, None, :], np.nan, values.by_class)
-        if not self.profile.official or not lost.any():
+        if not lost.any():
             return Values(values.overall, by_class)
         some = lost.any(axis=1)
         overall = values.overall.copy()
@@ -162,7 +155,7 @@ class SeldScore:
 
 def score_tables(
     reference: pa.Table, prediction: pa.Table, clips: Sequence[str], profile: SeldProfile, *, classes: int,
-    average: Average | None = None, limits: Thresholds | None = None, frames: Mapping[str, int] | None = None,
+    average: Average | None = None, limits: Thresholds | None = None,
 ) -> SeldScore:  # fmt: skip
     """Score the rows about *clips*.
 
@@ -174,46 +167,39 @@ def score_tables(
         classes: how many the vocabulary has.
         average: by class (macro) or over all (micro); the profile's first by default.
         limits: thresholds; those of the profile by default.
-        frames: label frames of recordings, where they are known; only ``corrected`` looks at them.
 
     Raises:
         UsageError: a side lacks a field that the profile needs.
     """
-    known = np.array([(frames or {}).get(clip, 0) for clip in clips], dtype=np.int64)
     index = {clip: number for number, clip in enumerate(clips)}
     sides = event_frames(reference, index), event_frames(prediction, index)
-    (counts,) = count_sides(*sides, {profile: limits or profile.limits}, classes, known)
+    counts = count_sides(*sides, profile, limits or profile.limits, classes, len(clips))
     return SeldScore(profile, average or profile.averages[0], tuple(clips), counts)
 
 
 def count_sides(
-    reference: EventFrames, prediction: EventFrames, limits: Mapping[SeldProfile, Thresholds], classes: int,
-    frames: Ints,
-) -> list[Counts]:  # fmt: skip
-    """Counts of each clip by several profiles that measure angles alike: rows are paired once for all of them.
+    reference: EventFrames, prediction: EventFrames, profile: SeldProfile, limits: Thresholds, classes: int, clips: int
+) -> Counts:
+    """Count each clip.
 
     Args:
         reference: rows about clips.
         prediction: the predictions.
-        limits: thresholds of each profile.
+        profile: how.
+        limits: thresholds.
         classes: how many the vocabulary has.
-        frames: label frames of each recording, 0 where it is not known.
+        clips: how many there are.
 
     Raises:
-        UsageError: a side lacks a field that a profile needs.
+        UsageError: a side lacks a field that the profile needs.
     """
-    first = next(iter(limits))
-    assert all(profile.measure is first.measure for profile in limits)
-    a, b = fit(reference, first, "the reference"), fit(prediction, first, "the prediction")
-    units = {profile: -(-horizons(profile, a, b, frames) // profile.unit) for profile in limits}
-    step = max(profile.unit for profile in limits)
-    lengths = np.max([-(-units[profile] * profile.unit // step) * step for profile in limits], axis=0)
-    parts: dict[SeldProfile, list[Counts]] = {profile: [Counts.zeros(0, classes)] for profile in limits}
-    for group in paired(a, b, lengths, classes, first.measure):
-        for profile, thresholds in limits.items():
-            counted = units[profile][group.clips]
-            parts[profile].append(per_clip(profile.tally(group, thresholds), group.lengths // profile.unit, counted))
-    return [Counts.joined(found) for found in parts.values()]
+    a, b = fit(reference, profile, "the reference"), fit(prediction, profile, "the prediction")
+    units = -(-horizons(profile, a, clips) // profile.unit)
+    counted = (
+        per_clip(profile.tally(group, limits), group.lengths // profile.unit, units[group.clips])
+        for group in paired(a, b, units * profile.unit, classes, profile.measure)
+    )
+    return Counts.joined([Counts.zeros(0, classes), *counted])
 
 
 def fit(side: EventFrames, profile: SeldProfile, name: str) -> EventFrames:
@@ -237,25 +223,11 @@ def fit(side: EventFrames, profile: SeldProfile, name: str) -> EventFrames:
     return dataclasses.replace(side, distance=np.where(written / profile.metre == side.distance, written, scaled))
 
 
-def horizons(profile: SeldProfile, reference: EventFrames, prediction: EventFrames, frames: Ints) -> Ints:
-    """The label frames of each clip that count; *frames* are those of the recordings, 0 where they are not known."""
-    clips = len(frames)
+def horizons(profile: SeldProfile, reference: EventFrames, clips: int) -> Ints:
+    """Return the number of label frames of each clip that count."""
     if isinstance(profile.horizon, int):
         return np.full(clips, profile.horizon, dtype=np.int64)
-    last = _last(reference, clips)
-    if profile.horizon == "recording":
-        labelled = -(-(last + 1) // profile.unit) * profile.unit
-        # nothing tells how long a clip without labels is
-        unknown = np.where(last < 0, _last(prediction, clips) + 1, labelled)
-        return np.where(frames > 0, np.maximum(frames, last + 1), unknown)
-    return np.maximum(last, 0)
-
-
-def _last(side: EventFrames, clips: int) -> Ints:
-    """The last frame of each clip; -1 where it has none."""
-    last = np.full(clips, -1, dtype=np.int64)
-    np.maximum.at(last, side.clip, side.frame)
-    return last
+    return np.maximum(last_frames(reference, clips), 0)
 
 
 def intervals(whole: Floats, without: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
@@ -316,7 +288,7 @@ class SeldAccumulator:
         self._classes = len(vocabulary(self.profile.vocabulary))
         self._clips: dict[str, Counts] = {}
 
-    def update(self, clip: str, reference: ClipLabels, prediction: ClipLabels, frames: int | None = None) -> None:
+    def update(self, clip: str, reference: ClipLabels, prediction: ClipLabels) -> None:
         """Count a clip; one that was counted before is counted again.
 
         Args:
@@ -325,7 +297,6 @@ class SeldAccumulator:
                 (+90 is left and up) or ``x``, ``y``, ``z``, and ``distance`` in metres, ``source`` and
                 ``onscreen`` where the profile asks for them.
             prediction: the predictions.
-            frames: label frames of the recording, if they are known; only ``corrected`` looks at them.
 
         Raises:
             UsageError: a column is missing.
@@ -338,13 +309,10 @@ class SeldAccumulator:
             classes=self._classes,
             average=self.average,
             limits=self._limits,
-            frames={} if frames is None else {clip: frames},
         )
         self._clips[clip] = scored.counts
 
-    def forward(
-        self, clip: str, reference: ClipLabels, prediction: ClipLabels, frames: int | None = None
-    ) -> dict[str, float]:
+    def forward(self, clip: str, reference: ClipLabels, prediction: ClipLabels) -> dict[str, float]:
         """:meth:`update`, and the scores of this clip alone; calling the accumulator does the same.
 
         They are those of ``seldio score --by-clip``: a macro average is over the classes that the clip has.
@@ -352,20 +320,19 @@ class SeldAccumulator:
         Raises:
             UsageError: a column is missing.
         """
-        self.update(clip, reference, prediction, frames)
+        self.update(clip, reference, prediction)
         counts = self._clips[clip]
         values = SeldScore(self.profile, self.average, (clip,), counts).present(counts)[0]
         return dict(zip(self.profile.names, values.tolist(), strict=True))
 
     __call__ = forward
 
-    def update_all(self, reference: Any, prediction: pa.Table, frames: Mapping[str, int] | None = None) -> None:
+    def update_all(self, reference: Any, prediction: pa.Table) -> None:
         """Count each clip of a table with several, such as :func:`seldio.decode` gives, those without rows too.
 
         Args:
             reference: the event tables by clip, such as ``dataset.events``, or one table with all of them.
             prediction: an event table.
-            frames: label frames of the recordings, if they are known.
 
         Raises:
             UsageError: a predicted clip has no reference, or a column is missing.
@@ -374,7 +341,7 @@ class SeldAccumulator:
         for clip, rows in _by_clip(prediction).items():
             if clip not in known:
                 raise UsageError(f"there are no reference labels for the clip {printable(clip)}")
-            self.update(clip, known[clip], rows, (frames or {}).get(clip))
+            self.update(clip, known[clip], rows)
 
     def compute(self) -> dict[str, float]:
         """The scores over all clips so far, by name (shares from 0 to 1, angles in degrees); NaN where undefined."""

@@ -1,0 +1,250 @@
+"""Configurations of a dataset on the Hub: which files make up which table and split, and what columns labels have."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+
+from seldio.catalogues.trees import read_tree
+from seldio.check.validation import Examined
+from seldio.files import Entry
+from seldio.files.names import suffix_of, without_suffixes
+from seldio.formats.label_csv import Dialect
+from seldio.rules.hub_folder import ASIDE, kind_of
+from seldio.schema.splits import WORDS, clip_split, place, split_of
+
+#: The last part of the name of a shard.
+_SHARD = re.compile(r"-\d{5}(?P<of>-of-\d{5})$")
+#: Bytes by which records of JSON are recognised.
+_HEAD_BYTES = 2**20
+_LISTINGS = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
+#: Types of columns; a column has the last of those that its files need.
+_TYPES = ("null", "int64", "float64", "string")
+
+
+@dataclasses.dataclass(frozen=True)
+class SplitFiles:
+    """The files of one split of a configuration."""
+
+    config: str  # name of the configuration
+    split: str  # name of the split
+    kind: str  # parquet, csv, json or wav (a folder of recordings with a metadata file)
+    patterns: tuple[str, ...]  # the files, as the card names them
+    entries: tuple[Entry, ...]  # the files
+    names: tuple[str, ...] = ()  # the columns of files that have no header line; empty otherwise
+    types: Mapping[str, str] = dataclasses.field(default_factory=dict)  # by column of label files as text
+
+
+@dataclasses.dataclass(frozen=True)
+class _Table:
+    """The columns of a label file as text."""
+
+    types: Mapping[str, str]  # by column
+    has_header: bool
+
+
+def split_files(
+    source: str, files: Sequence[Entry], examined: Examined | None, others: Collection[str] = ()
+) -> list[SplitFiles]:
+    """Return the configurations and splits of *files*; files that the Hub cannot load belong to none.
+
+    All label files are one configuration, unless their columns differ. *examined* is the source where the files are
+    sent as they are. *others* are files that stay on the Hub alongside them, and that no pattern may match.
+    """
+    names = [entry.name for entry in files]
+    if any(name.rpartition("/")[2] in _LISTINGS for name in names):
+        return _media_folders(files, others)
+    label_files = _label_files(files, examined)
+    described = examined and examined.described
+    clips = read_tree(names, source).clips
+    clip_splits = {path: clip_split(clip, path) for clip in clips for path in clip.files.values()}
+    groups: dict[tuple[str, str, tuple[str, ...]], dict[str, list[Entry]]] = {}
+    for entry in files:
+        kind, table = kind_of(entry.name), label_files.get(entry.name)
+        if entry.name in ASIDE or kind not in ("parquet", "csv", "json") or not _loads(entry):
+            continue
+        if table is not None and kind == "csv" and not table.types:  # no row, which readers of tables refuse
+            continue
+        config = _config_name(entry.name) if table is None else "labels"
+        split = (described and described.split(entry.name)) or clip_splits.get(entry.name) or split_of(entry.name)
+        columns = () if table is None else tuple(table.types)
+        groups.setdefault((config, kind, columns), {}).setdefault(split, []).append(entry)
+    folders: dict[str, list[str]] = {}
+    for name in {*names, *others}:
+        folders.setdefault(name.rpartition("/")[0], []).append(name)
+    return list(_named(groups, label_files, folders))
+
+
+# --- label files -----------------------------------------------------------------------------------------
+
+
+def _label_files(files: Sequence[Entry], examined: Examined | None) -> dict[str, _Table]:
+    """Return the columns of each label file, which are told of text with commas alone."""
+    entries = {entry.name: entry for entry in files}
+    label_files: dict[str, _Table] = {}
+    for group in examined.labels if examined is not None else ():
+        names: tuple[str, ...] = ()
+        if isinstance(group.format, Dialect) and not group.format.header:
+            names = tuple(column.field for column in group.format.columns)
+        for part in group.reading.parts:
+            entry = entries.get(part.file.name)
+            if entry is not None:
+                label_files[entry.name] = _Table(_types(entry, names), has_header=not names)
+    return label_files
+
+
+def _types(entry: Entry, names: Sequence[str]) -> dict[str, str]:
+    """Return the type of each column of a text file; *names* are those of its columns where it has no header line.
+
+    A file without a row, or of another format, has none.
+    """
+    if kind_of(entry.name) != "csv":
+        return {}
+    separator = "\t" if suffix_of(entry.name) == "tsv" else ","
+    try:
+        with entry.open() as stream:
+            table = pyarrow.csv.read_csv(
+                stream,
+                read_options=pyarrow.csv.ReadOptions(column_names=names or None, use_threads=False),
+                parse_options=pyarrow.csv.ParseOptions(delimiter=separator),
+            )
+    except pa.ArrowException:
+        return {}
+    return dict(zip(table.column_names, map(_type_of, table.columns), strict=True)) if table.num_rows else {}
+
+
+def _type_of(column: pa.ChunkedArray) -> str:
+    """Return the type of a column of text; a blank cell has no integer."""
+    if pa.types.is_null(column.type):
+        return "null"
+    if pa.types.is_integer(column.type):
+        return "float64" if column.null_count else "int64"
+    return "float64" if pa.types.is_floating(column.type) else "string"
+
+
+def _common_types(tables: Iterable[_Table]) -> dict[str, str]:
+    """Return for each column the type that holds its values in all files."""
+    types: dict[str, str] = {}
+    for table in tables:
+        for name, kind in table.types.items():
+            types[name] = max(kind, types.get(name, kind), key=_TYPES.index)
+    return {name: "string" if kind == "null" else kind for name, kind in types.items()}
+
+
+# --- names and patterns ----------------------------------------------------------------------------------
+
+
+def _media_folders(files: Sequence[Entry], others: Collection[str]) -> list[SplitFiles]:
+    """Return a split for each metadata file, with all below its folder."""
+    splits = []
+    for metadata in (entry for entry in files if entry.name.rpartition("/")[2] in _LISTINGS):
+        folder = metadata.name.rpartition("/")[0]
+        start = f"{folder}/" if folder else ""
+        below = tuple(entry for entry in files if entry.name not in ASIDE and entry.name.startswith(start))
+        media = [entry.name for entry in below if kind_of(entry.name) in ("wav", "mp4")]
+        suffixes = dict.fromkeys(map(suffix_of, media))
+        patterns = (f"{folder}/**",) if folder else (metadata.name, *(f"**/*.{suffix}" for suffix in suffixes))
+        if any(name not in ASIDE and name.startswith(start) for name in others):
+            patterns = (metadata.name, *media)
+        splits.append(SplitFiles("default", split_of(metadata.name), "wav", patterns, below))
+    return sorted(splits, key=lambda split: place(split.split))
+
+
+def _loads(entry: Entry) -> bool:
+    """Whether the Hub's readers take the file as it is: a .json has to be a list or lines of records."""
+    if suffix_of(entry.name) != "json":
+        return entry.size > 0
+    head = entry.head(_HEAD_BYTES).lstrip()
+    if not head.startswith(b"{"):
+        return head.startswith(b"[")
+    try:
+        json.loads(head.split(b"\n", 1)[0])
+    except ValueError:
+        return False
+    return b"\n" in head.rstrip()
+
+
+def _config_name(name: str) -> str:
+    """Return the name of the configuration of a file that holds no labels: its path without words of splits."""
+    folders, _, last = name.rpartition("/")
+    stem = _SHARD.sub("", without_suffixes(last))
+    words = [part for part in (*folders.split("/"), stem) if part and part not in ("data", *WORDS)]
+    words = [re.sub(rf"[-_.]?\b(?:{'|'.join(WORDS)})\b", "", part).strip("-_.") or part for part in words]
+    return re.sub(r"[^\w.-]", "_", "-".join(words)) or "default"
+
+
+def _named(
+    groups: Mapping[tuple[str, str, tuple[str, ...]], Mapping[str, list[Entry]]],
+    label_files: Mapping[str, _Table],
+    folders: Mapping[str, Sequence[str]],
+) -> Iterator[SplitFiles]:
+    """Yield the splits, with a name for each set of columns or format that one name would stand for."""
+    variants: Counter[str] = Counter()
+    for (config, kind, _), splits in groups.items():
+        variants[config] += 1
+        name = config if variants[config] == 1 else f"{config}-{variants[config]}"
+        tables = [
+            label_files[entry.name] for entries in splits.values() for entry in entries if entry.name in label_files
+        ]
+        types = _common_types(tables)
+        names = () if all(table.has_header for table in tables) else tuple(types)
+        for split, entries in sorted(splits.items(), key=lambda item: place(item[0])):
+            yield SplitFiles(name, split, kind, _patterns(entries, folders), tuple(entries), names, types)
+
+
+def _patterns(entries: Sequence[Entry], folders: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return a pattern for all shards, or for each folder from which all files of a kind are taken, or the names."""
+    mine = {entry.name for entry in entries}
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for name in sorted(mine):
+        folder, _, last = name.rpartition("/")
+        stem, _, suffix = last.partition(".")
+        shard = _SHARD.search(stem)
+        # how many shards there are belongs to the pattern: those of an export with another number do not fit
+        start, end = (f"{stem[: shard.start()]}-", shard["of"]) if shard else ("", "")
+        groups.setdefault((folder, start, f"{end}.{suffix if shard else last.rpartition('.')[2]}"), []).append(name)
+    patterns: list[str] = []
+    for (folder, start, end), names in groups.items():
+        above = f"{folder}/{start}" if folder else start
+        alike = {name for name in folders[folder] if name.startswith(above) and name.endswith(end)}
+        whole = alike <= mine and (start or len(names) > 1)
+        patterns += [f"{above}*{end}"] if whole else names
+    return tuple(patterns)
+
+
+# --- as a card writes them -------------------------------------------------------------------------------
+
+
+def as_configs(splits: Sequence[SplitFiles]) -> list[dict[str, Any]]:
+    """Return the ``configs`` of a card, the largest first, which people see."""
+    configs: dict[str, dict[str, Any]] = {}
+    sizes: Counter[str] = Counter()
+    for split in splits:
+        config = configs.setdefault(split.config, {"config_name": split.config, "data_files": []})
+        path = split.patterns[0] if len(split.patterns) == 1 else list(split.patterns)
+        config["data_files"].append({"split": split.split, "path": path})
+        if split.names:
+            config["names"] = list(split.names)
+        if split.kind == "wav":
+            config["drop_labels"] = True
+        sizes[split.config] += sum(entry.size for entry in split.entries)
+    largest_first = sorted(configs.values(), key=lambda config: (-sizes[config["config_name"]], config["config_name"]))
+    if len(largest_first) > 1:
+        largest_first[0]["default"] = True
+    return largest_first
+
+
+def as_dataset_info(splits: Sequence[SplitFiles]) -> list[dict[str, Any]]:
+    """Return the ``dataset_info`` of a card: the types of label files as text, which one file alone may not show."""
+    columns = {split.config: split.types for split in splits if split.types}
+    return [
+        {"config_name": config, "features": [{"name": name, "dtype": kind} for name, kind in types.items()]}
+        for config, types in columns.items()
+    ]

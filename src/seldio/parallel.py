@@ -1,0 +1,282 @@
+"""Work on many items: in this process, in several, or on a Ray cluster, with the same results in the same order.
+
+Code that has items to work on calls :func:`parallel_map`. Users say once, around the whole, where it works:
+:func:`running`.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any, TypeVar
+
+from seldio import progress
+from seldio.errors import SeldioError, UsageError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+#: More processes than this are a slip.
+MOST_WORKERS = 256
+
+
+@dataclass(frozen=True)
+class _Workers:
+    """Processes that work on batches of items."""
+
+    count: int
+    sender: Callable[[Callable[[Any], Any]], Callable[[list[Any]], Any]]  # of some work: sends a batch, returns a task
+    results: Callable[[Any], list[Any]]  # waits for a task
+    close: Callable[[], None]
+
+    def map(self, work: Callable[[Item], Result], batches: Iterable[list[Item]]) -> Iterator[list[Result]]:
+        """Return the results of each batch, in their order; never more than two for each worker are under way."""
+        send = self.sender(work)
+        tasks: deque[Any] = deque()
+        for batch in batches:
+            tasks.append(send(batch))
+            if len(tasks) > 2 * self.count:
+                yield self.results(tasks.popleft())
+        while tasks:
+            yield self.results(tasks.popleft())
+
+
+@dataclass
+class _Running:
+    """What a user wants; workers are started when there is work for them."""
+
+    count: int | None = 1
+    ray: bool = False
+    workers: _Workers | None = None
+
+    def started(self) -> _Workers | None:
+        """Return the workers; None to work in this process."""
+        if self.workers is None and self.ray:
+            self.workers = _cluster(self.count)
+        elif self.workers is None and self.count is not None and self.count > 1:
+            self.workers = _processes(self.count)
+        return self.workers
+
+
+_running: ContextVar[_Running | None] = ContextVar("running", default=None)
+
+
+@contextmanager
+def running(workers: int | None = None, ray: bool = False) -> Iterator[None]:
+    """Let what is called inside of the block work in several processes or on a Ray cluster. Results stay the same.
+
+    A stop by Ctrl-C waits for the items that are being worked on.
+
+    Args:
+        workers: processes of this machine, by default this one alone. With *ray* the items that the cluster works on at
+            a time, by default one for each processor.
+        ray: work on the Ray cluster that this program is connected to, else that of ``RAY_ADDRESS``, else one that is
+            started on this machine. All nodes need the same seldio, and the same files under the same paths.
+
+    Raises:
+        UsageError: the number of workers is not possible, or Ray is not installed.
+        SeldioError: a worker was killed, or the cluster cannot be reached.
+    """
+    if workers is not None and not 1 <= workers <= MOST_WORKERS:
+        raise UsageError(f"the number of workers must be from 1 to {MOST_WORKERS}, not {workers}")
+    now = _Running(workers, ray)
+    token = _running.set(now)
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        raise KeyboardInterrupt(str(stop) or "stopped; no file is half-written") from None
+    finally:
+        _running.reset(token)
+        if now.workers is not None:
+            now.workers.close()
+
+
+def parallel_map(
+    work: Callable[[Item], Result], items: Iterable[Item], *, what: str | None = None,
+    size: Callable[[Item], int] | None = None, batch: int = 1, here: bool = False,
+) -> Iterator[Result]:  # fmt: skip
+    """Return the results of *work* on all *items*, in their order.
+
+    Items are taken and results given one by one, a few ahead of each other, so that memory does not grow with their
+    number. On the way to a worker an item is pickled: it should hold no more than *work* needs of it.
+
+    Args:
+        work: a function at the top level of a module, or a frozen dataclass that can be called; it may raise.
+        items: what it works on.
+        what: is done, for the display of progress; nothing is shown without.
+        size: the bytes of an item, for the same.
+        batch: items that travel together.
+        here: work in this process: on what is packed, which each worker would unpack anew, and for work that calls
+            this function itself.
+
+    Raises:
+        SeldioError: a worker was killed, or the cluster failed; and what *work* raises.
+    """
+    workers = None if here else (_running.get() or _Running()).started()
+    length = 1 if workers is None else batch
+    sizes: deque[int] = deque()
+
+    def batches() -> Iterator[list[Item]]:
+        waiting = iter(items)
+        while batch := list(islice(waiting, length)):
+            sizes.append(0 if size is None else sum(map(size, batch)))
+            yield batch
+
+    total, whole = None, None
+    if isinstance(items, Sequence):
+        total, whole = len(items), None if size is None else sum(map(size, items))
+    with progress.task(what, total, whole) as advance:
+        done = map(partial(_work_on, work), batches()) if workers is None else workers.map(work, batches())
+        for results in done:
+            advance(len(results), sizes.popleft())
+            yield from results
+
+
+def _work_on(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    return [work(item) for item in items]
+
+
+# --- processes of this machine ---------------------------------------------------------------------------
+
+
+def _processes(count: int) -> _Workers:
+    import multiprocessing
+    import signal
+    from concurrent.futures import ProcessPoolExecutor
+
+    if multiprocessing.current_process().daemon:
+        raise UsageError(
+            "this process may not start worker processes, because it is a daemonic one itself, such as those of "
+            "multiprocessing.Pool and torch's DataLoader: choose 1 worker here"
+        )
+    # spawn: works alike on all systems, and does not copy locks that another thread has
+    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _prepare)
+    ours = signal.getsignal(signal.SIGINT)
+    main = threading.current_thread() is threading.main_thread()
+    if main:  # workers start now and inherit that Ctrl-C is not for them
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for _ in range(count):
+        pool.submit(os.getpid)
+    if main:
+        signal.signal(signal.SIGINT, ours)
+    # nobody is killed: a worker that ends while it sends a result leaves half of it, and this process waits for ever
+    close = partial(pool.shutdown, wait=True, cancel_futures=True)
+    submit: Any = pool.submit
+    return _Workers(count, lambda work: partial(submit, _work_on, work), _results_of_process, close)
+
+
+def _prepare() -> None:
+    """Let this worker ignore Ctrl-C, and end with the process that started it: else it would wait for work for ever."""
+    import multiprocessing
+    import signal
+
+    def wait() -> None:
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def _results_of_process(task: Any) -> list[Any]:
+    from concurrent.futures.process import BrokenProcessPool
+
+    try:
+        results: list[Any] = task.result()
+    except BrokenProcessPool:
+        raise SeldioError(
+            "a worker process was killed, perhaps for lack of memory: use fewer workers; no file is half-written "
+            "(in a program of your own, it may lack the line: if __name__ == '__main__')"
+        ) from None
+    return results
+
+
+# --- a Ray cluster ---------------------------------------------------------------------------------------
+
+
+def _cluster(count: int | None) -> _Workers:
+    """Connect to a cluster unless the program is connected. What runs on a node that is lost runs again elsewhere."""
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else a warning about graphics processors
+    try:
+        import ray
+    except ImportError:
+        raise UsageError("Ray is not installed: pip install 'seldio[ray]'") from None
+    connected: Any = ray  # whose functions have no types
+    ours = not connected.is_initialized()
+    if ours:
+        _connect(connected, count)
+    count = count or max(1, int(connected.cluster_resources().get("CPU", 1)))
+    task = connected.remote(_work_on)
+    results = partial(_results_of_task, connected)
+    close = connected.shutdown if ours else lambda: None
+    return _Workers(count, lambda work: partial(task.remote, connected.put(work)), results, close)
+
+
+def _connect(ray: Any, count: int | None) -> None:
+    """Connect to the cluster that is there, or start one of this machine."""
+    quiet: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
+    address = os.environ.get("RAY_ADDRESS")
+    if address is not None:
+        _see_that_it_answers(address)
+    try:
+        ray.init("auto", **quiet)
+    except ConnectionError as error:
+        if address is not None:
+            raise SeldioError(f"no Ray cluster at RAY_ADDRESS={address}: {error}") from None
+        ray.init("local", num_cpus=count, include_dashboard=False, **quiet)
+
+
+def _see_that_it_answers(address: str) -> None:
+    """Raise SeldioError if nothing answers at HOST:PORT: Ray would try for minutes, then end the process."""
+    import socket
+
+    host, _, port = address.rpartition(":")
+    if not host or "//" in address or not port.isdecimal():
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except OSError as error:
+        raise SeldioError(f"no Ray cluster at RAY_ADDRESS={address}: {error.strerror or error}") from None
+
+
+def _results_of_task(ray: Any, task: Any) -> list[Any]:
+    try:
+        results: list[Any] = ray.get(task)
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, ImportError):
+            raise SeldioError(f"a node of the cluster lacks a module ({error.cause}): install seldio there") from None
+        raise error.cause from None
+    except ray.exceptions.RayError as error:
+        raise SeldioError(f"the Ray cluster failed: {str(error).strip().splitlines()[0]}") from None
+    return results
+
+
+Thing = TypeVar("Thing")
+
+
+def cut(
+    things: Iterable[Thing], most: int, size: Callable[[Thing], int], count: int | None = None
+) -> Iterator[list[Thing]]:
+    """Return *things* in their order, in runs of at most *most* bytes and *count* things, or of one larger thing.
+
+    >>> list(cut([3, 4, 9, 1, 1, 1], 7, int, count=2))
+    [[3, 4], [9], [1, 1], [1]]
+    """
+    run: list[Thing] = []
+    total = 0
+    for thing in things:
+        if run and (len(run) == count or total + size(thing) > most):
+            yield run
+            run, total = [], 0
+        run.append(thing)
+        total += size(thing)
+    if run:
+        yield run

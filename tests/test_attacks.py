@@ -1,0 +1,377 @@
+"""Ten attacks on the disk: no link is followed, nothing is written outside, over an input, in part, or without limit."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+from unittest.mock import patch
+
+import pytest
+
+from seldio.cli import main
+from seldio.data import export
+from seldio.errors import SeldioError, UsageError
+from seldio.files import atomic_write, make_folder, many_files, write_bytes, writing
+from seldio.synth.tree import CLIPS, write_tree
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows lets few users make links")
+
+CLIP = "fold3_room4_mix001"
+LABELS = f"metadata_dev/dev-train-tau/{CLIP}.csv"
+SHARD = "data/train-00000-of-00001"
+
+
+def seldio(*arguments: object) -> tuple[int, str]:
+    """The exit code of a command, and what it says."""
+    said = io.StringIO()
+    with (
+        patch.object(sys, "argv", ["seldio", *map(str, arguments)]),
+        contextlib.redirect_stdout(said), contextlib.redirect_stderr(said),
+        pytest.raises(SystemExit) as stop,
+    ):  # fmt: skip
+        main()
+    code = stop.value.code
+    return code if isinstance(code, int) else 0, said.getvalue()
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One clip with FOA and MIC, and a file of no clip."""
+    folder = tmp_path_factory.mktemp("attacks") / "starss23"
+    write_tree(folder, 5, seconds=1.0, clips=CLIPS[:1], media=("audio",))
+    (folder / "LICENSE").write_text("free")
+    return folder
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Iterator[Path]:
+    """A folder of somebody's, which stays as it is."""
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    (folder / "mine.txt").write_text("mine")
+    before = folder.stat().st_mtime_ns
+    yield folder
+    assert {"mine.txt": "mine"} == {path.name: path.read_text() for path in folder.iterdir()}
+    assert before == folder.stat().st_mtime_ns, "something was made there meanwhile"
+
+
+WAYS: dict[str, Callable[[Path, Path], None]] = {
+    "a link to a file": lambda place, outside: place.symlink_to(outside / "mine.txt"),
+    "a link to nothing": lambda place, outside: place.symlink_to(outside / "new.txt"),
+    "a link to a folder": lambda place, outside: place.symlink_to(outside),
+    "a pipe": lambda place, _: os.mkfifo(place),
+}
+
+
+def block(place: Path, way: str, outside: Path) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+    WAYS[way](place, outside)
+
+
+def refused(place: Path, *command: object) -> None:
+    code, said = seldio(*command)
+    assert (2, 1) == (code, said.count("\n")), said
+    assert str(place) in said
+    assert re.search("is a link|not a regular|is a file, but|is not empty", said), said
+
+
+# --- 1: something is in the way of an output ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("source", "to", "name"),
+    [("metadata_dev", "starss22", "dev-train-tau"), ("metadata_dev", "starss22", f"dev-train-tau/{CLIP}.csv"),
+     ("", "foa", LABELS), ("", "foa", "LICENSE"), ("", "webdataset", "")],
+)  # fmt: skip
+def test_in_the_way_of_what_is_converted(
+    source: str, to: str, name: str, way: str, tree: Path, outside: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    if name:
+        block(out / name, way, outside)
+        refused(out / name, "convert", tree / source, "--to", to, "-o", out, "--allow-loss", "all")
+    elif way != "a link to nothing":  # the folder that is named may be a link, and is not empty
+        block(out, way, outside)
+        refused(out, "convert", tree, "--to", to, "-o", out)
+
+
+def test_in_the_way_of_recordings_and_of_the_demo(tree: Path, outside: Path, tmp_path: Path) -> None:
+    place = tmp_path / f"out/foa_dev/dev-train-tau/{CLIP}.wav"
+    block(place, "a link to a file", outside)
+    refused(place, "convert", tree, "--to", "foa", "--audio", "-o", tmp_path / "out")
+    block(tmp_path / "demo/starss23", "a link to a folder", outside)
+    refused(tmp_path / "demo/starss23", "demo", tmp_path / "demo", "--no-media", "--no-run")
+
+
+# --- 2: … of an export -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("hf-parquet", "data"), ("hf-parquet", f"{SHARD}.parquet"), ("hf-parquet", "other/LICENSE"),
+     ("hf-parquet", "manifest.json"), ("webdataset", "index.json"), ("audiofolder", "train/metadata.jsonl")],
+)  # fmt: skip
+def test_in_the_way_of_an_export(kind: str, name: str, way: str, tree: Path, outside: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert 0 == seldio("convert", tree, "--to", kind, "-o", out)[0]
+    block(out / name, way, outside)
+    code, said = seldio("convert", tree, "--to", kind, "-o", out, "--overwrite")
+    assert (2, 1) == (code, said.count("\n")), said
+    assert str(out) in said
+    assert re.search("is a link" if "link" in way else "in the way|is not empty|is a file", said), said
+
+
+def test_the_folder_that_is_named_may_be_a_link(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "out").symlink_to("real")
+    made = export(tree, tmp_path / "out")
+    assert (tmp_path / "real/manifest.json").is_file()
+    assert made == export(tree, tmp_path / "out", overwrite=True)
+
+
+# --- 3: a manifest that names what is not of the export ----------------------------------------------------
+
+
+def forge(out: Path, names: dict[str, str], *, finished: bool) -> None:
+    """Write a manifest as of an export of these files, by their names with their content."""
+    files = [
+        {"name": name, "bytes": len(text), "sha256": hashlib.sha256(text.encode()).hexdigest(), "split": None,
+         "rows": 0, "origin": None} for name, text in names.items()
+    ]  # fmt: skip
+    record = {"seldio_export": 1, "kind": "parquet", "files": files, "finished": finished,
+              "statistics": {"clips": 0, "files": {"other": 0}}}  # fmt: skip
+    out.mkdir(exist_ok=True)
+    (out / "manifest.json").write_text(json.dumps(record))
+
+
+@pytest.mark.parametrize("finished", [True, False])
+def test_a_manifest_that_leads_out(finished: bool, tree: Path, outside: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    forge(out, {}, finished=finished)
+    (out / "media").symlink_to(outside)
+    for name in ("../outside/mine.txt", str(outside / "mine.txt"), "media/mine.txt"):
+        forge(out, {name: "mine"}, finished=finished)
+        assert 2 == seldio("convert", tree, "--to", "hf-parquet", "-o", out, "--overwrite")[0]
+
+
+@pytest.mark.parametrize("finished", [True, False])
+def test_files_of_the_user_are_not_replaced(finished: bool, tree: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    forge(out, {"other/LICENSE": "another", "thesis.tex": "months"}, finished=finished)
+    (out / "thesis.tex").write_text("years")
+    (out / "notes.txt").write_text("weeks")
+    write_bytes(out / "other/LICENSE", b"mine", out)
+    code, said = seldio("convert", tree, "--to", "hf-parquet", "-o", out, "--overwrite")
+    assert 2 == code, said
+    assert "other/LICENSE" in said
+    assert ["mine", "years", "weeks"] == [(out / n).read_text() for n in ("other/LICENSE", "thesis.tex", "notes.txt")]
+    (out / "other/LICENSE").unlink()
+    code, said = seldio("convert", tree, "--to", "hf-parquet", "-o", out, "--overwrite")
+    assert 0 == code, said
+    assert ("1 file stays" in said) == finished
+    assert ["years", "weeks"] == [(out / n).read_text() for n in ("thesis.tex", "notes.txt")]
+
+
+# --- 4: a folder that only looks like an export --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"seldio_export": 2}', '{"name": "my extension"}', "[" * 10**5])
+def test_only_a_manifest_makes_a_folder_an_export(text: str, tree: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (out / ".seldio-export").mkdir(parents=True)
+    (out / ".seldio-export/seldio-parts.json").write_text('{"seldio_parts": 2}')
+    (out / "labels").mkdir()
+    (out / "labels/mine.csv").write_text("0,1,0,10,0\n")
+    if text:
+        (out / "manifest.json").write_text(text)
+    code, said = seldio("convert", tree, "--to", "hf-parquet", "-o", out, "--overwrite")
+    assert (2, True) == (code, "choose a new folder" in said), said
+    assert "0,1,0,10,0\n" == (out / "labels/mine.csv").read_text()
+    assert not text or text == (out / "manifest.json").read_text()
+
+
+# --- 5: the input is the output --------------------------------------------------------------------------------
+
+
+def test_never_over_an_input(tree: Path, tmp_path: Path) -> None:
+    work = shutil.copytree(tree, tmp_path / "work")
+    (tmp_path / "linked.csv").symlink_to(work / LABELS)
+    before = {path: path.read_bytes() for path in work.rglob("*") if path.is_file()}
+    loss = ("--allow-loss", "all")
+    for command in (
+        ("convert", work / LABELS, "--to", "starss22", "-o", work / LABELS, *loss),
+        ("convert", work / LABELS, "--to", "starss22", "-o", tmp_path / "linked.csv", *loss),
+        ("convert", work / "metadata_dev", "--to", "starss22", "-o", work / "metadata_dev", *loss),
+        ("convert", work, "--to", "hf-parquet", "-o", work / "out"),
+        ("score", work / LABELS, "-r", work / LABELS, "--json", "-o", work / LABELS),
+    ):
+        assert 2 == seldio(*command)[0], command
+    assert before == {path: path.read_bytes() for path in work.rglob("*") if path.is_file()}
+
+
+# --- 6: a link that comes between the look and the deed ----------------------------------------------------------
+
+
+@pytest.fixture(params=["by handles", "by paths"])
+def gate(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "by paths":  # as where the system opens no files relative to folders
+        monkeypatch.setattr(writing, "_RELATIVE", False)
+
+
+@pytest.mark.usefixtures("gate")
+@pytest.mark.parametrize("name", ["link/new.txt", "mine.txt", "gone", "loop", "a/../link/new.txt", "../outside/x"])
+def test_the_gate_follows_no_link(name: str, outside: Path, tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    (top / "a").mkdir(parents=True)
+    for link, to in (("link", outside), ("mine.txt", outside / "mine.txt"), ("gone", outside / "no"), ("loop", "loop")):
+        (top / link).symlink_to(to)
+    (tmp_path / "new").write_bytes(b"new")
+    for deed in (
+        lambda: write_bytes(top / name, b"x", top), lambda: writing.remove(top / name, top),
+        lambda: make_folder(top / name / "x", top), lambda: writing.move(tmp_path / "new", top / name, top),
+    ):  # fmt: skip
+        with pytest.raises(UsageError, match=r"is a link|points outside"):
+            deed()
+    with pytest.raises(UsageError, match=r"is a link|points outside"), many_files():  # noqa: PT012
+        write_bytes(top / "good.txt", b"x", top)
+        write_bytes(top / name, b"x", top)
+    assert {"a", "link", "mine.txt", "gone", "loop"} == {path.name for path in top.iterdir()}
+
+
+@pytest.mark.parametrize("moment", ["folder", "file"])
+def test_a_link_that_comes_meanwhile(moment: str, outside: Path, tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    (top / "a").mkdir(parents=True)
+    with contextlib.suppress(SeldioError), atomic_write(top / "a/new.txt", top) as stream:
+        stream.write(b"x")
+        if moment == "folder":
+            (top / "a").rename(top / "b")
+            (top / "a").symlink_to(outside)
+        else:
+            (top / "a/new.txt").symlink_to(outside / "mine.txt")
+    assert b"x" == (top / ("b" if moment == "folder" else "a") / "new.txt").read_bytes()
+
+
+# --- 7: a kill, and a full disk --------------------------------------------------------------------------------
+
+STRUCK = """
+import os, sys
+from seldio.cli import main
+from seldio.data import exporting
+count, sign = int(sys.argv.pop(1)), int(sys.argv.pop(1))
+real, calls = exporting._Hashed.write, []
+def struck(*given):
+    calls.append(real(*given))
+    if len(calls) == count:
+        os.kill(os.getpid(), sign)
+    return calls[-1]
+exporting._Hashed.write = struck
+main()
+"""
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """All files that are not hidden, by name."""
+    files = (path for path in folder.rglob("[!.]*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+@pytest.mark.parametrize(("kind", "sign"), [("webdataset", signal.SIGKILL), ("audiofolder", signal.SIGINT)])
+def test_an_export_that_was_stopped_is_written_by_the_same_command(
+    kind: str, sign: signal.Signals, tree: Path, tmp_path: Path
+) -> None:
+    export(tree, tmp_path / "whole", kind)
+    whole, out = content(tmp_path / "whole"), tmp_path / "out"
+    command = ["convert", str(tree), "--to", kind, "-o", str(out)]
+    program = [sys.executable, "-c", STRUCK, "3", str(int(sign)), *command]
+    run = subprocess.run(program, stderr=subprocess.PIPE, text=True, check=False)
+    assert run.returncode in (-signal.SIGKILL, 130), run.stderr
+    assert sign == signal.SIGKILL or "is not finished: run the same command again" in run.stderr
+    assert json.loads((out / "manifest.json").read_text())["finished"] is False
+    assert all(data == whole[name] for name, data in content(out).items() if name != "manifest.json")
+    code, said = seldio("validate", out)
+    assert (1, True) == (code, "broken off" in said), said
+    assert 0 == seldio(*command)[0]
+    assert whole == content(out)
+    code, said = seldio(*command)
+    assert (2, True) == (code, "finished export" in said), said
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"old")
+    with pytest.raises(SeldioError, match="No space"), atomic_write(tmp_path / "a.csv") as stream:  # noqa: PT012
+        stream.write(b"new")
+        raise SeldioError("No space left on device")
+    with pytest.raises(SeldioError), many_files():  # noqa: PT012
+        write_bytes(tmp_path / "a.csv", b"new")
+        raise SeldioError("No space left on device")
+    assert {"a.csv": b"old"} == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+
+# --- 8: names and links in archives ----------------------------------------------------------------------------
+
+
+def tar(path: Path, *members: tuple[str, bytes, dict[str, Any]], mode: Literal["w", "w:gz"] = "w") -> Path:
+    with tarfile.open(path, mode) as archive:
+        for name, data, fields in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            for field, value in fields.items():
+                setattr(info, field, value)
+            archive.addfile(info, io.BytesIO(data))
+    return path
+
+
+def test_archives_that_lead_out(outside: Path, tmp_path: Path) -> None:
+    rows = b"0,1,0,10,0,120\n1,1,0,10,0,120\n"
+    link = {"type": tarfile.SYMTYPE, "linkname": str(outside)}
+    packed = tar(
+        tmp_path / "set.tar", ("../outside/a.csv", rows, {}), (f"{outside}/b.csv", rows, {}), ("link", b"", link),
+        ("link/c.csv", rows, {}), ("good.csv", rows, {}),
+    )  # fmt: skip
+    code, said = seldio("convert", packed, "--to", "starss22", "-o", tmp_path / "out", "--allow-loss", "all")
+    assert (1, True) == (code, "SAF101" in said), said
+
+
+# --- 9: archives that unpack to more than they may ---------------------------------------------------------------
+
+
+def test_limits_on_archives(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "packed.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", bytes(64 << 20))
+    tar(tmp_path / "packed.tar.gz", ("a.csv", bytes(64 << 20), {}), mode="w:gz")
+    for name in ("packed.zip", "packed.tar.gz"):
+        code, said = seldio("validate", tmp_path / name)
+        assert (1, True) == (code, "SAF105" in said), said
+
+
+# --- 10: shards that hold names of their own ---------------------------------------------------------------------
+
+
+def test_shards_that_lead_out(tree: Path, outside: Path, tmp_path: Path) -> None:
+    origin = f"foa_dev/dev-train-tau/{CLIP}.wav"
+    for kind, shard in (("parquet", f"{SHARD}.parquet"), ("webdataset", f"{SHARD}.tar")):
+        export(tree, tmp_path / kind, kind)
+        path = tmp_path / kind / shard
+        data = path.read_bytes()
+        for name in (f"../../outside/{'a' * (len(origin) - 14)}", f"/{origin[1:]}"):
+            path.write_bytes(data.replace(origin.encode(), name.encode()))
+            code, said = seldio("convert", tmp_path / kind, "--to", "files", "-o", tmp_path / "back")
+            assert (1, 1) == (code, said.count("\n")), said
+            assert not (tmp_path / "back").exists()
