@@ -212,6 +212,8 @@ class ColumnReader:
         if self.format.closed:
             sure({*keys} <= self.format.keys.keys())
             fields = values
+            if types.get("audio") == {str}:
+                fields = values | {"audio": [[path] for path in values["audio"]]}
         else:
             fields, extra = self._fields(keys, values, types)
             meta = fields.get("answer_meta")

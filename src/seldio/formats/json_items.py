@@ -202,7 +202,7 @@ class JsonItems(ItemFormat):
             if other is not None:
                 values[self.keys[key]] = extra.pop(other)
         if self.closed:
-            return values | extra
+            return values | extra | ({"audio": [values["audio"]]} if isinstance(values.get("audio"), str) else {})
         for field in self.besides:
             if type(extra.get(field)) in _BESIDES[field]:
                 values[field] = extra.pop(field)

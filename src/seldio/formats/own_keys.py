@@ -14,6 +14,7 @@ import re
 import shlex
 from ast import literal_eval
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from seldio.formats.csv_text import read_table
 from seldio.formats.item_parquet import json_lines, recordings
 from seldio.formats.items import LETTERS, ItemFormat, ItemReading, Row
 from seldio.formats.json_records import CONTAINERS, Records
-from seldio.formats.json_text import Pointer, Record
+from seldio.formats.json_text import Pointer
 from seldio.formats.parquet import guarded
 from seldio.reader_rules import reader_rule
 from seldio.schema.flaws import flaws, row_of
@@ -39,6 +40,7 @@ _PAIRS = re.compile(r",(?=\s*\w+\s*=)")
 _BOM, _WIDE = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 #: An option as some write it, ``(B) rain`` or ``B.``, and the key of one.
 _MARKED = re.compile(r"\s*[(\[]?([A-Za-z])(?:[)\].:]+\s*|\s*$)(.*)", re.DOTALL)
+_NUMBER = re.compile(r"\s*[0-9]{1,3}\s*")
 _LETTERED = re.compile(r"(?i)^(option|choice)?[_ -]?[A-H1-8]$")
 #: Records that a proposal is made from, and how deep it looks into them.
 _LOOK, _DEEP = 500, 6
@@ -114,8 +116,9 @@ class OwnKeys(ItemFormat):
             return None
         self._check_keys(records, path)
         rows, numbers = list[Row](), list[int]()
+        first = self._first(records.values)
         for number, record in enumerate(records.values):
-            values = self._fields(record, number)
+            values = self._fields(record, number, first)
             if (row := row_of(self.model, values)) is not None:
                 rows.append(row)
                 numbers.append(number)
@@ -158,7 +161,20 @@ class OwnKeys(ItemFormat):
                 f"its keys are {listed([*there], 20)}"
             )
 
-    def _fields(self, record: Mapping[str, Any], number: int) -> dict[str, Any]:
+    def _first(self, records: Iterable[Mapping[str, Any]]) -> int | None:
+        """Return the number of the first option where right answers are numbers; None where nothing tells it."""
+        if not {"answer", "options"} <= self.keys.keys():
+            return None
+        pairs = (
+            (_text(_under(record, self.keys["answer"])), _options(record, self.keys["options"])) for record in records
+        )
+        numbers = [(int(text), len(options)) for text, options in pairs
+                   if text and options and text not in options and _NUMBER.fullmatch(text)]  # fmt: skip
+        lowest = min((number for number, _ in numbers), default=1)
+        above = any(number >= count for number, count in numbers)
+        return 0 if lowest == 0 and not above else 1 if lowest > 0 and above else None
+
+    def _fields(self, record: Mapping[str, Any], number: int, first: int | None) -> dict[str, Any]:
         """Return the values of the row of a record; questions without ids are numbered from 1."""
         values: dict[str, Any] = {} if self.holds == "predictions" else {"question": ""}
         for field, key in self.keys.items():
@@ -172,7 +188,7 @@ class OwnKeys(ItemFormat):
             elif (text := _text(value)) is not None:
                 values[field] = text
         if "answer" in values:
-            values["answer"] = _right(_under(record, self.keys["answer"]), values.get("options"))
+            values["answer"] = _right(_under(record, self.keys["answer"]), values.get("options"), first)
         if self.holds == "items" and "id" not in self.keys:
             values["id"] = str(number + 1)
         used = {*self.keys.values()}
@@ -220,10 +236,10 @@ def _pointer(record: Mapping[str, Any], key: str) -> Pointer:
 
 def _parsed(text: str) -> Any:
     """Return the list or object that a cell holds, as JSON or Python writes it; the text itself where it is none."""
-    try:
-        return literal_eval(text) if "'" in text else json.loads(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return text
+    for parse in (json.loads, literal_eval):
+        with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return parse(text)
+    return text
 
 
 def _text(value: Any) -> str | None:
@@ -256,15 +272,19 @@ def _options(record: Mapping[str, Any], key: str) -> list[str] | None:
     return texts or None
 
 
-def _right(answer: Any, options: Sequence[str] | None) -> str | None:
-    """Return a right answer as the text of its option, of a letter, a number from 0, "(B) rain" or another case too."""
+def _right(answer: Any, options: Sequence[str] | None, first: int | None = None) -> str | None:
+    """Return a right answer as the text of its option: of a letter, "(B) rain", another case, and of a number.
+
+    *first* is the number of the first option; None where it is not known.
+    """
     text = _text(answer)
     if not options or text is None or text in options:
         return text
     if alike := [option for option in options if _plain(option) == _plain(text)]:
         return alike[0]
-    if re.fullmatch(r"\s*\d+\s*", text):
-        return options[int(text)] if int(text) < len(options) else text
+    if _NUMBER.fullmatch(text):
+        place = -1 if first is None else int(text) - first
+        return options[place] if 0 <= place < len(options) else text
     mark = _MARKED.fullmatch(text)
     place = LETTERS.find(mark[1].upper()) if mark else -1
     if mark and 0 <= place < len(options) and _plain(mark[2]) in ("", _plain(options[place])):
@@ -290,7 +310,7 @@ def _records(data: bytes, path: str, sink: Sink, keys: Iterable[str] = ()) -> Ow
     """Return the records of a file of any kind, of which *keys* are wanted; None, after findings, where it has none."""
     if data[:4] == PARQUET_MAGIC:
         lines = guarded(data, path, sink, lambda file: json_lines(file, recordings(file)[0]))
-        rows = None if lines is None else [json.loads(line) for line in lines.splitlines()]
+        rows = None if lines is None else [json.loads(line) for line in lines.split("\n")[:-1]]
         return None if rows is None else OwnRecords(rows, lambda number, _: Place(number + 1, 1, 1, "", ""))
     if data[:2] in _WIDE:
         data = data.decode("utf-16", "replace").encode()
@@ -300,24 +320,21 @@ def _records(data: bytes, path: str, sink: Sink, keys: Iterable[str] = ()) -> Ow
 
 def _of_json(data: bytes, path: str, sink: Sink, keys: Iterable[str]) -> OwnRecords | None:
     records = Records(data, path, sink)
-    found: list[tuple[int, Record]] = []
+    values, numbers = list[Mapping[str, Any]](), list[int]()
     for run in records.runs():
-        found += ((run.first + number, record) for number, record in records.careful(run, range(len(run.values))))
+        for number, record in records.careful(run, range(len(run.values))):
+            if isinstance(record.value, dict):
+                values.append(record.value)
+                numbers.append(run.first + number)
+            else:
+                sink(record.finding("SYN212", "a record is no object"))
     if not records.readable:
         return None
-    inside = _list_inside(found[0][1].value, keys) if len(found) == 1 and not records.lines else None
-    if inside is not None:
-        top, document = found[0][1].pointer, found[0][1].document
-        members = found[0][1].value[inside]
-        return OwnRecords(
-            members, lambda number, pointer: Record(members[number], document, (*top, inside, number)).place(pointer)
-        )
-    for _, record in found:
-        if not isinstance(record.value, dict):
-            sink(record.finding("SYN212", "a record is no object"))
-    numbers = [number for number, record in found if isinstance(record.value, dict)]
-    values = [record.value for _, record in found if isinstance(record.value, dict)]
-    return OwnRecords(values, lambda number, pointer: records[numbers[number]].place(pointer))
+    inside = _list_inside(values[0], keys) if len(values) == 1 and not records.lines else None
+    if inside is None:
+        return OwnRecords(values, lambda number, pointer: records[numbers[number]].place(pointer))
+    members, whole = values[0][inside], records[numbers[0]]
+    return OwnRecords(members, lambda number, pointer: whole.place((inside, number, *pointer)))
 
 
 def _list_inside(value: Any, keys: Iterable[str]) -> str | None:
