@@ -279,7 +279,7 @@ _OF_OTHER_NAMES = (
 #: said what *others* make of a name or of the first bytes: MERA's server, the Hub, libsndfile.
 _HOMES_OF_NAMES = (
     "formats/__init__.py", "formats/inspect_eval.py", "formats/json_items.py", "formats/json_records.py", "formats/mera.py",
-    "rules/mera_verdict.py", "hub/configurations.py", "rules/hub_secrets.py", "media/audio.py",
+    "rules/mera.py", "hub/configurations.py", "media/audio.py",
 )  # fmt: skip
 
 
