@@ -441,6 +441,12 @@ def test_the_card_is_complete(hub: HubStandIn, tree: Path) -> None:
     assert f"{tree.name}/metadata_dev" not in card
 
 
+def test_the_split_of_questions_is_that_of_their_records(hub: HubStandIn, tmp_path: Path) -> None:
+    record = {"id": "1", "audio": ["a.wav"], "question": "What?", "answer": "A bell.", "split": "test"}
+    card = push(write(tmp_path / "qa", {"qa.jsonl": json.dumps(record) + "\n"}), REPO, dry_run=True).card
+    assert [row["split"] for row in configs_of(card)["qa"]["data_files"]] == ["test"]
+
+
 def test_labels_with_a_header_are_one_configuration(hub: HubStandIn, tmp_path: Path) -> None:
     """Of any number of clips; a file without a row is left out, and types are those of all files."""
     files = {"dataset.toml": DESCRIBED.partition("[splits]")[0] + '[splits]\ntest = { folders = ["b"] }\n'}

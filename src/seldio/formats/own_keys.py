@@ -327,7 +327,7 @@ def _of_json(data: bytes, path: str, sink: Sink, keys: Iterable[str]) -> OwnReco
                 values.append(record.value)
                 numbers.append(run.first + number)
             else:
-                sink(record.finding("SYN212", "a record is no object"))
+                sink(record.finding("SYN212", "a record must be an object"))
     if not records.readable:
         return None
     inside = _list_inside(values[0], keys) if len(values) == 1 and not records.lines else None
@@ -338,7 +338,7 @@ def _of_json(data: bytes, path: str, sink: Sink, keys: Iterable[str]) -> OwnReco
 
 
 def _list_inside(value: Any, keys: Iterable[str]) -> str | None:
-    """Return the key under which an object has its records in a list, where it is no record itself."""
+    """Return the key under which an object has its records in a list, where it is not a record itself."""
     if not isinstance(value, dict) or not value.keys().isdisjoint({*CONTAINERS, *keys}):
         return None
     lists = [key for key, one in value.items()
