@@ -440,6 +440,28 @@ def test_the_card_is_complete(hub: HubStandIn, tree: Path) -> None:
     assert f"{tree.name}/metadata_dev" not in card
 
 
+def test_the_split_of_questions_is_that_of_their_records(hub: HubStandIn, tmp_path: Path) -> None:
+    record = {"id": "1", "audio": ["a.wav"], "question": "What?", "answer": "A bell.", "split": "test"}
+    card = push(write(tmp_path / "qa", {"qa.jsonl": json.dumps(record) + "\n"}), REPO, dry_run=True).card
+    assert [row["split"] for row in configs_of(card)["qa"]["data_files"]] == ["test"]
+
+
+def test_labels_with_a_header_are_one_configuration(hub: HubStandIn, tmp_path: Path) -> None:
+    """Of any number of clips; a file without a row is left out, and types are those of all files."""
+    files = {"dataset.toml": DESCRIBED.partition("[splits]")[0] + '[splits]\ntest = { folders = ["b"] }\n'}
+    files |= {f"{'ab'[n % 2]}/{n}.csv": f"time,label,azimuth\n0.0,bird,{n + n % 3 / 2:g}\n" for n in range(12)}
+    files["b/empty.csv"] = "time,label,azimuth\n"
+    card = push(write(tmp_path / "yard", files), REPO, dry_run=True).card
+    assert set(configs_of(card)) == {"labels"}
+    paths = {row["split"]: row["path"] for row in configs_of(card)["labels"]["data_files"]}
+    assert paths["train"] == "a/*.csv"
+    assert paths["test"] == [f"b/{n}.csv" for n in (1, 11, 3, 5, 7, 9)]
+    (info,) = front(card)["dataset_info"]
+    assert {row["name"]: row["dtype"] for row in info["features"]} == {
+        "time": "float64", "label": "string", "azimuth": "float64",
+    }  # fmt: skip
+
+
 def test_what_people_wrote_is_kept(hub: HubStandIn, tree: Path) -> None:
     (tree / "README.md").write_text("---\nlicense: mit\nmine: [1, 2]\ntags: [own]\n---\n# Own title\n\nOwn text.\n")
     first = push(tree, REPO).card

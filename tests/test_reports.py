@@ -11,7 +11,6 @@ import json
 import re
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import jsonschema
 import pytest
@@ -201,7 +200,7 @@ def test_nothing_reaches_a_terminal_that_it_could_interpret(report: Report, form
         assert printable(shown) == shown
 
 
-@given(reports, st.sampled_from(("json", "jsonl", "sarif", "gitlab", "junit")))
+@given(reports, st.sampled_from(("json", "jsonl", "sarif")))
 @quick
 def test_machine_formats_do_not_move_the_cursor_either(report: Report, format: str) -> None:
     for line in show(report, format).split("\n"):
@@ -718,45 +717,6 @@ def test_file_uri_of_a_windows_path(monkeypatch: pytest.MonkeyPatch) -> None:
     uris = file_uri("C:\\data set\\a.csv"), file_uri("data\\a.csv")
     monkeypatch.undo()
     assert uris == ("file:///C:/data%20set/a.csv", "data/a.csv")
-
-
-# ----------------------------------------------------------------- gitlab
-
-
-def test_gitlab() -> None:
-    again = dataclasses.replace(AZIMUTH, line=20)
-    issues = json.loads(show(make(AZIMUTH, again, UNSORTED), "gitlab"))
-    assert [issue["location"] for issue in issues] == [
-        {"path": "sub/mix001.csv", "lines": {"begin": line}} for line in (12, 13, 20)
-    ]
-    assert [issue["severity"] for issue in issues] == ["critical", "minor", "critical"]
-    assert issues[0]["description"] == "Azimuth 240 is outside -180 to 180."
-    assert issues[0]["check_name"] == "LAB103"
-    assert len({issue["fingerprint"] for issue in issues}) == 3
-    moved = json.loads(show(make(dataclasses.replace(AZIMUTH, line=90)), "gitlab"))
-    assert moved[0]["fingerprint"] == issues[0]["fingerprint"]
-
-
-# ------------------------------------------------------------------ junit
-
-
-def test_junit_of_a_clean_run_has_a_test_that_passes() -> None:
-    case = ET.fromstring(show(Report(files=168), "junit")).find("testsuite/testcase")
-    assert case is not None
-    assert (case.get("name"), list(case)) == ("All clean: 168 files.", [])
-
-
-@given(reports)
-@quick
-def test_junit_is_xml_and_counts_add_up(report: Report) -> None:
-    root = ET.fromstring(show(report, "junit").encode("utf-8"))
-    cases = {(finding.path, finding.code) for finding in report.findings}
-    errors = {(f.path, f.code) for f in report.findings if f.severity is Severity.ERROR}
-    assert root.get("tests") == str(len(cases) or 1)
-    assert root.get("failures") == str(len(errors))
-    assert root.get("skipped") == str(len(cases - errors))
-    listed = "\n".join(node.text or "" for tag in ("failure", "system-out") for node in root.iter(tag))
-    assert len(re.findall(r"^(error|warning|info): ", listed, re.MULTILINE)) == len(report.findings)
 
 
 # ------------------------------------------------------------------ markdown
