@@ -123,14 +123,6 @@ def validate(
     diff: bool = typer.Option(
         False, "--diff", help="Show what --fix would change, without changing it.", rich_help_panel=_REPAIR
     ),
-    drop_column: int | None = typer.Option(
-        None,
-        "--drop-column",
-        metavar="N",
-        min=1,
-        help="With a repair: remove column N, counted from 1, from all label files.",
-        rich_help_panel=_REPAIR,
-    ),
     workers: str | None = WORKERS,
 ) -> ExitCode:
     """Check labels, submissions and datasets: what is wrong, where, why it matters and what to do."""
