@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -309,58 +308,6 @@ def test_jams_itself_reads_and_writes_the_same(tmp_path: Path) -> None:
     ]
 
 
-# --- first steps -----------------------------------------------------------------------------------------
-
-
-def test_first_steps_lead_to_a_valid_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import soundfile
-
-    monkeypatch.chdir(tmp_path)
-    Path("my kitchen.txt").write_text("0.53\t1.71\tKnock az=30 el=0 dist=2\n1.2\t1.9\tKnock az=-30 el=0 dist=1\n")
-    noise = np.random.default_rng(0).normal(0, 0.01, (72_000, 4))
-    soundfile.write("my kitchen.wav", noise, 24_000, "PCM_16")
-    lines = command("new").stdout.decode().splitlines()
-    steps = [line for line in lines if not line.startswith("#")]
-    assert len(steps) == 3
-    for piece in (part for step in steps for part in step.split(" && ")):
-        name, *arguments = shlex.split(piece)
-        if name == "seldio":
-            done = command(*arguments)
-            assert done.returncode == 0, done.stdout + done.stderr
-        elif name == "mkdir":
-            for folder in arguments[1:]:
-                Path(folder).mkdir(parents=True)
-        else:
-            assert name == "cp"
-            Path(arguments[1]).write_bytes(Path(arguments[0]).read_bytes())
-    assert seldio.validate("dataset").findings == []
-    assert {path.name for path in Path("dataset").rglob("*.*")} == {"fold3_room1_mix001.csv", "fold3_room1_mix001.wav"}
-
-
-def test_first_steps_of_several_recordings_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    tasks = [{"audio": f"/data/{clip}.wav", "label": [{"start": 0.5, "end": 1.7, "channel": 0, "labels": ["Knock"]}],
-              "note": [{"start": 0.5, "end": 1.7, "channel": 0, "text": [f"az={azimuth} el=0 dist=2", "loud"]}]}
-             for clip, azimuth in (("kitchen", 30), ("hall", -60))]  # fmt: skip
-    Path("export.json").write_text(json.dumps([{"id": 1, "lead_time": 2.0, **task} for task in tasks]), "utf-8")
-
-    lines = command("new", "export.json").stdout.decode().splitlines()
-    folder, convert, *moves, _ = [shlex.split(line) for line in lines if not line.startswith("#")]
-    for top in folder[2:]:
-        Path(top).mkdir(parents=True)
-    done = command(*convert[1:])
-    assert done.returncode == 0, done.stderr
-    assert convert[convert.index("-o") + 1] == "by-clip"
-    for name, source, target in moves:
-        assert name == "mv"
-        Path(source).rename(target)
-
-    assert seldio.validate("dataset").findings == []
-    files = sorted(Path("dataset").rglob("*.csv"))
-    assert [file.name for file in files] == ["fold3_room1_mix001.csv", "fold3_room1_mix002.csv"]
-    assert [seldio.read(file)["azimuth"][0].as_py() for file in files] == [30, -60]
-
-
 def test_jams_of_scaper_names_the_file_of_a_sound(tmp_path: Path) -> None:
     value = {"label": "knock", "source_file": "/fg/knock/69.wav", "source_time": 0.25, "event_time": 2.1,
              "event_duration": 1.2, "snr": 10.3, "role": "foreground", "pitch_shift": -2.1, "time_stretch": None}  # fmt: skip
@@ -400,16 +347,6 @@ def test_number_controls_of_the_short_form_belong_to_regions(tmp_path: Path) -> 
         "SYN502",
         "azimuth is given 1 of 2 times for regions with the same start and end",
     )
-
-
-def test_first_steps_say_what_only_a_person_knows(tmp_path: Path) -> None:
-    assert "File > Export" in command("new", tmp_path).stdout.decode()
-    (tmp_path / "a.txt").write_text("0.5\t1.5\tKnock\n")
-    said = command("new", tmp_path).stdout.decode()
-    assert "--to starss22" in said
-    assert "--fill azimuth=DEGREES --fill elevation=DEGREES" in said
-    done = command("new", tmp_path / "b.txt")
-    assert (done.returncode, done.stderr.decode()[:31]) == (2, "seldio: no such file or folder:")
 
 
 def test_sources_are_counted(tmp_path: Path) -> None:

@@ -554,7 +554,8 @@ def test_new_proposes_no_list_beside_labels(yard: Path, tmp_path: Path) -> None:
     (tmp_path / "known").mkdir()
     (tmp_path / "known/fold1.csv").write_text("0,1,0,10,20,150\n1,1,0,11,20,150\n")
     (tmp_path / "known/rooms.csv").write_text("room,floor\nkitchen,wood\nhall,stone\n")
-    assert "# 1 label file (starss23)" in new(tmp_path / "known")[1]
+    code, text = new(tmp_path / "known")
+    assert (code, "no tables with columns that no format has" in text) == (2, True)
 
 
 def test_new_says_how_an_archive_is_unpacked(yard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

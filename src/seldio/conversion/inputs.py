@@ -125,13 +125,6 @@ def read_input(path: Place, format: LabelFormat | str | None, sink: Sink) -> Lab
     return LabelInput(joined(found), single, vet(found), questions)
 
 
-def read_tables(
-    path: Place, *, format: LabelFormat | str | None = None, sink: Sink = raise_errors
-) -> list[tuple[pa.Table, LabelFormat]]:
-    """The event tables of :func:`read_input`, one for each format."""
-    return read_input(path, format, sink).tables
-
-
 class SingleLayout(NamedTuple):
     """What a source of one format holds."""
 
