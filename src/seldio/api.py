@@ -564,7 +564,7 @@ def score(
         judge_prompt: JASCO: the words that the judge is asked in, ``seldio``, or to the character those published in
             its ``readme`` or its ``eval.py``, whose replies are read as text.
         judgements: answers: a file of judgements from an external judge.
-        items: answers: write each reply to this file (.jsonl, .csv or .html) with what was read in it, by which layer,
+        items: answers: write each reply to this file (.jsonl or .csv) with what was read in it, by which layer,
             and its verdict; the most doubtful first.
         dry_run: send nothing to the judge; a notice in the report tells how many requests it would take.
 
@@ -746,7 +746,7 @@ def compare(
         offline: answers: how SO-Bench is decided without a judge.
         threshold: answers: maximum errors for SO-Bench, as in :func:`score`.
         judgements: answers: a file of judgements for each system, in their order.
-        items: answers: write the questions on which the systems differ to this file (.jsonl, .csv or .html).
+        items: answers: write the questions on which the systems differ to this file (.jsonl or .csv).
 
     Returns:
         Tables: ``overall``, ``differences``, ``tests``, ``ranks``; of labels ``classes`` and ``clips``; of answers
