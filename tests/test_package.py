@@ -331,9 +331,6 @@ LAYOUT: list[tuple[str, Files, list[Place]]] = [
      [("SUB210", f"a/b/{SHEET}", None, None, None)]),
     ("no folder of a task", {"r.pdf": "", **{name.removeprefix("task3a/"): text for name, text in system(A).items()}},
      [("SUB210", SHEET.removeprefix("task3a/"), None, None, None)]),
-    ("outputs beside the meta file", renamed(f"{OUTPUT}/", f"{FOLDER}/"), [("SUB211", FOLDER, None, None, None)]),
-    ("outputs in .output", renamed(f"{OUTPUT}/", f"{OUTPUT}.output/"), [("SUB211", f"{OUTPUT}.output", None, None, None)]),
-    ("outputs deeper", renamed(f"{OUTPUT}/", f"{FOLDER}/a/b/"), [("SUB211", f"{FOLDER}/a/b", None, None, None)]),
     ("recordings twice", {**clean(), f"{FOLDER}/old/mix002.csv": "", f"{FOLDER}/old/mix003.csv": ""},
      [("SUB212", f"{FOLDER}/old/mix002.csv", None, None, None)]),
     ("a recording missing", without(f"{B}/mix002"), [("SUB213", f"task3a/{B}/{B}", None, None, None)]),
@@ -463,7 +460,7 @@ def test_every_rule_has_a_fault_here() -> None:
 
 
 def test_rules_are_numbered_in_order_and_documented() -> None:
-    assert [f"SUB{number}" for number in range(201, 201 + len(RULES))] == [rule.code for rule in RULES]
+    assert [rule.code for rule in RULES] == sorted(rule.code for rule in RULES)
     for rule in RULES:
         sections = [rule.explanation.find(f"{name}:") for name in ("Example", "Fix", "Reference")]
         assert sections == sorted(sections)
@@ -502,7 +499,7 @@ def test_the_documented_output_folder_wins() -> None:
 def test_the_fullest_folder_wins_where_none_is_documented() -> None:
     package = in_memory({**renamed(f"{OUTPUT}/", f"{FOLDER}/results/"), f"{FOLDER}/{A}.csv": ""})
     assert package.systems[0].output == "results"
-    assert [finding.code for finding in checked(package)] == ["SUB211", "SUB214"]
+    assert [finding.code for finding in checked(package)] == ["SUB214"]
 
 
 def test_an_unreadable_meta_file_is_a_finding() -> None:
