@@ -149,13 +149,11 @@ LAYOUT: dict[str, Maker] = {
     "LAY108": lambda: laid(tree(*PLAIN), [FOA, LABELS]),
     "LAY109": lambda: laid(tree(*PLAIN), (), [f"foa_dev/{TEST}.wav".replace("mix001", "mix099")]),
     "LAY110": lambda: laid(evaluation("foa_eval")),
-    "LAY111": lambda: laid(evaluation("foa_eval/eval"), (), evaluation("metadata_eval", "csv")),
     "LAY112": lambda: laid(tree(*PLAIN), [LABELS], [f"{LABELS}.txt"]),
     "LAY113": lambda: laid(tree(*PLAIN)) | {FOA: b""},
     "LAY114": lambda: laid(each for each in tree(*PLAIN) if "dev-train-sony" not in each),
     "LAY115": lambda: laid(each for each in tree(*PLAIN, "video_dev") if "video_dev/dev-train-sony/fold3_room21_" not in each),  # noqa: E501
     "LAY116": lambda: laid(tree(*PLAIN), [LABELS], ["metadata_dev/fold3_room4_mix001.csv"]),
-    "LAY117": lambda: laid(tree(*PLAIN), (), [f"old/{LABELS}"]),
 }  # fmt: skip
 
 # --- packages of submissions ------------------------------------------------------------------------------------
