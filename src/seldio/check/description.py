@@ -409,7 +409,6 @@ def format_record(format: Format) -> dict[str, Any]:
         "distance_unit": UNITS.get(getattr(format, "metre", None) or 0, (None,))[0],
         "source": format.source,
         "note": format.note,
-        "only_read": format.only_read,
     }
 
 
@@ -437,8 +436,6 @@ def format_page(format: Format) -> str:
     lines.append(f"carries     {', '.join(format.carries)}")
     if lacking := [name for name in fields if name not in format.carries]:
         lines.append(f"lacks       {', '.join(lacking)}")
-    if format.only_read:
-        lines.append(f"written     no: {format.only_read}")
     if format.aliases:
         lines.append(f"also called {', '.join(format.aliases)}")
     lines += [f"source      {format.source}"] if format.source else []
