@@ -13,7 +13,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import chain
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -22,17 +21,17 @@ import pyarrow as pa
 from seldio.findings import Sink
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
-from seldio.formats.json_columns import ColumnReader, ColumnWriter, quotes_in, texts_in
+from seldio.formats.json_columns import ColumnReader, unknown_meta
 from seldio.formats.json_layout import KeyOrders, Layout, layout_of, rows_by_order
 from seldio.formats.json_records import Records, Run, peek, value_at
 from seldio.formats.json_text import Pointer, Record
 from seldio.schema.arrays import pc
 from seldio.schema.flaws import Flaw, flaws, row_of
 from seldio.schema.qa import (
-    AnswerMeta,
     Rows,
     plain_value,
     table_of,
+    unpacked,
 )
 from seldio.text import clipped, plural
 
@@ -123,21 +122,18 @@ class JsonItems(ItemFormat):
 
     def texts(self, table: pa.Table, layout: Layout) -> list[str]:
         """The text of each row's record in a format, with its lead."""
-        if layout.indent is not None:
-            return [layout.record(self.laid_out(self.record(row), layout)) for row in Rows(table, self.model)]
-        writer = ColumnWriter(self, layout)
-        texts = chain.from_iterable(
-            writer.texts(table.slice(start, _RUN)).to_pylist() for start in range(0, len(table), _RUN)
-        )
-        return [layout.lead + text for text in texts] if layout.lead else list(texts)
+        slices = (table.slice(start, _RUN) for start in range(0, len(table), _RUN))
+        rows = (unpacked(values) for part in slices for values in part.to_pylist())
+        return [layout.record(self.laid_out(self.record_of(values), layout)) for values in rows]
 
     def laid_out(self, record: dict[str, Any], layout: Layout) -> dict[str, Any]:
         """Return a record with the keys that a layout has, its id as a number where all are."""
-        names, id = self.named_in(layout.order), self.key_of("id", record)
-        record = {names.get(key, key): value for key, value in record.items()}
+        if names := self.named_in(layout.order):
+            record = {names.get(key, key): value for key, value in record.items()}
         if layout.order and "audio" not in layout.order and record.get("audio") == []:
             del record["audio"]
-        if layout.numbered and isinstance(record.get(id), str) and WHOLE.fullmatch(record[id]):
+        id = self.key_of("id", record) if layout.numbered else ""
+        if isinstance(record.get(id), str) and WHOLE.fullmatch(record[id]):
             record[id] = int(record[id])
         return record
 
@@ -157,7 +153,10 @@ class JsonItems(ItemFormat):
 
     def record(self, row: Row) -> dict[str, Any]:
         """A row as a record of this format, keys in its order; what is unknown is left out."""
-        values = row.__dict__  # in one go: this is where most of the time of writing goes
+        return self.record_of(row.__dict__)
+
+    def record_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The record of the values of a row."""
         extra = {} if self.closed else dict(values.get("extra") or {})
         record: dict[str, Any] = {}
         for key, field in self.keys.items():
@@ -257,8 +256,7 @@ def _tidy(format: JsonItems, values: dict[str, Any], extra: dict[str, Any]) -> N
     values["audio"] = [audio] if isinstance(audio, str) else [] if audio is None else audio
     meta = values.get("answer_meta")
     if isinstance(meta, dict):
-        known = AnswerMeta.model_fields
-        unknown = {key: value for key, value in meta.items() if key not in known or value is None}
+        unknown = unknown_meta(meta)
         values["answer_meta"] = {key: value for key, value in meta.items() if key not in unknown}
         if unknown:
             extra[format.key_of("answer_meta", {})] = unknown
@@ -346,24 +344,13 @@ class _Reader:
         return table
 
     def columns(self, run: Run) -> ColumnReader:
-        """The records that are surely right: in lines, those without a key that appears twice, which JSON hides."""
+        """The records that are surely right."""
         columns = ColumnReader(self.format, run.values)
-        if not self.format.columnar:
+        if self.format.columnar:
+            columns.read()
+        else:
             columns.doubtful = list(range(len(run.values)))
-            return columns
-        columns.read(range(len(run.values)))
-        if not run.raws:
-            return columns
-        left = {*columns.doubtful}
-        raws = [raw for number, raw in enumerate(run.raws) if number not in left] if left else run.raws
-        if quotes_in(b"".join(raws)) == 2 * sum(group.texts for group in columns.groups):
-            return columns
-        twice = [number for group in columns.groups for number in group.numbers
-                 if quotes_in(run.raws[number]) != 2 * texts_in([run.values[number]], 0)]  # fmt: skip
-        again = ColumnReader(self.format, run.values)
-        again.read(sorted({*range(len(run.values))} - {*twice}))
-        again.doubtful = sorted(again.doubtful + twice)
-        return again
+        return columns
 
     def careful(self, run: Run, numbers: Sequence[int]) -> None:
         """Read records one by one."""

@@ -10,13 +10,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic_core import from_json
 
 from seldio.findings import Sink
-from seldio.formats.json_columns import Doubt, quotes_in, texts_in
 from seldio.formats.json_layout import Layout
 from seldio.formats.json_strict import LENIENT, JsonSource
-from seldio.formats.json_text import JsonDocument, JsonReader, Pointer, Record
+from seldio.formats.json_text import JsonDocument, JsonReader, Pointer, Record, proven
 
 #: Where an object keeps its records.
 CONTAINERS = ("records", "data", "samples")
@@ -59,7 +57,7 @@ class Records:
                 yield Run(first, values[first : first + _RUN], ())
             return
         first, start = 0, 0
-        if type(_value(self.data.lstrip().partition(b"\n")[0])) is not dict and (
+        if type(self._value(self.data.lstrip().partition(b"\n")[0])) is not dict and (
             self.reader.wide() or self.reader.one_document()
         ):
             return
@@ -68,7 +66,7 @@ class Records:
             raws = self.data[start:end].split(b"\n")
             if not raws[-1]:
                 raws.pop()
-            yield Run(first, _values(raws), raws)
+            yield Run(first, self._values(raws), raws)
             first, start = first + len(raws), end
 
     def careful(self, run: Run, numbers: Sequence[int]) -> Iterator[tuple[int, Record]]:
@@ -95,6 +93,17 @@ class Records:
             self._last = number, Record(LENIENT.decode(text), document, ())
         return self._last[1]
 
+    def _values(self, raws: Sequence[bytes]) -> list[Any]:
+        """What lines hold; None where they are not strict JSON."""
+        values = proven(raws)
+        return values if values is not None else [self._value(raw) for raw in raws]
+
+    def _value(self, raw: bytes) -> Any:
+        try:
+            return self.reader.strict(raw, raw.decode())
+        except ValueError:
+            return None
+
     @cached_property
     def _starts(self) -> np.ndarray[Any, Any]:
         """Where the lines begin, and where a line after the last would."""
@@ -109,12 +118,10 @@ class Records:
         return JsonDocument(LENIENT.decode(text), JsonSource(text, self.path))
 
     def _of_document(self) -> Sequence[Any]:
-        value = _value(self.data)
-        try:
-            sound = value is not None and 2 * texts_in([value], 0) == quotes_in(self.data)
-        except Doubt:
-            sound = False
-        if not sound:
+        value = proven([self.data])
+        if value is not None:
+            value = value[0]
+        else:
             document = None if self.reader.wide() else self.reader.read(self.data)
             if document is None:
                 return ()
@@ -154,21 +161,6 @@ class Records:
         lead, tail = text[opening:start], text[document.extent(self._at(size - 1))[1] :]
         gap = text[end : document.extent(self._at(1))[0]] if size > 1 else f",{lead}"
         return Layout(text[:opening], lead, gap.removesuffix(lead), tail), text[start:end]
-
-
-def _value(data: bytes) -> Any:
-    """What a text holds; None where it may be no JSON."""
-    try:
-        return from_json(data, allow_inf_nan=False, cache_strings="keys")
-    except ValueError:
-        return None
-
-
-def _values(raws: Sequence[bytes]) -> list[Any]:
-    try:
-        return [from_json(raw, allow_inf_nan=False, cache_strings="keys") for raw in raws]
-    except ValueError:
-        return [_value(raw) for raw in raws]
 
 
 def value_at(value: Any, pointer: Pointer) -> Any:

@@ -12,13 +12,16 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, NamedTuple
+
+from pydantic_core import from_json
 
 from seldio.errors import InvalidData
 from seldio.findings import Finding, Severity, Sink
@@ -144,6 +147,47 @@ def _members(text: str, opening: int) -> tuple[dict[str, int] | range, array[int
         pos = skip(text, end)
         pos = skip(text, pos + 1) if text[pos] == "," else pos
     return (names if text[opening] == "{" else range(len(offsets) // 4)), offsets
+
+
+def proven(texts: Sequence[bytes]) -> list[Any] | None:
+    """Return what texts hold, read at full speed; None where one of them may not be strict JSON.
+
+    The parser takes a key that appears twice: then the texts have more quotation marks than their values.
+    """
+    try:
+        values = [from_json(text, allow_inf_nan=False, cache_strings="keys") for text in texts]
+        return values if _quotes_in(b"".join(texts)) == 2 * _texts_in(values) else None
+    except ValueError:
+        return None
+
+
+def _quotes_in(data: bytes) -> int:
+    """How many quotation marks begin or end a text in JSON."""
+    if b"\\" not in data:
+        return data.count(b'"')
+    plain = data.replace(b"\\\\", b"")
+    return plain.count(b'"') - plain.count(b'\\"')
+
+
+def _texts_in(values: Sequence[Any], depth: int = 0) -> int:
+    """How many keys and texts there are in *values*; a ValueError if some are nested too deep, or numbers too large."""
+    count = 0
+    types = set(map(type, values))
+    for kind in types:
+        alike: Sequence[Any] = values if len(types) == 1 else [value for value in values if type(value) is kind]
+        if kind in (dict, list) and depth == MAX_DEPTH:
+            raise ValueError
+        if kind is str:
+            count += len(alike)
+        elif kind is dict:
+            count += sum(map(len, alike)) + _texts_in([*chain.from_iterable(map(dict.values, alike))], depth + 1)
+        elif kind is list:
+            count += _texts_in([*chain.from_iterable(alike)], depth + 1)
+        elif kind in (int, float) and not (
+            -(2**63) <= min(alike) and max(alike) < (2**63 if kind is int else math.inf)
+        ):
+            raise ValueError
+    return count
 
 
 def parse(data: bytes, path: str, sink: Sink) -> JsonDocument | None:
