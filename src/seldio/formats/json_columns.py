@@ -71,6 +71,7 @@ class ColumnReader:
         if numbered:
             values[id] = [*map(str, values[id])]
         fields = self._closed_fields(values, types) if format.closed else self._fields(values, types)
+        extra = [] if format.closed else fields.pop("extra", [])  # objects of what JSON can hold, which fit
         wrong = set().union(*(wrong_rows(format.model, name, column) for name, column in fields.items()))
         if wrong or (format.holds == "items" and "id" not in fields):
             right = [number for row, number in enumerate(numbers) if row not in wrong] if wrong else []
@@ -79,7 +80,7 @@ class ColumnReader:
                 self._group(right)
             return
         try:
-            table = self._table(fields, len(numbers))
+            table = self._table(fields | ({"extra": extra} if extra else {}), len(numbers))
         except (pa.ArrowException, OverflowError):
             self.doubtful += numbers
             return
@@ -147,9 +148,9 @@ class ColumnReader:
 
 
 _ABSENT = object()
+_META = frozenset(AnswerMeta.model_fields)
 
 
 def unknown_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of an ``answer_meta`` that the schema does not know, and those that are null."""
-    known = AnswerMeta.model_fields
-    return {key: value for key, value in meta.items() if key not in known or value is None}
+    return {key: value for key, value in meta.items() if key not in _META or value is None}

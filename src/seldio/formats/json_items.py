@@ -153,7 +153,7 @@ class JsonItems(ItemFormat):
 
     def record(self, row: Row) -> dict[str, Any]:
         """A row as a record of this format, keys in its order; what is unknown is left out."""
-        return self.record_of(row.__dict__)
+        return self.record_of({field: plain_value(value) for field, value in row.__dict__.items()})
 
     def record_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The record of the values of a row."""
@@ -167,7 +167,7 @@ class JsonItems(ItemFormat):
                 continue
             value = values.get(field)
             if value is not None and type(value) is not str:
-                value = self.written(field, plain_value(value), more)
+                value = self.written(field, value, more)
             if value is not None or more is None or (self.closed and key in self.required):
                 record[key] = value
         for field in self.besides:

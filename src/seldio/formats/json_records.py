@@ -13,8 +13,8 @@ import numpy as np
 
 from seldio.findings import Sink
 from seldio.formats.json_layout import Layout
-from seldio.formats.json_strict import LENIENT, JsonSource
-from seldio.formats.json_text import JsonDocument, JsonReader, Pointer, Record, proven
+from seldio.formats.json_strict import LENIENT, JsonSource, proven
+from seldio.formats.json_text import JsonDocument, JsonReader, Pointer, Record
 
 #: Where an object keeps its records.
 CONTAINERS = ("records", "data", "samples")
@@ -57,7 +57,7 @@ class Records:
                 yield Run(first, values[first : first + _RUN], ())
             return
         first, start = 0, 0
-        if type(self._value(self.data.lstrip().partition(b"\n")[0])) is not dict and (
+        if type(_value(self.data.lstrip().partition(b"\n")[0])) is not dict and (
             self.reader.wide() or self.reader.one_document()
         ):
             return
@@ -66,7 +66,7 @@ class Records:
             raws = self.data[start:end].split(b"\n")
             if not raws[-1]:
                 raws.pop()
-            yield Run(first, self._values(raws), raws)
+            yield Run(first, proven(raws) or [_value(raw) for raw in raws], raws)
             first, start = first + len(raws), end
 
     def careful(self, run: Run, numbers: Sequence[int]) -> Iterator[tuple[int, Record]]:
@@ -92,17 +92,6 @@ class Records:
             document = JsonDocument(None, JsonSource(text, self.path, number + 1))
             self._last = number, Record(LENIENT.decode(text), document, ())
         return self._last[1]
-
-    def _values(self, raws: Sequence[bytes]) -> list[Any]:
-        """What lines hold; None where they are not strict JSON."""
-        values = proven(raws)
-        return values if values is not None else [self._value(raw) for raw in raws]
-
-    def _value(self, raw: bytes) -> Any:
-        try:
-            return self.reader.strict(raw, raw.decode())
-        except ValueError:
-            return None
 
     @cached_property
     def _starts(self) -> np.ndarray[Any, Any]:
@@ -161,6 +150,11 @@ class Records:
         lead, tail = text[opening:start], text[document.extent(self._at(size - 1))[1] :]
         gap = text[end : document.extent(self._at(1))[0]] if size > 1 else f",{lead}"
         return Layout(text[:opening], lead, gap.removesuffix(lead), tail), text[start:end]
+
+
+def _value(raw: bytes) -> Any:
+    values = proven([raw])
+    return None if values is None else values[0]
 
 
 def value_at(value: Any, pointer: Pointer) -> Any:

@@ -1,9 +1,5 @@
 """JSON and JSON Lines, strict: one syntax for loading (the sink raises) and for checking (it collects).
 
-The scanner of the standard library reads. Where it takes more than JSON, cheap looks at the bytes
-tell whether a closer look is needed. Only when something is wrong does ``json_strict`` go through the
-text token by token, to say what and where.
-
 Duplicate keys (SYN202) and a byte order mark (SYN103) are reported and read over; after every other
 error there is no document.
 """
@@ -12,35 +8,26 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any, NamedTuple
-
-from pydantic_core import from_json
 
 from seldio.errors import InvalidData
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats.base import Place
 from seldio.formats.json_strict import (
-    CAREFUL,
     LENIENT,
-    LONE,
     MAX_DEPTH,
-    PLAIN,
-    SURROGATE,
     JsonProblem,
     JsonSource,
-    Walk,
     first_break,
-    large_numbers,
-    masked,
+    problems,
+    proven,
     skip,
-    too_deep,
 )
 from seldio.reader_rules import reader_rule
 from seldio.text import plural
@@ -149,47 +136,6 @@ def _members(text: str, opening: int) -> tuple[dict[str, int] | range, array[int
     return (names if text[opening] == "{" else range(len(offsets) // 4)), offsets
 
 
-def proven(texts: Sequence[bytes]) -> list[Any] | None:
-    """Return what texts hold, read at full speed; None where one of them may not be strict JSON.
-
-    The parser takes a key that appears twice: then the texts have more quotation marks than their values.
-    """
-    try:
-        values = [from_json(text, allow_inf_nan=False, cache_strings="keys") for text in texts]
-        return values if _quotes_in(b"".join(texts)) == 2 * _texts_in(values) else None
-    except ValueError:
-        return None
-
-
-def _quotes_in(data: bytes) -> int:
-    """How many quotation marks begin or end a text in JSON."""
-    if b"\\" not in data:
-        return data.count(b'"')
-    plain = data.replace(b"\\\\", b"")
-    return plain.count(b'"') - plain.count(b'\\"')
-
-
-def _texts_in(values: Sequence[Any], depth: int = 0) -> int:
-    """How many keys and texts there are in *values*; a ValueError if some are nested too deep, or numbers too large."""
-    count = 0
-    types = set(map(type, values))
-    for kind in types:
-        alike: Sequence[Any] = values if len(types) == 1 else [value for value in values if type(value) is kind]
-        if kind in (dict, list) and depth == MAX_DEPTH:
-            raise ValueError
-        if kind is str:
-            count += len(alike)
-        elif kind is dict:
-            count += sum(map(len, alike)) + _texts_in([*chain.from_iterable(map(dict.values, alike))], depth + 1)
-        elif kind is list:
-            count += _texts_in([*chain.from_iterable(alike)], depth + 1)
-        elif kind in (int, float) and not (
-            -(2**63) <= min(alike) and max(alike) < (2**63 if kind is int else math.inf)
-        ):
-            raise ValueError
-    return count
-
-
 def parse(data: bytes, path: str, sink: Sink) -> JsonDocument | None:
     """Read one JSON document; None, after a finding of severity error, where it cannot be read."""
     reader = JsonReader(data, path, sink)
@@ -250,21 +196,13 @@ class JsonReader:
         except UnicodeDecodeError as error:
             self.undecodable(error, line, cut)
             return None
-        try:
-            return JsonDocument(self.strict(raw, source.text), source)
-        except ValueError:
-            return self.diagnose(source, cut)
-
-    def strict(self, raw: bytes, text: str) -> Any:
-        """The value; a ValueError, which need not say what or where, for all that is not strict JSON."""
-        if too_deep(raw) or (b"\\" in raw and SURROGATE.search(raw) and LONE.search(masked(text))):
-            raise ValueError
-        return (CAREFUL if large_numbers(raw) else PLAIN).decode(text)
+        values = proven([raw])
+        return self.diagnose(source, cut) if values is None else JsonDocument(values[0], source)
 
     def diagnose(self, source: JsonSource, cut: bool) -> JsonDocument | None:
         """Report all that is wrong; the document, where that is nothing but some duplicate keys."""
         readable = True
-        for problem in Walk(source, lines=self.lines).problems():
+        for problem in problems(source, lines=self.lines):
             self.sink(source.finding(_torn(source) if cut and problem.cut else problem))
             readable &= problem.code == "SYN202" and not problem.last
         return JsonDocument(LENIENT.decode(source.text), source) if readable else None
@@ -294,11 +232,10 @@ class JsonReader:
         line = self.data.count(b"\n", 0, start) + 1
         body = self.data[start:]
         first = body.partition(b"\n")[0]
-        try:
-            value = self.strict(first, first.decode())
-        except ValueError:
+        values = proven([first])
+        if values is None:
             return self.spread(JsonSource(body.decode(errors="replace"), self.path, line))
-        return self.array(JsonDocument(value, JsonSource(first.decode(), self.path, line)))
+        return self.array(JsonDocument(values[0], JsonSource(first.decode(), self.path, line)))
 
     def spread(self, source: JsonSource) -> bool:
         """Whether the first record runs over several lines, which is a finding.
