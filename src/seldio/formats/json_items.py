@@ -11,7 +11,7 @@ import dataclasses
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -21,14 +21,16 @@ import pyarrow as pa
 from seldio.findings import Sink
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
-from seldio.formats.json_columns import ColumnReader, unknown_meta
 from seldio.formats.json_layout import KeyOrders, Layout, layout_of, rows_by_order
 from seldio.formats.json_records import Records, Run, peek, value_at
 from seldio.formats.json_text import Pointer, Record
 from seldio.schema.arrays import pc
-from seldio.schema.flaws import Flaw, flaws, row_of
+from seldio.schema.flaws import Flaw, flaws, row_of, wrong_rows
 from seldio.schema.qa import (
+    AnswerMeta,
     Rows,
+    packed,
+    packed_events,
     plain_value,
     table_of,
     unpacked,
@@ -39,6 +41,9 @@ _SCALARS = (int, float)
 #: A whole number as JSON writes it.
 WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _ABSENT = object()
+#: What a row has in fields that are not there and may not be null.
+_EMPTY: dict[str, object] = {"audio": [], "question": ""}
+_META = frozenset(AnswerMeta.model_fields)
 #: Rows that are written at a time.
 _RUN = 1 << 13
 #: Fields that any open format of questions can hold under their own names, with the types of their values.
@@ -233,10 +238,6 @@ class JsonItems(ItemFormat):
         known = {self.proofs[key]: value for key, value in event.items() if key in self.proofs}
         return known | ({"extra": extra} if extra else {})
 
-    def types_besides(self, field: str) -> frozenset[type]:
-        """The types of values that a field of :attr:`besides` takes."""
-        return frozenset(_BESIDES[field])
-
     def key_of(self, field: str, record: Mapping[str, Any]) -> str:
         """The key of *record* that holds a field; the field itself where the format has no key for it."""
         key = next((key for key, name in self.keys.items() if name == field), field)
@@ -256,7 +257,7 @@ def _tidy(format: JsonItems, values: dict[str, Any], extra: dict[str, Any]) -> N
     values["audio"] = [audio] if isinstance(audio, str) else [] if audio is None else audio
     meta = values.get("answer_meta")
     if isinstance(meta, dict):
-        unknown = unknown_meta(meta)
+        unknown = {key: value for key, value in meta.items() if key not in _META or value is None}
         values["answer_meta"] = {key: value for key, value in meta.items() if key not in unknown}
         if unknown:
             extra[format.key_of("answer_meta", {})] = unknown
@@ -323,17 +324,9 @@ class _Reader:
     def table(self) -> pa.Table:
         """The rows of the records that can be read; what is wrong with the others goes to the sink."""
         for run in self.records.runs():
-            columns = self.columns(run)
-            for group in columns.groups:
-                numbers = [run.first + number for number in group.numbers]
-                self._tables.append((group.table, numbers))
-                self.shapes.setdefault(group.keys, []).extend(numbers)
-                for key in group.absent:
-                    self.absent[key] += numbers
-                self.whole += len(numbers) * group.numbered
-                self.numbered += numbers if group.numbered and not self.format.numbered else []
-            self.records.readable |= bool(columns.groups)
-            self.careful(run, columns.doubtful)
+            right = self.columns(run)
+            self.records.readable |= bool(right)
+            self.careful(run, sorted({*range(len(run.values))} - right))
         self.warn()
         table = pa.concat_tables([self.format.schema.empty_table(), *(table for table, _ in self._tables)])
         self.numbers = np.array([number for _, numbers in self._tables for number in numbers], np.int64)
@@ -343,14 +336,51 @@ class _Reader:
         self._tables.clear()
         return table
 
-    def columns(self, run: Run) -> ColumnReader:
-        """The records that are surely right."""
-        columns = ColumnReader(self.format, run.values)
-        if self.format.columnar:
-            columns.read()
-        else:
-            columns.doubtful = list(range(len(run.values)))
-        return columns
+    def columns(self, run: Run) -> set[int]:
+        """Read all records at once that are right; return their numbers in the run."""
+        known = {*self.format.schema.names}
+        values = {number: self.format.fields(record) for number, record in enumerate(run.values)
+                  if type(record) is dict and not any(self.lacking(record))}  # fmt: skip
+        whole = {number for number, row in values.items() if type(row.get("id")) is int} if self.whole_ids else set()
+        for number in whole:
+            values[number]["id"] = str(values[number]["id"])
+        rows = {number: row for number, row in values.items() if row.keys() <= known}
+        wrong = self.wrong(rows)
+        rows = {number: row for number, row in rows.items() if number not in wrong}
+        try:
+            table = _table(self.format.schema, [*rows.values()])
+        except (pa.ArrowException, OverflowError):  # a number that Arrow cannot hold
+            return set()
+        if rows:
+            self._tables.append((table, [run.first + number for number in rows]))
+        for key, numbers in self.absent.items():
+            numbers += [run.first + number for number in rows if key not in run.values[number]]
+        whole &= rows.keys()
+        self.whole += len(whole)
+        self.numbered += [] if self.format.numbered else sorted(run.first + number for number in whole)
+        for number in rows:
+            self.shapes.setdefault((*run.values[number],), []).append(run.first + number)
+        return {*rows}
+
+    def wrong(self, rows: Mapping[int, Mapping[str, Any]]) -> set[int]:
+        """Return the numbers of rows with a value that cannot stand in its field."""
+        numbers, wrong = [*rows], set[int]()
+        for field in self.format.schema.names:
+            if field != "extra" or self.format.closed:  # else made of what JSON can hold
+                values = [row.get(field, _EMPTY.get(field)) for row in rows.values()]
+                wrong |= {numbers[place] for place in wrong_rows(self.format.model, field, values)}
+        return wrong
+
+    @property
+    def whole_ids(self) -> bool:
+        """Whether ids may be whole numbers."""
+        return self.format.numbered or self.format.holds == "predictions"
+
+    def lacking(self, record: Mapping[str, Any]) -> Iterator[str]:
+        """Yield the keys that must be there and are not, nor one in their place."""
+        for key in self.format.required:
+            if key not in record and record.keys().isdisjoint(self.format.instead.get(key, ())):
+                yield key
 
     def careful(self, run: Run, numbers: Sequence[int]) -> None:
         """Read records one by one."""
@@ -411,7 +441,7 @@ class _Reader:
         if type(values.get("id")) not in _SCALARS:
             return
         key = self.format.key_of("id", record.value)
-        if type(values["id"]) is int and (self.format.numbered or self.format.holds == "predictions"):
+        if type(values["id"]) is int and self.whole_ids:
             values["id"] = str(values["id"])
             self.whole += 1
             self.numbered += [] if self.format.numbered else [number]
@@ -438,10 +468,9 @@ class _Reader:
 
     def report_absent(self, record: Record, number: int) -> None:
         """A finding for each key that must be there, a note of each that should."""
-        for key in self.format.required:
-            if key not in record.value and record.value.keys().isdisjoint(self.format.instead.get(key, ())):
-                hint = f"a record has the keys {', '.join(self.format.required)}"
-                self.report("SYN211", f"{key} is missing", record, (), hint)
+        for key in self.lacking(record.value):
+            hint = f"a record has the keys {', '.join(self.format.required)}"
+            self.report("SYN211", f"{key} is missing", record, (), hint)
         for key, numbers in self.absent.items():
             if key not in record.value:
                 numbers.append(number)
@@ -475,6 +504,19 @@ class _Reader:
     def report(self, code: str, message: str, record: Record, pointer: Pointer, hint: str | None) -> None:
         """A finding at *pointer* inside a record."""
         self.records.sink(record.finding(code, message, pointer, hint))
+
+
+def _table(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """The table of the values of rows that are right."""
+    columns = []
+    for field in schema:
+        values = [row.get(field.name, _EMPTY.get(field.name)) for row in rows]
+        if field.name == "extra":
+            values = [None if value is None else packed(value) for value in values]
+        elif field.name == "events":
+            values = [None if events is None else packed_events(events) for events in values]
+        columns.append(pa.array(values, field.type))
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _in(numbers: Sequence[int]) -> str:
