@@ -11,7 +11,7 @@ import dataclasses
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -76,6 +76,7 @@ class JsonItems(ItemFormat):
     numbered: bool = False  # whether ids may be whole numbers in its files; in others, those of questions are text
     columnar: bool = True  # whether its keys are those of the records, so that many are read at once
     besides: tuple[str, ...] = dataclasses.field(init=False, default=())
+    _fields: Mapping[str, str] = dataclasses.field(init=False, default_factory=dict)  # of keys that have one
 
     def __post_init__(self) -> None:
         """Let an open format of questions carry what it has no key of its own for, under the names of the fields."""
@@ -84,6 +85,8 @@ class JsonItems(ItemFormat):
         besides = () if self.closed or self.holds != "items" else tuple(_BESIDES)
         named = {*self.keys, *self.keys.values()}
         held = {*self.keys.values()} | (set() if self.closed else {"extra"})
+        fields = {key: field for key, field in self.keys.items() if field != "extra" or self.closed}
+        object.__setattr__(self, "_fields", fields)
         object.__setattr__(self, "besides", tuple(field for field in besides if field not in named))
         carries = [field for field in self.model.model_fields if field in held]
         object.__setattr__(self, "carries", (*carries, *self.besides))
@@ -194,8 +197,8 @@ class JsonItems(ItemFormat):
         """The inverse of :meth:`record`, unchecked."""
         values, extra = {}, {}
         for key, value in record.items():
-            field = self.keys.get(key, "extra")
-            if (field == "extra" and not self.closed) or key not in self.keys:
+            field = self._fields.get(key)
+            if field is None:
                 extra[key] = value
             else:
                 values[field] = value
@@ -256,11 +259,10 @@ def _tidy(format: JsonItems, values: dict[str, Any], extra: dict[str, Any]) -> N
     audio = values.get("audio", [])
     values["audio"] = [audio] if isinstance(audio, str) else [] if audio is None else audio
     meta = values.get("answer_meta")
-    if isinstance(meta, dict):
+    if isinstance(meta, dict) and (not meta.keys() <= _META or None in meta.values()):
         unknown = {key: value for key, value in meta.items() if key not in _META or value is None}
         values["answer_meta"] = {key: value for key, value in meta.items() if key not in unknown}
-        if unknown:
-            extra[format.key_of("answer_meta", {})] = unknown
+        extra[format.key_of("answer_meta", {})] = unknown
     events = values.get("events")
     if isinstance(events, list) and format.proofs:
         values["events"] = [format.proof(event) for event in events]
@@ -345,10 +347,12 @@ class _Reader:
         for number in whole:
             values[number]["id"] = str(values[number]["id"])
         rows = {number: row for number, row in values.items() if row.keys() <= known}
-        wrong = self.wrong(rows)
-        rows = {number: row for number, row in rows.items() if number not in wrong}
+        columns = _columns(self.format.schema, rows.values())
+        if wrong := self.wrong(columns):
+            rows = {number: row for place, (number, row) in enumerate(rows.items()) if place not in wrong}
+            columns = _columns(self.format.schema, rows.values())
         try:
-            table = _table(self.format.schema, [*rows.values()])
+            table = _table(self.format.schema, columns, len(rows))
         except (pa.ArrowException, OverflowError):  # a number that Arrow cannot hold
             return set()
         if rows:
@@ -362,14 +366,10 @@ class _Reader:
             self.shapes.setdefault((*run.values[number],), []).append(run.first + number)
         return {*rows}
 
-    def wrong(self, rows: Mapping[int, Mapping[str, Any]]) -> set[int]:
-        """Return the numbers of rows with a value that cannot stand in its field."""
-        numbers, wrong = [*rows], set[int]()
-        for field in self.format.schema.names:
-            if field != "extra" or self.format.closed:  # else made of what JSON can hold
-                values = [row.get(field, _EMPTY.get(field)) for row in rows.values()]
-                wrong |= {numbers[place] for place in wrong_rows(self.format.model, field, values)}
-        return wrong
+    def wrong(self, columns: Mapping[str, list[Any]]) -> set[int]:
+        """Return the places of values that cannot stand in their field."""
+        fields = (field for field in columns if field != "extra" or self.format.closed)  # else it holds what JSON can
+        return set().union(*(wrong_rows(self.format.model, field, columns[field]) for field in fields))
 
     @property
     def whole_ids(self) -> bool:
@@ -506,17 +506,24 @@ class _Reader:
         self.records.sink(record.finding(code, message, pointer, hint))
 
 
-def _table(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """The table of the values of rows that are right."""
-    columns = []
+def _columns(schema: pa.Schema, rows: Collection[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The values of each field that some row has, and of the ids."""
+    present = {"id"}.union(*rows)
+    empty = {field: _EMPTY.get(field) for field in schema.names if field in present}
+    return {field: [row.get(field, value) for row in rows] for field, value in empty.items()}
+
+
+def _table(schema: pa.Schema, columns: Mapping[str, list[Any]], size: int) -> pa.Table:
+    """The table of columns of values that are right."""
+    arrays = []
     for field in schema:
-        values = [row.get(field.name, _EMPTY.get(field.name)) for row in rows]
+        values = columns.get(field.name, [_EMPTY.get(field.name)] * size)
         if field.name == "extra":
             values = [None if value is None else packed(value) for value in values]
         elif field.name == "events":
             values = [None if events is None else packed_events(events) for events in values]
-        columns.append(pa.array(values, field.type))
-    return pa.Table.from_arrays(columns, schema=schema)
+        arrays.append(pa.array(values, field.type))
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def _in(numbers: Sequence[int]) -> str:
