@@ -21,7 +21,7 @@ import pyarrow as pa
 from seldio.findings import Sink
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
-from seldio.formats.json_layout import KeyOrders, Layout, layout_of, rows_by_order
+from seldio.formats.json_layout import KeyOrders, Layout, layout_of, layouts_by_id
 from seldio.formats.json_records import Records, Run, peek, value_at
 from seldio.formats.json_text import Pointer, Record
 from seldio.schema.arrays import pc
@@ -128,11 +128,13 @@ class JsonItems(ItemFormat):
         """See :meth:`ItemFormat.writer`."""
         return _JsonWriter(self, stream)
 
-    def texts(self, table: pa.Table, layout: Layout) -> list[str]:
+    def texts(self, table: pa.Table, layout: Layout, origin: Mapping[str, Any]) -> list[str]:
         """The text of each row's record in a format, with its lead."""
         slices = (table.slice(start, _RUN) for start in range(0, len(table), _RUN))
         rows = (unpacked(values) for part in slices for values in part.to_pylist())
-        return [layout.record(self.laid_out(self.record_of(values), layout)) for values in rows]
+        layouts = layouts_by_id(layout, origin)
+        pairs = ((values, layouts.get(values["id"], layout)) for values in rows)
+        return [here.record(self.laid_out(self.record_of(values), here)) for values, here in pairs]
 
     def laid_out(self, record: dict[str, Any], layout: Layout) -> dict[str, Any]:
         """Return a record with the keys that a layout has, its id as a number where all are."""
@@ -293,10 +295,7 @@ class _JsonWriter(Writer):
         layout = layout_of((origin or {}).get("layout"), self.format.layout)
         if layout.single and (len(table) != 1 or self._layout is not None):
             layout = self.format.layout
-        texts = self.format.texts(table, layout)
-        for other, numbers in rows_by_order(table["id"].to_pylist(), layout, origin or {}):
-            for number, text in zip(numbers, self.format.texts(table.take(numbers), other), strict=True):
-                texts[number] = text
+        texts = self.format.texts(table, layout, origin or {})
         if texts:
             before = layout.head if self._layout is None else self._layout.joint
             self.stream.write((before + layout.joint.join(texts)).encode())
