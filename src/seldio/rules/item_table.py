@@ -101,14 +101,26 @@ class ItemTable:
     def field(self, one: FieldValues) -> pa.Array:
         """What each record has in a field of its benchmark, as text; null where it has none, or may have any."""
         if one.name not in self._fields:
-            self._fields[one.name] = self._field(one)
+            there = FIELD + one.name in self.table.column_names
+            self._fields[one.name] = self.column(FIELD + one.name) if there else self._field(one)
         return self._fields[one.name]
 
+    def strange(self, one: FieldValues, values: pa.Array) -> pa.BooleanArray:
+        """Which of *values* a field of a benchmark does not hold."""
+        if one.values:
+            return pc.invert(pc.is_in(values, value_set=pa.array(one.values)))
+        return pc.match_substring_regex(values, one.wrong) if one.wrong else pa.repeat(False, len(values))
+
     def _field(self, one: FieldValues) -> pa.Array:
-        key, texts, known = f'"{one.keys[-1]}"', self.column("extra"), pa.array(one.values)
+        key, known = f'"{one.keys[-1]}"', pa.array(one.values)
         if one.column:
             found = self.column(one.column)
-            odd = pc.and_(found.is_valid(), pc.invert(pc.is_in(found, value_set=known)))
+            found = pc.binary_join(found, ", ") if pa.types.is_list(found.type) else found
+            if not one.unless:
+                return found
+        texts = self.column("extra")
+        if one.column:
+            odd = pc.and_(found.is_valid(), self.strange(one, found))
         else:
             found = pc.struct_field(pc.extract_regex(texts, rf'{key}: "(?P<value>[^"\\]*)"'), "value")
             usual = pc.and_(pc.equal(pc.count_substring(texts, key), 1), pc.is_in(found, value_set=known))
