@@ -109,7 +109,8 @@ class JsonItems(ItemFormat):
         if not reader.records.readable:
             return None
         rows, note = Rows(table, self.model), partial(reader.note, table)
-        return ItemReading(self, path, rows, reader.locate, partial(reader.origin, table), note=note)
+        lines = reader.numbers + 1 if reader.records.lines else None
+        return ItemReading(self, path, rows, reader.locate, partial(reader.origin, table), note=note, lines=lines)
 
     def write(self, rows: Sequence[Row] | pa.Table, origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`."""
