@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from seldio.answers.letters import letter_of
 from seldio.answers.matching import chosen, passing, same_text, string_match
-from seldio.answers.options import reading
+from seldio.answers.reading import read as read_reply
 from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
@@ -260,7 +260,10 @@ def count(joined: Joined, *, top_1: bool = False) -> Measured:
     )
     exact = np.array([text == answer for text, answer, _ in triples], dtype=bool)
     first = {TOP_1: exact, MATCH: matched} if top_1 else {OFFICIAL: matched, OVER_ALL: matched, EXACT: exact}
-    said = [reading(text, options) for text, _, options in triples]
+    said = [
+        read_reply(text, item.options or (), item.question)
+        for (item, _), text in zip(joined.pairs, joined.texts, strict=True)
+    ]
     read = np.array(
         [
             found.option == answer if answer in options else same_text(text, answer)

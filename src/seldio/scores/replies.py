@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seldio.answers.options import ReplyReading
+from seldio.answers.reading import ReplyReading
 from seldio.geometry import Floats
 from seldio.reports.tables import Column, Table
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from seldio.answers.letters import Letter, letter_of
 from seldio.answers.matching import after_answer_word, exact_match
-from seldio.answers.options import reading
+from seldio.answers.reading import read as read_reply
 from seldio.formats.about import about
 from seldio.formats.mera import CYRILLIC
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
@@ -226,7 +226,9 @@ def count(joined: Joined) -> RuenvaqaCase:
     )
     latin = _flags(found is not None and not found.cyrillic for found in letters)
     right = [_option(item) for item, _ in joined.pairs]
-    said = [reading(text, item.options or ()) for (item, _), text in zip(joined.pairs, texts, strict=True)]
+    said = [
+        read_reply(text, item.options or (), item.question) for (item, _), text in zip(joined.pairs, texts, strict=True)
+    ]
     named = _flags(option is not None and each.option == option for each, option in zip(said, right, strict=True))
     measures = {EXACT: exact, STRIPPED: stripped, ANSWER_WORD: exact | worded, LETTER: look & latin, LOOK: look,
                 READ: look | named}  # fmt: skip
