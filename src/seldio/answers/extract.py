@@ -208,7 +208,10 @@ def _level(answered: set[str], true: set[str], names: Names) -> str | None:
         return None
     if answered == true:
         return "exact_or_synonym"
-    return "wrong" if all(names.apart(one, other) for one in answered for other in true) else None
+    pairs = [(one, other) for one in answered for other in true]
+    if all(names.apart(*pair) for pair in pairs):
+        return "wrong"
+    return "related_but_wrong" if all(names.different(*pair) for pair in pairs) else None
 
 
 def _source_fields(mentions: list[Mention], level: str) -> tuple[dict[str, object], dict[str, object]]:

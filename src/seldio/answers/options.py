@@ -161,6 +161,7 @@ class OptionMention(NamedTuple):
 
     @property
     def sure(self) -> bool:
+        """Return whether the option is neither denied nor doubted."""
         return not self.denied and not self.doubted
 
 

@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple
 
 from seldio.answers.options import (
     CONFLICT,
-    OptionMention,
     KnownOptions,
+    OptionMention,
     mentions,
     sentence_texts,
     sentences,
