@@ -22,7 +22,7 @@ test-lowest: .venv-lowest/stamp
 	.venv-lowest/bin/python -m pytest -n 2 --dist loadfile -m "not slow" -W default
 
 # What newer versions change least, texts and rules of our own, is left out with them: a third of the time.
-OURS := layers words docs bounded_work deep replies russian spoken so_bench_doubts answer_forms fixes misread links order \
+OURS := layers docs bounded_work deep replies russian spoken so_bench_doubts answer_forms fixes misread links order \
   score_causes compare
 
 # The tests with the newest version of each library on a newer Python, so that what they change is known early.

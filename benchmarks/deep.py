@@ -6,8 +6,7 @@ and with an error of each kind, and prints the tables of ``docs/concepts/listeni
 is blamed where one of labels, FOA and MIC is wrong. The same seeds give the same numbers.
 
 ``python benchmarks/deep.py --labels FOLDER [CLIPS [KEPT]]`` does the same on scenes with the structure of real labels,
-see :mod:`deep_labels`; ``--pyroomacoustics`` on scenes of another renderer, see :mod:`deep_rooms`; ``--apart FOLDER``
-on FOA and MIC that are not at the same time, see :mod:`deep_apart`.
+see :mod:`deep_labels`.
 """
 
 from __future__ import annotations
@@ -282,14 +281,6 @@ def main() -> None:
         import deep_labels
 
         return deep_labels.main(sys.argv[2:])
-    if sys.argv[1:2] == ["--pyroomacoustics"]:
-        import deep_rooms
-
-        return deep_rooms.main(sys.argv[2:])
-    if sys.argv[1:2] == ["--apart"]:
-        import deep_apart
-
-        return deep_apart.main(sys.argv[2:])
     count, first = ([int(word) for word in sys.argv[1:]] + [100, 0][len(sys.argv) - 1 :])[:2]
     with ProcessPoolExecutor(2) as pool:
         scenes = list(islice(pool.map(made, range(first, first + count)), count))

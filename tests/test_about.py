@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pages import in_process
@@ -14,7 +13,7 @@ from starss_tree import write
 
 import seldio
 from seldio.errors import UsageError
-from seldio.formats.about import KnownDataset, Results, about, every
+from seldio.formats.about import Results, about, every
 from seldio.formats.datasets import COUNTED
 from seldio.tasks.specs import COUNTS
 from seldio.vocabularies import vocabulary
@@ -91,12 +90,6 @@ def test_citations_are_bibtex_with_what_their_kind_requires() -> None:
             assert fields.get("url", fields["eprint"]).endswith(fields["eprint"])
 
 
-def test_an_entry_that_several_share_is_printed_once() -> None:
-    both = seldio.cite("starss23", "starss22")
-    assert both.count("@inproceedings{politis2022starss22,") == 1
-    assert both.startswith("% starss23: the data\n@misc{shimada2023starss23,")
-
-
 @pytest.mark.parametrize("name", [name for name in NAMES if about(name).results])
 def test_results_have_numbers_in_their_columns_and_intervals_around_them(name: str) -> None:
     for table in about(name).results:
@@ -118,21 +111,6 @@ def test_classes_are_those_of_the_vocabulary_and_the_task_page(shared: Path) -> 
     assert [one["name"] for one in classes] == [spellings[0] for spellings in vocabulary("starss").classes]
     text = seed(shared, "starss23-dcase2023-task3.txt").lower()
     assert [name for one in classes for name in one["audioset"] if name.lower() not in text] == []
-
-
-def test_clips_of_the_sets_are_those_of_the_tree(shared: Path) -> None:
-    facts, text = about("starss23").record["facts"], seed(shared, "starss23-dcase2023-task3.txt")
-    for fact, said in ((facts["development"], "70 recording clips of 30 sec ~ 5 min durations, with a total time of ~2hrs"),
-                       (facts["development"], "98 recording clips of 40 sec ~ 9 min durations, with a total time of ~5.5hrs"),
-                       (facts["evaluation"], "79 recordings clips of 40 sec ~ 7 min durations, with a total time of ~3.5hrs")):  # fmt: skip
-        assert said in text
-        clips, shortest, longest, hours = re.findall(r"[\d.]+", said)
-        assert f"{clips} clips of {shortest} s to {longest} min, about {hours} h" in fact
-    of = {site: sum(len(split.clips) for split in COUNTED["starss23"].splits if split.name.endswith(site)) for site in ("sony", "tau")}  # fmt: skip
-    assert of == {"sony": 70, "tau": 98}
-    rooms = {site: sum(len(split.rooms) for split in COUNTED["starss23"].splits if split.name.endswith(site)) for site in ("sony", "tau")}  # fmt: skip
-    assert rooms == {"sony": 4, "tau": 12}
-    assert "16 in the development set: 4 in Tokyo, 12 in Tampere" == facts["rooms"]
 
 
 def test_baselines_of_2023_are_those_of_the_task_page(shared: Path) -> None:
@@ -165,24 +143,6 @@ def test_rankings_of_2023_are_those_of_the_task_page(table: str, systems: int, s
         shown = [("{:.2f} ({:.2f} - {:.2f})" if name == "ER" else "{:.1f} ({:.1f} - {:.1f})").format(*row[name])
                  for name in ("ER", "F", "LE", "LR")]  # fmt: skip
         assert line + " ".join(shown) in text
-
-
-def test_external_data_is_the_list_of_the_task_page(shared: Path) -> None:
-    text = seed(shared, "starss23-dcase2023-task3.txt")
-    rows = about("starss23").record["lists"][0]["rows"]
-    block = text.split("Dataset name Type Added Link\n")[1].split("\n\n")[0].strip().split("\n")
-    dotted = [".".join(reversed(row["added"].split("-"))) for row in rows]
-    assert block == [
-        f"{row['name']} {row['kind']} {day} {row['address']}" for row, day in zip(rows, dotted, strict=True)
-    ]
-
-
-@pytest.mark.parametrize("figure", ["https://zenodo.org/record/7880637", "2306.09126", "40 submissions", "11 teams",
-                                    "33 submissions", "11 submissions", "15 April 2023", "after blurring visible faces",
-                                    "computer keyboard, shuffling cards, dishes, pots, and pans", "HVAC",
-                                    "a few different languages", "funding from Google", "29:684–698", "125–129"])  # fmt: skip
-def test_what_the_record_of_starss23_says_is_on_the_task_page(figure: str, shared: Path) -> None:
-    assert figure in seed(shared, "starss23-dcase2023-task3.txt")
 
 
 def test_scores_of_jasco_are_those_of_its_page(shared: Path) -> None:
@@ -238,13 +198,6 @@ def test_info_of_a_name_prints_the_record(name: str) -> None:
     assert json.loads(described)["about"] == [record]
 
 
-def test_info_of_a_name_that_is_a_file_describes_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "jasco").write_text("0,1,0,-50,30,200\n")
-    monkeypatch.chdir(tmp_path)
-    assert "files" in seldio.info("jasco")
-    assert "about" not in seldio.info("jasco")
-
-
 def test_an_unknown_name_is_refused_with_the_names_there_are() -> None:
     text, code = in_process(["cite", "starss24"])
     assert code == 2
@@ -298,13 +251,6 @@ def test_a_tree_with_all_clips_is_complete_and_goes_into_cards_with_licence_and_
     assert About().completed(some) == About()  # a few files of such names may be anybody's
 
 
-def test_outputs_called_like_all_clips_are_not_the_dataset(tmp_path: Path) -> None:
-    (out := tmp_path / "out").mkdir()
-    for clip in sorted(COUNTED["starss23"].recordings):
-        (out / f"{clip}.csv").write_text("0,1,10,20\n1,1,12,20\n")
-    assert [one for one in seldio.info(out).get("about", ()) if one["complete"]] == []
-
-
 def test_questions_are_a_benchmark_where_all_of_them_are_here(shared: Path, tmp_path: Path) -> None:
     lines = (shared / "data/jasco/v0.csv").read_text("utf-8").splitlines(keepends=True)
     (tmp_path / "all.csv").write_text("".join(lines), "utf-8")
@@ -335,13 +281,3 @@ def test_findings_about_missing_and_damaged_files_say_where_to_download_them(tmp
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/a.wav").write_bytes(b"no sound")
     assert hints(tmp_path / "mine")["AUD101"] == "download or unpack it again"  # nobody knows from where
-
-
-def test_a_dataset_of_ones_own_with_a_licence_is_cited_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from seldio import plugins
-
-    record: dict[str, Any] = {"name": "mine", "license": "CC0-1.0", "cite": "@misc{mine}", "place": "x: mine.toml"}
-    monkeypatch.setattr(plugins, "datasets", lambda: (record,))
-    assert about("mine") == KnownDataset({"name": "mine", "title": None, "license": "CC0-1.0", "cite": [
-        {"what": "the data", "bibtex": "@misc{mine}"}]})  # fmt: skip
-    assert seldio.cite("mine") == "% mine: the data\n@misc{mine}"

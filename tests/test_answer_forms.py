@@ -89,9 +89,9 @@ def test_answers_are_written_in_the_form_of_the_target_and_back(
     path = written(source, tmp_path, *(item(answer, id=str(n)) for n, answer in enumerate(own, 1)))
 
     def to(format: ItemFormat, path: Path, name: str) -> Path:
-        out = tmp_path / name
-        seldio.convert(path, out if format.further else f"{out}{format.suffix}", format.name, allow_loss="all")
-        return out / format.main if format.further else Path(f"{out}{format.suffix}")
+        out = tmp_path / f"{name}{format.suffix}"
+        seldio.convert(path, out, format.name, allow_loss="all")
+        return out
 
     there = to(target, path, "there")
     kept = source.answers if target.name == "items-parquet" else target.answers  # a table is of the format of its rows

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
 import tracemalloc
 import zipfile
 from collections import Counter
@@ -17,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Kept
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -28,20 +23,17 @@ from seldio.cli import app
 from seldio.cli.verbs import MARGINS
 from seldio.conversion import questions
 from seldio.conversion.dispatch import convert_any
-from seldio.conversion.inputs import label_parts
 from seldio.conversion.questions import QuestionOptions, encoded, make_questions
-from seldio.errors import DataError, InvalidData, LossError, SeldioError, UsageError
+from seldio.errors import DataError, LossError, SeldioError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import ItemFormat, get
-from seldio.parallel import running
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item, plain
-from seldio.tasks import SO_BENCH, english
+from seldio.tasks import SO_BENCH
 from seldio.tasks.margins import Margins, listing, margins_of
 from seldio.tasks.mix import answer_group, as_keys, chosen, key, targets
-from seldio.tasks.reasoning import MOTIONS
-from seldio.tasks.task import Say, digest, name_of
+from seldio.tasks.task import digest
 
 RUN = CliRunner()
 STARSS23 = get("starss23")
@@ -100,18 +92,6 @@ def test_shards_write_what_one_table_would(labels: Path, to: str, options: dict[
     assert len(whole) > 1000
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("small_shards")
-def test_any_number_of_workers_writes_the_same(labels: Path, tmp_path: Path) -> None:
-    out = tmp_path / "new" / "qa.jsonl"
-    with running(2):
-        done = convert_any(labels, out, "so-bench", None, (), {}, QuestionOptions(seed=7, total=60))
-    alone = convert_any(labels, tmp_path / "alone", "so-bench", None, (), {}, QuestionOptions(seed=7, total=60))
-
-    assert out.read_bytes() == (tmp_path / "alone").read_bytes()
-    assert (done.asked, done.kept, done.skipped) == (alone.asked, alone.kept, alone.skipped)  # type: ignore[attr-defined]
-
-
 def test_start_and_end_stand_in_the_record_where_the_target_has_no_field(labels: Path) -> None:
     record = json.loads(converted(labels, "so-bench", window=10.0).splitlines()[-1])
     assert 0 < record["end"] - record["start"] <= 10.0
@@ -132,11 +112,6 @@ def test_items_keep_their_clip_in_a_format_without_a_field_for_it(labels: Path, 
     convert_any(through, back, "items", None, (), {}, QuestionOptions())
     one, other = ([json.loads(line) for line in path.read_text().splitlines()] for path in (items, back))
     assert [(each["start"], each["end"]) for each in one] == [(each["start"], each["end"]) for each in other]
-
-
-def test_the_hop_is_the_window_if_not_given(labels: Path) -> None:
-    assert converted(labels, window=5.0) == converted(labels, window=5.0, hop=5.0) != converted(labels, window=5.0,
-                                                                                               hop=2.5)  # fmt: skip
 
 
 def test_items_made_unchecked_are_valid(labels: Path) -> None:
@@ -181,85 +156,11 @@ def test_targets_that_cannot_carry_what_is_asked(labels: Path, to: str) -> None:
 # --- shards ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("small_shards")
-def test_shards_are_small_and_in_the_order_of_clips(labels: Path) -> None:
-    with open_source(labels, raise_errors) as source:
-        found = label_parts(source, None, raise_errors, by_clip=True, size=questions.PART)
-        clips = [file.clip for part in found for file in part.files]
-        assert len(found) > 3
-        assert clips == sorted(clips)
-        assert 10 == len(clips)
-        assert {"starss23"} == {part.layout for part in found}
-
-
-def test_layouts_are_told_from_all_files_together(tmp_path: Path) -> None:
-    """Files with few rows are read like their neighbours, in whatever shard they are."""
-    for number in range(4):
-        table = synth.labels("m", synth.scene(number, 30.0, 7))
-        (tmp_path / f"mix{number}.csv").write_bytes(STARSS23.write(table, ClipFile("m", "m.csv")))
-    (tmp_path / "mix9.csv").write_bytes(b"3,1,0,10,10,200\n")
-    (tmp_path / "mix8.csv").write_bytes(b"")
-    with open_source(tmp_path, raise_errors) as source:
-        (part,) = label_parts(source, None, raise_errors)
-        assert ["starss23"] == [found.reading.format.name for found in part.labels(raise_errors)]
-
-
-@given(st.lists(st.binary(max_size=30).map(lambda row: row.replace(b"\n", b"")), max_size=40), st.integers(2, 300))
-def test_samples_are_whole_lines(rows: list[bytes], room: int) -> None:
-    data = b"".join(row + b"\n" for row in rows)
-    found = data if len(data) <= room else catalogues._ends(data[: room // 2], data[-(room // 2) :])
-    assert len(found) <= max(room, 0) or found == data
-    if max(map(len, rows), default=0) + 1 <= room // 2:
-        assert set(found.split(b"\n")) <= {*rows, b""}
-        assert data.startswith(found.split(b"\n")[0])
-
-
-@pytest.mark.slow
-def test_a_bad_label_stops_everything_and_leaves_nothing(labels: Path, tmp_path: Path) -> None:
-    bad = tmp_path / "bad"
-    bad.mkdir()
-    for file in labels.rglob("*.csv"):
-        (bad / file.name).write_bytes(file.read_bytes())
-    last = bad / "mix009.csv"
-    last.write_bytes(last.read_bytes() + b"nonsense,1,2,3,4,5\n")
-    out = tmp_path / "out"
-    out.mkdir()
-    for workers in (1, 2):
-        with pytest.raises(InvalidData, match=r"mix009\.csv"), running(workers):
-            convert_any(bad, out / "qa.jsonl", "so-bench", None, (), {}, QuestionOptions())
-    assert [] == list(out.iterdir())
-    stream = io.BytesIO()
-    with pytest.raises(InvalidData):
-        convert_any(bad, stream, "so-bench", None, (), {}, QuestionOptions())
-    assert b"" == stream.getvalue()
-
-
 def test_directions_out_of_range_have_no_right_answer(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("".join(f"{frame},3,0,{azimuth},0,200\n" for frame, azimuth in
                                             enumerate([10] * 30 + [200] * 3)))  # fmt: skip
     with pytest.raises(DataError, match=r"azimuth 200 of a at label frame 30 .*3 rows like it"):
         convert_any(tmp_path, io.BytesIO(), "so-bench", "starss23", (), {}, QuestionOptions(force=True))
-
-
-@pytest.mark.parametrize("hop", [None, 5.0])
-def test_the_count_of_directions_out_of_range_is_that_of_any_cut(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hop: float | None
-) -> None:
-    """An elevation of the second recording is told before the azimuths of the third and fourth."""
-    wrong = {"b": (10, 95, 2), "c": (200, 0, 4), "d": (200, 0, 3)}
-    for clip in "abcd":
-        azimuth, elevation, count = wrong.get(clip, (10, 0, 0))
-        rows = [f"{frame},3,0,10,0,200\n" for frame in range(100)]
-        rows += [f"{frame},3,0,{azimuth},{elevation},200\n" for frame in range(100, 100 + count)]
-        (tmp_path / f"{clip}.csv").write_text("".join(rows))
-    messages = set()
-    for size in (1, 3_000, 1 << 18):
-        monkeypatch.setattr(questions, "PART", size)
-        options = QuestionOptions(force=True, window=10.0, hop=hop)
-        with pytest.raises(DataError, match=r"elevation 95 of b at label frame 100 .*\(2 rows like it\)") as stopped:
-            convert_any(tmp_path, io.BytesIO(), "so-bench", "starss23", (), {}, options)
-        messages.add(str(stopped.value))
-    assert len(messages) == 1
 
 
 @pytest.mark.slow
@@ -285,43 +186,6 @@ def test_memory_does_not_grow_with_the_labels(labels: Path, tmp_path: Path, monk
 
 
 # --- workers ---------------------------------------------------------------------------------------------
-
-
-#: The command in small shards, which says when the first one is done.
-SLOWLY = """
-from seldio.cli import main
-from seldio.conversion import questions
-add, questions.PART = questions.QuestionTally.add, 1
-
-def told(*args):
-    print("ready", flush=True)
-    return add(*args)
-
-questions.QuestionTally.add = told
-main()
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="Windows sends Ctrl-C in another way")
-def test_ctrl_c_ends_workers_cleanly(labels: Path, tmp_path: Path) -> None:
-    big, out = tmp_path / "big", tmp_path / "out"
-    big.mkdir()
-    out.mkdir()
-    text = [file.read_bytes() for file in sorted(labels.rglob("*.csv"))]
-    for number in range(500):
-        (big / f"mix{number:04}.csv").write_bytes(text[number % len(text)])
-    command = ["convert", str(big), "--to", "so-bench", "-o", str(out / "qa.jsonl"), "--workers", "2"]
-    run = subprocess.Popen([sys.executable, "-c", SLOWLY, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                           start_new_session=True, text=True)  # fmt: skip
-    assert run.stdout is not None
-    assert "ready\n" == run.stdout.readline()
-    os.killpg(run.pid, signal.SIGINT)
-    told = run.communicate(timeout=20)[1]
-
-    assert 130 == run.returncode, told
-    assert "seldio: stopped; no file is half-written\n" == told
-    assert [] == list(out.iterdir())
 
 
 # --- what is chosen --------------------------------------------------------------------------------------
@@ -374,16 +238,6 @@ def test_a_total_is_kept_in_proportion(available: dict[str, int], total: int, mo
             assert abs(found[task] / SO_BENCH[task] - scale) <= 1 / SO_BENCH[task] + step + 1e-9
 
 
-def test_whole_totals() -> None:
-    assert targets(SO_BENCH, total=sum(SO_BENCH.values())) == SO_BENCH
-    assert targets(SO_BENCH, total=10**6) == SO_BENCH
-    assert {"multi_hop": 2, "detect_time": 8} == targets({"multi_hop": 2, "detect_time": 900}, total=10)
-    assert {"a": 2, "b": 1} == targets({"a": 9, "b": 9}, total=3, proportions={"a": 1, "b": 1})
-    for wrong in ({"total": 0}, {"per_task": 0}, {"total": -3}):
-        with pytest.raises(UsageError, match="at least 1"):
-            targets(SO_BENCH, **wrong)
-
-
 def test_a_task_without_a_weight_is_an_error() -> None:
     assert targets({"multi_hop": 9, "new": 9}, per_task=5) == {"multi_hop": 5, "new": 5}
     for options in ({"total": 3}, {"balance": True}):
@@ -434,18 +288,6 @@ def test_the_report_counts_every_candidate(labels: Path, tmp_path: Path) -> None
     assert "speech_content" in record["refused"]
 
 
-def test_the_report_for_people(labels: Path) -> None:
-    done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "--total", "30", "--details"])
-    lines = done.stderr.splitlines()
-
-    assert lines[0] == "starss23 to so-bench: 30 questions about 10 recordings, none of which is here"
-    assert lines[1].split() == ["task", "asked", "written", "skipped,", "by", "reason"]
-    assert max(map(len, lines)) <= 112
-    assert any(line.startswith("  detect_time") and "the class sounds more than once" in line for line in lines)
-    assert any("never asked: labels tell that somebody speaks" in line for line in lines)
-    assert 30 == len([json.loads(line) for line in done.stdout.splitlines()])
-
-
 def test_a_total_that_is_not_reached_says_why(labels: Path, tmp_path: Path) -> None:
     command = ["convert", str(labels), "--to", "so-bench", "-o", str(tmp_path / "qa.jsonl"), "--total", "100000"]
     told = " ".join(RUN.invoke(app, command).stderr.split())
@@ -453,17 +295,6 @@ def test_a_total_that_is_not_reached_says_why(labels: Path, tmp_path: Path) -> N
     told = " ".join(RUN.invoke(app, [*command, "--per-task", "2"]).stderr.split())
     assert "instead of --total 100,000: --per-task leaves no more of the " in told
     assert "instead of" not in RUN.invoke(app, [*command[:-1], "30"]).stderr
-
-
-def test_a_terminal_is_shown_three_questions(labels: Path) -> None:
-    ours, theirs = os.openpty()
-    command = [sys.executable, "-m", "seldio", "convert", str(labels), "--to", "so-bench"]
-    done = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, text=True, check=True)
-    os.close(theirs)
-    shown = os.read(ours, 1 << 16).decode()
-    os.close(ours)
-    assert 3 == shown.count("qa_id")
-    assert re.search(r"… [\d,]+ more lines: write them with -o FILE, or all of them here with -o -", done.stderr)
 
 
 def test_labels_through_a_pipe(labels: Path) -> None:
@@ -474,17 +305,6 @@ def test_labels_through_a_pipe(labels: Path) -> None:
     assert (0, 0) == (done.exit_code, table.exit_code), done.stderr
     assert {"stdin.wav"} == {json.loads(line)["audio_path"] for line in done.stdout.splitlines()}
     assert table.stdout_bytes[:4] == b"PAR1"
-
-
-def test_a_folder_is_a_place_for_questions_too(labels: Path, tmp_path: Path) -> None:
-    done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "-o", f"{tmp_path}/qa/", "--split", "train"])
-    bad = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "-o", f"{tmp_path}/qa/", "--split", "../x"])
-
-    assert 0 == done.exit_code, done.stderr
-    assert [tmp_path / "qa" / "train.jsonl"] == list((tmp_path / "qa").iterdir())
-    assert 2 == bad.exit_code
-    over = next(labels.rglob("*.csv"))
-    assert "is the source itself" in RUN.invoke(app, ["convert", str(labels), "--to", "items", "-o", str(over)]).stderr
 
 
 def test_questions_are_of_the_split_of_their_recording(tmp_path: Path) -> None:
@@ -506,22 +326,6 @@ def test_questions_are_of_the_split_of_their_recording(tmp_path: Path) -> None:
     assert 0 == RUN.invoke(app, [*command, f"{tmp_path}/all/", "--split", "validation"]).exit_code
     told = (tmp_path / "all/validation.jsonl").read_text().splitlines()
     assert {json.loads(line)["split"] for line in told} == {"validation"}
-
-
-def test_questions_written_among_labels_are_no_labels(labels: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "set"
-    folder.mkdir()
-    (folder / "mix000.csv").write_bytes(next(labels.rglob("mix000.csv")).read_bytes())
-    command = ["convert", str(folder), "--to", "so-bench", "-o", str(folder / "qa.jsonl")]
-    first, again = RUN.invoke(app, command), RUN.invoke(app, command)
-
-    assert (0, 0) == (first.exit_code, again.exit_code), again.stderr
-    assert again.stderr == first.stderr
-
-
-def test_the_nearest_folder_has_the_spool(tmp_path: Path) -> None:
-    assert tmp_path == questions._near(tmp_path / "a" / "b" / "qa.jsonl")
-    assert questions._near(io.BytesIO()) is None
 
 
 # --- audio -----------------------------------------------------------------------------------------------
@@ -556,23 +360,6 @@ def test_audio_is_cut_for_russian_questions_too(labels: Path, tmp_path: Path) ->
     assert 0 == RUN.invoke(app, ["validate", str(out)]).exit_code
 
 
-@pytest.mark.slow
-def test_audio_is_cut_beside_the_questions(labels: Path, tmp_path: Path) -> None:
-    soundfile = pytest.importorskip("soundfile")
-    root, out = with_recordings(labels, tmp_path / "set"), tmp_path / "qa"
-    command = ["convert", str(root / "metadata_dev"), "--to", "so-bench", "-o", f"{out}/", "--total", "20"]
-    done = RUN.invoke(app, [*command, "--workers", "2"])
-
-    assert 0 == done.exit_code, done.stderr
-    records = [json.loads(line) for line in (out / "questions.jsonl").read_text("utf-8").splitlines()]
-    assert 20 == len(records)
-    for record in records:
-        assert "start" not in record
-        info = soundfile.info(out / record["audio_path"])
-        assert (info.samplerate, info.channels) == (16_000, 4)
-        assert info.duration <= 20
-
-
 def records_of(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
@@ -598,37 +385,6 @@ def test_audio_that_ends_too_early_for_some(labels: Path, tmp_path: Path) -> Non
     assert {record["audio_path"] for record in records_of(out / "questions.jsonl")} == {
         path.relative_to(out).as_posix() for path in out.rglob("*.wav")
     }
-
-
-def test_the_report_in_brief(labels: Path) -> None:
-    command = ["convert", str(labels), "--to", "so-bench", "--per-task", "3"]
-    done = RUN.invoke(app, command)
-    text, made = " ".join(done.stderr.split()), tasks.generate(seldio.read(labels), seed=0)
-
-    assert len(done.stderr.splitlines()) < 12
-    assert max(map(len, done.stderr.splitlines())) <= 112
-    reasons = Counter[str]()
-    for (_, reason), number in made.skipped.items():
-        reasons[reason] += number
-    assert f"skipped: {max(reasons.values()):,} {max(reasons, key=reasons.__getitem__)}; " in text
-    rest = sum(sorted(reasons.values(), reverse=True)[3:])
-    assert f"; {rest:,} for other reasons --details lists" in text
-    written = Counter(json.loads(line)["task_name"] for line in done.stdout.splitlines())
-    assert all(f"{task} {number}" in text for task, number in written.items())
-
-
-def test_tasks_that_a_total_leaves_out_are_named(labels: Path) -> None:
-    few = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "--total", "4"])
-    all_ = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "--per-task", "1"])
-
-    written = {json.loads(line)["task_name"] for line in few.stdout.splitlines()}
-    text = " ".join(few.stderr.split())
-    asked = {json.loads(line)["task_name"] for line in all_.stdout.splitlines()}
-    named = text[text.index("no question of ") : text.index(" among the 4 questions")]
-    assert 0 == few.exit_code
-    assert asked - written == {task for task in asked if f" {task} (" in named} != set()
-    assert max(map(len, few.stderr.splitlines())) <= 112
-    assert "no question of" not in all_.stderr
 
 
 @pytest.mark.parametrize(
@@ -691,42 +447,6 @@ def test_a_folder_with_labels_and_questions_is_neither(labels: Path, tmp_path: P
     assert out.read_bytes() == (both / "test.jsonl").read_bytes()
 
 
-def test_questions_are_no_archive(labels: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="written as one file, not an archive"):
-        convert_any(labels, tmp_path / "qa.zip", "so-bench", None, (), {}, QuestionOptions())
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("label", "motion", "answer"),
-    [
-        ("Domestic sounds", "moving", "The domestic sounds are moving while audible."),
-        ("Bell", "moving", "The bell is moving while audible."),
-        ("Domestic sounds", "stationary", "The domestic sounds remain stationary throughout."),
-    ],
-)
-def test_answers_agree_in_number(label: str, motion: str, answer: str) -> None:
-    task = english.TASKS["classify_motion"]
-    assert Say(0, task.name, task.wordings).tell(name_of(label), of=MOTIONS.index(motion)) == answer
-
-
 def test_questions_in_the_layout_of_so_dataset_are_told_as_such(labels: Path, tmp_path: Path) -> None:
     (tmp_path / "qa.jsonl").write_bytes(converted(labels, "so-dataset-qa"))
     assert {finding.code for finding in seldio.validate(tmp_path / "qa.jsonl").findings} == {"QAI309"}
-
-
-def test_advice_on_tasks_without_a_question_is_true(kept: Kept, tmp_path: Path) -> None:
-    """A greater total helps where it is the total that leaves a task out, and only there."""
-    for path in sorted((kept / "starss22-labels").rglob("*.csv"))[:3]:
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-
-    def remarks(**options: object) -> str:
-        return " ".join(seldio.convert(tmp_path, io.BytesIO(), "so-bench", force=True, **options).remarks)  # type: ignore[attr-defined, arg-type]
-
-    assert "a greater --total keeps some" in remarks(total=5)
-    balanced = remarks(balance=True)
-    assert "too few of them even each other's answers out" in balanced
-    assert "--total" not in balanced
-    reason, _, rest = remarks(balance=True, total=100_000).partition(" that can be asked ")
-    assert reason.startswith("14 questions instead of --total 100,000: --balance leaves no more of the ")
-    assert rest == balanced

@@ -147,7 +147,7 @@ def test_the_json_report_has_its_shape(labels: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("output", ["text", "concise", "json", "jsonl", "sarif", "github", "junit", "markdown"])
+@pytest.mark.parametrize("output", ["text", "concise", "json", "jsonl", "sarif", "github", "markdown"])
 def test_every_output_goes_to_a_file_or_the_screen(labels: Path, tmp_path: Path, output: str) -> None:
     shown = process("validate", labels, "--output", output)
     written = process("validate", labels, "--output", output, "-o", tmp_path / "report")

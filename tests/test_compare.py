@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 from functools import cache
-from importlib.util import module_from_spec, spec_from_file_location
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -20,41 +18,27 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
-from seldio.errors import DataError, UsageError
-from seldio.parallel import running
+from seldio.errors import DataError
 from seldio.reports import render
 from seldio.reports.json_report import reports
-from seldio.reports.tables import Column, Interval, Options, ScoreReport, UnreliableInterval, WeakInterval, measured
-from seldio.scores import resampling
-from seldio.scores.comparison import labels
-from seldio.scores.comparison.pairs import Contest, system_names
-from seldio.scores.ranking import read_bytes
+from seldio.reports.tables import Column, Interval, ScoreReport, UnreliableInterval, WeakInterval
+from seldio.scores.comparison.pairs import Contest
 from seldio.scores.resampling import (
     Resampling,
     effective,
     holm,
     interval,
-    most_unseen,
     p_value,
     ranks,
     swaps,
-    units_of,
     weights,
 )
 from seldio.scores.seld import profiles
 from seldio.scores.seld.boundaries import bounded
 from seldio.scores.seld.metrics import Counts
-from seldio.scores.seld.report import SeldCase
-from seldio.scores.seld.rows import SideFacts
 from seldio.scores.seld.scoring import SeldScore
 from seldio.synth.outputs import write_outputs
 from seldio.synth.tree import write_tree
-
-_SPEC = spec_from_file_location("coverage_of_intervals", Path(__file__).parents[1] / "benchmarks/coverage.py")
-assert _SPEC is not None
-assert _SPEC.loader is not None
-simulated = module_from_spec(_SPEC)
-_SPEC.loader.exec_module(simulated)
 
 # --- resamples and tests ------------------------------------------------------------------------------------------
 
@@ -66,16 +50,6 @@ def test_a_resample_holds_as_many_units_as_there_are(units: int, resamples: int,
     assert drawn.shape == (resamples, 2 * units)
     assert (drawn.sum(axis=1) == 2 * units).all()
     assert (drawn[:, ::2] == drawn[:, 1::2]).all()  # clips of one unit come together
-
-
-def test_batches_do_not_change_what_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    unit_of = np.arange(17)
-    whole = np.concatenate(list(weights(Resampling(500), unit_of)))
-    sides = np.concatenate(list(swaps(Resampling(500), unit_of)[0]))
-    monkeypatch.setattr(resampling, "_BATCH", 17 * 64)
-    assert np.array_equal(whole, np.concatenate(list(weights(Resampling(500), unit_of))))
-    assert np.array_equal(sides, np.concatenate(list(swaps(Resampling(500), unit_of)[0])))
-    assert not np.array_equal(whole, np.concatenate(list(weights(Resampling(500, seed=1), unit_of))))
 
 
 def test_few_units_change_sides_in_every_way_once() -> None:
@@ -140,25 +114,6 @@ def test_ranks_count_the_better_ones() -> None:
     assert ranks(scores, np.array([False, True])).tolist() == [[1, 1], [1, 3], [3, 2]]
 
 
-def test_rooms_are_units_and_every_clip_needs_one() -> None:
-    names = ["room1_a", "room2_a", "room1_b"]
-    assert units_of(names, {"room 1": [0, 2], "room 2": [1]}, "rooms").tolist() == [0, 1, 0]
-    with pytest.raises(UsageError, match="room2_a has none"):
-        units_of(names, {"room 1": [0, 2]}, "rooms")
-
-
-@pytest.mark.parametrize("wrong", [{"resamples": 99}, {"seed": -1}, {"over": "people"}])
-def test_resamplings_that_make_no_sense(wrong: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="="):
-        Resampling(**wrong)
-
-
-def test_names_of_systems_are_short_where_they_can_be() -> None:
-    assert system_names(["a/one/", "b/two"]) == ("one", "two")
-    assert system_names(["a/out", "b/out"]) == ("a/out", "b/out")
-    assert system_names(["one", "one"]) == ("one", "one (2)")
-
-
 def contest(against: Any) -> Contest:
     columns = (Column("F", "F", "%", 1, "higher"), Column("ER", "ER", better="lower"))
     values = np.array([[0.5, 0.4], [0.7, 0.2], [0.6, 0.3]])
@@ -187,21 +142,6 @@ def test_the_lead_decides_and_the_others_have_holm_s_correction() -> None:
     assert (first[0], first[3], [row[3] for row in rest]) == ("two − one: b", "two", ["undecided", "two"])
 
 
-def test_an_interval_without_0_does_not_stand_beside_a_large_p_without_a_word() -> None:
-    assert decided([0.03, 0.02, 0.01]).notices() == []
-    (notice,) = decided([0.03, 0.04, 0.03]).notices()
-    assert notice.name == "interval-or-test"
-    assert notice.text.startswith("the interval of b (two − one), c (two − one) leaves out 0 though p (Holm)")
-    assert decided([0.03, 0.9, 0.9], spread=0.5).notices() == [], "intervals that hold 0 agree"
-
-
-def test_the_lead_is_a_measure_by_name_or_title() -> None:
-    columns = (Column("n", "n"), Column("mAP", "mAP", better="higher"), Column("r", "Pearson r", better="higher"))
-    assert [measured(columns, name, "--lead") for name in ("mAP", "pearson R", "map")] == [1, 2, 1]
-    with pytest.raises(UsageError, match='lead="n": choose from mAP, r'):
-        measured(columns, "n", "--lead")
-
-
 def test_under_the_null_a_better_system_is_named_once_in_twenty_times() -> None:
     alarms, any_of_five = 0, 0
     for seed in range(400):
@@ -216,27 +156,6 @@ def test_under_the_null_a_better_system_is_named_once_in_twenty_times() -> None:
         any_of_five += bool((p < 0.05).any())
     assert 0.02 <= alarms / 400 <= 0.08
     assert any_of_five > 2 * alarms
-
-
-@pytest.mark.slow
-def test_under_the_null_no_rank_and_no_class_is_told_apart_more_often_than_the_lead() -> None:
-    """Systems of the same quality in clips of uneven difficulty, thirteen classes, some of them in one clip of 25."""
-    claims = {"lead": 0, "rank": 0, "class": 0}
-    for seed in range(2, 202):
-        world = simulated.World(seed, 20)
-        names, scores = ("a", "b", "c")[: 2 + seed % 2], [world.system() for _ in range(2 + seed % 2)]
-        found, p = labels.contested(names, scores, Resampling(300, seed), np.arange(20), "all", 4)
-        case = SeldCase(
-            simulated.PROFILE, simulated.PROFILE.limits, scores[0], SideFacts(), [f"class {n}" for n in range(13)], ""
-        )
-        ends = np.array([[cell[1:] for cell in row[1:-1]] for row in found.ranking()])  # type: ignore[index]
-        claims["lead"] += any(found.better(pair, 4) != "undecided" for pair in found.pairs)
-        claims["rank"] += bool((ends[:, :, 1].min(axis=0) < ends[:, :, 0].max(axis=0)).any())
-        table = labels._classes(found, case, scores, p)
-        claims["class"] += any(cell in names for row in table for cell in row)
-    assert claims["rank"] <= claims["lead"], claims
-    assert claims["class"] <= claims["lead"], claims
-    assert 0.01 <= claims["lead"] / 200 <= 0.085, claims  # 5 %, give or take twice its deviation
 
 
 def test_ranks_are_all_those_that_the_tests_leave_open() -> None:
@@ -254,19 +173,6 @@ def test_ranks_are_all_those_that_the_tests_leave_open() -> None:
     for p, ends in (([0.01, 0.01, 0.01, 0.9], (1, 1)), ([0.01, 0.01, 0.9, 0.9], (1, 2))):
         own = Contest(("x", "y"), tuple(titled), values, values[None], np.array([p]), 30, "clips", "a test", 1)
         assert own.ranking().rows[0][:2] == ("y", (1, *ends)), "the sum of ranks is decided where no open rank turns it"
-
-
-def test_pairs_with_all_the_first_and_the_best() -> None:
-    assert contest("all").pairs == [(0, 1), (0, 2), (1, 2)]
-    assert contest("first").pairs == [(0, 1), (0, 2)]
-    assert contest("best").pairs == [(1, 0), (1, 2)]
-    shown = {name: [row[2] for row in contest(name).tests()] for name in ("all", "first", "best")}
-    assert shown["all"] == pytest.approx([0.03, 0.06, 0.06, 1.0, 0.06, 1.0])
-    assert shown["first"] == pytest.approx([0.02, 0.04, 0.03, 0.5])
-    assert shown["best"] == pytest.approx([0.03, 0.06, 0.06, 1.0])  # corrected for all three
-    assert [row[3] for row in contest("first").tests()] == ["b", "b", "c", "undecided"]
-    with pytest.raises(UsageError, match="choose from all, first, best"):
-        contest("worst")
 
 
 # --- labels -------------------------------------------------------------------------------------------------------
@@ -326,15 +232,6 @@ def test_a_system_and_itself(folder: Path) -> None:
     assert all(cell == (1, 1, 2) for row in report.table("ranks") for cell in row[1:-1]), "no test tells them apart"
 
 
-def test_equal_rows_in_other_files_are_said(folder: Path, tmp_path: Path) -> None:
-    for file in (folder / "fair").iterdir():
-        (tmp_path / file.name).write_text("".join(f"{row}\n" for row in reversed(file.read_text().splitlines())))
-    report = seldio.compare([folder / "fair", tmp_path], folder / "starss23/metadata_dev", resamples=100)
-    (same,) = (notice.text for notice in report.notices if notice.name == "same-system")
-    assert "have the same counts in every clip: the same rows, or differences" in same
-    assert "same-system" not in {notice.name for notice in compared(folder, "fair", "good").notices}
-
-
 def test_another_system_changes_nothing_about_two(folder: Path) -> None:
     two, three = compared(folder, "fair", "good"), compared(folder, "fair", "good", "poor")
     assert cells(two, "differences")["good − fair"] == cells(three, "differences")["good − fair"]
@@ -343,14 +240,6 @@ def test_another_system_changes_nothing_about_two(folder: Path) -> None:
     corrected = {row[0]: row[1:3] for row in three.table("tests")}
     assert all(plain[name] == corrected[name][0] <= corrected[name][1] for name in plain)
     assert len(corrected) == 3 * len(plain)
-
-
-@pytest.mark.slow
-def test_workers_change_nothing(folder: Path) -> None:
-    first = compared(folder, "fair", "good").to_json()
-    with running(2):
-        again = seldio.compare([folder / "fair", folder / "good"], folder / "starss23/metadata_dev", resamples=200)
-    assert again.to_json() == first
 
 
 def test_seeds_repeat(folder: Path) -> None:
@@ -468,20 +357,7 @@ def test_a_comparison_can_be_ranked(folder: Path, tmp_path: Path) -> None:
         assert [row[:2] for row in seldio.rank(tmp_path / f"compared.{form}").table()] == [("good", 1), ("fair", 2)]
 
 
-@pytest.mark.parametrize("profile", ["dcase2021", "dcase2024-angles", "dcase2024-segments"])
-def test_every_profile_is_compared(folder: Path, profile: str) -> None:
-    report = compared(folder, "fair", "good", "poor", profile=profile, resamples=100)
-    assert len(report.table("differences").rows) == len(list(combinations(range(3), 2)))
-    assert report.profile == profile
-
-
 # --- where resamples tell nothing ---------------------------------------------------------------------------------
-
-
-def test_clips_in_effect_and_what_they_may_lack_by_hand() -> None:
-    assert effective(np.array([[3.0, 7.0, 0.0], [1.0, 0.0, 0.0]]), np.arange(2)).tolist() == [1.6, 1, 0]
-    assert effective(np.ones(6), np.array([0, 0, 0, 1, 1, 1])) == 2, "rooms"
-    assert most_unseen(np.array([100.0, 5.0, 0.0])) == pytest.approx([1 - 0.025**0.01, 1 - 0.025**0.2, 1])
 
 
 def test_bounds_at_the_ends_hold_the_truth() -> None:
@@ -551,32 +427,6 @@ def test_classes_are_tested_together_and_have_no_interval_of_their_own(folder: P
             gain, p, better = row[3 + 3 * number : 6 + 3 * number]
             assert better == "undecided" or (p < 0.05 and leads[f"{pair}: SELD"] != "undecided")  # type: ignore[operator]
             assert better in ("undecided", pair.split(" − ")[gain < 0])  # type: ignore[operator]
-
-
-def test_overall_intervals_that_rest_on_few_clips_are_marked(lost: tuple[Path, Path, Path]) -> None:
-    report = seldio.score(lost[1], lost[0], bootstrap=True, reference_format="starss23")  # eleven classes in no clip
-    kinds = [type(cell) for cell in report.table("overall").rows[0][2:]]
-    assert WeakInterval in kinds or UnreliableInterval in kinds
-    shifted = seldio.compare([lost[1], lost[2]], lost[0], resamples=200, reference_format="starss23")
-    assert "weak-intervals" in {notice.name for notice in shifted.notices if notice.grave}
-    assert reports(json.loads(report.to_json()))[0].table("overall") == report.table("overall")
-
-
-def test_marked_intervals_have_an_asterisk_and_come_back_from_json(folder: Path, tmp_path: Path) -> None:
-    for number, file in enumerate(sorted((folder / "starss23/metadata_dev").rglob("*.csv"))):
-        rows = [row for row in file.read_text().splitlines() if number < 4 or row.split(",")[1] != "6"]
-        (tmp_path / file.name).write_text("\n".join(rows) + "\n")
-    for average in ("macro", "micro"):
-        report = seldio.score(folder / "fair", tmp_path, bootstrap=True, average=average)  # type: ignore[arg-type]
-        assert {type(cell) for cell in report.table("overall").rows[0][1:]} == {WeakInterval}, "twelve clips"
-        assert ("]*" in str(report)) == ("weak-intervals" in {notice.name for notice in report.notices})
-        again = reports(json.loads(report.to_json()))[0].table("overall").rows[0]
-        assert [type(cell) for cell in again] == [type(cell) for cell in report.table("overall").rows[0]]
-    assert '"weak": true' in report.to_json()
-    for table in (None, "overall"):
-        (entry,) = read_bytes("".join(render([report], "csv", Options(table=table))).encode(), "scores.csv").entries
-        assert {type(cell) for cell in entry.values.values()} == {WeakInterval}
-    assert set(report.to_pandas()["F_mark"]) == {"weak"}
 
 
 def world(clips: int, classes: int = 3, uneven: float = 0.0, average: str = "macro") -> SeldScore:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import tracemalloc
 import zipfile
@@ -14,31 +13,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from effort import examples
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from strategies import event_tables
-from typer.testing import CliRunner
 
 from seldio import catalogues, synth
-from seldio.catalogues.look import Recognised
-from seldio.cli import app
 from seldio.conversion import labels as conversion
-from seldio.conversion.inputs import label_parts
 from seldio.conversion.labels import convert_source
 from seldio.conversion.report import Conversion
-from seldio.errors import DataError, InvalidData, SeldioError, UnknownFormat, UsageError
-from seldio.files import open_source
-from seldio.findings import Sink, raise_errors
-from seldio.formats import LABEL_FORMATS, get, parquet
-from seldio.formats.dialects import DIALECTS
-from seldio.formats.parquet import PARQUET, read_parquet, write_clips, write_parquet
+from seldio.errors import InvalidData, SeldioError
+from seldio.findings import raise_errors
+from seldio.formats import get, parquet
+from seldio.formats.parquet import read_parquet, write_clips, write_parquet
 from seldio.parallel import running
-from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
+from seldio.schema.events import ClipFile, Origin, clip_codes, with_origin
 
 pytestmark = pytest.mark.slow
-
-LABELS = [format for format in LABEL_FORMATS if format is not PARQUET]
 
 
 def cut_small(patch: pytest.MonkeyPatch, size: int) -> None:
@@ -130,46 +119,6 @@ def _with_bad_file(labels: Path, folder: Path) -> Path:
     return folder
 
 
-@given(data=st.data())
-@settings(max_examples=examples(60), deadline=None)
-def test_whatever_is_said_of_the_whole_is_said_of_shards(
-    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    place = tmp_path_factory.mktemp("any")
-    layout, target = data.draw(st.sampled_from(DIALECTS)), data.draw(st.sampled_from(LABEL_FORMATS))
-    for number in range(data.draw(st.integers(1, 4))):
-        rows, file = data.draw(event_tables(layout))
-        text = layout.write(with_origin(rows, Origin(layout.name, layout.vocabulary, (file,))), file)
-        (place / f"in/mix{number}.csv").parent.mkdir(exist_ok=True)
-        (place / f"in/mix{number}.csv").write_bytes(text)
-    fields = data.draw(st.lists(st.sampled_from(["source", "distance", "onscreen", "hemisphere", "elevation"])))
-    options: dict[str, Any] = {
-        "format": data.draw(st.sampled_from([None, layout.name])),
-        "allow_loss": data.draw(st.sampled_from([(), ("all",), ("source", "distance")])),
-        "fill": dict.fromkeys(fields, 1)
-        if data.draw(st.booleans())
-        else dict.fromkeys([*target.needs, *fields][-1:], 0),
-        "force": True,  # rows are any; what is wrong with them is found in other numbers of files together
-    }
-    whole = outcome(place / "in", place / "whole", target.name, **options)
-    with pytest.MonkeyPatch.context() as patch:
-        cut_small(patch, 1)
-        parts = outcome(place / "in", place / "parts", target.name, **options)
-    if isinstance(whole[0], tuple) and whole[0][0] is DataError:  # the largest number of all, or of one shard
-        assert isinstance(parts[0], tuple)
-        assert parts[0][0] is DataError
-        return
-    assert _unforced(whole) == _unforced(parts)
-
-
-def _unforced(outcome: tuple[object, dict[str, bytes]]) -> tuple[object, dict[str, bytes]]:
-    """The outcome without the errors that were forced."""
-    done, files = outcome
-    if isinstance(done, dict):
-        done = {**done, "findings": [finding for finding in done["findings"] if finding.code[:3] != "LAB"]}
-    return done, files
-
-
 @pytest.mark.parametrize(
     ("layout", "texts", "fill"),
     [
@@ -197,85 +146,6 @@ def test_columns_that_only_some_shards_have(
     assert isinstance(whole[0], dict)
 
 
-def test_elevations_known_as_up_in_one_shard_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    layout = next(d for d in DIALECTS if d.kind("elevation") == "real3inf")
-    (tmp_path / "in").mkdir()
-    for number, elevation in enumerate((10.0, 90.0, 20.0)):
-        table = pa.table({"clip": pa.array(["a"]).cast(COLUMNS["clip"]), "frame": pa.array([3], pa.int32()),
-                          "class_id": pa.array([1], pa.int32()), "source": pa.array([0], pa.int32()), "azimuth": [5.0], "elevation": [elevation],
-                          "distance": [1.0], "hemisphere": [elevation == 90.0]})  # fmt: skip
-        (tmp_path / f"in/mix{number}.csv").write_bytes(layout.write(table, ClipFile("a", "a.csv")))
-    for to, fill in (("parquet", {}), (layout.name, {"hemisphere": 1}), ("starss23", {"source": 0, "distance": 1})):
-        options: dict[str, Any] = {"format": layout.name, "allow_loss": ["all"], "fill": fill}
-        whole = outcome(tmp_path / "in", tmp_path / f"whole-{to}", to, **options)
-        with monkeypatch.context() as patch:
-            cut_small(patch, 1)
-            assert whole == outcome(tmp_path / "in", tmp_path / f"parts-{to}", to, **options)
-        assert isinstance(whole[0], dict), whole
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"to": "dcase2023-submission"},
-        {"to": "dcase2023-submission", "allow_loss": ["source"]},
-        {"to": "dcase2025", "allow_loss": ["all"]},
-        {"to": "starss22", "fill": {"frame": 1}},
-        {"to": "starss22", "fill": {"elevation": 91}},
-        {"to": "starss23", "allow_loss": ["sauce"]},
-    ],
-)
-def test_refusals_are_the_same(
-    labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
-) -> None:
-    whole = outcome(labels, tmp_path / "out", **options)
-    cut_small(monkeypatch, 3_000)
-    assert whole == outcome(labels, tmp_path / "out", **options)
-    assert isinstance(whole[0], tuple), "it is refused"
-    assert [] == list(tmp_path.iterdir())
-
-
-@pytest.mark.usefixtures("sharded")
-def test_places_are_refused_before_anything_is_written(labels: Path, tmp_path: Path) -> None:
-    before = contents(labels)
-    for out in (labels, labels / "dev-test/mix000.csv"):
-        with pytest.raises(UsageError, match="is the source itself"):
-            convert_source(labels, out, "starss22" if out == labels else "parquet", allow_loss=["all"])
-    assert before == contents(labels)
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out/dev-test").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UsageError, match="dev-test is a link"):
-        convert_source(labels, tmp_path / "out", "starss23")
-    assert [] == list((tmp_path / "elsewhere").iterdir())
-    with pytest.raises(UsageError, match=r"becomes 12 files: use out=FOLDER"):
-        convert_source(labels, io.BytesIO(), "starss23")
-
-
-@pytest.mark.parametrize(
-    ("text", "kinds"),
-    [
-        (b"0,1,0,0.5,0.5,0.1,1.5\n1,1,0,0.5,0.4,0.1,1.25\n", (dict, UsageError)),  # another layout
-        (b"1,2\n", (InvalidData, InvalidData)),  # none
-        (b"\xff\xfe1\x00,\x002\x00", (InvalidData, InvalidData)),  # not UTF-8
-        (b"frame,who\nzero,me\none,you\n", (UnknownFormat, UnknownFormat)),  # another table
-    ],
-    ids=["outputs", "narrow", "utf-16", "words"],
-)  # fmt: skip
-def test_files_that_are_not_like_the_rest(
-    labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: bytes, kinds: tuple[type, type]
-) -> None:
-    mixed = _with_bad_file(labels, tmp_path / "mixed")
-    (mixed / "b.csv").write_bytes(text)
-    targets = ("dcase2024-submission", "parquet")
-    whole = [outcome(mixed, tmp_path / f"whole-{to}", to, allow_loss=["all"]) for to in targets]
-    cut_small(monkeypatch, 3_000)
-    assert whole == [outcome(mixed, tmp_path / f"parts-{to}", to, allow_loss=["all"]) for to in targets]
-    assert kinds == tuple(done[0] if isinstance(done, tuple) else type(done) for done, _ in whole)
-    with pytest.raises(SeldioError):
-        convert_source(mixed, io.BytesIO(), "parquet")
-
-
 @pytest.mark.usefixtures("sharded")
 def test_archives_and_streams(labels: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
@@ -288,53 +158,6 @@ def test_archives_and_streams(labels: Path, tmp_path: Path) -> None:
     stream = io.BytesIO()
     assert ("-",) == convert_source(labels, stream, "parquet").written
     assert stream.getvalue() == (tmp_path / "a.parquet").read_bytes()
-
-
-@pytest.mark.usefixtures("sharded")
-def test_output_inside_of_the_source_is_not_read(labels: Path, tmp_path: Path) -> None:
-    folder = _with_bad_file(labels, tmp_path / "in")
-    (folder / "b.csv").unlink()
-    for _ in range(2):
-        assert 12 == convert_source(folder, folder / "out", "starss22", allow_loss=["distance"]).files
-
-
-def test_what_can_be_told_of_a_layout_is_remarked(
-    labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Files without a source number could be of 2020 or 2021, or of 2022 by their rows alone."""
-    (tmp_path / "in").mkdir()
-    for number in range(4):
-        (tmp_path / f"in/a{number}.csv").write_bytes(
-            b"".join(b"%d,%d,0,%d,-5\n" % (n, n % 11, 7 * n) for n in range(20))
-        )
-    whole = outcome(tmp_path / "in", tmp_path / "whole", "parquet")
-    cut_small(monkeypatch, 1)
-    assert whole == outcome(tmp_path / "in", tmp_path / "parts", "parquet")
-    assert "SYN902" in str(whole[0])
-
-
-def test_small_sets_are_read_once(labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[catalogues.Part] = []
-    labels_of = catalogues.Part.labels
-
-    def counted(part: catalogues.Part, sink: Sink) -> list[Recognised]:
-        read.append(part)
-        return labels_of(part, sink)
-
-    monkeypatch.setattr(catalogues.Part, "labels", counted)
-    convert_source(labels, tmp_path / "out", "starss23")
-    assert 1 == len(read)
-    monkeypatch.setattr(conversion, "KEPT", sum(path.stat().st_size for path in labels.rglob("*.csv")) - 1)
-    convert_source(labels, tmp_path / "again", "starss23")
-    assert 3 <= len(read)
-
-
-def test_an_alias_keeps_its_class_list(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_bytes(b"0,1,0,0.5,0.5,0.1\n")
-    with open_source(tmp_path, raise_errors) as source:
-        (part,) = label_parts(source, get("dcase2022-output"), raise_errors)
-        (found,) = part.labels(raise_errors)
-    assert "starss" == origin_of(found.reading.table).vocabulary != get("dcase2020-output").vocabulary
 
 
 # --- Parquet a row group at a time ------------------------------------------------------------------------------------
@@ -405,18 +228,3 @@ def test_memory_does_not_grow_with_the_labels(labels: Path, tmp_path: Path, shar
         sizes.append(sum(map(len, contents(folder).values())))
     assert sizes[1] - sizes[0] > 300_000
     assert peaks[1] - peaks[0] < (sizes[1] - sizes[0]) / 4
-
-
-@pytest.mark.usefixtures("sharded")
-def test_the_command(labels: Path, tmp_path: Path) -> None:
-    arguments = ["convert", str(labels), "--to", "dcase2023-submission", "--allow-loss", "all", "--json"]
-    records: list[Any] = []
-    for name, options in (("one", []), ("two", ["--workers", "2"])):
-        result = CliRunner().invoke(app, [*arguments, "-o", str(tmp_path / name), *options])
-        assert result.exit_code == 0, result.output
-        records.append(json.loads(result.stdout))
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
-    for record in records:
-        record.pop("written")
-    assert records[0] == records[1]
-    assert len(records[0]["losses"]) == 2

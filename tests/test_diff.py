@@ -143,20 +143,6 @@ def test_what_happened_to_an_event(tmp_path: Path, new: list[Row], told: tuple[s
         assert (kind, detail) == told
 
 
-def test_an_event_that_comes(tmp_path: Path) -> None:
-    assert one_event(tmp_path, [*EVENT, *((n, 5, 2, 60, 0) for n in range(80, 90))]) == ("added", "")
-
-
-def test_an_event_that_is_cut_in_two_and_one_that_is_joined(tmp_path: Path) -> None:
-    gap = [row for row in EVENT if row[0] not in (34, 35)]
-    for name, old, new, kind in (("a", EVENT, gap, "split"), ("b", gap, EVENT, "joined")):
-        a, b = ({"mix001": sorted([*OTHERS, *rows])} for rows in (old, new))
-        report = seldio.diff(
-            written(tmp_path / name / "old", a), written(tmp_path / name / "new", b), format="starss22"
-        )
-        assert sorted(str(row[4]) for row in report.table("events")) == sorted([kind, "re-timed"])
-
-
 @given(st.integers(0, 10_000), st.sampled_from([0, 1, 5]), st.booleans())
 @settings(max_examples=examples(20))
 def test_every_row_that_changed_is_in_an_event_that_is_told(seed: int, clip: int, drop: bool) -> None:
@@ -195,13 +181,6 @@ def test_versions_of_other_formats_are_compared(tmp_path: Path) -> None:
     seldio.convert(old, tmp_path / "new", "starss23", format="starss22", fill={"distance": 2.0})
     report = seldio.diff(old, tmp_path / "new", format="starss22", new_format="starss23")
     assert changes(report) == {"columns added: distance": (6, None, "all clips")}
-
-
-def test_rounding_is_no_change(tmp_path: Path) -> None:
-    old = written(tmp_path / "old", CLIPS)
-    seldio.convert(old, tmp_path / "new", "dcase2023-output", format="starss22", allow_loss="all")
-    report = seldio.diff(old, tmp_path / "new", format="starss22", new_format="dcase2023-output")
-    assert report.over == "6 clips in both: 6 the same, 0 changed"
 
 
 def test_labels_with_errors_are_refused(tmp_path: Path) -> None:
@@ -291,15 +270,6 @@ def test_exit_codes(tmp_path: Path) -> None:
     assert "no clip is in both" in other.stderr
 
 
-def test_every_output(tmp_path: Path) -> None:
-    old, new = written(tmp_path / "old", CLIPS), written(tmp_path / "new", {**CLIPS, "fold3_room4_mix000": scene(50)})
-    record = json.loads(run(old, new, "--json").stdout)
-    assert {table["name"] for table in record["reports"][0]["tables"]} == {"changes", "clips", "events"}
-    rows = run(old, new, "--output", "csv", "--table", "events").stdout.splitlines()
-    assert rows[0] == "clip,start,stop,class,change,detail"
-    assert "Changed clips" in run(old, new, "--output", "markdown").stdout
-
-
 # --- labels and questions in one place ----------------------------------------------------------------------------
 
 
@@ -339,24 +309,6 @@ def test_labels_and_questions_in_one_place_are_both_compared(both: tuple[Path, P
         assert done.exit_code == 1, done.output
     assert seldio.diff(old, new, format="starss22").same
     assert changes(seldio.diff(old, new, format="items")) == {"questions with another answer": (2, "q0 and 1 more")}
-
-
-def test_versions_of_different_kinds_are_not_compared(both: tuple[Path, Path]) -> None:
-    (both[1] / "questions.jsonl").unlink()
-
-    with pytest.raises(UsageError, match=r"old holds labels and questions and .*new labels: .*format="):
-        seldio.diff(*both)
-    assert seldio.diff(*both, format="starss22").same
-
-
-def test_other_tables_beside_questions_are_no_labels(both: tuple[Path, Path]) -> None:
-    for folder in both:
-        for path in folder.glob("fold*.csv"):
-            path.unlink()
-        (folder / "metadata.csv").write_text("file_name,split\na.wav,train\n")
-
-    assert seldio.diff(*both).same
-    assert seldio.read(both[0]).num_rows == 6
 
 
 def test_reading_labels_and_questions_asks_which(both: tuple[Path, Path]) -> None:

@@ -35,7 +35,6 @@ from seldio.files import Entry
 from seldio.findings import Finding, Severity
 from seldio.hub import pull, pulling, push
 from seldio.hub.card import BEGIN, END, read_card
-from seldio.hub.configurations import _config_name
 from seldio.hub.pushing import UploadKind
 from seldio.rules import CATALOGUE, findings, rules_for
 from seldio.rules.hub_folder import HubFolder, glob_pattern
@@ -441,6 +440,12 @@ def test_the_card_is_complete(hub: HubStandIn, tree: Path) -> None:
     assert f"{tree.name}/metadata_dev" not in card
 
 
+def test_the_split_of_questions_is_that_of_their_records(hub: HubStandIn, tmp_path: Path) -> None:
+    record = {"id": "1", "audio": ["a.wav"], "question": "What?", "answer": "A bell.", "split": "test"}
+    card = push(write(tmp_path / "qa", {"qa.jsonl": json.dumps(record) + "\n"}), REPO, dry_run=True).card
+    assert [row["split"] for row in configs_of(card)["qa"]["data_files"]] == ["test"]
+
+
 def test_labels_with_a_header_are_one_configuration(hub: HubStandIn, tmp_path: Path) -> None:
     """Of any number of clips; a file without a row is left out, and types are those of all files."""
     files = {"dataset.toml": DESCRIBED.partition("[splits]")[0] + '[splits]\ntest = { folders = ["b"] }\n'}
@@ -504,15 +509,6 @@ def test_values_and_text_of_any_card_survive(values: dict[str, Any], body: str) 
         again = read_card(str(card), "README.md", problems.append)
         assert again is not None
         assert (again.data.to_dict(), again.text) == (values, body)
-
-
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [("mmau-test-mini.json", "mmau-mini"), ("data/train-00000-of-00002.parquet", "default"), ("qa/test.jsonl", "qa"),
-     ("a b/x.jsonl", "a_b-x"), ("labels/test-00000-of-00001.parquet", "labels"), ("train.csv", "default")],
-)  # fmt: skip
-def test_configurations_are_named_by_their_paths(path: str, name: str) -> None:
-    assert _config_name(path) == name
 
 
 LOAD = """
@@ -620,12 +616,3 @@ def test_each_rule_finds_its_own_and_nothing_else(code: str) -> None:
         assert finding.hint
         assert "\n" not in finding.message + finding.hint
     assert code not in {finding.code for finding in found_in(good())}
-
-
-@pytest.mark.parametrize(
-    ("pattern", "name", "fits"),
-    [("*.csv", "a.csv", True), ("*.csv", "d/a.csv", False), ("**/*.csv", "a.csv", True), ("**/*.csv", "d/e/a.csv", True),
-     ("d/**", "d/e/a.csv", True), ("t-0000[01]-?.x", "t-00001-a.x", True), ("a.csv", "aXcsv", False)],
-)  # fmt: skip
-def test_patterns_are_those_of_the_hub(pattern: str, name: str, fits: bool) -> None:
-    assert (glob_pattern(pattern).fullmatch(name) is not None) == fits

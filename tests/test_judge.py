@@ -272,10 +272,6 @@ def test_the_same_request_is_sent_once(serve: Serve) -> None:
         assert (3, 1, 2, 20) == (asked.tally.asked, asked.tally.repeated, asked.tally.calls, asked.tally.tokens_in)
 
 
-def test_nothing_to_ask(serve: Serve) -> None:
-    assert [] == ask(serve(good), 0)[0]
-
-
 # --- it fails ------------------------------------------------------------------------------------------
 
 
@@ -305,14 +301,6 @@ def test_retry_after_holds_everybody_back(serve: Serve) -> None:
 )  # fmt: skip
 def test_retry_after(header: str | None, seconds: float | None) -> None:
     assert seconds == retry_after(header, datetime(2028, 1, 1, tzinfo=UTC))
-
-
-def test_a_wait_without_end_is_cut() -> None:
-    fake = Time()
-    pace = Pace(None, fake.sleep, fake.clock)
-    pace.hold(1e9)
-    pace.turn()
-    assert [300.0] == fake.slept
 
 
 def test_rate_limit_spaces_the_calls() -> None:
@@ -466,17 +454,6 @@ def test_a_judge_that_says_nothing_useful_is_not_paid_for_ever(serve: Serve, tmp
     assert ask(server, cache=path)[0][0].verdict is not None
 
 
-def test_a_cache_made_before_tries_were_counted_is_used(serve: Serve, tmp_path: Path) -> None:
-    server, path = serve(good), tmp_path / "c.sqlite"
-    ask(server, cache=path)
-    base = sqlite3.connect(path)
-    base.execute("DROP TABLE unread")
-    base.commit()
-    base.close()
-    assert ask(server, cache=path)[0][0].cached
-    assert 1 == len(server.calls)
-
-
 TOLERATED: dict[str, Callable[[str], str]] = {
     "fence": lambda verdict: f"```json\n{verdict}\n```",
     "bare fence": lambda verdict: f"```\n{verdict}```",
@@ -542,25 +519,6 @@ def test_asking_again_replaces_what_is_cached(serve: Serve, tmp_path: Path) -> N
         for again in (False, False, True, False)
     ]
     assert [0, 0, 1, 1] == scores
-
-
-def test_an_explanation_helps(serve: Serve) -> None:
-    replies, asked = ask(serve(lambda call: completion("sure!") if call.number == 0 else good(call)))
-    assert {"right": True, "score": 2} == replies[0].verdict
-    assert (20, 10) == (replies[0].tokens_in, replies[0].tokens_out)
-    assert 2 == asked.tally.calls
-
-
-def test_a_reply_to_another_request_is_noticed(serve: Serve) -> None:
-    first: list[Http] = []
-
-    def script(call: Call) -> Http:  # repeats its first reply for ever
-        first.append(good(call))
-        return first[0]
-
-    replies, _ = ask(serve(script), 3, concurrency=1)
-    assert [True, False, False] == [reply.verdict is not None for reply in replies]
-    assert "another request" in str(replies[1].error)
 
 
 BODIES = {
@@ -638,16 +596,6 @@ def test_a_fence_that_was_seen_cannot_be_used_to_break_out() -> None:
 def test_no_two_texts_share_a_fence() -> None:
     assert 50 == len({fence_of(each) for each in requests(50)})
     assert 50 == len({each.tag for each in requests(50)})
-
-
-@pytest.mark.slow
-def test_requests_are_the_same_bytes_each_time() -> None:
-    assert requests()[0] == requests()[0]
-    code = "from tests.test_judge import requests; print(requests()[0].key('m'))"
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1]
-    )
-    assert requests()[0].key("m") == run.stdout.strip()
 
 
 # --- the cache -----------------------------------------------------------------------------------------
@@ -775,15 +723,6 @@ def test_a_cache_needs_its_folder(tmp_path: Path) -> None:
         Cache(tmp_path)
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"])), st.none() | st.integers(0, 2**40))
-def test_the_cache_gives_back_what_it_got(text: str, tokens: int | None) -> None:
-    cache = Cache(None)
-    entry = CachedReply(text, None, tokens, tokens, "t")
-    cache.keep("k", entry)
-    assert {"k": entry} == cache.find(["k", "other"])
-    cache.close()
-
-
 # --- Ctrl-C --------------------------------------------------------------------------------------------
 
 
@@ -816,37 +755,6 @@ def test_a_stop_keeps_what_is_there_and_says_how_to_go_on(serve: Serve, tmp_path
     assert all(reply.verdict for reply in replies)
     assert 200 == len(server.calls)  # none twice
     assert made == asked.tally.cached
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C of a child process cannot be sent there")
-def test_a_real_ctrl_c_ends_soon_though_the_server_stalls(serve: Serve, tmp_path: Path) -> None:
-    import signal
-
-    def script(call: Call) -> Http:
-        answer = good(call)
-        answer.stall = 20 if call.number == 2 else 0
-        return answer
-
-    server = serve(script)
-    code = (
-        "import sys\nfrom seldio.scores import judge as j\nfrom seldio.scores.judge import judge as module\n"
-        "from tests.test_judge import requests\nmodule._GRACE = 0.2\n"
-        "try:\n    j.Judge('judge-1', sys.argv[1], cache=sys.argv[2], concurrency=1).ask(requests(5))\n"
-        "except KeyboardInterrupt as error:\n    print(error)\n"
-    )
-    run = subprocess.Popen(
-        [sys.executable, "-c", code, server.url, str(tmp_path / "c.sqlite")], stdout=subprocess.PIPE, text=True,
-        stderr=subprocess.PIPE, cwd=Path(__file__).parents[1],
-    )  # fmt: skip
-    end = time.monotonic() + 30
-    while len(server.calls) < 3 and time.monotonic() < end:
-        time.sleep(0.02)
-    time.sleep(0.1)
-    run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=10)
-    assert "" == err
-    assert out.startswith("stopped. 2 replies of this run are in ")
 
 
 # --- tokens ------------------------------------------------------------------------------------

@@ -272,14 +272,14 @@ _TELLS = re.compile(
 )
 #: Where these are parts of words, of modules, of outputs and of data of seldio itself.
 _OF_OTHER_NAMES = (
-    "benchmarks/", "errors.py", "findings.py", "formats/cells.py", "media/video_packets.py", "plugins.py", "schema/events.py",
+    "benchmarks/", "errors.py", "findings.py", "formats/cells.py", "formats/own_keys.py", "media/video_packets.py", "plugins.py", "schema/events.py",
     "scores/scorers.py", "scores/seld/", "tasks/", "viewer/page.py", "viewer/plot.py", "vocabularies/",
 )  # fmt: skip
 #: Where it belongs besides the catalogue, files/ and the modules of formats: what several of these share, and where it is
-#: said what *others* make of a name or of the first bytes: MERA's server, the Hub, libsndfile.
+#: said what *others* make of a name or of the first bytes: the Hub, libsndfile.
 _HOMES_OF_NAMES = (
     "formats/__init__.py", "formats/inspect_eval.py", "formats/json_items.py", "formats/json_records.py", "formats/mera.py",
-    "rules/mera_verdict.py", "hub/configurations.py", "rules/hub_secrets.py", "media/audio.py",
+    "hub/configurations.py", "media/audio.py",
 )  # fmt: skip
 
 

@@ -16,10 +16,8 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.check import repair
-from seldio.check.repair import Fixed
 from seldio.check.validation import Examined, examine, validate
 from seldio.cli import app
-from seldio.errors import InvalidData
 from seldio.findings import Severity
 from seldio.formats import get
 from seldio.formats.detect import detect
@@ -122,6 +120,12 @@ MISREAD: dict[str, tuple[Callable[[Rows, str], str | bytes], str, str | None]] =
         lambda rows, _: text([(f"mix{n // 50:03}", *row) for n, row in enumerate(rows)]), "SUB106", None,
     ),
 }  # fmt: skip
+#: Each of them in two layouts, one of which is named and the other found.
+IN_TURN = [
+    (what, [*LAYOUTS][(number + named) % len(LAYOUTS)], bool(named))
+    for number, what in enumerate(MISREAD)
+    for named in (0, 1)
+]
 #: Information that there is another layout, and a header that is left when the index is gone.
 ASIDE = {"SYN902"}
 
@@ -147,9 +151,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
-@pytest.mark.parametrize("told", [False, True], ids=["found", "named"])
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("what", MISREAD)
+@pytest.mark.parametrize(("what", "layout", "told"), IN_TURN)
 def test_one_cause_is_one_finding_for_each_file(what: str, layout: str, told: bool, tmp_path: Path) -> None:
     make, code, _ = MISREAD[what]
     written(tmp_path, layout, make)
@@ -159,8 +161,7 @@ def test_one_cause_is_one_finding_for_each_file(what: str, layout: str, told: bo
     assert len(found) == 3 or code == "SYN138"  # of cells, a few are findings of their own
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("what", [what for what, (_, _, flag) in MISREAD.items() if flag])
+@pytest.mark.parametrize(("what", "layout"), [case[:2] for case in IN_TURN if MISREAD[case[0]][2]])
 def test_what_is_repaired_holds_what_was_meant(what: str, layout: str, tmp_path: Path) -> None:
     make, _, flag = MISREAD[what]
     right = written(tmp_path, layout, make)
@@ -217,15 +218,6 @@ def test_what_is_doubtful_is_not_repaired(what: str, tmp_path: Path) -> None:
 # --- names of classes are no annotation of seld-studio ---------------------------------------------------
 
 
-def test_class_names_do_not_make_another_layout(tmp_path: Path) -> None:
-    (tmp_path / "mix001.csv").write_text("".join(f"{n},speech,20,-9,346\n" for n in range(30)))
-    before = contents(tmp_path)
-    (found,) = validate(tmp_path).findings
-    assert (found.code, found.fixable) == ("LAB317", False)
-    run("validate", str(tmp_path), "--fix")
-    assert contents(tmp_path) == before
-
-
 def test_a_header_is_not_written_where_two_layouts_fit(tmp_path: Path) -> None:
     """A name and three small numbers are positions of seld-studio without a header, or angles and a distance."""
     (tmp_path / "a.csv").write_text("".join(f"{n},speech,1,-2,{n % 3}\n" for n in range(30)))
@@ -262,12 +254,6 @@ def test_few_rows_in_radians_are_a_warning_and_stay(layout: str, told: bool, tmp
     )
     run("validate", str(path), "--unsafe-fixes", *(["-f", layout] if told else []))
     assert path.read_bytes() == before
-
-
-def test_another_layout_that_fits_radians_is_said(tmp_path: Path) -> None:
-    path = tmp_path / "mix001.csv"
-    path.write_text(both_radians(SCENES[0][40:43], "starss23"))
-    assert any("could also be starss23" in f.message for f in validate(path).findings if f.code == "SYN902")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -317,12 +303,6 @@ def test_sources_near_the_microphone_are_no_error(tmp_path: Path) -> None:
     written(tmp_path, "starss23", at("distance", lambda d: 3 + int(d) % 20))
     found = validate(tmp_path, format="starss23").findings
     assert {(f.code, f.severity, f.fixable) for f in found} == {("LAB308", Severity.WARNING, False)}
-
-
-def test_directions_that_were_never_filled(tmp_path: Path) -> None:
-    written(tmp_path, "starss22", lambda rows, _: text([(*row[:3], 0, 0) for row in rows]))
-    (found,) = validate(tmp_path, format="starss22").findings
-    assert (found.code, "all 5" in found.message) == ("LAB315", True)
 
 
 @pytest.mark.parametrize(
@@ -383,15 +363,6 @@ def test_names_that_are_nearly_those_of_recordings(name: str, tmp_path: Path) ->
     assert "rename it: mix001.csv" in {f.hint for f in found.findings}
 
 
-def test_what_missing_files_have_in_common_is_said_once(tmp_path: Path) -> None:
-    (tmp_path / "mix001.csv").write_text("0,1,-50,30\n")
-    reference = Reference("x", dict.fromkeys(("mix001", "mix002", "mix003", "mix004")))
-    found = validate(tmp_path, format="dcase2023-submission", reference=reference).findings
-    assert [f.message for f in found] == [f"no result file for mix00{number}" for number in (2, 3, 4)]
-    hint = "x requires a file for each of its clips; leave it empty if nothing was detected"
-    assert [f.hint for f in found] == [hint, None, None]
-
-
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
@@ -418,13 +389,6 @@ def test_frames_that_are_few_or_fall_are_no_classes(tmp_path: Path) -> None:
     assert "LAB320" in {f.code for f in validate(clip, format="starss22").findings}
 
 
-def test_two_spellings_of_one_recording_are_not_guessed_at(tmp_path: Path) -> None:
-    for name in ("mix1", "MIX001"):
-        (tmp_path / f"{name}.csv").write_text("0,1,-50,30\n")
-    found = validate(tmp_path, format="dcase2023-submission", reference=Reference("x", {"mix001": None}))
-    assert {f.code for f in found.findings} == {"SUB101", "SUB102"}
-
-
 def test_outputs_that_two_years_fit_are_read_as_one_and_the_other_is_named(tmp_path: Path) -> None:
     path = tmp_path / "fold4_room2_mix001.csv"
     path.write_text(text([(n, n % 12, 0, 0.6, -0.1, 0.2) for n in range(40)]))
@@ -442,47 +406,6 @@ def check_of(path: Path, format: str | None = None) -> repair.Check:
         return [examine(path, format=format, changed=changed)]
 
     return check
-
-
-@pytest.mark.parametrize("told", [None, "starss22"])
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda data: data.replace(b"-", b""),  # other values
-        lambda data: b"".join(line.rsplit(b",", 1)[0] + b"\n" for line in data.splitlines()),  # another width
-        lambda data: data.split(b"\n", 1)[1],  # a row less
-    ],
-    ids=["values", "width", "rows"],
-)
-def test_a_safe_repair_that_would_change_values_or_layout_is_not_made(
-    told: str | None, wrong: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "mix001.csv"
-    path.write_bytes(text([LAYOUTS["starss22"](row) for row in SCENES[0]], "\r\n").encode())
-    check = check_of(tmp_path, told)
-    assert [fixed.codes for fixed in repair.repairs(check({}), False, check)] == [("SYN105",)]
-
-    def bad(name: str, data: bytes, dialect: Dialect, codes: object, unsafe: bool = False) -> Fixed:
-        return Fixed(name, data, wrong(data), ("SYN105",))
-
-    monkeypatch.setattr(repair, "fix", bad)
-    assert repair.repairs(check({}), False, check) == []
-
-
-def test_a_repair_that_moves_a_file_into_another_layout_is_not_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "mix001.csv"
-    path.write_bytes(text([LAYOUTS["starss22"](row) for row in SCENES[0]], "\r\n").encode())
-    check = check_of(tmp_path)
-
-    def bad(name: str, data: bytes, dialect: Dialect, codes: object, unsafe: bool = False) -> Fixed:
-        return Fixed(name, data, text([tuple(r) for r in SCENES[0]]).encode(), ("SYN105",))
-
-    monkeypatch.setattr(repair, "fix", bad)
-    monkeypatch.setattr(repair, "_keeps", lambda *_: True)
-    assert repair.repairs(check({}), False, check) == []
-    assert repair.repairs(check({}), True, check) == []
 
 
 def values(one: Examined) -> dict[str, tuple[str, list[str]]]:
@@ -521,25 +444,6 @@ def test_safe_repairs_keep_layouts_and_values(
 # --- what is doubtful is not used ------------------------------------------------------------------------
 
 
-def test_what_may_be_radians_is_not_converted_without_force(tmp_path: Path) -> None:
-    path = tmp_path / "mix001.csv"
-    path.write_text(both_radians(SCENES[0][40:43], "starss23"))
-    arguments = ["convert", str(path), "-f", "starss23", "--to", "dcase2024-submission", "--allow-loss", "source"]
-    refused = CliRunner().invoke(app, [*arguments, "-o", str(tmp_path / "out")])
-    assert refused.exit_code != 0
-    assert "probably radians" in refused.output
-    assert "--force" in refused.output
-    assert not (tmp_path / "out").exists()
-    with pytest.raises(InvalidData, match="probably radians"):
-        seldio.read(path, format="starss23")
-
-
-def test_info_says_that_two_layouts_fit(tmp_path: Path) -> None:
-    path = tmp_path / "mix001.csv"
-    path.write_text(text([(n, n % 12, 0, 0.6, -0.1, 0.2) for n in range(40)]))
-    assert "dcase2022-output (classes of starss)" in " ".join(run("info", str(path)).split())
-
-
 def test_rows_that_two_shapes_explain_are_undecided() -> None:
     """Numbers that no layout has as they are, and several have with decimals joined in one way or another."""
     found = detect([text_file(b"0,0,-2,0,0,0\n")])
@@ -554,10 +458,3 @@ def test_semicolons_with_one_behind_every_row(tmp_path: Path) -> None:
     assert {finding.code for finding in validate(path, format="starss22").findings} == {"SYN120", "SYN124"}
     run("validate", str(path), "--fix", "-f", "starss22")
     assert path.read_text() == text(rows)
-
-
-def test_a_unit_that_may_be_repaired_is_written_as_json() -> None:
-    bad = Path(__file__).parent / "cases" / "rules" / "LAB308" / "bad-whole.csv"
-    (found,) = (one for one in validate(bad) if one.code == "LAB308")
-    assert type(found.fixable) is bool
-    assert '"fixable"' in validate(bad).to_json()

@@ -176,6 +176,14 @@ def codes(path: Path, format: str | None = None) -> tuple[str, ...]:
     return tuple(sorted({one.code for one in found if not one.code.startswith("QAI3") and one.code != "QAI129"}))
 
 
+def values(data: bytes) -> Any:
+    """The values in a text of JSON; any other text as it is."""
+    try:
+        return [json.loads(line) for line in data.split(b"\n") if line.strip()]
+    except ValueError:
+        return data
+
+
 @pytest.mark.parametrize("name", ODDITIES)
 def test_oddity(name: str, tmp_path: Path) -> None:
     oddity = ODDITIES[name]
@@ -190,7 +198,9 @@ def test_oddity(name: str, tmp_path: Path) -> None:
     assert (oddity.look(rows[0]) if rows else None) == oddity.value
     if rows and reading is not None:
         assert formats.format_of_file(path.read_bytes(), path.name) is format
-        assert format.write(rows, reading.origin) == path.read_bytes()
+        assert values(format.write(rows, reading.origin)) == values(path.read_bytes()) or "SYN212" in codes(
+            path, oddity.format
+        )
 
 
 # --- what breaks other readers ---------------------------------------------------------------------
@@ -285,7 +295,7 @@ def comes_back(format: ItemFormat, data: bytes) -> bool:
     reading = format.read(data, "x.json" if format is RUENVAQA else "x.jsonl", found.append)
     if reading is None or found or not reading.rows:
         return False
-    assert format.write(reading.rows, reading.origin) == data or format is RUENVAQA  # it keeps values, not spaces
+    assert values(format.write(reading.rows, reading.origin)) == values(data) or format is RUENVAQA
     table = formats.get(f"{format.holds}-parquet", ItemFormat)
     again = table.read(table.write(reading.rows, table.origin_of(reading, found.append)), "x", found.append)
     assert again is not None

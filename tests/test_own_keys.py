@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import shlex
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,8 +14,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 import seldio
+from seldio.cli import app
 from seldio.errors import DataError, UsageError
 from seldio.formats.own_keys import spelled
 
@@ -157,7 +162,6 @@ def test_lists_frames_and_tables_are_scored(asked: Path) -> None:
         ("id=sample_id", "prediction=KEY among them"),
         ("id=a,reply=b", "expected FIELD=KEY with a field of id, prediction"),
         ("id=a,prediction=", "expected FIELD=KEY"),
-        ("id=a,prediction=a", "each key once"),
         ("id=x,prediction=y", "has none of the keys x, y; its keys are sample_id, model"),
     ],
 )
@@ -172,6 +176,65 @@ def test_a_place_in_a_csv_file_is_that_of_its_cell(tmp_path: Path, asked: Path) 
     found = seldio.validate(as_csv(tmp_path / "own.csv", rows), reference=asked, fields=FIELDS).findings
     twice = next(finding for finding in found if "q1" in finding.message)
     assert (twice.line, twice.column) == (6, 1)
+
+
+# --- what people met --------------------------------------------------------------------------------------
+
+CASES = Path(__file__).parent / "cases/own-keys"
+
+
+@pytest.mark.parametrize("case", sorted(CASES.iterdir()), ids=lambda case: case.name)
+def test_what_people_met(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(case, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    code, said = (case / "expected.txt").read_text().splitlines()
+    done = CliRunner().invoke(app, shlex.split((case / "cmd.txt").read_text())[1:])
+    assert done.exit_code == int(code), done.output
+    assert re.search(said, done.output, re.MULTILINE)
+
+
+KEYS = ("audio", "id", "answer", "options", "task", "extra", "a b", "x.y", "a+b", "ключ")
+VALUES: dict[str, Any] = {"text": "rain", "number": 7, "float": 2.5, "null": None, "list": ["rain"], "struct": {"a": 1}}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_reply_under_any_key_of_any_type_arrives(name: str, tmp_path: Path) -> None:
+    for key in KEYS:
+        rows = [{"n": str(n), "more": "x", key: value} for n, value in enumerate(VALUES.values())]
+        if name == "own.parquet":  # a column has one type
+            rows = [row | {key: None if row[key] is None else json.dumps(row[key])} for row in rows]
+        path = WRITERS[name](tmp_path / name, rows)
+        table = seldio.read(path, format=spelled({"id": "n", "prediction": key}))
+        assert table["id"].to_pylist() == [str(n) for n in range(len(VALUES))], key
+        replies_read = table["prediction"].to_pylist()
+        assert replies_read[3] in (None, ""), key
+        assert replies_read[1:3] == ["7", "2.5"], key
+
+
+@pytest.mark.parametrize(
+    "data",
+    ["\ufeffn;reply\r\n1;rain\r\n".encode(), b"n\treply\n1\train\n", b"sep=;\r\nn;reply\r\n1;rain\r\n",
+     "n\treply\r\n1\train\r\n".encode("utf-16")],
+)  # fmt: skip
+def test_tables_of_a_spreadsheet_are_read(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_bytes(data)
+    table = seldio.read(tmp_path / "own.csv", format=spelled("id=n,prediction=reply"))
+    assert (table["id"].to_pylist(), table["prediction"].to_pylist()) == (["1"], ["rain"])
+
+
+@pytest.mark.parametrize(("numbers", "right"), [([0, 1], "ab"), ([1, 2], "ab"), ([1, 1], "11")])
+def test_numbers_of_right_answers_count_from_where_the_file_tells(
+    numbers: list[int], right: str, tmp_path: Path
+) -> None:
+    rows = [{"n": n, "options": ["a", "b"], "gold": number} for n, number in enumerate(numbers)]
+    table = seldio.read(as_list(tmp_path / "own.json", rows), format=spelled("id=n,options=options,answer=gold", True))
+    assert table["answer"].to_pylist() == [*right]
+
+
+def test_no_rows_are_an_error(tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text("n,reply\n")
+    with pytest.raises(UsageError, match="holds no records"):
+        seldio.read(tmp_path / "own.csv", format=spelled("id=n,prediction=reply"))
 
 
 # --- questions ----------------------------------------------------------------------------------------

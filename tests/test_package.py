@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from effort import examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -18,7 +17,7 @@ from hypothesis import strategies as st
 import seldio
 from seldio.errors import InvalidData
 from seldio.files import open_source
-from seldio.findings import Finding, Severity, raise_errors
+from seldio.findings import Finding, Severity
 from seldio.formats.yaml_text import MAX_BYTES, parse
 from seldio.rules import CATALOGUE, findings
 from seldio.rules.collection import Collection, Reference
@@ -174,26 +173,12 @@ def test_a_clean_package_stays_clean(tmp_path: Path, write: Callable[[Path, File
     assert [f"{top}task3a/{A}", f"{top}task3a/{B}"] == [s.folder for s in package.systems]
 
 
-def test_a_system_knows_its_files(tmp_path: Path) -> None:
-    package, _ = on_disk(write_zip(tmp_path, clean()))
-    first = package.systems[0]
-    assert first.sheet is not None
-    assert f"task3a/{A}/{A}.meta.yaml" == first.sheet.file.name
-    assert [f"task3a/{A}/{A}/mix00{number}.csv" for number in (1, 2, 3)] == [entry.name for entry in first.outputs]
-    assert f"{tmp_path}/package.zip!/task3a/{A}" == first.path
-
-
 @pytest.mark.parametrize("below", ["task3a", f"task3a/{A}"])
 def test_a_part_of_a_package_is_checked_as_such(tmp_path: Path, below: str) -> None:
     package, findings = on_disk(write_folder(tmp_path, clean()) / below)
     assert findings == []
     assert package.systems[0].label == A
     assert f"{tmp_path}/task3a/{A}" == package.systems[0].path
-
-
-def test_a_task_further_up_is_none_of_the_package(tmp_path: Path) -> None:
-    _, findings = on_disk(write_folder(tmp_path / "task3" / "final", clean()))
-    assert findings == []
 
 
 def test_both_tracks_and_a_year_without_tracks_are_clean() -> None:
@@ -204,31 +189,12 @@ def test_both_tracks_and_a_year_without_tracks_are_clean() -> None:
     assert found(files) == []
 
 
-def test_four_systems_in_each_track_are_clean() -> None:
-    files = {"report.pdf": ""}
-    for track in ("task3a", "task3b"):
-        for index in range(1, 5):
-            files |= system(f"Politis_TAU_{track}_{index}", track)
-    assert found(files) == []
-
-
 def test_a_single_meta_file_is_checked_for_what_it_says() -> None:
     files = {f"{A}.meta.yaml": META}
     assert found(files, kind="file") == []
     files = {f"{B}.meta.yaml": META.replace("22", "222")}
     expected = [("SUB206", f"{B}.meta.yaml", 2, 10, A), ("SUB223", f"{B}.meta.yaml", 34, 14, "222")]
     assert expected == places(found(files, kind="file"))
-
-
-def test_meta_files_that_lie_about_in_a_folder_are_checked_for_what_they_say() -> None:
-    files = {f"{A}.meta.yaml": META, f"{B}.meta.yaml": META.replace(A, B)}
-    assert found(files, kind="folder", path="drafts") == []
-    assert [place[0] for place in places(found(files))] == ["SUB210", "SUB210"]
-
-
-def test_results_that_are_not_there_are_no_fault() -> None:
-    assert found(with_meta("    overall:\n      ER_20: 0.57\n      F_20: 29.9\n      LE_CD: 22\n      LR_CD: !!null\n",
-                                 "    overall: !!null\n")) == []  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -290,26 +256,17 @@ OUTPUT = f"{FOLDER}/{A}"
 LAYOUT: list[tuple[str, Files, list[Place]]] = [
     ("underscore in a name", moved(A, "Po_litis_TAU_task3a_1"),
      [("SUB201", "task3a/Po_litis_TAU_task3a_1", None, None, None)]),
-    ("space in a name", moved(A, "Po litis_TAU_task3a_1"),
-     [("SUB201", "task3a/Po litis_TAU_task3a_1", None, None, None)]),
-    ("a part left out", moved(A, "Politis_task3a_1"), [("SUB201", "task3a/Politis_task3a_1", None, None, None)]),
     ("no task", moved(A, "Politis_TAU_3a_1"), [("SUB201", "task3a/Politis_TAU_3a_1", None, None, None)]),
     ("index 0", moved(A, "Politis_TAU_task3a_0"), [("SUB202", "task3a/Politis_TAU_task3a_0", None, None, None)]),
-    ("index 01", moved(A, "Politis_TAU_task3a_01"), [("SUB202", "task3a/Politis_TAU_task3a_01", None, None, None)]),
     ("five systems", {**clean(), **system(A[:-1] + "3"), **system(A[:-1] + "4"), **system(A[:-1] + "5")},
      [("SUB203", "task3a/Politis_TAU_task3a_5", None, None, None)]),
     ("track c", moved("task3a", "task3c"), [("SUB204", "task3c", None, None, None)]),
-    ("task in capitals", renamed("task3a/P", "Task3A/P"), [("SUB204", "Task3A", None, None, None)]),
     ("another task", {**clean(), "task4/X_Y_task4_1/X_Y_task4_1.meta.yaml": "a", "task4/X_Y_task4_1/x.csv": ""},
      [("SUB204", "task4", None, None, None)]),
     ("wrong folder of a track", {**without(B), **system(B, "task3b")}, [("SUB205", f"task3b/{B}", None, None, None)]),
     ("wrong task in a label", moved(A, "Politis_TAU_task4_1"),
      [("SUB205", "task3a/Politis_TAU_task4_1", None, None, None)]),
     ("label of the other system", with_meta(A, B), [("SUB206", SHEET, 2, 10, B)]),
-    ("malformed label in the meta file", with_meta(A, "x y"), [("SUB206", SHEET, 2, 10, "x y")]),
-    ("folder renamed", {name.replace(f"{FOLDER}/", f"task3a/{A[:-1]}3/").replace(f"{A}/mix", f"{A[:-1]}3/mix"): text
-                        for name, text in clean().items()},
-     [("SUB206", f"task3a/{A[:-1]}3", None, None, None)]),
     ("meta file renamed", renamed(f"{A}.meta", f"{A[:-1]}3.meta"),
      [("SUB206", f"{FOLDER}/{A[:-1]}3.meta.yaml", None, None, None)]),
     ("output of another system", renamed(f"{OUTPUT}/mix", f"{FOLDER}/{B}/mix"),
@@ -319,21 +276,11 @@ LAYOUT: list[tuple[str, Files, list[Place]]] = [
      [("SUB207", f"b/task3a/{A}", None, None, None)]),
     ("no meta file", without(f"{A}.meta"), [("SUB208", FOLDER, None, None, None)]),
     ("no outputs", without(f"{A}/mix"), [("SUB209", FOLDER, None, None, None)]),
-    ("outputs as text", {name.replace(f"{A}/mix001.csv", f"{A}/mix001.txt"): text
-                         for name, text in clean().items() if f"{A}/mix002" not in name and f"{A}/mix003" not in name},
-     [("SUB209", FOLDER, None, None, None)]),
     ("meta file beside the folder", renamed(SHEET, f"task3a/{A}.meta.yaml"),
      [("SUB210", f"task3a/{A}.meta.yaml", None, None, None)]),
-    ("meta file with the outputs", renamed(SHEET, f"{OUTPUT}/{A}.meta.yaml"),
-     [("SUB210", f"{OUTPUT}/{A}.meta.yaml", None, None, None)]),
     ("meta file on top", renamed(SHEET, f"{A}.meta.yaml"), [("SUB210", f"{A}.meta.yaml", None, None, None)]),
-    ("two folders too deep", {"r.pdf": "", **{f"a/b/{name}": text for name, text in system(A).items()}},
-     [("SUB210", f"a/b/{SHEET}", None, None, None)]),
-    ("no folder of a task", {"r.pdf": "", **{name.removeprefix("task3a/"): text for name, text in system(A).items()}},
-     [("SUB210", SHEET.removeprefix("task3a/"), None, None, None)]),
     ("outputs beside the meta file", renamed(f"{OUTPUT}/", f"{FOLDER}/"), [("SUB211", FOLDER, None, None, None)]),
     ("outputs in .output", renamed(f"{OUTPUT}/", f"{OUTPUT}.output/"), [("SUB211", f"{OUTPUT}.output", None, None, None)]),
-    ("outputs deeper", renamed(f"{OUTPUT}/", f"{FOLDER}/a/b/"), [("SUB211", f"{FOLDER}/a/b", None, None, None)]),
     ("recordings twice", {**clean(), f"{FOLDER}/old/mix002.csv": "", f"{FOLDER}/old/mix003.csv": ""},
      [("SUB212", f"{FOLDER}/old/mix002.csv", None, None, None)]),
     ("a recording missing", without(f"{B}/mix002"), [("SUB213", f"task3a/{B}/{B}", None, None, None)]),
@@ -341,8 +288,6 @@ LAYOUT: list[tuple[str, Files, list[Place]]] = [
      [("SUB214", f"{OUTPUT}/mix004.txt", None, None, None)]),
     ("a model", {**clean(), f"{FOLDER}/model.pt": ""}, [("SUB214", f"{FOLDER}/model.pt", None, None, None)]),
     ("csv in capitals", renamed(f"{A}/mix003.csv", f"{A}/mix003.CSV"), [("SUB214", f"{OUTPUT}/mix003.CSV", None, None, None)]),
-    ("csv elsewhere", {**clean(), f"{FOLDER}/extra/scores.csv": ""}, [("SUB214", f"{FOLDER}/extra/scores.csv", None, None, None)]),
-    ("csv of no system", {**clean(), "task3a/mix001.csv": ""}, [("SUB214", "task3a/mix001.csv", None, None, None)]),
     ("second meta file", {**clean(), f"{FOLDER}/{B}.meta.yaml": META.replace(A, B)},
      [("SUB214", f"{FOLDER}/{B}.meta.yaml", None, None, None)]),
     ("meta file as .yml", renamed(f"{A}.meta.yaml", f"{A}.meta.yml"), [("SUB215", f"{FOLDER}/{A}.meta.yml", None, None, None)]),
@@ -361,56 +306,40 @@ def test_a_fault_of_the_layout(files: Files, expected: list[Place]) -> None:
 CONTENT: list[tuple[str, str, str, list[tuple[str, int | None, int | None, str | None]]]] = [
     ("a second colon", "name: Two-stage", "name: Two: stage", [("SYN401", 3, 12, ":")]),
     ("a tab in front", "  name:", "\tname:", [("SYN401", 3, 1, "\t")]),
-    ("a bracket open", "vector]", "vector", [("SYN401", 24, 22, ":")]),
     ("a quote open", '"Tokyo, Japan"', '"Tokyo', [("SYN401", 18, 92, '"')]),
     ("indentation", "  abbreviation: TwoStage", " abbreviation: TwoStage", [("SYN401", 4, 2, "a")]),
-    ("at sign", "TwoStage", "@two", [("SYN401", 4, 17, "@")]),
     ("code", "source_code: !!null", "source_code: !!python/object/apply:os.system ['id']",
      [("SYN402", 28, 16, "!!python/object/apply:os.system")]),
     ("a tag of one's own", "TwoStage", "!short TwoStage", [("SYN402", 4, 17, "!short")]),
     ("key twice", "  name: Two-stage SELD\n", "  name: Two-stage SELD\n  name: One\n", [("SYN403", 4, 3, "name")]),
     ("deep", "TwoStage", "[" * 40 + "]" * 40, [("SYN404", 4, 47, "[")]),
-    ("an alias in itself", "TwoStage", "&a [*a]", [("SYN404", 4, 17, "&a [*a]")]),
     ("no label", f"  label: {A}\n", "", [("SUB217", 1, 1, "submission")]),
     ("no name", "  name: Two-stage SELD\n", "", [("SUB217", 1, 1, "submission")]),
-    ("no abbreviation", "  abbreviation: TwoStage\n", "", [("SUB217", 1, 1, "submission")]),
-    ("empty label", A, "", [("SUB217", 2, 3, "label")]),
     ("blank name", "Two-stage SELD", '" "', [("SUB217", 3, 3, "name")]),
-    ("null abbreviation", "TwoStage", "!!null", [("SUB217", 4, 3, "abbreviation")]),
     ("no affiliation", META.split("\n")[17] + "\n", "", [("SUB217", 15, 7, "lastname: Shimada")]),
     ("no corresponding author", "      corresponding: true   \t# Mark true for one of the authors\n", "",
      [("SUB217", 5, 3, "authors")]),
     ("no email", "      email: name@example.org\n", "", [("SUB218", 15, 7, "lastname: Shimada")]),
-    ("no institute", "institute: Sony AI, ", "", [("SUB218", 18, 7, "affiliation")]),
-    ("no method", "    machine_learning_method: CRNN\n", "", [("SUB218", 20, 3, "description")]),
-    ("no complexity", "  complexity:\n    total_parameters: 713511\n", "", [("SUB218", 19, 1, "system")]),
     ("no result", "      LE_CD: 22\n", "", [("SUB218", 31, 5, "overall")]),
     ("no results", META[META.index("results:") :], "", [("SUB218", 1, 1, None)]),
     ("a number for a label", A, "31", [("SUB219", 2, 10, "31")]),
-    ("a list for a name", "Two-stage SELD", "[Two, stage]", [("SUB219", 3, 9, "[Two, stage]")]),
     ("text for affiliation", META.split("\n")[17].strip(), "affiliation: Sony", [("SUB219", 18, 20, "Sony")]),
-    ("parameters with a letter", "713511", "713k", [("SUB219", 27, 23, "713k")]),
     ("parameters with a comma", "713511", "713,511", [("SUB219", 27, 23, "713,511")]),
-    ("parameters as a float", "713511", "7.1e+5", [("SUB219", 27, 23, "7.1e+5")]),
     ("true in quotes", "corresponding: true", 'corresponding: "true"', [("SUB219", 9, 22, '"true"')]),
     ("percent sign", "29.9", "29.9 %", [("SUB219", 33, 13, "29.9 %")]),
     ("true for a result", "29.9", "true", [("SUB219", 33, 13, "true")]),
     ("results as a list", "overall:\n      ER_20: 0.57", "overall:\n      - ER_20: 0.57", [("SYN401", 33, 7, "F")]),
     ("eleven characters", "TwoStage", "TwoStage123", [("SUB220", 4, 17, "TwoStage123")]),
-    ("eleven digits", "TwoStage", "12345678901", [("SUB220", 4, 17, "12345678901")]),
     ("nobody corresponding", "corresponding: true ", "corresponding: false", [("SUB221", 5, 3, "authors")]),
     ("two corresponding", "      firstname: Kazuki\n", "      firstname: Kazuki\n      corresponding: yes\n",
      [("SUB221", 17, 22, "yes")]),
     ("a fraction", "29.9", "0.299", [("SUB222", 33, 13, "0.299")]),
-    ("one", "29.9", "1", [("SUB222", 33, 13, "1")]),
     ("an error rate in percent", "0.57", "57", [("SUB222", 32, 14, "57")]),
     ("a template", "Two-stage SELD", "FILL IN", [("SUB226", 3, 9, "FILL IN")]),
-    ("a number of a template", "713511", "FILL IN", [("SUB226", 27, 23, "FILL IN")]),
     ("a negative error rate", "0.57", "-0.57", [("SUB223", 32, 14, "-0.57")]),
     ("an angle too wide", "LE_CD: 22", "LE_CD: 180.5", [("SUB223", 34, 14, "180.5")]),
     ("above 100 percent", "29.9", "100.1", [("SUB223", 33, 13, "100.1")]),
     ("not a number", "29.9", ".nan", [("SUB223", 33, 13, ".nan")]),
-    ("infinite", "0.57", ".inf", [("SUB223", 32, 14, ".inf")]),
 ]  # fmt: skip
 
 
@@ -462,14 +391,6 @@ def test_every_rule_has_a_fault_here() -> None:
     assert {rule.code for rule in RULES} <= tested | {"SUB224", "SUB225"}  # with tests of their own
 
 
-def test_rules_are_numbered_in_order_and_documented() -> None:
-    assert [f"SUB{number}" for number in range(201, 201 + len(RULES))] == [rule.code for rule in RULES]
-    for rule in RULES:
-        sections = [rule.explanation.find(f"{name}:") for name in ("Example", "Fix", "Reference")]
-        assert sections == sorted(sections)
-        assert sections[0] > 0, f"{rule.code} does not say why it matters"
-
-
 # --- recordings ------------------------------------------------------------------------------------
 
 
@@ -490,19 +411,6 @@ def test_teams_and_tracks_are_not_compared() -> None:
         **system("Politis_TAU_task3b_1", "task3b", 1),
     }
     assert found(files) == []
-
-
-def test_the_documented_output_folder_wins() -> None:
-    files = {**clean(), **{f"{FOLDER}/more/mix{number}.csv": "" for number in range(100, 120)}}
-    package = in_memory(files)
-    assert package.systems[0].output == A
-    assert [finding.code for finding in checked(package)] == ["SUB214"]
-
-
-def test_the_fullest_folder_wins_where_none_is_documented() -> None:
-    package = in_memory({**renamed(f"{OUTPUT}/", f"{FOLDER}/results/"), f"{FOLDER}/{A}.csv": ""})
-    assert package.systems[0].output == "results"
-    assert [finding.code for finding in checked(package)] == ["SUB211", "SUB214"]
 
 
 def test_an_unreadable_meta_file_is_a_finding() -> None:
@@ -540,23 +448,6 @@ def test_real_meta_files_are_clean() -> None:
             f"{base}/{label}/mix001.csv": "",
         }
         assert found(package) == []
-
-
-def test_the_third_real_meta_file_carries_the_label_of_the_first() -> None:
-    """Under their own names, two are clean, and one was copied without changing its label."""
-    package = {"r.pdf": ""}
-    for file in real_files():
-        label = file.name.removesuffix(".meta.yaml")
-        package |= {f"task3/{label}/{file.name}": file.read_text(), f"task3/{label}/{label}/mix001.csv": ""}
-    name = "FalconPerez_Aalto_task3_3"
-    expected = [("SUB206", f"task3/{name}/{name}.meta.yaml", 7, 10, "FalconPerez_Aalto_task3_1")]
-    assert expected == places(found(package))
-
-
-def test_pyyaml_alone_refuses_the_tabs_of_the_real_files() -> None:
-    """If this fails, PyYAML has learnt to read them, and the loader can go without its own scanner."""
-    with pytest.raises(yaml.YAMLError, match="cannot start any token"):
-        yaml.safe_load(real_files()[0].read_text())
 
 
 # --- YAML ------------------------------------------------------------------------------------------
@@ -626,27 +517,6 @@ def test_aliases_do_not_blow_up() -> None:
     assert parsed("\n".join(lines)) == (None, ["SYN404"])
 
 
-def test_locate() -> None:
-    document = parse(META.encode(), "f", raise_errors)
-    assert document is not None
-    affiliation = ("submission", "authors", 0, "affiliation")
-    for pointer, key, expected in (
-        (affiliation, True, (10, 7, 18, "affiliation")),
-        (affiliation, False, (11, 9, 26, "abbreviation: TAU")),
-        (("system", "description", "data_augmentation"), False, (24, 24, 30, "!!null")),
-        (("system", "description", "acoustic_features", 0), False, (23, 25, 36, "mel spectra")),
-        (("submission", "authors", 1), True, (15, 7, 24, "lastname: Shimada")),
-    ):
-        assert expected == document.locate(pointer, key=key)[:4]
-    with pytest.raises(KeyError):
-        document.locate(("submission", "authors", 2))
-
-
-def test_while_loading_an_error_raises() -> None:
-    with pytest.raises(InvalidData, match="f:1:5: SYN401"):
-        parse(b"a: b: c", "f", raise_errors)
-
-
 # --- whatever comes --------------------------------------------------------------------------------
 
 FUZZ = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -685,34 +555,6 @@ def test_arbitrary_bytes_never_raise(data: bytes) -> None:
 @FUZZ
 @given(mutated())
 def test_mutated_meta_files_never_raise(data: bytes) -> None:
-    assert_never_raises(data)
-
-
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12)
-ANYTHING = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(SCALARS, inner, max_size=3)
-)
-
-
-@st.composite
-def misfilled(draw: st.DrawFn) -> bytes:
-    """A meta file some of whose fields hold anything."""
-    fields = yaml.safe_load(META.replace("\t", " "))
-    for _ in range(draw(st.integers(1, 3))):
-        at: Any = fields
-        while True:
-            key = draw(st.sampled_from(list(at) if isinstance(at, dict) else list(range(len(at)))))
-            if not isinstance(at[key], dict | list) or not at[key] or draw(st.booleans()):
-                break
-            at = at[key]
-        at[key] = draw(ANYTHING)
-    return yaml.safe_dump(fields, allow_unicode=True).encode(errors="replace")
-
-
-@pytest.mark.slow
-@FUZZ
-@given(misfilled())
-def test_misfilled_meta_files_never_raise(data: bytes) -> None:
     assert_never_raises(data)
 
 

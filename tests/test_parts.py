@@ -12,9 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from conftest import Kept
 from effort import examples
@@ -24,18 +21,15 @@ from hypothesis import strategies as st
 import seldio
 import seldio.catalogues as cutting
 from seldio import synth
-from seldio.catalogues import Catalogue
 from seldio.check.reference import load
 from seldio.check.validation import validate
 from seldio.conversion import labels, questions
 from seldio.data import export, export_shards, exporting
 from seldio.differences import labels as comparing
-from seldio.files import open_source
-from seldio.findings import Finding, raise_errors
 from seldio.formats import get, item_parquet, parquet
 from seldio.parallel import running
 from seldio.reports import render
-from seldio.schema.events import ClipFile, origin_of
+from seldio.schema.events import ClipFile
 from seldio.scores.seld import score_labels as counting
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 from seldio.synth.tree import write_tree
@@ -371,111 +365,7 @@ def test_recordings_are_compared_with_their_labels(tmp_path: Path) -> None:
     assert all(finding.line for finding in there if finding.code == "AUD107")
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_lines_are_counted_from_the_beginning(tmp_path: Path, newline: str) -> None:
-    path = tmp_path / "qa.jsonl"
-    write_items(path, [str(number) for number in range(40)] + ["3", "39", "3"], newline)
-    with cut(Cut(chunk=300)):
-        found = [finding for finding in validate(path).findings if finding.code == "QAI101"]
-    assert [41, 42, 43] == sorted(finding.line or 0 for finding in found)
-    assert ["the id 3 already appears in line 4"] * 2 == [f.message for f in found if f.line in (41, 43)]
-
-
 # --- parts ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("size", [1, 5000, 1 << 30])
-def test_parts_hold_every_file_once_and_say_why(kept: Kept, size: int) -> None:
-    with open_source(kept / "starss22-labels", raise_errors) as source:
-        found = Catalogue(source, None, raise_errors).parts(size=size)
-        files = [file.entry.path for part in found for file in part.files]
-        assert sorted(files) == sorted(entry.path for entry in source if entry.name.endswith(".csv"))
-        assert {"starss22"} == {part.layout for part in found}
-        assert all(part.evidence for part in found)
-        rows = sum(len(one.reading.table) for part in found for one in part.labels(raise_errors))
-        assert rows == sum(len(one.reading.table) for part in Catalogue(source, None, raise_errors).parts()
-                           for one in part.labels(raise_errors))  # fmt: skip
-
-
-def test_what_is_held_and_what_is_not_reads_alike(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = []
-    for hold in (1 << 40, 0):
-        monkeypatch.setattr(cutting, "HOLD", hold)
-        found: list[Finding] = []
-        with open_source(shared / "data/so-bench", found.append) as source:
-            cut = Catalogue(source, None, found.append).parts()
-            rows = [row for part in cut for reading in part.items(found.append) for row in reading.rows]
-            tables = [one.reading.table.num_rows for part in cut for one in part.labels(found.append)]
-        read.append(([(part.format, part.files) for part in cut], rows, tables, found))
-    assert read[0] == read[1]
-    assert read[0][1]
-
-
-def test_large_files_of_lines_are_split_between_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    line = b'{"id": "%03d", "audio": ["x.wav"], "task": "t", "question": "Is there a dog?", "answer": "yes"}\n'
-    (tmp_path / "qa.jsonl").write_bytes(b"".join(line % number for number in range(100)))
-    monkeypatch.setattr(cutting, "LINES", 1000)
-    monkeypatch.setattr(cutting, "CHUNK", 700)
-    with open_source(tmp_path / "qa.jsonl", raise_errors) as source:
-        found = Catalogue(source, None, raise_errors).parts()
-        ids = [row.id for part in found for reading in part.items(raise_errors) for row in reading.rows]
-        assert 1 == len(Catalogue(source, None, raise_errors).parts(whole=True))
-    assert len(found) > 10
-    assert [f"{number:03}" for number in range(100)] == ids
-
-
-def test_large_tables_of_questions_are_split_between_row_groups(tmp_path: Path) -> None:
-    write_packed(tmp_path)
-    with open_source(tmp_path / "qa.parquet", raise_errors) as source, cut(Cut(chunk=700)):
-        found = Catalogue(source, None, raise_errors).parts()
-        read = [reading for part in found for reading in part.items(raise_errors)]
-        (whole,) = (
-            one for part in Catalogue(source, None, raise_errors).parts(whole=True) for one in part.items(raise_errors)
-        )
-    assert len(found) > 3
-    assert list(whole.rows) == [row for one in read for row in one.rows]
-    lines = [one.locate(row, None, None).line for one in read for row in range(len(one.rows))]
-    assert lines == list(range(1, 244))
-
-
-def test_large_tables_of_labels_are_split_between_row_groups(tmp_path: Path) -> None:
-    write_table(tmp_path)
-    path = tmp_path / "labels.parquet"
-    with open_source(path, raise_errors) as source:
-        ((whole,),) = (part.labels(raise_errors) for part in Catalogue(source, None, raise_errors).parts())
-        found = Catalogue(source, None, raise_errors).parts(size=1)
-        read = [one.reading for part in found for one in part.labels(raise_errors)]
-    assert len(found) > 10
-    assert sum(part.size for part in found) == 24 * len(whole.reading.table)
-    assert whole.reading.table.to_pylist() == [row for one in read for row in one.table.to_pylist()]
-    assert origin_of(whole.reading.table).files == tuple(file for one in read for file in origin_of(one.table).files)
-    lines = [part.lines(np.arange(part.rows)).tolist() for one in read for part in one.parts]
-    assert [line for some in lines for line in some] == list(range(1, len(whole.reading.table) + 1))
-
-
-@pytest.mark.parametrize("clips", [["a", "b", "a"], ["b", "a", "c"], ["a", "a", "a"]])
-def test_tables_whose_clips_do_not_follow_each_other_stay_whole(tmp_path: Path, clips: list[str]) -> None:
-    """Those of other makers: clips in several places, in another order than their names, or larger than a row group."""
-    table = pa.table({"clip": np.repeat(clips, 10), "frame": np.tile(np.arange(10), 3), "class_id": [1] * 30})
-    pq.write_table(table, tmp_path / "x.parquet", row_group_size=10)
-    with open_source(tmp_path / "x.parquet", raise_errors) as source:
-        (part,) = Catalogue(source, None, raise_errors).parts(size=1)
-    assert part.rows is None
-
-
-def test_tables_of_other_makers_are_split_too(tmp_path: Path) -> None:
-    table = pa.table({"clip": np.repeat(["a", "b", "c"], 10), "frame": [*range(10)] * 3, "class_id": [1] * 30})
-    pq.write_table(table, tmp_path / "x.parquet", row_group_size=5)
-    with open_source(tmp_path / "x.parquet", raise_errors) as source:
-        found = Catalogue(source, None, raise_errors).parts(size=1)
-        assert [part.rows.clips for part in found if part.rows is not None] == [("a",), ("b",), ("c",)]
-        damaged = bytearray((tmp_path / "x.parquet").read_bytes())
-        damaged[20] ^= 255
-        (tmp_path / "x.parquet").write_bytes(damaged)
-        wrong: list[Finding] = []
-        rows = [one.reading.table.num_rows for part in found for one in part.labels(wrong.append)]
-    assert rows == [0, 10, 10]
-    assert [finding.code for finding in wrong] == ["SYN301"]
 
 
 @pytest.mark.slow
@@ -526,14 +416,3 @@ def test_an_export_has_the_same_bytes_for_any_cut(
         monkeypatch.setattr(export_shards, "LISTED_CLIPS", listed)
         with running(workers):
             assert whole == exported(clips, tmp_path / str(number), kind)
-
-
-@pytest.mark.slow
-def test_the_index_of_windows_is_the_same_anywhere(clips: Path) -> None:
-    def index() -> tuple[str, int, list[tuple[str, list[int]]]]:
-        windows = seldio.windows(clips, seconds=0.3, hop=0.2, target="activity")
-        return repr(windows), len(windows), [(window["clip"], window["frames"].tolist()) for window in windows]
-
-    expected = index()
-    with running(2):
-        assert expected == index()

@@ -17,7 +17,7 @@ import seldio
 from seldio import synth
 from seldio.errors import UsageError
 from seldio.schema.events import COLUMNS, ClipFile, Origin, with_origin
-from seldio.schema.qa import ITEM_SCHEMA, to_items, to_table
+from seldio.schema.qa import ITEM_SCHEMA, Item, Rows, to_table
 from seldio.tasks import DEFAULTS, REFUSED, SILENT, SO_BENCH, TASKS, Margins, generate, select, stream, targets
 from seldio.tasks.margins import listing
 from seldio.tasks.scene import RIVALS, cells, only_cell
@@ -145,7 +145,7 @@ def test_ids_and_keys(real):
         assert re.fullmatch(r"foa_[0-9a-f]{20}", item.extra["audio_id"])
         assert item.extra["question_class"] == TASKS[item.task].question_class
         assert "{" not in item.question + item.answer
-    assert list(to_items(to_table(made.items[:300], ITEM_SCHEMA))) == made.items[:300]
+    assert list(Rows(to_table(made.items[:300], ITEM_SCHEMA), Item)) == made.items[:300]
 
 
 def test_one_item_to_the_letter():

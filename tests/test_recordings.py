@@ -1,4 +1,4 @@
-"""From one microphone array to the other: trees, metadata and sound."""
+"""From one microphone array to the other: trees and sound."""
 
 from __future__ import annotations
 
@@ -9,17 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import soundfile
-from hypothesis import given
-from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
-from seldio.conversion.recordings import convert_array, recordings, repointed, repointed_table
+from seldio.conversion.recordings import convert_array
 from seldio.errors import DataError, UsageError
 from seldio.media.encoding import render
 from seldio.parallel import running
@@ -30,55 +26,6 @@ NAME = "dev-train-tau/fold3_room4_mix001"
 LABELS = "0,0,0,30,10,100\r\n1,0,0,31,10,100\r\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("foa_dev/dev-train-tau/a.wav", "mic_dev/dev-train-tau/a.wav"),
-        ('{"audio": "foa_dev/a.wav", "foa": 1}', '{"audio": "mic_dev/a.wav", "foa": 1}'),
-        ('"channels": ["W", "Y","Z", "X"]', '"channels": ["M1", "M2","M3", "M4"]'),
-        ("channels: [W, Y, Z, X]", "channels: [M1, M2, M3, M4]"),
-        ('"array": "FOA"', '"array": "MIC"'),
-        ("array: foa", "array: mic"),
-        ("First-order Ambisonics, 24 kHz", "Tetrahedral microphone array, 24 kHz"),
-        ("    path: foa_dev/*.wav", "    path: mic_dev/*.wav"),
-        ("audio/test/foa_9783fb0e.wav", "audio/test/mic_9783fb0e.wav"),
-        ("data\\foa\\a.wav", "data\\mic\\a.wav"),
-        ("a foal, sofa/seat, foa, foa_9783fb0e, my-foa/x", "a foal, sofa/seat, foa, foa_9783fb0e, my-foa/x"),
-    ],
-)
-def test_texts(text: str, expected: str) -> None:
-    assert repointed(text, "mic") == expected
-
-
-@given(st.text())
-def test_other_texts_stay_and_a_way_back(text: str) -> None:
-    there = repointed(text, "mic")
-    assert "foa_" in text or "foa/" in text or "mic" in there or there == text or "Ambisonics" in text
-    path = "foa_eval/mix001.wav"
-    assert repointed(repointed(path, "mic"), "foa") == path
-
-
-def test_the_recordings_of_a_text() -> None:
-    text = '{"a": "foa_dev/x y.wav", "b": ["foa_dev/b.wav", "mic_dev/c.wav"], "c": "sofa.wav"} foa_dev/d.flac,'
-    assert recordings(text, "foa") == ["foa_dev/b.wav", "foa_dev/d.flac"]
-
-
-def test_tables_keep_their_types() -> None:
-    schema = pa.schema(
-        {"clip": pa.dictionary(pa.int32(), pa.string()), "n": pa.int16(), "audio": pa.list_(pa.string()),
-         "meta": pa.struct({"path": pa.string(), "x": pa.float32()})},
-        metadata={b"k": b"v"},
-    )  # fmt: skip
-    table = pa.Table.from_pylist(
-        [{"clip": "a", "n": 1, "audio": ["foa_dev/a.wav", None], "meta": {"path": "foa_dev/b.wav", "x": 0.5}}], schema
-    )
-    changed = repointed_table(table, "mic")
-    assert changed.schema.equals(schema, check_metadata=True)
-    assert changed.to_pylist()[0] == {
-        "clip": "a", "n": 1, "audio": ["mic_dev/a.wav", None], "meta": {"path": "mic_dev/b.wav", "x": 0.5},
-    }  # fmt: skip
-
-
 def wav(path: Path, sound: np.ndarray) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     soundfile.write(path, sound.T, RATE, subtype="PCM_16")
@@ -86,7 +33,7 @@ def wav(path: Path, sound: np.ndarray) -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A recording in both arrays, with labels and metadata of several kinds."""
+    """A recording in both arrays, with labels and a table that names it."""
     root = tmp_path / "starss23"
     luck = np.random.default_rng(3)
     source = luck.standard_normal(RATE) * 0.05
@@ -94,28 +41,21 @@ def tree(tmp_path: Path) -> Path:
         wav(root / f"{array}_dev" / f"{NAME}.wav", render(source, 60.0, 20.0, RATE, array))
     for name, data in {
         f"metadata_dev/{NAME}.csv": LABELS.encode(),
-        "metadata.jsonl": json.dumps({"file_name": f"foa_dev/{NAME}.wav", "channels": ["W", "Y", "Z", "X"]}).encode(),
-        "README.md": b"configs:\n- data_files: foa_dev/**\n\xff raw bytes stay\n",
         "files.csv": f"clip,path\na,foa_dev/{NAME}.wav\n".encode(),
     }.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes(data)
-    pq.write_table(pa.table({"foa": ["x"], "audio": [f"foa_dev/{NAME}.wav"]}), root / "clips.parquet")
     return root
 
 
-def test_a_tree_is_repointed_and_labels_stay(tree: Path) -> None:
+def test_a_tree_has_the_recordings_of_one_array_and_labels_stay(tree: Path) -> None:
     out = tree.parent / "out"
     done = convert_array(tree, out, "mic")
     assert done.target == "mic"
     assert not (out / "foa_dev").exists()
     assert (out / f"mic_dev/{NAME}.wav").read_bytes() == (tree / f"mic_dev/{NAME}.wav").read_bytes()
     assert (out / f"metadata_dev/{NAME}.csv").read_bytes() == LABELS.encode()
-    record = json.loads((out / "metadata.jsonl").read_text())
-    assert record == {"file_name": f"mic_dev/{NAME}.wav", "channels": ["M1", "M2", "M3", "M4"]}
-    assert (out / "README.md").read_bytes() == b"configs:\n- data_files: mic_dev/**\n\xff raw bytes stay\n"
-    assert (out / "files.csv").read_text() == f"clip,path\na,mic_dev/{NAME}.wav\n"
-    assert pq.read_table(out / "clips.parquet").to_pylist() == [{"foa": "x", "audio": f"mic_dev/{NAME}.wav"}]
+    assert (out / "files.csv").read_bytes() == (tree / "files.csv").read_bytes()
     back = convert_array(tree, tree.parent / "back", "foa")
     assert not (tree.parent / "back" / "mic_dev").exists()
     assert back.formats == ("mic",)
@@ -143,29 +83,16 @@ def test_recordings_are_made(tree: Path) -> None:
     made, rate = soundfile.read(out / f"mic_dev/{NAME}.wav", always_2d=True)
     true, _ = soundfile.read(tree.parent / "true.wav", always_2d=True)
     assert (made.shape, rate) == (true.shape, RATE)
-    assert json.loads((out / "metadata.jsonl").read_text())["file_name"] == f"mic_dev/{NAME}.wav"
     spectra = [np.fft.rfft(sound, axis=0)[50:800] for sound in (made, true)]  # below 800 Hz
     error = np.abs(spectra[0] - spectra[1]).mean() / np.abs(spectra[1]).mean()
     assert error < 0.2
 
 
-def test_one_recording_and_one_file_of_items(tree: Path) -> None:
+def test_one_recording(tree: Path) -> None:
     out = tree.parent / "mic.wav"
     run = CliRunner().invoke(app, ["convert", str(tree / f"foa_dev/{NAME}.wav"), "--to", "mic", "-o", str(out)])
     assert run.exit_code == 0, run.stderr
     assert soundfile.info(out).channels == 4
-    items = tree / "qa.jsonl"
-    items.write_text(json.dumps({"qa_id": "1", "audio_path": f"foa_dev/{NAME}.wav"}) + "\n")
-    run = CliRunner().invoke(app, ["convert", str(items), "--to", "mic", "-o", str(tree / "qa_mic.jsonl")])
-    assert run.exit_code == 0, run.stderr
-    assert json.loads((tree / "qa_mic.jsonl").read_text())["audio_path"] == f"mic_dev/{NAME}.wav"
-    assert "1 recording path updated" in run.stderr
-    lonely = tree.parent / "elsewhere" / "qa.jsonl"
-    lonely.parent.mkdir()
-    lonely.write_text(json.dumps({"audio_path": "foa_dev/nowhere.wav"}) + "\n")
-    run = CliRunner().invoke(app, ["convert", str(lonely), "--to", "mic", "-o", str(lonely.parent / "out.jsonl")])
-    assert run.exit_code == 0, run.stderr
-    assert "not checked" in run.stderr
 
 
 def test_what_cannot_be_converted(tree: Path) -> None:
@@ -174,7 +101,7 @@ def test_what_cannot_be_converted(tree: Path) -> None:
     for arguments, code, words in (
         ([mono, "--to", "mic", "-o", tree.parent / "x.wav"], 1, "has 1 channel, but an array recording has 4"),
         ([tree, "--to", "mic"], 2, "use -o FILE"),
-        ([tree / "README.md", "--to", "mic", "-o", "-"], 2, "use -o FILE"),
+        ([tree / "files.csv", "--to", "mic", "-o", tree.parent / "x.csv"], 2, "is no recording"),
     ):
         run = CliRunner().invoke(app, ["convert", *map(str, arguments)])
         assert run.exit_code == code, run.stderr
@@ -239,8 +166,7 @@ def test_what_was_clipped_is_in_the_json_and_a_gain_has_its_place(tmp_path: Path
     assert (done.exit_code, "-60 to 60" in done.stderr) == (2, True)
     done = run("--to", "webdataset", "-o", str(tmp_path / "x"), "--gain", "-3")
     assert (done.exit_code, "--to mic" in done.stderr) == (2, True)
-    (tmp_path / "qa.jsonl").write_text('{"audio_path": "foa/a.wav"}\n')
-    done = CliRunner().invoke(app, ["convert", str(tmp_path / "qa.jsonl"), "--to", "mic", "-o", str(tmp_path / "o.jsonl"), "--gain", "-3"])  # fmt: skip
+    done = CliRunner().invoke(app, ["convert", str(tmp_path), "--to", "mic", "-o", str(tmp_path / "o"), "--gain", "-3"])
     assert (done.exit_code, "add --audio" in done.stderr) == (2, True)
 
 
@@ -248,7 +174,7 @@ def test_conversions_count_recordings_not_rows(tree: Path) -> None:
     (tree / f"mic_dev/{NAME}.wav").unlink()
     done = CliRunner().invoke(app, ["convert", str(tree), "--to", "mic", "--audio", "-o", str(tree.parent / "out")])
     assert done.exit_code == 0, done.stderr
-    assert done.stderr.startswith("foa to mic: 1 recording, 6 files written\n")
+    assert done.stderr.startswith("foa to mic: 1 recording, 3 files written\n")
 
 
 @pytest.mark.slow

@@ -9,11 +9,8 @@ import io
 import itertools
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import jsonschema
 import pytest
@@ -28,11 +25,11 @@ from rich.cells import cell_len
 import seldio
 from seldio.errors import UsageError
 from seldio.findings import JSON_KEYS, MOST_LISTED, MOST_RANGES, Finding, Heard, Report, Severity
-from seldio.reports import Options, excerpts, outputs, render, screens, terminal, write
-from seldio.reports.excerpts import ELLIPSIS, TAB, fit
+from seldio.reports import Options, outputs, render, screens, terminal, write
+from seldio.reports.excerpts import ELLIPSIS, TAB
 from seldio.reports.json_report import dumps, report_schema
 from seldio.reports.sarif import FINGERPRINT, file_uri
-from seldio.reports.screens import links, wrapped
+from seldio.reports.screens import wrapped
 from seldio.reports.sections import verdict
 from seldio.text import printable
 
@@ -179,30 +176,12 @@ def test_an_unknown_format_is_a_usage_error_that_lists_the_known_ones() -> None:
         render(SMALL, "pdf", Options(CATALOGUE))
 
 
-def test_importing_reports_imports_no_renderer_and_no_library() -> None:
-    program = (
-        "import sys, seldio.reports\n"
-        "bad = {'rich', 'xml.etree', 'jsonschema', 'hashlib', 'seldio.reports.terminal'} & set(sys.modules)\n"
-        "assert not bad, bad"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
-
-
 @pytest.mark.parametrize("files", [0, 1, 12_345])
 def test_a_verdict_alone_reads_as_where_there_is_more(files: int) -> None:
     clean = Report([], files)
     assert list(screens.text(clean, Options())) == list(terminal.text(clean, Options())) != []
     assert not any("\x1b" in piece for piece in screens.text(clean, Options()))
     assert "\x1b" in "".join(screens.text(clean, Options(color=True)))
-
-
-def test_rich_is_used_for_terminals_only() -> None:
-    homes = [
-        path.name
-        for path in (ROOT / "src/seldio/reports").glob("*.py")
-        if re.search(r"^\s*(from|import) rich\b", path.read_text("utf-8"), re.MULTILINE)
-    ]
-    assert sorted(homes) == ["bars.py", "terminal.py"]
 
 
 @given(reports, st.sampled_from(sorted(OUTPUTS)))
@@ -213,13 +192,6 @@ def test_any_report_renders_the_same_twice_and_encodes_as_utf8(report: Report, f
     once.encode("utf-8")
 
 
-def test_the_environment_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, coloured = show(SMALL, "text"), show(SMALL, "text", color=True)
-    for name, value in {"FORCE_COLOR": "1", "COLUMNS": "12", "NO_COLOR": "1", "TERM": "dumb"}.items():
-        monkeypatch.setenv(name, value)
-    assert (show(SMALL, "text"), show(SMALL, "text", color=True)) == (plain, coloured)
-
-
 @given(reports, st.sampled_from(FOR_TERMINALS))
 @quick
 def test_nothing_reaches_a_terminal_that_it_could_interpret(report: Report, format: str) -> None:
@@ -228,7 +200,7 @@ def test_nothing_reaches_a_terminal_that_it_could_interpret(report: Report, form
         assert printable(shown) == shown
 
 
-@given(reports, st.sampled_from(("json", "jsonl", "sarif", "gitlab", "junit")))
+@given(reports, st.sampled_from(("json", "jsonl", "sarif")))
 @quick
 def test_machine_formats_do_not_move_the_cursor_either(report: Report, format: str) -> None:
     for line in show(report, format).split("\n"):
@@ -294,20 +266,6 @@ def test_people_are_given_a_verdict(report: Report, line: str) -> None:
     assert show(report, "markdown").splitlines()[0] == line
 
 
-@pytest.mark.parametrize(
-    ("report", "line"),
-    [
-        (Report(files=168), "All clean: 168 files."),
-        (Report(), "Nothing was checked: 0 files."),
-        (make(UNSORTED, files=1), "Found 1 warning in 1 file. 1 fixable with --unsafe-fixes."),
-        (make(AZIMUTH, AZIMUTH, files=4321), "Found 2 errors in 4,321 files. 2 fixable with --fix."),
-        (make(MISSING), "Found 1 error in 168 files."),
-    ],
-)
-def test_programs_are_given_a_summary(report: Report, line: str) -> None:
-    assert show(report, "concise").splitlines()[-1] == line
-
-
 def test_many_findings_are_shown_by_rule_below_the_verdict() -> None:
     lines = show(many(30), "text").splitlines()
     assert lines[0] == "Not ready: 31 errors; 168 files checked."
@@ -317,16 +275,6 @@ def test_many_findings_are_shown_by_rule_below_the_verdict() -> None:
     assert "  … and 10 more LAB103" in lines
     assert lines[-2] == "seldio rule CODE explains a rule; --max-per-rule 0 shows every finding."
     assert lines[-1].startswith(lines[0])
-
-
-def test_a_long_folder_is_named_once() -> None:
-    folder = "a/very/long/way/to/labels/"
-    report = make(*(dataclasses.replace(AZIMUTH, path=f"{folder}mix{number}.csv") for number in range(3)))
-    lines = show(report, "text").splitlines()
-    assert lines[0] == f"Paths are relative to {folder}"
-    assert sum(folder in line for line in lines) == 1
-    assert sum(line.startswith("mix") for line in lines) == 3
-    assert show(report, "concise").count(folder) == 3
 
 
 def test_lines_are_broken_between_words_on_a_terminal() -> None:
@@ -351,28 +299,9 @@ def test_text_and_markdown_display_at_most_so_many_per_rule_and_count_all() -> N
     assert text.count("SUB001") == 1
 
 
-def test_the_cap_can_be_set_and_lifted() -> None:
-    report = many(50)
-    assert show(report, "text", max_per_rule=0).count("LAB103 [*] error") == 0
-    assert "… and 50 more LAB103\n… and 1 more SUB001\n" in show(report, "text", max_per_rule=0)
-    assert show(report, "text", max_per_rule=None).count("\n  sub/mix001.csv:") == 50
-
-
 @pytest.mark.parametrize("format", ["concise", "json", "jsonl", "sarif", "github"])
 def test_other_formats_are_never_cut_short(format: str) -> None:
     assert show(many(100), format).count("Azimuth 240") == 100
-
-
-def test_statistics() -> None:
-    table = (
-        "1,234  LAB103 [*]  azimuth-range\n"
-        "    1  NEW999\n"
-        "    1  SUB001      missing-file\n"
-    )  # fmt: skip
-    report = make(*many(1234).findings, Finding("NEW999", Severity.INFO, "New.", "a"))
-    assert f"\n\n{table}\nseldio rule CODE" in show(report, "text", statistics=True)
-    assert f"\n{table}Found" in show(report, "concise", statistics=True)
-    assert show(Report(files=2), "text", statistics=True) == "All clean: 2 files.\n"
 
 
 @given(reports)
@@ -407,12 +336,6 @@ def test_write_colours_terminals_only(
     target = stream()
     write(SMALL, target, options=Options(CATALOGUE))
     assert target.getvalue() == show(SMALL, "text", color=coloured, wrap=stream is Terminal)
-
-
-def test_write_other_formats() -> None:
-    target = io.StringIO()
-    write(SMALL, target, "json", Options(CATALOGUE))
-    assert target.getvalue() == show(SMALL, "json")
 
 
 # ------------------------------------------------------------------ carets
@@ -498,21 +421,6 @@ def test_long_lines_are_windowed_around_the_caret(column: int, length: int, widt
         assert text.endswith(ELLIPSIS) == (column < 5000)
 
 
-def test_a_huge_line_is_not_measured_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    line, measured = "犬" * 2_000_000, list[int]()
-    cells = excerpts.cells
-
-    def counting(text: str) -> int:
-        measured.append(len(text))
-        return cells(text)
-
-    monkeypatch.setattr(excerpts, "cells", counting)
-    view = fit(line, 1_000_000, 1_000_002, 80)
-    assert 80 < sum(measured) < 500
-    assert (view.text[view.start : view.end], view.carets) == ("犬犬", 4)
-    assert cell_len(view.text) <= 80
-
-
 # ------------------------------------------------------------------ what people read first, and how wide
 
 
@@ -535,11 +443,6 @@ def test_long_lines_continue_below_their_second_column(
     assert more
     assert max(map(len, [evidence, *more])) <= widest
     assert all(line.startswith((" " * 14 + "words", " " * 14 + "some")) for line in more)
-
-
-def test_lines_stay_whole_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)
-    assert wrapped("word " * 100, io.StringIO()) == "word " * 100
 
 
 # ------------------------------------------------------------------ concise and github
@@ -578,23 +481,6 @@ def test_github() -> None:
         "::warning file=sub/mix001.csv,line=13,col=1,endColumn=3,title=LAB203::Frame 11 after 12.\n"
         "::notice file=тест.json,line=4,title=QA010::Ответ не из списка.\n"
     )
-
-
-def github_unescaped(text: str) -> str:
-    for code, character in {"%0D": "\r", "%0A": "\n", "%3A": ":", "%2C": ",", "%25": "%"}.items():
-        text = text.replace(code, character)
-    return text
-
-
-@given(findings)
-@quick
-def test_github_commands_can_be_taken_apart_again(finding: Finding) -> None:
-    match = re.fullmatch(r"::(error|warning|notice) (.*?)::(.*)\n", show(make(finding), "github"))
-    assert match
-    properties = dict(pair.split("=", 1) for pair in match[2].split(","))
-    assert github_unescaped(properties["file"]) == printable(finding.path)
-    assert properties["title"] == finding.code
-    assert github_unescaped(match[3]).split("\n")[0] == printable(finding.message)
 
 
 # ------------------------------------------------------------------ json
@@ -642,11 +528,6 @@ def test_the_schema_refuses_what_is_no_finding(change: dict[str, Any]) -> None:
     document = SMALL.as_dict()
     document["findings"][0] |= change
     assert not VALIDATOR.is_valid(document)
-
-
-@pytest.mark.parametrize("report", [SMALL, Report(), Report(files=3)])
-def test_json_is_the_report_indented_by_two(report: Report) -> None:
-    assert show(report, "json") == json.dumps(report.as_dict(), ensure_ascii=False, indent=2) + "\n"
 
 
 @given(reports)
@@ -782,22 +663,6 @@ def test_sarif_result() -> None:
     }
 
 
-def test_sarif_rules() -> None:
-    rules = sarif_run(SMALL)["tool"]["driver"]["rules"]
-    assert rules[0] == {
-        "id": "LAB103",
-        "name": "azimuth-range",
-        "shortDescription": {"text": "What is wrong."},
-        "fullDescription": {"text": "## Why\n\nBecause."},
-        "help": {"text": "## Why\n\nBecause.", "markdown": "## Why\n\nBecause."},
-        "defaultConfiguration": {"level": "error"},
-        "helpUri": "https://example.org/LAB103",
-    }
-    assert [rule["defaultConfiguration"]["level"] for rule in rules] == ["error", "warning", "note", "error"]
-    assert rules[2]["help"]["text"] == "What is wrong."
-    assert sarif_run(SMALL, catalogue={})["tool"]["driver"]["rules"][0] == {"id": "LAB103"}
-
-
 def test_every_report_for_programs_links_to_the_page_of_a_rule(tmp_path: Path) -> None:
     from seldio.check.validation import validate
     from seldio.rules import CATALOGUE as RULES
@@ -828,11 +693,6 @@ def test_sarif_fingerprints_survive_moved_lines_and_tell_twins_apart() -> None:
     assert prints(make(AZIMUTH)) != prints(make(other))
 
 
-def test_sarif_text_is_no_link() -> None:
-    result = sarif_run(make(dataclasses.replace(MISSING, message="see [here](https://evil)", hint=None)))
-    assert result["results"][0]["message"]["text"] == "see [here] (https://evil)"
-
-
 @pytest.mark.parametrize(
     ("path", "uri"),
     [
@@ -857,66 +717,6 @@ def test_file_uri_of_a_windows_path(monkeypatch: pytest.MonkeyPatch) -> None:
     uris = file_uri("C:\\data set\\a.csv"), file_uri("data\\a.csv")
     monkeypatch.undo()
     assert uris == ("file:///C:/data%20set/a.csv", "data/a.csv")
-
-
-# ----------------------------------------------------------------- gitlab
-
-
-def test_gitlab() -> None:
-    again = dataclasses.replace(AZIMUTH, line=20)
-    issues = json.loads(show(make(AZIMUTH, again, UNSORTED), "gitlab"))
-    assert [issue["location"] for issue in issues] == [
-        {"path": "sub/mix001.csv", "lines": {"begin": line}} for line in (12, 13, 20)
-    ]
-    assert [issue["severity"] for issue in issues] == ["critical", "minor", "critical"]
-    assert issues[0]["description"] == "Azimuth 240 is outside -180 to 180."
-    assert issues[0]["check_name"] == "LAB103"
-    assert len({issue["fingerprint"] for issue in issues}) == 3
-    moved = json.loads(show(make(dataclasses.replace(AZIMUTH, line=90)), "gitlab"))
-    assert moved[0]["fingerprint"] == issues[0]["fingerprint"]
-
-
-# ------------------------------------------------------------------ junit
-
-
-def test_junit() -> None:
-    again = dataclasses.replace(AZIMUTH, line=20, hint=None)
-    assert show(make(AZIMUTH, again, UNSORTED), "junit") == (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        '<testsuites name="seldio" tests="2" failures="1" skipped="1" errors="0">\n'
-        '  <testsuite name="sub/mix001.csv" tests="2" failures="1" skipped="1" errors="0">\n'
-        '    <testcase name="LAB103 azimuth-range" classname="sub/mix001.csv" file="sub/mix001.csv" line="12">\n'
-        '      <failure type="error" message="Azimuth 240 is outside -180 to 180. (and 1 more)">'
-        "error: sub/mix001.csv:12:8: LAB103 [*] Azimuth 240 is outside -180 to 180.\n"
-        "  hint: Write -120.\n"
-        "error: sub/mix001.csv:20:8: LAB103 [*] Azimuth 240 is outside -180 to 180.</failure>\n"
-        "    </testcase>\n"
-        '    <testcase name="LAB203 frames-unsorted" classname="sub/mix001.csv" file="sub/mix001.csv" line="13">\n'
-        '      <skipped type="warning" message="Frame 11 after 12." />\n'
-        "      <system-out>warning: sub/mix001.csv:13:1: LAB203 [*] Frame 11 after 12.</system-out>\n"
-        "    </testcase>\n"
-        "  </testsuite>\n"
-        "</testsuites>\n"
-    )
-
-
-def test_junit_of_a_clean_run_has_a_test_that_passes() -> None:
-    case = ET.fromstring(show(Report(files=168), "junit")).find("testsuite/testcase")
-    assert case is not None
-    assert (case.get("name"), list(case)) == ("All clean: 168 files.", [])
-
-
-@given(reports)
-@quick
-def test_junit_is_xml_and_counts_add_up(report: Report) -> None:
-    root = ET.fromstring(show(report, "junit").encode("utf-8"))
-    cases = {(finding.path, finding.code) for finding in report.findings}
-    errors = {(f.path, f.code) for f in report.findings if f.severity is Severity.ERROR}
-    assert root.get("tests") == str(len(cases) or 1)
-    assert root.get("failures") == str(len(errors))
-    assert root.get("skipped") == str(len(cases - errors))
-    listed = "\n".join(node.text or "" for tag in ("failure", "system-out") for node in root.iter(tag))
-    assert len(re.findall(r"^(error|warning|info): ", listed, re.MULTILINE)) == len(report.findings)
 
 
 # ------------------------------------------------------------------ markdown
@@ -967,11 +767,6 @@ def test_markdown_mentions_nobody_and_links_nowhere(text: str) -> None:
     assert f" {text}<br>" in table.replace("&#8203;", "")
 
 
-def test_places_in_markdown_are_code() -> None:
-    odd = dataclasses.replace(MISSING, path="a|b`c.csv", line=100, column=9)
-    assert "| <code>a&#124;b&#96;c.csv:&#8203;100:9</code> |" in show(make(odd), "markdown")
-
-
 # ------------------------------------------------------------------ csv and html
 
 
@@ -989,45 +784,6 @@ def test_csv() -> None:
     assert show(make(several), "csv").splitlines()[1] == (
         "LAB103,error,Azimuth 240 is outside -180 to 180.,sub/mix001.csv,12,8,11,240,Write -120.,True,4,12-14 20,0,,none"
     )
-
-
-def test_codes_are_links_where_the_terminal_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    url = "https://example.org/LAB103.html"
-    finding = make(dataclasses.replace(AZIMUTH, url=url))
-
-    assert re.search(
-        rf"\x1b\]8;id=\d+;{url}\x1b\\\x1b\[1;31mLAB103\x1b\[0m\x1b\]8;;\x1b\\",
-        show(finding, "text", color=True, links=True),
-    )
-    assert "\x1b]8" not in show(finding, "text", color=True)
-    assert "\x1b" not in show(finding, "text", links=True)
-
-    for name in (
-        "FORCE_HYPERLINK",
-        "TMUX",
-        "VTE_VERSION",
-        "WT_SESSION",
-        "KONSOLE_VERSION",
-        "KITTY_WINDOW_ID",
-        "DOMTERM",
-        "TERM_PROGRAM",
-    ):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TERM", "xterm-256color")
-    assert not links()
-    for name, value in (
-        ("VTE_VERSION", "7600"),
-        ("TERM_PROGRAM", "vscode"),
-        ("TERM", "xterm-kitty"),
-        ("FORCE_HYPERLINK", "1"),
-    ):
-        with monkeypatch.context() as here:
-            here.setenv(name, value)
-            assert links()
-            here.setenv("TMUX", "/tmp/tmux-0/default,1,0")
-            assert links() == (name == "FORCE_HYPERLINK")
-    monkeypatch.setenv("VTE_VERSION", "4200")
-    assert not links()
 
 
 @given(findings)

@@ -54,7 +54,6 @@ ELSEWHERE = {
     "HUB": "test_hub.py",
     "LAB112": "test_pandas.py",
     "LAB113": "test_pandas.py",
-    "VID117": "test_core.py",
     "VID": "test_video.py",
     "QAI107": "test_items.py",
     "QAI129": "test_items.py",

@@ -30,7 +30,8 @@ def said(task: str, way: int, kind: str, x: str = "шаги", y: str = "музы
     wording = worded("ru")[task].wordings[way]
     texts = wording.questions if kind[0] == "q" else wording.answers
     number = {"value": "2,35 метра" if task == "estimate_distance" else "-36,6 градуса"}
-    sentence = texts[int(kind[1:])].format_map(NAMES[x].words | NAMES[y].others | VALUES | number | values)
+    sounds = {"which": "каких звуков" if NAMES[x].plural or NAMES[y].plural else "какого звука"}
+    sentence = texts[int(kind[1:])].format_map(NAMES[x].words | NAMES[y].others | VALUES | sounds | number | values)
     return sentence[0].upper() + sentence[1:]
 
 

@@ -18,7 +18,7 @@ from seldio.formats import cells
 from seldio.schema.clips import Clip
 from seldio.schema.dataset_file import KINDS, check
 from seldio.schema.event_rows import Event
-from seldio.schema.qa import PREDICTION_SCHEMA, Item, Prediction, to_items, to_predictions, to_table
+from seldio.schema.qa import PREDICTION_SCHEMA, Item, Prediction, Rows, to_table
 from seldio.schemas import SCHEMAS
 
 MODELS: dict[str, type[BaseModel]] = {"clip": Clip, "event": Event, "item": Item, "prediction": Prediction}
@@ -108,13 +108,13 @@ def test_items_survive_their_table(data: st.DataObject) -> None:
     documents = data.draw(st.lists(values(schema, schema).filter(lambda d: accepts(Item, d)), max_size=3))
     items = [Item.model_validate_json(json.dumps(document)) for document in documents]
 
-    assert items == list(to_items(to_table(items)))
+    assert items == list(Rows(to_table(items), Item))
 
 
 def test_predictions_survive_their_table() -> None:
     rows = [Prediction(id="1", audio=["a.wav"], prediction="NA", extra={"z": 1, "a": [None, "\u2028"]}), Prediction()]
 
-    again = list(to_predictions(to_table(rows, PREDICTION_SCHEMA)))
+    again = list(Rows(to_table(rows, PREDICTION_SCHEMA), Prediction))
 
     assert rows == again
     assert ["z", "a"] == list((again[0].extra or {}).keys())

@@ -47,28 +47,6 @@ def test_the_screen(labels: Path) -> None:
     assert "room 12" in done.stdout  # not room 1, as by the first digit
 
 
-def test_the_screen_in_brief(labels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What matters is printed, the rest with ``--details``; both have the same numbers, other outputs are whole."""
-    monkeypatch.setenv("COLUMNS", "100")
-    (labels / "poor" / "fold4_room12_mix002.csv").write_text("")
-    common = (labels / "poor", "-r", labels / "ref")
-    brief, whole = run(*common).stdout, run(*common, "--details").stdout
-    lines = brief.splitlines()
-    # the line of settings is shorter, and breaks elsewhere
-    own = ("average", "--details", "the meaning", "SELD_evaluation_metrics.py")
-    assert {line for line in lines if not line.startswith(own)} < set(whole.splitlines())
-    assert len(lines) < 52  # 7 of them are the worst clips
-    for there in ("overall", "by class", "! absent-classes", "average macro, angle 20, program"):
-        assert there in brief
-    for left_out in ("room 12", "\n· ", "onscreen no", "location-dependent"):
-        assert left_out not in brief
-        assert left_out in whole
-    assert "--details adds: " in brief
-    assert "--details" not in whole
-    assert run(*common, "--output", "markdown").stdout == run(*common, "--output", "markdown", "--details").stdout
-    assert str(seldio.score(*map(str, common[::2]))) == whole.rstrip("\n")
-
-
 def test_every_output_holds_every_number(labels: Path) -> None:
     common = (labels / "poor", "-r", labels / "ref", "--by-clip")
     whole = json.loads(run(*common, "--json").stdout)
@@ -86,21 +64,6 @@ def test_every_output_holds_every_number(labels: Path) -> None:
     out = labels / "score.html"
     assert run(*common, "--output", "html", "-o", out).exit_code == 0
     assert "<table" in out.read_text("utf-8")
-
-
-@pytest.mark.parametrize("output", ["text", "csv", "markdown", "html"])
-def test_one_table_is_chosen_in_every_form(labels: Path, output: str) -> None:
-    for systems in ([labels / "good"], [labels / "good", labels / "poor"]):
-        done = run(*systems, "-r", labels / "ref", "--output", output, "--table", "rooms")
-        assert done.exit_code == 0, done.stderr
-        assert "room 12" in done.stdout
-        assert "Male speech, man speaking" not in done.stdout  # in the table of classes
-
-
-def test_json_has_every_table(labels: Path) -> None:
-    done = run(labels / "good", "-r", labels / "ref", "--json", "--table", "rooms")
-    assert done.exit_code == 2
-    assert "json holds every table" in done.stderr
 
 
 def test_systems_side_by_side_and_ranked(labels: Path) -> None:

@@ -107,15 +107,6 @@ def test_a_rating_is_carried_over_items() -> None:
     assert ((1,), {0: 2, 1: 2, 2: 1}) == (result.stale, result.points)
 
 
-def test_a_missing_rating_does_no_harm_without_orientation() -> None:
-    result = as_official([JudgedRow("1", "Orientation: Neither"), JudgedRow("1", GOOD)])
-    assert (2.0, None, ()) == (result.best_mean, result.crash, result.stale)
-
-
-def test_a_file_without_rows() -> None:
-    assert "ZeroDivisionError: division by zero" == as_official([]).crash
-
-
 @pytest.mark.parametrize("cell", sorted(NAN_TEXTS))
 def test_texts_that_pandas_takes_for_nan(cell: str) -> None:
     result = as_official([JudgedRow("1", cell), JudgedRow("1", GOOD)])
@@ -344,11 +335,6 @@ def test_what_would_be_scored_wrongly_is_refused(change: dict[str, Any], message
             score(found, allow_missing=allow)
 
 
-def test_no_rows() -> None:
-    with pytest.raises(DataError, match="no prediction"):
-        score([])
-
-
 def test_own_questions() -> None:
     found = rows({"a": [GOOD] * 8, "b": [text(1, "Both")] * 8})
     own = [Item(id="a", answer="right"), Item(id="b", answer="other")]
@@ -477,16 +463,6 @@ def test_the_published_words_are_sent_to_the_character(prompt: str) -> None:
     for wrong in ("Rating: 3\nOrientation: Both", "Rating: 2"):
         with pytest.raises(Malformed, match=r"no line has an? (Rating|Orientation)"):
             read(wrong, sent)
-
-
-def test_replies_to_the_published_words_stand_as_they_came() -> None:
-    found = whole()[:2]
-    said = ["Explanation1: so\nRating: 2\nExplanation2: so\nOrientation: Good", "I would rather not say"]
-    marked = judged(found, lambda requests: [Reply(each.id, None, text) for each, text in zip(requests, said, strict=True)], prompt="eval.py")  # fmt: skip
-    assert said == [str((row.extra or {})[COLUMN]) for row in marked]
-    report = score(found, judge=lambda requests: [Reply(each.id, None, GOOD) for each in requests], prompt="readme", allow_missing=True)  # fmt: skip
-    assert {"mode": "corrected", "prompt": "readme"} == report.settings
-    assert "own-wording" not in names(report)
 
 
 def test_the_words_of_the_readme(shared: Path) -> None:

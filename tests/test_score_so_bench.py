@@ -18,16 +18,15 @@ from seldio.answers import bearings, measures, quantities
 from seldio.answers.extract import extract
 from seldio.answers.judgements import PREDICTION_FIELDS, SEMANTIC_FIELDS, AnsweredQuestion, faults, judgement
 from seldio.answers.matching import word_error_rate, words
-from seldio.answers.names import Names, key, names_in
+from seldio.answers.names import Names
 from seldio.answers.plain_text import plainly
-from seldio.errors import DataError, InvalidData, SeldioError, UsageError
-from seldio.schema.qa import AnswerMeta, Item, PackedRows, Prediction
-from seldio.scores.answers import score_answers
-from seldio.scores.judge.messages import Malformed, Reply, read
+from seldio.errors import DataError, SeldioError, UsageError
+from seldio.schema.qa import AnswerMeta, Item, Prediction
+from seldio.scores.judge.messages import Malformed, read
 from seldio.scores.so_bench.count import evaluate, interval_iou, official_fallback
 from seldio.scores.so_bench.join import join
-from seldio.scores.so_bench.judging import REPLY_SCHEMA, cache_key, from_cache, through, to_judge
-from seldio.scores.so_bench.profiles import PROFILES, get
+from seldio.scores.so_bench.judging import cache_key, from_cache, to_judge
+from seldio.scores.so_bench.profiles import get
 from seldio.scores.so_bench.report import score
 from seldio.tasks import generate
 from seldio.tasks.specs import PUBLISHED
@@ -103,19 +102,6 @@ def test_profiles(name, distance, onset):
     said = outcome("estimate_distance", {"distance_m": 10.0}, profile, distance_m=12.9)
     assert said.correct == float(profile.relative)
     assert abs(said.details["distance_error_m"] - 2.9) < 1e-9
-
-
-def test_profiles_and_options_that_do_not_exist():
-    with pytest.raises(UsageError, match="so-bench-paper"):
-        get("so-bench-2")
-    with pytest.raises(UsageError, match="onset threshold is -1"):
-        CARD.changed(onset=-1)
-    with pytest.raises(UsageError, match="event_only"):
-        CARD.changed(source_time="iou")  # type: ignore[arg-type]
-    assert CARD.changed() is CARD
-    assert 7877 == sum(task.weight for task in PUBLISHED.values())
-    assert 16 == len(PUBLISHED)
-    assert len({profile.name for profile in PROFILES}) == 3
 
 
 ENDS = st.floats(0, 20, allow_nan=False)
@@ -243,13 +229,6 @@ def test_an_azimuth_that_is_written_is_read(value, shape):
     assert value == measures.azimuth(plainly(shape.format(f"{value:.3f}")))
 
 
-@pytest.mark.slow
-@given(*[st.integers(0, 2000).map(lambda tenth: tenth / 100)] * 2,
-       st.sampled_from(["from {}s to {}s", "{}s-{}s", "{} – {} seconds", "between {} s and {} s", "[{}, {}]"]))  # fmt: skip
-def test_a_span_that_is_written_is_read(start, end, shape):
-    assert (start, end) == measures.span(plainly(shape.format(start, end)))
-
-
 def test_yes_and_no():
     assert "no" == official_fallback("Yes, no doubt")["prediction"]["yes_no"]
 
@@ -331,15 +310,6 @@ def test_names_and_comparisons(about, text, correct):
     assert correct == (found and evaluate(answered(task, canonical, canonical, meta, text), found, CARD).correct)
 
 
-def test_names():
-    assert {"stringinstrument"} == {*map(key, ("String_Instruments", "string instrument", "string  instrument's"))}
-    found = [mention.name for mention in NAMES.find("a door bell, then a faucet and phones")]
-    assert found == ["doorbell", key("water tap, faucet"), "telephone"]
-    assert NAMES.apart("dog", "guitar")
-    assert not NAMES.apart("guitar", "stringinstrument")
-    assert not NAMES.apart("dog", "kazoo")
-
-
 BITS = ("3", "-4.5", "m", "s", "°", "to", "from", "not", "left", "right", "the", "is", "higher", "than", "bell", "guitar",
         "dog", ",", ".", "two", ":")  # fmt: skip
 
@@ -356,8 +326,7 @@ def test_any_text_is_read_or_left_to_the_judge(about, text):
         assert 0.0 <= evaluate(answered(task, canonical, canonical, meta, text), found, CARD).correct <= 1.0
 
 
-@pytest.mark.parametrize("bit", ["from ", "1 ", "from 1 to ", "not left ", "30 degrees left ", "bell ", "<think>", "answer: ",
-                                 "one hundred and ", "1,000", "start ", "is higher than the bell ", "'", "a b says ", "((", "-"])  # fmt: skip
+@pytest.mark.parametrize("bit", ["from 1 to ", "not left ", "is higher than the bell ", "<think>"])
 def test_the_time_for_long_texts_grows_with_them_and_no_faster(bit):
     for task, question, canonical, meta in (LOCATION, SIDE, HIGHER, LIST, SPACE, MOTION, ("estimate_azimuth", "", "", {}),
                                             ("detect_time", "", "", {}), ("estimate_distance", "", "", {})):  # fmt: skip
@@ -480,16 +449,6 @@ def test_both_numbers_are_given_where_nobody_decided(items):
     assert by_task(report)["identify_source_by_doa"]["undecided"] == len(names) - decided
 
 
-@pytest.mark.slow
-@settings(max_examples=examples(10))
-@given(st.randoms(use_true_random=False))
-def test_the_order_of_predictions_does_not_matter(items, chance):
-    some = items[::7]
-    rows = [said(item, item.answer if place % 3 else wrong(item)) for place, item in enumerate(some)]
-    shuffled = chance.sample(rows, len(rows))
-    assert score(some, rows, CARD) == score(some, shuffled, CARD)
-
-
 def test_the_judge_decides_the_rest(items):
     asked = []
 
@@ -533,23 +492,6 @@ def test_the_official_fallback_is_worse():
     assert (1.0, 0.0) == (ours, theirs)
     with pytest.raises(UsageError, match="official-fallback"):
         score([item], [row], CARD, offline="regex")  # type: ignore[arg-type]
-
-
-ANYTHING = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-                        lambda each: st.lists(each, max_size=3) | st.dictionaries(FIELDS, each, max_size=3))  # fmt: skip
-
-
-@pytest.mark.slow
-@settings(max_examples=examples(80))
-@given(st.sampled_from([*PUBLISHED]), ANYTHING | st.fixed_dictionaries({"prediction": ANYTHING, "semantic": ANYTHING}))
-def test_any_judgement_can_be_scored(task, verdict):
-    meta = AnswerMeta(
-        azimuth_deg=1.0, elevation_deg=1.0, distance_m=1.0, time_span=[0.0, 1.0], onset_time=1.0, active_count=1
-    )
-    item = Item(id="q", task=task, question="?", answer="A", canonical_answer="a", answer_meta=meta)
-    report = score([item], [Prediction(id="q", prediction="x")], CARD, judge=lambda _: [verdict], offline="none")
-    assert 0.0 <= report.overall["accuracy"] <= 1.0
-    assert report.overall["decided"] == float(verdict is not None or task == "speech_content")
 
 
 # --- the join --------------------------------------------------------------------------------------
@@ -664,12 +606,6 @@ def test_what_may_mislead_is_told(items):
     assert {"other-questions", "read-offline"} <= {*noticed(full)}
 
 
-def test_an_elevation_is_no_azimuth():
-    item = Item(id="q", task="estimate_elevation", question="?", answer_meta=AnswerMeta(elevation_deg=5.0))
-    report = score([item], [Prediction(id="q", prediction="The azimuth is 7 degrees")], CARD)
-    assert (0.0, 0.0) == (report.overall["accuracy"], by_task(report)["estimate_elevation"]["parse_rate"])
-
-
 def test_word_error_rates_are_summed_up_as_in_the_official_program(items):
     spoken = [item for item in items if item.task == "speech_content"]
     texts = ["", "The man says: please bring the 1 red boxes", "please bring the red boxes", "boxes", "one " * 20]
@@ -742,38 +678,6 @@ def test_a_judge_that_reads_times_is_not_shown_them(task):
     assert not any(part in sent.user for part in ("3.2", "5.75", "time_span"))
 
 
-@pytest.mark.parametrize("times", ["3.2 to 5.75 s", "3.2-5.75 seconds", "00:03.2 to 00:05.75", "between 3.2 and 5.75 sec", "3.2 – 5.75"])  # fmt: skip
-def test_times_in_any_wording_are_not_shown(times):
-    answer = f"The mp3 player is at 30° on the left, 2.5 m away, {times}."
-    asked = AnsweredQuestion("1", "spatial_temporal", "What?", answer, None, {"time_span": [3.2, 5.75]}, "a hound")
-    sent = to_judge(asked)
-    assert "The mp3 player is at 30° on the left, 2.5 m away, " in sent.user
-    assert not any(part in sent.user for part in ("3.2", "5.75"))
-
-
-@pytest.mark.parametrize("task", PUBLISHED)
-def test_every_task_has_a_reader_and_a_metric(task):
-    asked = AnsweredQuestion("1", task, "Which?", "The dog.", "dog", {}, "hm")
-    extract(asked, Names(["dog"]))  # a task without a reader raises KeyError
-    assert evaluate(asked, judgement(), CARD).metric not in ("normalized_exact_match", "scoring_error")
-
-
-def test_a_server_judges():
-    class Server:
-        def ask(self, requests):
-            assert ["q"] == [request.id for request in requests]
-            return [Reply("q", judgement(None, {"source_match": True}))]
-
-    item = Item(id="q", task="multi_hop", question="Which?", answer="A.", canonical_answer="telephone")
-    report = score([item], [Prediction(id="q", prediction="a kazoo")], CARD, judge=through(Server()))
-    assert (1.0, 1) == (report.overall["accuracy"], by_task(report)["multi_hop"]["judge"])
-
-
-def test_the_reply_that_is_asked_for_has_all_fields():
-    jsonschema = pytest.importorskip("jsonschema")
-    jsonschema.validate(judgement({"angle_deg": 3}, {"source_match_level": "wrong"}, "fine"), REPLY_SCHEMA)
-
-
 @pytest.mark.parametrize(
     ("task", "value", "fault"),
     [
@@ -828,17 +732,6 @@ def test_what_a_task_does_not_read_refuses_no_reply(task, value):
         read(json.dumps({"request": "0123456789ab", **value}), to_judge(asked))
 
 
-def test_names_come_from_the_right_answers():
-    listed = Item(
-        id="q",
-        task="detect_source",
-        answer='The audio contains a "water tap, faucet" from 1.0s to 2.5s, and bell from 3s to 4s.',
-    )
-    assert ["water tap, faucet", "bell"] == list(names_in(listed.task, listed.answer, listed.canonical_answer))
-    item = Item(id="q", task="relative_left_right", answer='"x, y" is to the left of bell.')
-    assert ["x, y", "bell"] == list(names_in(item.task, item.answer, item.canonical_answer))
-
-
 def test_numbers_that_a_judge_read_without_the_reference_are_told():
     item = Item(id="q", task="estimate_azimuth", question="Where?", answer="At 30 degrees.",
                 canonical_answer="30", answer_meta=AnswerMeta(azimuth_deg=30.0))  # fmt: skip
@@ -851,34 +744,3 @@ def test_numbers_that_a_judge_read_without_the_reference_are_told():
     heard = Prediction(id="q", task="multi_hop", prediction="A gong.")
     for report in (score([shown], [heard], CARD, **own), score([item], [row], CARD, own_words=True)):
         assert "judge-without-reference" not in noticed(report)
-
-
-def test_large_files_score_the_same_read_in_parts(tmp_path, monkeypatch):
-    items, rows = [], []
-    for number in range(40):
-        side = ("left", "right")[number % 2]
-        texts = {"question": f"Which side is sound {number} on?", "answer": f"It is on the {side}."}
-        known = {"qa_id": f"q{number}", "audio_path": f"a/{number}.wav", "task_name": "estimate_azimuth"}
-        truth = {"canonical_answer": side, "answer_meta": {"azimuth_deg": number * 4.0}}
-        items.append(known | texts | truth | {"question_class": ("own", "other")[number % 2], "audio_id": str(number)})
-        rows.append(known | {"prediction": f"{number * 4 + number % 3 * 15} degrees", "prediction_raw": "?"})
-    for name, records in (("qa.jsonl", items), ("answers.jsonl", rows[:0:-1])):
-        (tmp_path / name).write_text("".join(json.dumps(record) + "\n" for record in records))
-    whole = score_answers(tmp_path / "answers.jsonl", tmp_path / "qa.jsonl")
-    monkeypatch.setattr("seldio.catalogues.LINES", 0)
-    monkeypatch.setattr("seldio.catalogues.CHUNK", 1 << 10)
-    packed, made = PackedRows.__init__, []
-
-    def pack(rows, tables, model):
-        packed(rows, (made.append(len(table)) or table for table in tables), model)
-
-    monkeypatch.setattr(PackedRows, "__init__", pack)
-    for block in (4096, 3):
-        monkeypatch.setattr(PackedRows, "_BLOCK", block)
-        assert score_answers(tmp_path / "answers.jsonl", tmp_path / "qa.jsonl") == whole
-    assert len(made) > 8
-    assert sum(made) == 2 * (40 + 39)
-    lines = (tmp_path / "answers.jsonl").read_text().splitlines()
-    (tmp_path / "answers.jsonl").write_text("\n".join([*lines[:29], lines[29][:-1], *lines[30:]]) + "\n")
-    with pytest.raises(InvalidData, match=r"answers\.jsonl:30:"):
-        score_answers(tmp_path / "answers.jsonl", tmp_path / "qa.jsonl")

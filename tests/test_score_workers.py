@@ -11,18 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import seldio
-from seldio.cli import app
-from seldio.errors import InvalidData, UsageError
 from seldio.parallel import running
 from seldio.reports import render
 from seldio.reports.tables import ScoreReport
 from seldio.scores.seld import score_labels as counting
-from seldio.scores.seld.rows import RowFacts, SideFacts
+from seldio.scores.seld.rows import RowFacts
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
 pytestmark = pytest.mark.slow
@@ -140,56 +136,4 @@ def test_archives_and_tables(data: Path, tmp_path: Path, monkeypatch: pytest.Mon
         assert packed() == plain
 
 
-@pytest.mark.usefixtures("small")
-def test_what_is_wrong_in_a_part_is_told(data: Path, tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    shutil.copytree(data, work)
-    (work / "axes" / f"{CLIPS[9]}.csv").write_text("1,1,0,0.5,0.5,0.5,1.0\n1,x,0,0.5,0.5,0.5,1.0\n")
-    with pytest.raises(InvalidData, match=rf"{CLIPS[9]}\.csv:2:"):
-        score_labels(work / "axes", work / "labels")
-    for path in (work / "angles").iterdir():
-        path.write_text("".join(line.rpartition(",")[0] + "\n" for line in path.read_text().splitlines()))
-    with pytest.raises(UsageError, match="needs distance, and the prediction has no distance"):
-        score_labels(work / "angles", work / "labels", SeldOptions("dcase2024"))
-
-
-def test_a_clip_is_never_cut_and_parts_know_their_size(data: Path) -> None:
-    sizes = {clip: sum((data / side / f"{clip}.csv").stat().st_size for side in ("labels", "axes")) for clip in CLIPS}
-    found: list[counting.SeldPart] = []
-
-    def keep(self: counting.Counting, part: counting.SeldPart) -> counting.Counted:
-        found.append(part)
-        raise UsageError("enough")
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "PART", 1 << 12)
-        patch.setattr(counting.Counting, "__call__", keep)
-        with pytest.raises(UsageError, match="enough"):
-            score_labels(data / "axes", data / "labels")
-    assert found[0].size == sum(sizes[clip] for clip in found[0].clips)
-    assert len(found[0].clips) == 1 or found[0].size <= 1 << 12
-
-
-def test_the_command(data: Path, tmp_path: Path) -> None:
-    common = ["score", str(data / "axes"), "-r", str(data / "labels"), "--json", "--force"]
-    alone = CliRunner().invoke(app, common)
-    assert alone.exit_code == 0, alone.stderr
-    strict = CliRunner().invoke(app, [*common, "--angle", "0"])
-    assert '"angle": 0.0' in strict.stdout  # a threshold of 0 is one
-    refused = CliRunner().invoke(app, [*common, "--distance", "0"])
-    assert (refused.exit_code, "--distance changes nothing" in refused.stderr) == (2, True)
-
-
 COUNTS = st.builds(RowFacts, *[st.integers(0, 9)] * len(dataclasses.fields(RowFacts)))
-
-
-@given(
-    st.lists(
-        st.builds(SideFacts, COUNTS, COUNTS, *[st.integers(0, 9)] * (len(dataclasses.fields(SideFacts)) - 2)),
-        max_size=5,
-    )
-)
-def test_what_was_seen_adds_up_in_any_order(parts: list[SideFacts]) -> None:
-    total = sum(parts, start=SideFacts())
-    assert total == sum(reversed(parts), start=SideFacts())
-    assert total.prediction.all == sum(part.prediction.all for part in parts)

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 import shlex
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 import seldio
-from seldio import progress
 from seldio.cli import app
-from seldio.cli.options import clip_page, print_json
+from seldio.cli.options import clip_page
 from seldio.reports import Options, render
-from seldio.reports.bars import Bars
-from seldio.reports.json_report import reports
-from seldio.reports.tables import Column, Interval, Notice, ScoreReport, Table, UnreliableInterval
+from seldio.reports.tables import Column, Interval, Notice, ScoreReport, Table
 
 
 def report(system: str, *notices: Notice) -> ScoreReport:
@@ -67,44 +62,11 @@ def test_numbers_that_count_nothing_become_no_range(texts: tuple[str, str]) -> N
     assert [one in shown for one in texts] == [True, True], shown
 
 
-def test_a_report_without_tables_has_a_repr() -> None:
-    bare = dataclasses.replace(report("a"), tables=())
-    assert "a: a profile: 3 clips" in repr(bare)
-    assert bare._repr_html_()
-
-
 @pytest.mark.parametrize("value", [1e-14, -5.7e-14, 1e-300, 1e308, -1e308])
 def test_numbers_of_any_size_have_a_page(value: float) -> None:
     columns = (Column("pair", "pair"), Column("F", "F", "", 3, "higher"))
     table = Table("differences", "differences", columns, (("b - a", value), ("c - a", -value)))
     assert "differences" in "".join(render([dataclasses.replace(report("a"), tables=(table,), lead="F")], "html"))
-
-
-def test_pages_of_clips_in_folders_lie_next_to_the_report(scored: tuple[Path, Path], tmp_path: Path) -> None:
-    labels, out = scored
-    for folder, name in ((folder, name) for folder in (labels, out) for name in ("hall", "room")):
-        (folder / name).mkdir()
-        (folder / name / "a.csv").write_bytes((folder / "a.csv").read_bytes())  # so that clips are told by folders
-    for folder in (labels, out):
-        (folder / "a.csv").unlink()
-    page = tmp_path / "scores.html"
-    run("score", out, "-r", labels, "--by-clip", "--output", "html", "-o", page)
-    shown = page.read_text("utf-8")
-    assert 'href="./room_a.html"' in shown
-    assert f"-o {tmp_path}/hall_a.html" in shown
-
-
-def test_two_systems_have_no_links_to_the_pages_of_one(scored: tuple[Path, Path], tmp_path: Path) -> None:
-    labels, out = scored
-    page = tmp_path / "scores.html"
-    run("score", out, out, "-r", labels, "--by-clip", "--output", "html", "-o", page)
-    assert "<a href" not in page.read_text("utf-8")
-
-
-def test_two_notices_of_one_system_stay_two() -> None:
-    shown = text(report("a", *(Notice("forced", f"line {n} is wrong", True) for n in (3, 7))), report("b"))
-    assert "a: line 3 is wrong" in shown
-    assert "a: line 7 is wrong" in shown
 
 
 NARROW = ("ER", "F", "LE", "LR", "SELD")
@@ -125,29 +87,6 @@ def test_the_lead_measure_is_in_the_first_part_of_a_table() -> None:
     assert heads(text(wide())) == [["system", "ER", "F", "SELD"], ["system", "LE", "LR"]]
     assert heads(text(wide(lead=""))) == [["system", "ER", "F", "LE"], ["system", "LR", "SELD"]]
     assert heads(text(wide(), width=120)) == [["system", *NARROW]]  # in the usual order, as all of them fit
-
-
-def test_columns_have_no_room_for_intervals_that_are_not_shown() -> None:
-    one = wide()
-    row = ("output", *(UnreliableInterval(0.3, 0.2, 0.4) for _ in NARROW))
-    table = dataclasses.replace(one.tables[0], rows=(row,))
-    shown = text(dataclasses.replace(one, tables=(table,)), width=50)
-    assert heads(shown) == [["system", *NARROW]]
-
-
-def test_the_lead_measure_is_in_json_and_read_back() -> None:
-    (again,) = reports(json.loads(wide().to_json()))
-    assert again.lead == "SELD"
-
-
-def test_names_are_not_squeezed_by_a_wide_text() -> None:
-    columns = (Column("change", "change"), Column("where", "where"))
-    rows = (("columns removed: distance, source", "a long list of clips, " * 9),)
-    one = dataclasses.replace(wide(), tables=(Table("changes", "changes", columns, rows),))
-    for width in (80, 100, 120):
-        shown = text(one, width=width)
-        assert "columns removed: distance, source  a long" in shown
-        assert max(map(len, shown.splitlines())) <= width
 
 
 # --- the worst clips, and tables sorted by a measure ---------------------------------------------------------
@@ -203,29 +142,6 @@ def test_tables_are_sorted_by_a_measure(scored: tuple[Path, Path]) -> None:
     assert report.table("worst").title == "worst clips by F"
     with pytest.raises(seldio.UsageError, match='sort="what": choose from ER, F, LE, LR, SELD'):
         seldio.score(out, labels, sort="what")
-
-
-def test_progress_ends_before_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    now = iter(range(0, 100, 5))
-    stream = io.StringIO()
-    monkeypatch.setattr(stream, "writelines", said.extend)
-    with progress.shown_on(Bars(stream, lambda: float(next(now)))):
-        with progress.task("listening to recordings", 2) as advance:
-            advance(2, 0)
-        monkeypatch.setattr(typer, "echo", lambda text, **_: said.append(text))
-        print_json({"verdict": "clean"})
-        progress.over()
-    assert len(said) == 2
-    assert said[0].startswith("listening to recordings: 2, ")
-    assert "verdict" in said[1]
-
-
-def test_the_worst_clips_are_those_by_the_measure_that_sorts(scored: tuple[Path, Path]) -> None:
-    labels, out = scored
-    assert seldio.score(out, labels, sort="ER").table("worst").title == "worst clips by ER"
-    with pytest.raises(seldio.UsageError, match='sort="F_onset": choose from ER, F, LE, LR, SELD'):
-        seldio.score(out, labels, sort="F_onset")
 
 
 def test_the_page_of_a_clip_is_of_labels_without_their_split(scored: tuple[Path, Path], tmp_path: Path) -> None:

@@ -39,8 +39,6 @@ from seldio.files.exports import original_files
 from seldio.files.streams import Stretch
 from seldio.findings import Sink, raise_errors
 from seldio.formats import get
-from seldio.formats.parquet import read_parquet
-from seldio.schema.splits import split_of
 from seldio.synth.tree import write_tree
 
 WHOLE = ("parquet", "webdataset", "audiofolder", "videofolder", "files")
@@ -146,9 +144,11 @@ def with_sound(folder: Path) -> None:
         (folder / name).write_bytes(data)
 
 
-@pytest.mark.parametrize("kind", WHOLE)
-@pytest.mark.parametrize("make", [only_labels, with_questions, with_sound])
-@pytest.mark.parametrize("options", [{}, {"embed": False}], ids=["embedded", "beside"])
+@pytest.mark.parametrize(
+    ("kind", "make", "options"),
+    [*((kind, with_sound, {}) for kind in WHOLE), *(("parquet", make, {}) for make in (only_labels, with_questions)),
+     ("parquet", with_sound, {"embed": False})],
+)  # fmt: skip
 def test_a_first_export_is_whole(kind: str, make: Any, options: dict[str, Any], tmp_path: Path) -> None:
     make(tmp_path / "set")
 
@@ -202,22 +202,6 @@ def test_parquet_keeps_four_channels_and_the_events(tree: Path, exports: dict[st
     assert silent["events"] == []
 
 
-def test_parquet_lies_as_the_hub_reads_it_best(tree: Path, exports: dict[str, Any]) -> None:
-    whole = (exports["parquet"][0] / "data/train-00000-of-00001.parquet").read_bytes()
-    media = [path for path in tree.rglob("dev-train-*/*.*") if path.suffix != ".csv"]
-    assert 6 == sum(path.read_bytes() in whole for path in media)  # in one piece: the Hub stores it once
-    file = pq.ParquetFile(exports["parquet"][0] / "data/train-00000-of-00001.parquet")
-    columns = {(c := file.metadata.row_group(0).column(n)).path_in_schema: c for n in range(file.metadata.num_columns)}
-
-    for name in ("audio.bytes", "mic.bytes", "video.bytes"):
-        assert columns[name].compression == "UNCOMPRESSED"
-        assert "RLE_DICTIONARY" not in columns[name].encodings
-        assert columns[name].has_offset_index
-        assert columns[name].statistics is None
-    assert columns["events.list.element.azimuth"].compression == "SNAPPY"
-    assert columns["events.list.element.azimuth"].has_column_index
-
-
 def test_row_groups_and_shards_end_in_time(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("seldio.data.export_shards.GROUP_BYTES", 1)
     export(tree, tmp_path / "groups")
@@ -232,21 +216,6 @@ def test_row_groups_and_shards_end_in_time(tree: Path, tmp_path: Path, monkeypat
         assert names == {file.name for file in made.files if file.name.startswith("data/")}
         seldio.convert(tmp_path / kind, tmp_path / f"{kind}-back", "files")
         assert content(tree) == content(tmp_path / f"{kind}-back")
-
-
-def test_labels_are_an_event_table_with_features(tree: Path, exports: dict[str, Any]) -> None:
-    path = exports["parquet"][0] / "labels/train-00000-of-00001.parquet"
-    features = json.loads(pq.read_schema(path).metadata[b"huggingface"])["info"]["features"]
-    table = read_parquet(path.read_bytes(), str(path), raise_errors)
-
-    assert table is not None
-    expected = sorted(
-        read(tree / "metadata_dev/dev-train-tau").to_pylist() + read(tree / "metadata_dev/dev-train-sony").to_pylist(),
-        key=str,
-    )
-    assert sorted(table.to_pylist(), key=str) == expected
-    assert features["class_id"]["names"][0] == "Female speech, woman speaking"
-    assert pq.read_schema(path).field("class_id").type == pa.int64()
 
 
 def test_without_embedding_paths_lead_to_copies(tree: Path, tmp_path: Path) -> None:
@@ -385,18 +354,7 @@ def test_shards_take_no_more_along_than_they_need(tmp_path: Path) -> None:
             assert max(len(pickle.dumps(part)) for part in shards[:3]) < most, name
 
 
-def test_layouts_are_told_by_the_whole_folder(tmp_path: Path) -> None:
-    """A file that says little by itself has the layout of those beside it, also in another process."""
-    for number in range(3):
-        (tmp_path / f"c{number}.csv").write_text("0,1,0,10,0,120\n" * 9 if number else "")
-    plan = ExportPlan(Index(open_source(tmp_path, raise_errors)), "foa")
-    elsewhere = pickle.loads(pickle.dumps(plan.events.part(["c0"])))
-    assert ["c0"] == list(elsewhere)
-    assert plan.events.format("c0") == elsewhere.format("c0") == get("starss23")
-    assert plan.events.schema == elsewhere.schema
-
-
-@pytest.mark.parametrize("kind", ["parquet", "webdataset", "audiofolder"])
+@pytest.mark.parametrize("kind", ["parquet"])
 def test_an_export_is_opened_and_compared_before_it_is_done(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -519,40 +477,6 @@ def test_a_split_is_called_the_same_wherever_it_goes(tmp_path: Path) -> None:
         assert {Path(str(name)).name for name in pq.read_table(file)["clip"].to_pylist()} == {
             Path(name).stem for name, split in PLACES.items() if split == file.name.partition("-")[0]
         }
-
-
-def test_the_splits_of_a_challenge_are_the_same_wherever_they_go(tmp_path: Path) -> None:
-    from seldio.hub.configurations import split_files
-
-    names = {
-        "metadata_dev/dev-train-tau/fold3_room4_mix001.csv": "train", "foa_eval/mix001.wav": "eval",
-        "metadata_dev/dev-test-sony/fold4_room23_mix001.csv": "test",
-    }  # fmt: skip
-    root = tmp_path / "tree"
-    for name in names:
-        (root / name).parent.mkdir(parents=True)
-        if name.endswith("csv"):
-            (root / name).write_text("0,1,0,-50,30\n")
-        else:
-            soundfile.write(root / name, np.zeros((2400, 4)), 24000)
-    export(root, tmp_path / "out")
-    assert Manifest.load(tmp_path / "out").statistics["splits"] == {"eval": 1, "test": 1, "train": 1}
-    with open_source(root, raise_errors) as source:
-        parts = split_files(str(root), source.entries, None)
-    assert {entry.name: part.split for part in parts for entry in part.entries} == {
-        name: split for name, split in names.items() if name.endswith("csv")
-    }
-
-
-@pytest.mark.parametrize(
-    ("name", "split"),
-    [("a/train-00000-of-00001.parquet", "train"), ("metadata_dev/dev-test-tau/x.csv", "test"), ("val.jsonl", "validation"),
-     ("metadata_eval/x.csv", "eval"), ("latest.csv", "train"), ("metadata_dev/dev-train-tau/x.csv", "train"),
-     ("data/eval-00000-of-00002.parquet", "eval"), ("data/fold1-00000-of-00002.parquet", "fold1"),
-     ("train/test.jsonl", "test"), ("mmau-test-mini.json", "test"), ("qa/dev.jsonl", "validation")],
-)  # fmt: skip
-def test_splits_are_told_by_words(name: str, split: str) -> None:
-    assert split_of(name) == split
 
 
 # --- the command -----------------------------------------------------------------------------------

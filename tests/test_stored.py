@@ -105,15 +105,6 @@ def test_its_files_are_those_that_it_was_made_from(kind: str, root: Path, export
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_another_process_can_read_it(kind: str, root: Path, exports: dict[str, Path]) -> None:
-    with open_source(exports[kind], raise_errors) as stored:
-        again = pickle.loads(pickle.dumps(list(stored)))
-
-    assert {entry.name: entry.read() for entry in again} == content(open_source(root, raise_errors))
-    assert len(pickle.dumps(again)) < 10_000  # no bytes go along
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_it_is_clean_where_the_source_is(kind: str, root: Path, exports: dict[str, Path]) -> None:
     result = CliRunner().invoke(app, ["validate", str(exports[kind]), "--ignore", "AUD,VID,LAY105"])
 
@@ -175,24 +166,6 @@ def test_its_windows_are_the_same(kind: str, options: dict[str, Any], root: Path
             assert all(np.array_equal(expected[name], given_[name]) for name in expected)
 
 
-def test_its_videos_can_be_seen(root: Path, exports: dict[str, Path]) -> None:
-    for kind in KINDS:
-        video = seldio.open(exports[kind]).media["fold3_room4_mix001"].video
-        assert video is not None
-        assert 37 == len(video.scan)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_it_converts_to_the_same_files(kind: str, root: Path, exports: dict[str, Path], tmp_path: Path) -> None:
-    for name, place in (("a", root), ("b", exports[kind])):
-        result = CliRunner().invoke(
-            app, ["convert", str(place), "--to", "starss23", "-f", "starss23", "-o", str(tmp_path / name)]
-        )
-        assert 0 == result.exit_code, result.output
-    assert opened(tmp_path / "a") == opened(tmp_path / "b")
-    assert (tmp_path / "b" / LABELS).read_bytes() == (root / LABELS).read_bytes()
-
-
 @pytest.mark.parametrize("kind", ["webdataset", "files"])
 def test_an_export_can_be_exported_as_another_kind(
     kind: str, root: Path, exports: dict[str, Path], tmp_path: Path
@@ -200,17 +173,6 @@ def test_an_export_can_be_exported_as_another_kind(
     export(exports["parquet"], tmp_path / "again", kind)
 
     assert opened(root) == opened(tmp_path / "again")
-
-
-def test_the_way_it_lies_can_be_had_too(exports: dict[str, Path]) -> None:
-    with open_source(exports["parquet"], raise_errors, as_it_lies=True) as source:
-        names = [entry.name for entry in source]
-    assert {"manifest.json", f"{SHARD}.parquet", "labels/train-00000-of-00001.parquet"} < {*names}
-
-
-def test_recordings_beside_the_table(root: Path, tmp_path: Path) -> None:
-    export(root, tmp_path / "out", "parquet", embed=False)
-    assert opened(root) == opened(tmp_path / "out")
 
 
 def test_exports_of_earlier_versions(root: Path, copied: Callable[[str], Path], tmp_path: Path) -> None:
@@ -277,16 +239,6 @@ def turned(table: pa.Table) -> pa.Table:
 # --- what is unsafe or damaged -------------------------------------------------------------------------
 
 
-def test_names_in_a_manifest_are_checked(copied: Callable[[str], Path]) -> None:
-    folder = copied("audiofolder")
-    text = (folder / "manifest.json").read_text().replace('"metadata_dev/dev-train-tau', '"../dev-train-tau')
-    (folder / "manifest.json").write_text(text.replace('"origin": "LICENSE"', '"origin": "questions.jsonl"'))
-    files, codes = opened(folder)
-
-    assert ["SAF101", "SAF104"] == sorted(codes)
-    assert LABELS not in files
-
-
 def test_long_recordings_are_read_in_parts(exports: dict[str, Path]) -> None:
     """As those in a folder: a stream of a recording fills no memory, whatever its size."""
     limits = dataclasses.replace(DEFAULTS, file_bytes=5_000, total_bytes=9_000)
@@ -297,18 +249,6 @@ def test_long_recordings_are_read_in_parts(exports: dict[str, Path]) -> None:
                 assert entry.size == len(stream.read()) > 5_000
             with pytest.raises(InvalidData, match="SAF105"):
                 entry.read()
-
-
-def test_a_shard_that_became_shorter(copied: Callable[[str], Path]) -> None:
-    folder = copied("webdataset")
-    with open_source(folder, raise_errors) as source:
-        entry = next(entry for entry in source if "train" in entry.path)
-        path = folder / f"{SHARD}.tar"
-        path.write_bytes(path.read_bytes()[:600])
-        with pytest.raises(InvalidData, match="SAF107"):
-            entry.read()
-        with pytest.raises(InvalidData, match="SAF107"):
-            entry.open()
 
 
 @pytest.mark.parametrize("kind", ["parquet", "webdataset"])
@@ -373,9 +313,6 @@ def test_a_recording_of_several_clips_is_one_file(root: Path, tmp_path: Path) ->
         (tmp_path / "set" / name).write_text("frame,class,azimuth,elevation\n")
     export(tmp_path / "set", tmp_path / "out", "webdataset")
     assert opened(tmp_path / "set") == opened(tmp_path / "out")
-
-
-# --- pages ---------------------------------------------------------------------------------------------
 
 
 # --- tables in a folder --------------------------------------------------------------------------------
@@ -459,15 +396,6 @@ def test_a_clip_of_an_export_can_be_looked_at(kind: str, root: Path, exports: di
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
-def test_a_clip_of_a_table_can_be_looked_at(tables: Path, tmp_path: Path) -> None:
-    result = CliRunner().invoke(
-        app, ["view", str(tables), "--clip", "fold3_room4_mix001", "-o", str(tmp_path / "a.html")]
-    )
-
-    assert 0 == result.exit_code, result.output
-    assert "fold3_room4_mix001: 5 events" in result.output
-
-
 def test_no_name_from_a_table_leads_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = pa.table({"clip": ["../evil"], "frame": [1], "class_id": [1], "azimuth": [0.0], "elevation": [0.0]})
     (tmp_path / "in/here").mkdir(parents=True)
@@ -477,21 +405,6 @@ def test_no_name_from_a_table_leads_out(tmp_path: Path, monkeypatch: pytest.Monk
 
     assert 0 == result.exit_code, result.output
     assert ["_evil.html"] == [path.name for path in Path().iterdir()]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "holds 3 clips: choose one with --clip"),
-        (("--clip", "nope"), "has no labels for a clip nope"),
-        (("--clip", "fold3_room4_mix001", "--link-media"), "is not a separate file"),
-    ],
-)
-def test_what_cannot_be_looked_at(arguments: tuple[str, ...], message: str, exports: dict[str, Path]) -> None:
-    result = CliRunner().invoke(app, ["view", str(exports["webdataset"]), *arguments, "-o", "-"])
-
-    assert 2 == result.exit_code
-    assert message in result.output
 
 
 # --- real labels ---------------------------------------------------------------------------------------

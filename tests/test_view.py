@@ -108,12 +108,6 @@ def test_recording_and_video_are_found_in_the_tree(tree: Path) -> None:
     assert f"video_dev/{SPLIT}/{CLIP}.mp4" in files.files["video"].path
 
 
-def test_without_foa_it_is_mic(tree: Path) -> None:
-    (tree.parents[2] / f"foa_dev/{SPLIT}/{CLIP}.wav").unlink()
-
-    assert "mic" == media_of(tree).array
-
-
 def test_files_beside_the_labels_are_found_and_others_are_not(tmp_path: Path) -> None:
     labels = tmp_path / "a.csv"
     labels.write_text(ROWS)
@@ -123,22 +117,6 @@ def test_files_beside_the_labels_are_found_and_others_are_not(tmp_path: Path) ->
     wav(tmp_path / "a.wav", tone(0))
     assert "audio" == media_of(labels).array
     assert media_of(labels).played is not None
-
-
-@pytest.mark.parametrize("name", ["audio", "wav", "foa_dev"])
-def test_recordings_in_a_folder_that_says_so_are_found(tmp_path: Path, name: str) -> None:
-    labels = tmp_path / "labels/a.csv"
-    labels.parent.mkdir()
-    labels.write_text(ROWS)
-    wav(tmp_path / f"{name}/a.wav", tone(0))
-
-    assert media_of(labels).played is not None
-
-
-def test_the_folder_of_a_named_recording_tells_its_array(tree: Path) -> None:
-    mic = tree.parents[2] / f"mic_dev/{SPLIT}/{CLIP}.wav"
-
-    assert "mic" == media_of(tree, audio=mic).array
 
 
 def test_a_folder_is_no_clip(tree: Path) -> None:
@@ -243,13 +221,6 @@ def test_whole_events_and_vectors_are_drawn_as_well(tmp_path: Path) -> None:
     assert ([90, 90], [0, 0]) == (event["a"], event["e"])
 
 
-def test_an_empty_file_is_a_clip_without_events(tmp_path: Path) -> None:
-    path = tmp_path / "mix001.csv"
-    path.write_text("")
-
-    assert 0 == view(path, format="starss23").events
-
-
 def test_what_is_no_clip_is_refused(tmp_path: Path) -> None:
     words = tmp_path / "words.csv"
     words.write_text("this,is\nno,label\nat,all\n")
@@ -270,12 +241,6 @@ def _two_clips(folder: Path) -> Path:
         (folder / "two").mkdir(exist_ok=True)
         (folder / f"two/{name}.csv").write_text(ROWS)
     return folder / "two"
-
-
-def test_too_many_rows_are_refused(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_content, "MOST_ROWS", 3)
-    with pytest.raises(SeldioError, match="4 event frames; a page holds up to 3"):
-        view(tree, no_media=True)
 
 
 # --- findings ----------------------------------------------------------------------------------------------
@@ -307,26 +272,6 @@ def test_all_findings_are_in_the_page_with_all_their_moments(tmp_path: Path) -> 
     ]
     (one,) = faulty(lambda frame: frame > 9)
     assert (2990, 1.0, [1.0, 300.0]) == (one["count"], one["t"], one["s"])
-
-
-@pytest.mark.slow
-def test_the_page_blames_the_file_that_differs(tmp_path: Path) -> None:
-    folder = deep.tree(tmp_path / "tree", [deep.planted(deep.clip(20), foa=deep.delayed(5))])
-    labels = folder / f"metadata_dev/dev-train-tau/{deep.NAMES[0]}.csv"
-    for place, clip in ((labels, None), (folder, deep.NAMES[0])):
-        found = record(view(place, clip=clip, no_media=True, deep=True).html)
-        (one,) = found["findings"]
-        assert (one["code"], "(FOA) sounds 0.5 s late" in one["message"]) == ("AUD308", True)
-        assert "(FOA and MIC)" in found["held"]
-
-
-def test_findings_in_predictions_say_so(tree: Path, tmp_path: Path) -> None:
-    predictions = tmp_path / f"{CLIP}.csv"
-    predictions.write_text("10,1,1,-50,30,181\n11,1,1,-50,99,181\n")
-    found = record(view(tree, predictions=predictions, predictions_format="starss23", no_media=True).html)
-
-    assert {"predictions"} == {finding["side"] for finding in found["findings"]}
-    assert 2 == len(found["sides"])
 
 
 @pytest.mark.slow
@@ -379,18 +324,6 @@ def test_questions_of_the_clip_with_their_moments(tree: Path, tmp_path: Path) ->
     assert (20.0, 40.0) == (first["start"], first["end"])
     assert [{"text": "the answer", "t": 21.5, "end": 22.0}] == first["moments"]
     assert [{"text": "Bell at 90°", "t": 11.0, "end": 12.0}] == second["moments"]
-
-
-def test_questions_about_other_clips_are_told_of(tree: Path, tmp_path: Path) -> None:
-    path = tmp_path / "qa.jsonl"
-    path.write_text(json.dumps({"id": "c", "audio": ["x.wav"], "question": "No?", "answer": "No."}) + "\n")
-
-    assert (
-        "None of the 1 question in the file is about"
-        in record(view(tree, questions=path, no_media=True).html)["remark"]
-    )
-    with pytest.raises(UsageError, match="no questions in"):
-        view(tree, questions=tree, no_media=True)
 
 
 # --- the document ------------------------------------------------------------------------------------------
@@ -458,19 +391,6 @@ def test_a_source_on_the_left_is_heard_on_the_left(tmp_path: Path, azimuth: floa
     assert np.abs(copy).max() == pytest.approx(0.89, abs=0.08)  # loud enough
 
 
-@pytest.mark.parametrize(
-    ("array", "channels", "count", "phrase"),
-    [("mic", 4, 2, "capsules"), ("audio", 4, 2, "taken for FOA"), ("stereo", 2, 2, "stereo"),
-     ("audio", 1, 1, "mono"), ("audio", 7, 1, "the mean of 7")],
-)  # fmt: skip
-def test_ears(array: copies.Array, channels: int, count: int, phrase: str) -> None:
-    weights, told = copies.ears(array, channels)
-
-    assert (count, channels) == weights.shape
-    assert phrase in told
-    assert np.abs(weights).sum(axis=1) == pytest.approx(1)
-
-
 @pytest.mark.parametrize("rate", [8_000, 9_600, 96_000])
 def test_any_rate_keeps_its_time(tmp_path: Path, rate: int) -> None:
     """A click at half a second is at half a second in the copy, whatever AAC makes of the rate."""
@@ -487,13 +407,6 @@ def test_any_rate_keeps_its_time(tmp_path: Path, rate: int) -> None:
 def test_what_cannot_be_played_is_refused(tmp_path: Path, frames: int, rate: int) -> None:
     with wav(tmp_path / "a.wav", np.zeros((1, frames)), rate).open("rb") as stream, pytest.raises(NotAudio):
         copies.sound(stream)
-
-
-def test_silence_is_not_raised_and_what_is_no_number_does_no_harm(tmp_path: Path) -> None:
-    with wav(tmp_path / "a.wav", np.zeros((4, RATE))).open("rb") as stream:
-        sound = copies.sound(stream, "foa")
-        assert "+0 dB" in sound.description
-        assert not heard(copies.copy(sound, None)).any()
 
 
 def test_the_copy_of_a_video_keeps_its_clock(tree: Path) -> None:
@@ -513,13 +426,6 @@ def test_a_video_that_begins_late_is_black_before(tmp_path: Path) -> None:
 
     assert pictures[4].max() < 30
     assert pictures[14].max() > 200
-
-
-def test_sizes_fit_and_are_even() -> None:
-    assert (640, 320) == copies.fitted((1920, 960))
-    assert (568, 320) == copies.fitted((1280, 720))
-    assert (192, 96) == copies.fitted((192, 96))
-    assert (2, 320) == copies.fitted((1, 3000))
 
 
 def test_media_that_cannot_be_read_are_told_of_or_refused_if_named(tree: Path) -> None:
@@ -564,12 +470,6 @@ def test_the_command_writes_the_page_and_says_what_is_in_it(tree: Path, tmp_path
     assert f"{CLIP}: 3 events, " in done.stderr
     assert "open it in a browser" in done.stderr
     assert out.read_bytes().startswith(b"<!doctype html>")
-
-
-def test_the_page_is_called_like_the_clip(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert 0 == CliRunner().invoke(app, ["view", str(tree), "--no-media"]).exit_code
-    assert (tmp_path / f"{CLIP}.html").exists()
 
 
 @pytest.mark.parametrize(

@@ -212,8 +212,6 @@ def _label_page(format: LabelFormat, path: Path | None, tables: dict[str, pa.Tab
     lines += ["## What it carries", "", f"Carries {_names(format.carries)}.", ""]
     lacks = [name for name in COLUMNS if name not in format.carries]
     lines += [f"Cannot carry {_names(lacks)}." if lacks else "It carries every column there is.", ""]
-    if format.only_read:
-        lines += [f"It is read and not written: {format.only_read}.", ""]
     if format.needs:
         lines += [f"To be written it needs {_names(format.needs)}; `--fill FIELD=VALUE` fills in what is missing.", ""]
     if path is not None:
@@ -242,7 +240,7 @@ def _conversions(format: LabelFormat, tables: dict[str, pa.Table]) -> Iterator[s
     lost: dict[str, list[str]] = {}
     needs: list[str] = []
     for target in LABEL_FORMATS:
-        if target is format or target.only_read:
+        if target is format:
             continue
         try:
             found = plan(tables[format.name], format, target)

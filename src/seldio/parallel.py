@@ -228,7 +228,7 @@ def _connect(ray: Any, count: int | None) -> None:
         _see_that_it_answers(address)
     try:
         ray.init("auto", **quiet)
-    except ConnectionError as error:
+    except (ConnectionError, ValueError) as error:
         if address is not None:
             raise SeldioError(f"no Ray cluster at RAY_ADDRESS={address}: {error}") from None
         ray.init("local", num_cpus=count, include_dashboard=False, **quiet)

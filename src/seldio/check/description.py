@@ -274,8 +274,7 @@ def _media_text(found: dict[str, Any]) -> list[str]:
     )
     if found.get("rotation"):
         lines.append(f"  rotated     by {found['rotation']}° counter-clockwise when shown; the size is that as shown")
-    hidden = f"; {found['hidden']:,} more are hidden by an edit list" if found["hidden"] else ""
-    lines.append(f"  length      from {found['start']:.3f} to {found['end']:.3f} s{hidden}")
+    lines.append(f"  length      from {found['start']:.3f} to {found['end']:.3f} s")
     if "fault" in found:
         lines.append(f"  fault       {printable(found['fault'])}")
     sound = found.get("sound")
@@ -410,7 +409,6 @@ def format_record(format: Format) -> dict[str, Any]:
         "distance_unit": UNITS.get(getattr(format, "metre", None) or 0, (None,))[0],
         "source": format.source,
         "note": format.note,
-        "only_read": format.only_read,
     }
 
 
@@ -438,8 +436,6 @@ def format_page(format: Format) -> str:
     lines.append(f"carries     {', '.join(format.carries)}")
     if lacking := [name for name in fields if name not in format.carries]:
         lines.append(f"lacks       {', '.join(lacking)}")
-    if format.only_read:
-        lines.append(f"written     no: {format.only_read}")
     if format.aliases:
         lines.append(f"also called {', '.join(format.aliases)}")
     lines += [f"source      {format.source}"] if format.source else []

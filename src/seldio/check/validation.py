@@ -21,11 +21,10 @@ from seldio.catalogues.trees import Tree, read_tree
 from seldio.check import gate
 from seldio.check.labels import LabelCheck, LabelGroup
 from seldio.check.settings import Settings
-from seldio.errors import MissingLibrary
 from seldio.files import Source
 from seldio.files.names import is_zip
 from seldio.files.sources import Lookup, is_own, reopened
-from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, Sink, gathered
+from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, gathered
 from seldio.formats import LabelFormat
 from seldio.parallel import parallel_map
 from seldio.rules.audio import check_recordings
@@ -33,7 +32,7 @@ from seldio.rules.collection import Collection, Reference, grouped
 from seldio.rules.ignored import Ignored
 from seldio.rules.package_names import is_package
 from seldio.rules.submissions import Misfit
-from seldio.rules.tree_media import UncheckedVideos, is_sound, is_video
+from seldio.rules.tree_media import is_sound, is_video
 
 if TYPE_CHECKING:
     from seldio.catalogues.groups import FileGroup
@@ -284,20 +283,8 @@ class _Checking:
             from seldio.rules.deep import check_fit
 
             self.heard += check_fit(collection, tree, self.look, sink)
-        return count + _check_videos(collection, tree, sink, self.deep)
+        if any(is_video(place.name) for place in tree.places):
+            from seldio.rules.video import check_videos
 
-
-def _check_videos(collection: Collection, tree: Tree, sink: Sink, deep: bool) -> int:
-    """Check the videos, or say that they were not checked, unless *deep* asks for it; return how many there are."""
-    places = [place for place in tree.places if is_video(place.name)]
-    if not places:
-        return 0
-    try:
-        from seldio.rules.video import check_videos
-
-        return check_videos(collection, tree, sink, deep=deep)
-    except MissingLibrary as missing:
-        if deep:
-            raise
-        rules.run(UncheckedVideos(collection.spot(places), len(places), missing), sink)
-        return len(places)
+            count += check_videos(collection, tree, sink, deep=self.deep)
+        return count

@@ -77,7 +77,7 @@ def validate(
     output: str = typer.Option(
         "text",
         metavar="FORM",
-        help="Form of the report: text, concise, json, jsonl, csv, sarif, github, gitlab, junit, markdown or html.",
+        help="Form of the report: text, concise, json, jsonl, csv, sarif, github, markdown or html.",
         autocompletion=lambda incomplete: complete_outputs(incomplete, "findings"),
         rich_help_panel=REPORT,
     ),

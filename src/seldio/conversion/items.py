@@ -39,7 +39,7 @@ from seldio.formats.base import Format
 from seldio.formats.item_parquet import ItemParquet
 from seldio.formats.items import ItemFormat, ItemReading, Writer
 from seldio.formats.json_items import JsonItems
-from seldio.formats.json_layout import AsWritten
+from seldio.formats.json_layout import KeyOrders
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.formats.parquet import too_large
 from seldio.rules.item_table import moved
@@ -225,7 +225,7 @@ class _Work:
         self.dropped: list[tuple[str, str]] = []  # ids of rows that are left out, with the reason
         self.reading: ItemReading | None = None  # the last one
         self.rows = self.made = self.chosen = 0
-        self.memory = AsWritten()
+        self.memory = KeyOrders()
         self.answers: RightAnswers | None = None
         self.marks = False
         self.wrong: LossError | InvalidData | None = None

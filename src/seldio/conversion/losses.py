@@ -16,7 +16,7 @@ from seldio.conversion.facts import MOVABLE, TIMES, Facts, complete, decimals, m
 from seldio.conversion.frames import takes_events
 from seldio.errors import LossError, UsageError
 from seldio.formats import LabelFormat
-from seldio.formats.base import LAYOUT_KEYS, UNITS
+from seldio.formats.base import UNITS
 from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
 from seldio.schema.events import COLUMNS
@@ -120,7 +120,7 @@ def _losses(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[
         rows = plural(facts.table.rows, "row")
         yield "azimuth", f"front or back: {behind:,} of {rows} lie behind and are folded to the front"
     keys = {**facts.names.get("keys of files", {}), **facts.names.get("keys of rows", {})}
-    if further := [key for key in keys if key not in LAYOUT_KEYS]:
+    if further := [key for key in keys if key != "annotations"]:
         yield "extra", f"additional keys: {listed(further)}"
 
 
@@ -381,8 +381,6 @@ def merged(plans: Sequence[Plan]) -> Plan:
 
 def refuse(planned: Plan, target: LabelFormat, allow_loss: Collection[str]) -> None:
     """Raise what prevents a plan: UsageError for missing fields, LossError for losses not allowed."""
-    if target.only_read:
-        raise UsageError(f"{target.name} is only read: {target.only_read}")
     if planned.missing:
         reasons = "; ".join(f"{field} ({why})" for field, why in planned.missing.items())
         fills = " ".join(

@@ -11,7 +11,7 @@ import pyarrow as pa
 from seldio import formats
 from seldio.errors import UsageError
 from seldio.formats.item_parquet import ItemParquet
-from seldio.formats.items import ANSWERS, LETTERS, ItemFormat, ItemReading
+from seldio.formats.items import ANSWERS, ItemFormat, ItemReading, option_letter
 from seldio.schema.arrays import pc
 from seldio.schema.qa import Item
 from seldio.text import clipped, listed, plural
@@ -76,13 +76,13 @@ class RightAnswers:
                 (index,) = found
                 alike = [place for place, text in enumerate(texts) if text == texts[index]]
                 if self.target.answers == "letter":
-                    yield row, LETTERS[index], None
+                    yield row, option_letter(index), None
                 elif len(alike) == 1 or answer == texts[index] or (self.target.letters and answer in texts):
                     yield row, texts[index], None
                 elif not self.target.letters:  # the way back would not be clear
-                    yield row, answer, f"the text of options {' and '.join(LETTERS[place] for place in alike)}"
+                    yield row, answer, f"the text of options {' and '.join(option_letter(place) for place in alike)}"
             elif choice and not (self.target.answers == "text" and answer in texts and self.home.answers == "text"):
-                letters = " or ".join(LETTERS[index] for index in sorted(found))
+                letters = " or ".join(option_letter(index) for index in sorted(found))
                 yield row, answer, f"option {letters}" if found else "none of the options"
 
     def finish(self) -> list[str]:

@@ -54,8 +54,6 @@ class TextFile:
 
 #: How Parquet files begin, and end.
 PARQUET_MAGIC = b"PAR1"
-#: Keys of files that say how they are written and nothing about the labels.
-LAYOUT_KEYS = frozenset({"annotations", "written"})
 
 
 class Place(NamedTuple):
@@ -225,7 +223,6 @@ class Format(ABC):
     repairable: bool = False  # whether ``--fix`` can rewrite its files
     source: str = ""  # where the format is documented
     note: str = ""  # what to know about it
-    only_read: str = ""  # why it cannot be written, where that is so
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the rows of label files tell more
         """How much the file looks like this format: 0 not at all, 1 surely; a bounded look, never an exception."""

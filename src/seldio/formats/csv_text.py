@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cache
 from typing import Literal, NamedTuple
 
 from seldio.findings import Sink
@@ -21,7 +22,7 @@ from seldio.formats.cells import encoding_problem
 from seldio.reader_rules import READER_RULES
 from seldio.text import clipped, plural
 
-_CELL = re.compile(r'(?:"((?>(?:[^"]++|"")*))"([^,\r\n]*+)|([^,\r\n]*+))(,|\r\n|\r|\n|\Z)')
+_CELL = r'(?:"((?>(?:[^"]++|"")*))"([^{0}\r\n]*+)|([^{0}\r\n]*+))([{0}]|\r\n|\r|\n|\Z)'
 _SPECIAL = re.compile(r'[",\r\n]')
 _BREAKS = re.compile(r'\A"|[,\r\n]')
 BOM = "\ufeff"
@@ -58,20 +59,25 @@ class QuotedRow(NamedTuple):
         return [cell.value for cell in self.cells]
 
 
-def rows(text: str, start: int = 0) -> Iterator[QuotedRow]:
+def rows(text: str, start: int = 0, delimiter: str = ",") -> Iterator[QuotedRow]:
     """The rows of *text* from *start* on, blank ones too; any text has rows."""
     while start < len(text):
-        row = row_at(text, start)
+        row = row_at(text, start, delimiter)
         yield row
         start = row.end + len(row.newline)
 
 
-def row_at(text: str, start: int) -> QuotedRow:
+@cache
+def _cell_pattern(delimiter: str) -> re.Pattern[str]:
+    return re.compile(_CELL.format(re.escape(delimiter)))
+
+
+def row_at(text: str, start: int, delimiter: str = ",") -> QuotedRow:
     """The row that begins at *start*."""
     cells: list[QuotedCell] = []
-    position = start
+    position, pattern = start, _cell_pattern(delimiter)
     while True:
-        match = _CELL.match(text, position)
+        match = pattern.match(text, position)
         if match is None or (match[3] or "").startswith('"'):
             rest = text[position + 1 :].replace('""', '"')
             return QuotedRow(
@@ -82,7 +88,7 @@ def row_at(text: str, start: int) -> QuotedRow:
         else:
             value = match[1].replace('""', '"') + match[2]
             cells.append(QuotedCell(value, match.start(1), match.end(1), True, "tail" if match[2] else ""))
-        if match[4] != ",":
+        if match[4] != delimiter:
             return QuotedRow(cells, start, match.start(4), match[4])
         position = match.end()
 
@@ -179,27 +185,30 @@ class CsvTable:
     cells: Sequence[Sequence[str | None]]  # the text of each cell; None where it is empty and has no quotes
     starts: Sequence[int]  # where each row begins in the text
     layout: CsvLayout  # how the file was written
+    delimiter: str = ","  # what stands between cells
 
     def cell(self, row: int, column: int) -> QuotedCell:
         """A cell with its position."""
-        return row_at(self.source.text, self.starts[row]).cells[column]
+        return row_at(self.source.text, self.starts[row], self.delimiter).cells[column]
 
     def place(self, row: int, column: int | None) -> Place:
         """Where a cell stands; the whole row without a column."""
         if column is not None:
             cell = self.cell(row, column)
             return self.source.place(cell.start, cell.end, cell.value)
-        found = row_at(self.source.text, self.starts[row])
+        found = row_at(self.source.text, self.starts[row], self.delimiter)
         return self.source.place(found.start, found.end)
 
 
-def read_table(data: bytes, path: str, sink: Sink, columns: Sequence[str]) -> CsvTable | None:
+def read_table(
+    data: bytes, path: str, sink: Sink, columns: Sequence[str], delimiter: str = ","
+) -> CsvTable | None:  # fmt: skip
     """The table of a csv file that has at least the *columns*; None, with a finding, where it has no such header."""
     if unreadable := encoding_problem(path, data):
         sink(unreadable)
         return None
     text = data.decode()
-    reader = _TableReader(path, sink, TextLines(text.removeprefix(BOM)))
+    reader = _TableReader(path, sink, TextLines(text.removeprefix(BOM)), delimiter)
     if text.startswith(BOM):
         reader.report("SYN103", "the file begins with a byte order mark", Place(1, 1, 1, BOM, ""),
                       "save as UTF-8 without BOM: Python's csv module reads it as part of the first column "
@@ -210,8 +219,8 @@ def read_table(data: bytes, path: str, sink: Sink, columns: Sequence[str]) -> Cs
 class _TableReader:
     """One pass over a file; what is wrong goes to the sink."""
 
-    def __init__(self, path: str, sink: Sink, source: TextLines) -> None:
-        self.path, self.sink, self.source = path, sink, source
+    def __init__(self, path: str, sink: Sink, source: TextLines, delimiter: str) -> None:
+        self.path, self.sink, self.source, self.delimiter = path, sink, source, delimiter
 
     def report(self, code: str, message: str, at: Place, hint: str) -> None:
         self.sink(READER_RULES[code].at(
@@ -219,7 +228,7 @@ class _TableReader:
         ))  # fmt: skip
 
     def run(self, columns: Sequence[str], bom: bool) -> CsvTable | None:
-        found = [row for row in rows(self.source.text) if not self.blank(row)]
+        found = [row for row in rows(self.source.text, 0, self.delimiter) if not self.blank(row)]
         self.line_ends(found)
         header = found[0] if found else QuotedRow([], 0, 0, "")
         if not self.header(header, columns):
@@ -228,7 +237,7 @@ class _TableReader:
         names = tuple(header.values)
         cells = [[cell.value if cell.value or cell.quoted else None for cell in row.cells] for row in kept]
         layout = layout_of([header, *kept], bom)
-        return CsvTable(self.source, names, cells, [row.start for row in kept], layout)
+        return CsvTable(self.source, names, cells, [row.start for row in kept], layout, self.delimiter)
 
     # --- lines ---------------------------------------------------------------------------------------
 

@@ -394,9 +394,6 @@ COUNTED = {row.name: row for row in DATASETS if row.counted}
 TOPS: frozenset[str] = frozenset(PLAIN).union(*(row.tops for row in DATASETS))
 #: Those that hold recordings.
 AUDIO: frozenset[Field] = frozenset({"foa", "mic", "stereo", "audio"})
-AUDIO_TOPS = frozenset(
-    name for tops in (PLAIN, *(row.tops for row in DATASETS)) for name, top in tops.items() if top.field in AUDIO
-)
 
 
 def dataset(name: str) -> DatasetSpec:

@@ -285,7 +285,7 @@ def _header_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
 _WORDS = {"class_id": "class", "distance": "dist"}
 #: How a column of labels may be called: a first line that calls none so is of another table.
 _LABEL_TITLE = re.compile(
-    r"frame|time|onset|class|label|sound|event|source|track|azi|ele|dist|theta|phi|(az|el|[xyz])\b"
+    r"frame|time|onset|class|label|sound|event|source|track|azi|ele|dist|theta|phi|(az|el|[xyz]|\d+)\b"
 )
 
 

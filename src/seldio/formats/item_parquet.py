@@ -1,8 +1,8 @@
-"""Questions and predictions as Parquet, without loss: the file they came from can be restored as it was.
+"""Questions and predictions as Parquet, without loss: values, order and indentation of their file come back.
 
 The columns are those of ``schema.qa`` under their own names; ``extra`` is json text, whose keys keep their
 order. What the source file holds besides its rows (the layout of its text, the keys of its container) is in
-the file's metadata under ``seldio.items``, so that the format it had can be written again byte for byte.
+the file's metadata under ``seldio.items``, so that the format it had can be written again.
 
 Tables of other makers, such as exports of the Hugging Face Hub, are recognised by their columns: the rows are
 read as the JSON records they stand for. Parquet has no absent keys, so a null inside a record is an absent one.
@@ -290,17 +290,13 @@ class ItemParquet(ItemFormat):
         if isinstance(reading.format, ItemParquet):
             return reading.origin
         kept, size = dict(reading.origin), _size(reading.origin)
-        single = kept.get("as_written")
-        if size > FOOTER_BYTES and isinstance(single, dict):
-            kept = {key: value for key, value in kept.items() if key not in ("as_written", "orders")}
-            what = f"how {plural(sum(map(len, single.values())), 'record')} of this file are written"
-        elif size > FOOTER_BYTES:
-            what = "how this file is written"
         if size > FOOTER_BYTES:
+            kept = {key: value for key, value in kept.items() if key not in ("orders", "order_of")}
             kept = kept if _size(kept) <= FOOTER_BYTES else {}
-            tell(f"{what} (spacing, key order, digits of numbers) takes {size / 1e6:,.1f} MB, more than a "
-                 f"Parquet footer should hold, so it is left out: no value is lost, but --to {reading.format.name} "
-                 "will not reproduce the same bytes")  # fmt: skip
+            tell(
+                f"the orders of keys in this file take {size / 1e6:,.1f} MB, more than a Parquet footer should hold, "
+                f"so they are left out: no value is lost, but --to {reading.format.name} writes one order"
+            )
         return {"format": reading.format.name, "origin": kept}
 
 
@@ -373,8 +369,8 @@ def _parsed(text: bytes) -> dict[str, Any]:
 
 
 _NOTE = (
-    "Nothing is lost, and the file can be restored byte for byte, unless its records are written in more ways than a "
-    "footer has room for, which is reported; `--to parquet` means this format if the source holds {}."
+    "No value is lost, and the file comes back with its order and indentation, unless its records have more orders of "
+    "keys than a footer has room for, which is reported; `--to parquet` means this format if the source holds {}."
 )
 FORMATS: tuple[ItemParquet, ...] = (
     ItemParquet(

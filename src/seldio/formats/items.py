@@ -14,12 +14,19 @@ import pyarrow as pa
 from seldio.errors import DataError
 from seldio.findings import Sink
 from seldio.formats.base import Format, Place, Reading
-from seldio.formats.json_layout import AsWritten
+from seldio.formats.json_layout import KeyOrders
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of
 
 Row = Item | Prediction
 #: Those of options, in their order.
 LETTERS = ascii_uppercase
+
+
+def option_letter(place: int) -> str:
+    """Return what names the option at a *place*: A to Z, then 1, 2 and so on, as inspect_ai has it."""
+    return LETTERS[place] if place < len(LETTERS) else str(place - len(LETTERS) + 1)
+
+
 #: What ``graded`` says of seldio's own formats.
 LETTERS_READ = "seldio score reads a letter as the option that it stands for, other programs may not"
 #: The forms in which formats write right answers: of several options the letter or the text of the right one; where
@@ -51,7 +58,7 @@ class ItemReading(Reading):
     #: what of the file is in no row, by the field that it belongs to
     lost: dict[str, str] = dataclasses.field(default_factory=dict)
     #: takes note of how the rows are written, of a file that is read in parts
-    note: Callable[[AsWritten], None] | None = None
+    note: Callable[[KeyOrders], None] | None = None
 
     @cached_property
     def table(self) -> pa.Table:
@@ -151,7 +158,7 @@ class ItemFormat(Format):
 
     @abstractmethod
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
-        """The bytes of a file with *rows*; with the *origin* of a reading of this format, byte for byte its like."""
+        """The bytes of a file with *rows*; with the *origin* of a reading of this format, as that was written."""
 
     def writer(self, stream: BinaryIO) -> Writer:
         """What writes a file of this format into *stream*, a table at a time."""

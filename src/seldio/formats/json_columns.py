@@ -155,6 +155,7 @@ def quotes_in(data: bytes) -> int:
 class Group:
     """Records with the same keys, and the table they make."""
 
+    keys: tuple[str, ...]  # of the records
     numbers: list[int]  # of the records
     table: pa.Table  # their rows
     texts: int  # keys and texts in them
@@ -211,6 +212,8 @@ class ColumnReader:
         if self.format.closed:
             sure({*keys} <= self.format.keys.keys())
             fields = values
+            if types.get("audio") == {str}:
+                fields = values | {"audio": [[path] for path in values["audio"]]}
         else:
             fields, extra = self._fields(keys, values, types)
             meta = fields.get("answer_meta")
@@ -224,7 +227,7 @@ class ColumnReader:
                 fields["extra"] = _extras(extra)
         columns = [self._column(name, fields, len(rows)) for name in self.kinds]
         table = pa.Table.from_arrays(columns, schema=self.format.schema)
-        self.groups.append(Group(numbers, table, texts, absent, numbered))
+        self.groups.append(Group(keys, numbers, table, texts, absent, numbered))
         return []
 
     def _fields(
@@ -363,7 +366,14 @@ class ColumnWriter:
                 column = pc.if_else(pc.equal(column, format.language), None, column)
             members[field] = self._column(column)
         members |= {key: self._values(values) for key, values in extra.items()}
-        first = {key: members[key] for key in self.layout.order if key in members}
+        order, id = self.layout.order, format.key_of("id", members)
+        if order and "audio" not in order and "audio" in members:
+            members["audio"] = pc.if_else(pc.equal(members["audio"], "[]"), None, members["audio"])
+        if self.layout.numbered and id in members:
+            members[id] = pc.replace_substring_regex(members[id], r'^"(-?(?:0|[1-9][0-9]{0,17}))"$', r"\1")
+        names = format.named_in(order)
+        members = {names.get(key, key): text for key, text in members.items() if key not in names.values()}
+        first = {key: members[key] for key in order if key in members}
         return self._joined({**first, **members}, len(table))
 
     def _field(self, field: str, column: pa.Array, more: list[Any] | None) -> pa.Array:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from collections import Counter
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -23,7 +23,7 @@ from seldio.findings import Sink
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_columns import ColumnReader, ColumnWriter, quotes_in, texts_in
-from seldio.formats.json_layout import AsWritten, Layout, layout_of, written
+from seldio.formats.json_layout import KeyOrders, Layout, layout_of, rows_by_order
 from seldio.formats.json_records import Records, Run, peek, value_at
 from seldio.formats.json_text import Pointer, Record
 from seldio.schema.arrays import pc
@@ -37,6 +37,8 @@ from seldio.schema.qa import (
 from seldio.text import clipped, plural
 
 _SCALARS = (int, float)
+#: A whole number as JSON writes it.
+WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _ABSENT = object()
 #: Rows that are written at a time.
 _RUN = 1 << 13
@@ -122,16 +124,36 @@ class JsonItems(ItemFormat):
     def texts(self, table: pa.Table, layout: Layout) -> list[str]:
         """The text of each row's record in a format, with its lead."""
         if layout.indent is not None:
-            return [layout.record(self.record(row)) for row in Rows(table, self.model)]
+            return [layout.record(self.laid_out(self.record(row), layout)) for row in Rows(table, self.model)]
         writer = ColumnWriter(self, layout)
         texts = chain.from_iterable(
             writer.texts(table.slice(start, _RUN)).to_pylist() for start in range(0, len(table), _RUN)
         )
         return [layout.lead + text for text in texts] if layout.lead else list(texts)
 
-    def rewritten(self, table: pa.Table, layout: Layout, numbers: list[int]) -> list[str]:
-        """The texts of some of the rows, as another format has them."""
-        return self.texts(table.take(numbers), layout)
+    def laid_out(self, record: dict[str, Any], layout: Layout) -> dict[str, Any]:
+        """Return a record with the keys that a layout has, its id as a number where all are."""
+        names, id = self.named_in(layout.order), self.key_of("id", record)
+        record = {names.get(key, key): value for key, value in record.items()}
+        if layout.order and "audio" not in layout.order and record.get("audio") == []:
+            del record["audio"]
+        if layout.numbered and isinstance(record.get(id), str) and WHOLE.fullmatch(record[id]):
+            record[id] = int(record[id])
+        return record
+
+    def named_in(self, order: Sequence[str]) -> dict[str, str]:
+        """Return, by key, the one that records with keys in this order have in its place."""
+        absent = ((key, others) for key, others in self.instead.items() if key not in order)
+        firsts = ((key, next((other for other in others if other in order), None)) for key, others in absent)
+        return {key: other for key, other in firsts if other is not None}
+
+    def differs(self, keys: Sequence[str], order: Sequence[str]) -> bool:
+        """Return whether a layout with this order writes a record with these *keys* in another way."""
+        if not self.columnar:
+            return tuple(keys) != tuple(order)
+        ranks = {key: place for place, key in enumerate(dict.fromkeys((*order, *self.keys, *self.besides)))}
+        same = tuple(sorted(keys, key=lambda key: ranks.get(key, len(ranks)))) == keys
+        return not same or ("audio" in keys) != ("audio" in order) or self.named_in(keys) != self.named_in(order)
 
     def record(self, row: Row) -> dict[str, Any]:
         """A row as a record of this format, keys in its order; what is unknown is left out."""
@@ -180,7 +202,7 @@ class JsonItems(ItemFormat):
             if other is not None:
                 values[self.keys[key]] = extra.pop(other)
         if self.closed:
-            return values | extra
+            return values | extra | ({"audio": [values["audio"]]} if isinstance(values.get("audio"), str) else {})
         for field in self.besides:
             if type(extra.get(field)) in _BESIDES[field]:
                 values[field] = extra.pop(field)
@@ -264,18 +286,16 @@ class _JsonWriter(Writer):
     def __init__(self, format: JsonItems, stream: BinaryIO) -> None:
         super().__init__(format, stream)
         self._layout: Layout | None = None  # of the rows written last
-        self._used: Counter[str] = Counter()
-        self._of: object = None  # what the counts are of
 
     def add(self, table: pa.Table, origin: dict[str, object] | None) -> bytes:
         """See :meth:`Writer.add`; of lines that were read in parts, each part keeps its layout."""
         layout = layout_of((origin or {}).get("layout"), self.format.layout)
         if layout.single and (len(table) != 1 or self._layout is not None):
             layout = self.format.layout
-        if (origin or {}).get("as_written") is not self._of:  # of a table, all parts have the same
-            self._used, self._of = Counter(), (origin or {}).get("as_written")
-        ours = self.format.texts(table, layout)
-        texts = written(layout, ours, origin or {}, partial(self.format.rewritten, table), self._used)
+        texts = self.format.texts(table, layout)
+        for other, numbers in rows_by_order(table["id"].to_pylist(), layout, origin or {}):
+            for number, text in zip(numbers, self.format.texts(table.take(numbers), other), strict=True):
+                texts[number] = text
         if texts:
             before = layout.head if self._layout is None else self._layout.joint
             self.stream.write((before + layout.joint.join(texts)).encode())
@@ -298,6 +318,8 @@ class _Reader:
         self.numbers = np.zeros(0, np.int64)  # of the record of each row
         self.absent: dict[str, list[int]] = {key: [] for key in format.useful}  # numbers of records without them
         self.numbered: list[int] = []  # of those whose id is a whole number, of predictions
+        self.whole = 0  # how many ids are whole numbers
+        self.shapes: dict[tuple[str, ...], list[int]] = {}  # numbers of records by their keys
         self._tables: list[tuple[pa.Table, list[int]]] = []
 
     def table(self) -> pa.Table:
@@ -307,8 +329,10 @@ class _Reader:
             for group in columns.groups:
                 numbers = [run.first + number for number in group.numbers]
                 self._tables.append((group.table, numbers))
+                self.shapes.setdefault(group.keys, []).extend(numbers)
                 for key in group.absent:
                     self.absent[key] += numbers
+                self.whole += len(numbers) * group.numbered
                 self.numbered += numbers if group.numbered and not self.format.numbered else []
             self.records.readable |= bool(columns.groups)
             self.careful(run, columns.doubtful)
@@ -349,6 +373,7 @@ class _Reader:
             if row is not None:
                 rows.append(row)
                 kept.append(run.first + number)
+                self.shapes.setdefault((*record.value,), []).append(run.first + number)
         if rows:
             self._tables.append((table_of(rows, self.format.model), kept))
 
@@ -368,16 +393,18 @@ class _Reader:
 
     def origin(self, table: pa.Table) -> dict[str, object]:
         """What the writer wants back."""
-        memory = AsWritten()
+        memory = KeyOrders()
         self.note(table, memory)
         return memory.origin()
 
-    def note(self, table: pa.Table, memory: AsWritten) -> None:
+    def note(self, table: pa.Table, memory: KeyOrders) -> None:
         """Take note of how the rows are written."""
-        frame, theirs = self.records.texts(self.numbers.tolist())
-        first = theirs[0].removeprefix(frame.lead).strip(" \t\r\n") if theirs else ""
-        layout = memory.laid_out(frame, first, self.records.data)
-        memory.add(self.format.texts(table, layout), theirs, partial(self.format.rewritten, table))
+        frame, first = self.records.frame()
+        frame = dataclasses.replace(frame, numbered=0 < self.whole == len(table))
+        layout = memory.laid_out(frame, first if len(table) else "", self.records.data)
+        for keys, numbers in self.shapes.items():
+            if self.format.differs(keys, layout.order):
+                memory.add(keys, table["id"].take(np.searchsorted(self.numbers, np.sort(numbers))).to_pylist())
 
     def locate(self, row: int, field: str | None, number: int | None) -> Place:
         """See :class:`ItemReading`."""
@@ -399,6 +426,7 @@ class _Reader:
         key = self.format.key_of("id", record.value)
         if type(values["id"]) is int and (self.format.numbered or self.format.holds == "predictions"):
             values["id"] = str(values["id"])
+            self.whole += 1
             self.numbered += [] if self.format.numbered else [number]
             return
         pointer = self.format.place_of("id", record.value)

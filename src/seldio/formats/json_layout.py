@@ -1,20 +1,16 @@
-"""How the text of a file of JSON records is laid out, so that writing it back gives the same bytes.
+"""How the text of a file of JSON records is laid out, so that writing it back gives the same indentation and order.
 
-A file is a head, records with a joint between them, and a tail. What a layout cannot say of a record is kept, see
-:class:`AsWritten`: an order of keys of its own, or else (``18`` for ``18.0``, odd spaces) its text.
+A file is a head, records with a joint between them, and a tail. Records whose keys have an order of their own keep it,
+see :class:`KeyOrders`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from seldio.formats.json_text import dumps
 
@@ -37,6 +33,7 @@ class Layout:
     order: tuple[str, ...] = ()  # of the keys of a record; others stand behind
     eol: str = "\n"  # the line end inside records with an indent
     slashes: bool = False  # whether they are escaped too, as pandas does
+    numbered: bool = False  # whether ids are whole numbers
 
     def styled(self, text: str, data: bytes) -> Layout:
         """This layout with the style of the file's first record."""
@@ -88,111 +85,49 @@ def layout_of(stored: object, default: Layout) -> Layout:
     return dataclasses.replace(default, **known)
 
 
-#: How one record is written: as the layout does it (None), with its keys in an order of its own (the number of that
-#: order), or as a text.
-How = str | int | None
-#: Writes the rows of some numbers as a layout has them.
-Rewrite = Callable[[Layout, list[int]], list[str]]
-
-
-class AsWritten:
-    """How records are written that a layout writes in another way, part of a file by part.
-
-    The records go by a hash of what the layout would write; equal ones are distinguished by their order.
-    """
+class KeyOrders:
+    """The orders of keys that records have where a layout writes another one, part of a file by part."""
 
     def __init__(self) -> None:
         self.layout: Layout | None = None
         self._frame = Layout()
-        self._hashes: list[np.ndarray[Any, Any]] = []  # of what the layout would write
-        self._rows = 0
-        self._odd: dict[int, tuple[str, str | tuple[str, ...]]] = {}  # numbers of records: their hashes, how they are
+        self._ids: dict[tuple[str, ...], list[str]] = {}  # of the records with an order of their own
 
     def laid_out(self, frame: Layout, first: str, data: bytes) -> Layout:
-        """The layout of the file: the *frame* with the style of its *first* record."""
+        """Return the layout of the file: the *frame* with the style of its *first* record."""
         self._frame = frame
         if self.layout is None and first:
             self.layout = frame.styled(first, data)
         return self.layout or frame
 
-    def add(self, ours: Sequence[str], theirs: Sequence[str], rewrite: Rewrite) -> None:
-        """Take note of records: their texts as the layout writes them (*ours*), and as the file has them."""
-        odd = [number for number, (our, their) in enumerate(zip(ours, theirs, strict=True)) if our != their]
-        if odd:
-            hows = self._hows(odd, theirs, rewrite)
-            self._odd |= {self._rows + number: (_digest(ours[number]), hows[number]) for number in odd}
-        self._hashes.append(np.fromiter(map(hash, ours), np.int64, len(ours)))
-        self._rows += len(ours)
-
-    def _hows(self, odd: Sequence[int], theirs: Sequence[str], rewrite: Rewrite) -> dict[int, str | tuple[str, ...]]:
-        """The order of keys of each *odd* record, where the layout writes it with that; else its text."""
-        assert self.layout is not None
-        alike: dict[tuple[str, ...], list[int]] = {}
-        for number in odd:
-            alike.setdefault(tuple(json.loads(theirs[number])), []).append(number)
-        hows: dict[int, str | tuple[str, ...]] = {number: theirs[number] for number in odd}
-        for keys, numbers in alike.items():
-            if keys != self.layout.order:
-                texts = rewrite(dataclasses.replace(self.layout, order=keys), numbers)
-                hows |= {number: keys for number, text in zip(numbers, texts, strict=True) if text == theirs[number]}
-        return hows
+    def add(self, keys: tuple[str, ...], ids: Iterable[str | None]) -> None:
+        """Take note of the records with these *keys*, by their ids."""
+        self._ids.setdefault(keys, []).extend(id for id in ids if id is not None)
 
     def origin(self) -> dict[str, object]:
-        """What a writer wants back of all records: their layout, and how odd ones are written."""
-        kept: dict[str, list[How]] = {}
-        orders: dict[tuple[str, ...], int] = {}
-        if self._odd:
-            hashes = np.concatenate(self._hashes)
-            digests = {int(hashes[number]): digest for number, (digest, _) in self._odd.items()}
-            for number in np.flatnonzero(np.isin(hashes, list(digests))).tolist():
-                _, how = self._odd.get(number, ("", None))
-                told = orders.setdefault(how, len(orders)) if isinstance(how, tuple) else how
-                kept.setdefault(digests[int(hashes[number])], []).append(told)
+        """Return what a writer wants back of all records."""
         layout = dataclasses.replace(self.layout or self._frame, tail=self._frame.tail)
-        return {"layout": dataclasses.asdict(layout), "as_written": kept, "orders": list(orders)}
-
-
-def _digest(text: str) -> str:
-    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=9).hexdigest()
+        order_of = {id: number for number, ids in enumerate(self._ids.values()) for id in ids}
+        return {"layout": dataclasses.asdict(layout), "orders": list(self._ids), "order_of": order_of}
 
 
 def is_sound(origin: Mapping[str, Any]) -> bool:
-    """Whether :func:`written` can follow what an origin says of single records."""
-    kept, orders = origin.get("as_written", {}), origin.get("orders", [])
-    if not isinstance(orders, list) or not isinstance(kept, dict):
+    """Return whether :func:`rows_by_order` can follow what an origin says of single records."""
+    orders, order_of = origin.get("orders", []), origin.get("order_of", {})
+    if not isinstance(orders, list) or not isinstance(order_of, dict):
         return False
-
-    def is_how(how: object) -> bool:
-        return how is None or isinstance(how, str) or (type(how) is int and 0 <= how < len(orders))
-
-    whole = all(isinstance(order, list) and all(isinstance(key, str) for key in order) for order in orders)
-    return whole and all(isinstance(hows, list) and hows and all(map(is_how, hows)) for hows in kept.values())
+    whole = all(isinstance(order, list | tuple) and all(isinstance(key, str) for key in order) for order in orders)
+    return whole and all(type(number) is int and 0 <= number < len(orders) for number in order_of.values())
 
 
-def written(
-    layout: Layout, ours: list[str], origin: Mapping[str, Any], rewrite: Rewrite, used: Counter[str]
-) -> list[str]:
-    """The texts of records, as the file had them that *origin* came from; *ours* are as the layout writes them.
-
-    Files of earlier versions name records by their texts. *used* counts how often each was written before.
-    """
-    given = origin.get("as_written")
-    kept: Mapping[str, list[How]] = given if isinstance(given, Mapping) else {}
-    if not kept:
-        return ours
-    orders = [dataclasses.replace(layout, order=tuple(order)) for order in origin.get("orders", ())]
-    reordered: dict[int, list[int]] = {}
-    found = list(ours)
-    for number, text in enumerate(ours):
-        key = text if text in kept else _digest(text)
-        theirs = kept.get(key)
-        how = theirs[min(used[key], len(theirs) - 1)] if theirs else None
-        used[key] += 1
-        if isinstance(how, str):
-            found[number] = how
-        elif how is not None:
-            reordered.setdefault(how, []).append(number)
-    for how, numbers in reordered.items():
-        for number, text in zip(numbers, rewrite(orders[how], numbers), strict=True):
-            found[number] = text
-    return found
+def rows_by_order(
+    ids: Sequence[str | None], layout: Layout, origin: Mapping[str, Any]
+) -> Iterator[tuple[Layout, list[int]]]:
+    """Yield the layouts of rows whose keys have an order of their own, each with the numbers of its rows."""
+    order_of: Mapping[str | None, int] = origin.get("order_of") or {}
+    numbers: dict[int, list[int]] = {}
+    for number, id in enumerate(ids) if order_of else ():
+        if id in order_of:
+            numbers.setdefault(order_of[id], []).append(number)
+    for order, some in numbers.items():
+        yield dataclasses.replace(layout, order=tuple(origin["orders"][order])), some

@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,36 +135,25 @@ class Records:
     def _at(self, number: int) -> Pointer:
         return (*self.pointer, number) if self._listed else ()
 
-    def texts(self, numbers: Sequence[int]) -> tuple[Layout, list[str]]:
-        """The frame of the file, and the texts of these records with what precedes each."""
+    def frame(self) -> tuple[Layout, str]:
+        """Return what stands around the records of the file, and the text of the first."""
         if self.lines:
             ends = self.data.count(b"\r\n")
-            crlf = ends > 0 and ends == self.data.count(b"\n") and not self.data.endswith(b"\r")
-            newline = "\r\n" if crlf else "\n"
-            layout = Layout(joint=newline, tail=newline if self.data.endswith(b"\n") else "")
-            lines = self.data.decode(errors="replace").split("\n")
-            return layout, [lines[number].removesuffix("\r") if crlf else lines[number] for number in numbers]
+            newline = "\r\n" if ends > 0 and ends == self.data.count(b"\n") else "\n"
+            first = self.data.lstrip().partition(b"\n")[0].decode(errors="replace").strip()
+            return Layout(joint=newline, tail=newline if self.data.endswith(b"\n") else ""), first
         document, text = self.document, self.document.text
         if not self._listed:
             start, end = document.extent()
-            return Layout(head=text[:start], joint="", tail=text[end:]), [text[start:end]] * len(numbers)
-        layout, cuts = self._cuts(document, text)
-        return layout, [text[slice(*cuts[number])] for number in numbers]
-
-    def _cuts(self, document: JsonDocument, text: str) -> tuple[Layout, list[tuple[int, int]]]:
-        """The frame of a list, and where its records begin and end, cut at its commas."""
-        values = document.value[self.pointer[0]] if self.pointer else document.value
-        opening = document.extent(self.pointer)[0]
-        extents = [document.extent(self._at(number)) for number in range(len(values))]
-        end = extents[-1][1] if extents else opening + 1
-        lead = text[opening + 1 : extents[0][0]] if extents else ""
-        gaps = [text[stop:start] for (_, stop), (start, _) in pairwise(extents)]
-        # what stands between all records: a comma, with the blanks that belong to no record, as in ``[{…}, {…}]``
-        joint = gaps[0].removesuffix(lead) if gaps and gaps[0].endswith(lead) else ","
-        joint = joint if all(joint in gap for gap in gaps) else ","
-        ends = [stop + gap.index(joint) for (_, stop), gap in zip(extents, gaps, strict=False)]
-        starts = [opening + 1, *(stop + len(joint) for stop in ends)]
-        return Layout(text[: opening + 1], lead, joint, text[end:]), [*zip(starts, [*ends, end], strict=False)]
+            return Layout(head=text[:start], joint="", tail=text[end:]), text[start:end]
+        size = len(document.value[self.pointer[0]] if self.pointer else document.value)
+        opening = document.extent(self.pointer)[0] + 1
+        if not size:
+            return Layout(text[:opening], "", ",", text[opening:]), ""
+        start, end = document.extent(self._at(0))
+        lead, tail = text[opening:start], text[document.extent(self._at(size - 1))[1] :]
+        gap = text[end : document.extent(self._at(1))[0]] if size > 1 else f",{lead}"
+        return Layout(text[:opening], lead, gap.removesuffix(lead), tail), text[start:end]
 
 
 def _value(data: bytes) -> Any:

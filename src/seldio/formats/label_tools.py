@@ -6,10 +6,8 @@ their spelling, and a direction where one is given, in cells of its own or in th
 
     dog az=30 el=10 dist=2
 
-or nowhere. What has no direction stays without one. Files
-are small, so labels are Python objects until they are columns. A file that its format would write in another way is
-kept as it is (``written`` in ``ClipFile.extra``), so that it comes back byte for byte for as long as its rows are the
-same.
+or nowhere. What has no direction stays without one. Files are small, so labels are Python objects until they are
+columns.
 """
 
 from __future__ import annotations
@@ -24,7 +22,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from seldio.errors import UsageError
 from seldio.findings import SINGLY, Finding, Sink, gathered
 from seldio.formats import cells
 from seldio.formats.base import (
@@ -38,7 +35,7 @@ from seldio.formats.base import (
 )
 from seldio.formats.cells import number_in
 from seldio.reader_rules import READER_RULES
-from seldio.schema.events import COLUMNS, ClipFile, conform
+from seldio.schema.events import COLUMNS, ClipFile
 from seldio.text import clipped, meant
 from seldio.vocabularies import spelling, vocabulary
 
@@ -241,29 +238,10 @@ class ToolFormat(LabelFormat):
         several = list(self.parts(file, found.append))
         for finding in gathered(found, SINGLY):
             sink(finding)
-        for part in several:
-            text = file.data.decode() if len(several) == 1 else None
-            origin, data = part.origin, file.data
-            kept = text is not None and part.readable and not self.only_read
-            if kept and self._rendered(self._table(part.labels), origin) != data:
-                part.origin = dataclasses.replace(origin, extra=_with(origin.extra, "written", text))
-            yield part
+        yield from several
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
-        """See :meth:`LabelFormat.write`; a file with the rows that it was read with is written as it was."""
-        if self.only_read:
-            raise UsageError(f"{self.name} is only read: {self.only_read}")
-        extra = json.loads(file.extra) if file.extra else {}
-        written = extra.pop("written", None)
-        if isinstance(written, str):
-            source = TextFile(file.name, file.name, file.clip, written.encode())
-            before = self._table([label for part in self.parts(source, lambda _: None) for label in part.labels])
-            if conform(before).drop_columns("clip").equals(conform(table).drop_columns("clip")):
-                return source.data
-        rest = json.dumps(extra, ensure_ascii=False) if extra else None
-        return self._rendered(table, dataclasses.replace(file, extra=rest))
-
-    def _rendered(self, table: pa.Table, file: ClipFile) -> bytes:
+        """See :meth:`LabelFormat.write`."""
         return self.text(_labels(self, table), file).replace("\n", file.newline).encode()
 
     def _table(self, labels: Sequence[ToolLabel]) -> pa.Table:
@@ -303,10 +281,6 @@ def _labels(format: ToolFormat, table: pa.Table) -> list[ToolLabel]:
         label.extra = json.loads(held["extra"][row] or "{}")
         labels.append(label)
     return labels
-
-
-def _with(extra: str | None, key: str, value: Any) -> str:
-    return json.dumps({**(json.loads(extra) if extra else {}), key: value}, ensure_ascii=False)
 
 
 # --- writing -------------------------------------------------------------------------------------------------------

@@ -9,23 +9,26 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import re
 import shlex
 from ast import literal_eval
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from contextlib import suppress
+from itertools import chain
 from typing import Any, NamedTuple
 
 from seldio.errors import UsageError
-from seldio.findings import Finding, Sink
+from seldio.findings import Sink
 from seldio.formats.base import PARQUET_MAGIC, Place
 from seldio.formats.csv_text import read_table
 from seldio.formats.item_parquet import json_lines, recordings
-from seldio.formats.items import ItemReading
-from seldio.formats.json_items import JsonItems
-from seldio.formats.json_records import CONTAINERS, Records, value_at
+from seldio.formats.items import LETTERS, ItemFormat, ItemReading, Row
+from seldio.formats.json_records import CONTAINERS, Records
 from seldio.formats.json_text import Pointer
 from seldio.formats.parquet import guarded
+from seldio.reader_rules import reader_rule
+from seldio.schema.flaws import flaws, row_of
 from seldio.schema.qa import Item
 from seldio.text import clipped, listed, plural, printable
 
@@ -33,23 +36,28 @@ PREFIX = "fields:"
 #: What a key may be named for.
 FIELDS = ("id", "prediction", "audio", "task", "prompt")
 ASKED = ("id", "answer", "audio", "task", "question", "options")
-#: In a key that leads into others or names several.
-_COMPOSED = re.compile(r"[.+]")
 _PAIRS = re.compile(r",(?=\s*\w+\s*=)")
+_BOM, _WIDE = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+#: An option as some write it, ``(B) rain`` or ``B.``, and the key of one.
+_MARKED = re.compile(r"\s*[(\[]?([A-Za-z])(?:[)\].:]+\s*|\s*$)(.*)", re.DOTALL)
+_NUMBER = re.compile(r"\s*[0-9]{1,3}\s*")
+_LETTERED = re.compile(r"(?i)^(option|choice)?[_ -]?[A-H1-8]$")
 #: Records that a proposal is made from, and how deep it looks into them.
 _LOOK, _DEEP = 500, 6
-#: Keys that questions often have, and those of an option each.
+#: Keys that questions often have.
 _ASKED_AS = {
-    "question": re.compile(r"(?i)question|query|asked|prompt"), "options": re.compile(r"(?i)option(s|_list)$|choices"),
+    "question": re.compile(r"(?i)question|query|asked|prompt"),
+    "options": re.compile(r"(?i)option(s|_list)$|\bopts$|choices"),
     "answer": re.compile(r"(?i)answer|gold|correct|right|truth|target|label"),
+    "audio": re.compile(r"(?i)audio|wav|file|recording"),
 }  # fmt: skip
-_LETTERED = re.compile(r"(?i)^(option|choice)?[_ -]?[A-H1-8]$")
-#: Keys that replies often have, the likeliest first.
-_USUAL = re.compile(r"(?i)(predict|respon|repl(?:y|ies)|output|complet|generat|hypothes|content|answer|result|text)")
+#: Keys that replies often have, and keys that hold them or anything else.
+_REPLIES = re.compile(r"(?i)predict|\bpred|respon|resps|repl(?:y|ies)|output|complet|generat|hypothes")
+_TEXTS = re.compile(r"(?i)content|answer|result|text")
 
 
 def spelled(fields: Mapping[str, str] | str, asked: bool = False) -> str:
-    """The name of the format with these keys; *asked*: of questions.
+    """Return the name of the format with these keys; *asked*: of questions.
 
     Raises:
         UsageError: a field is unknown or named twice, or none is the prediction, of questions the answer.
@@ -61,7 +69,7 @@ def spelled(fields: Mapping[str, str] | str, asked: bool = False) -> str:
     )
     if isinstance(fields, str):
         split = (pair.partition("=") for pair in _PAIRS.split(fields))
-        pairs = [(field.strip(), key.strip()) for field, _, key in split]
+        pairs = [(field.strip(), key.strip(" ")) for field, _, key in split]
     else:
         pairs = [*fields.items()]
     for field, key in pairs:
@@ -71,31 +79,31 @@ def spelled(fields: Mapping[str, str] | str, asked: bool = False) -> str:
                 f"{example}"
             )
     known = dict(pairs)
-    if len(known) < len(pairs) or needed not in known or len({*known.values()}) < len(known):
-        raise UsageError(f"{option} names each field and each key once, and {needed}=KEY among them")
+    if len(known) < len(pairs) or needed not in known:
+        raise UsageError(f"{option} names each field once, and {needed}=KEY among them")
     return PREFIX + ",".join(f"{field}={key}" for field, key in pairs)
 
 
 def named(name: str) -> OwnKeys:
-    """The format that :func:`spelled` has named."""
-    pairs = dict(pair.partition("=")[::2] for pair in _PAIRS.split(name.removeprefix(PREFIX)))
-    keys = {key: field for field, key in pairs.items()}
-    if "prediction" not in pairs:
+    """Return the format that :func:`spelled` has named."""
+    keys = dict(pair.partition("=")[::2] for pair in _PAIRS.split(name.removeprefix(PREFIX)))
+    carries = (*dict.fromkeys(("id", *keys)), "extra")
+    if "prediction" in keys:
         return OwnKeys(
-            name=name, title="questions under keys of your own", holds="items", needs=("answer",), keys=keys,
-            required=tuple(key for key in keys if not _COMPOSED.search(key)), marks=("answer",), columnar=False,
-            answers="text", letters=True, numbered=True,
+            name=name, title="predictions under keys of your own", holds="predictions", needs=("prediction",),
+            carries=carries, keys=keys,
         )  # fmt: skip
     return OwnKeys(
-        name=name, title="predictions under keys of your own", holds="predictions", needs=("prediction",), keys=keys,
-        required=tuple(key for key in keys if "." not in key), marks=("prediction",),
-        columnar=not any("." in key for key in keys),
+        name=name, title="questions under keys of your own", holds="items", needs=("answer",), carries=carries,
+        keys=keys, answers="text", letters=True,
     )  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class OwnKeys(JsonItems):
+class OwnKeys(ItemFormat):
     """Predictions or questions whose keys the user has named; further ones are kept in ``extra``."""
+
+    keys: Mapping[str, str]  # by field
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - nothing tells it
         """See :meth:`ItemFormat.likes`."""
@@ -103,144 +111,287 @@ class OwnKeys(JsonItems):
 
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
         """See :meth:`ItemFormat.read`."""
-        text = _as_json(data, path, sink)
-        if text is None:
+        records = _records(data, path, sink, self.keys.values())
+        if records is None:
             return None
-        there = [*chain.from_iterable(islice(text.records(), _LOOK))]
-        if there and not {_COMPOSED.split(key)[0] for key in self.keys} & {*there} and not {*self.keys} & {*there}:
+        self._check_keys(records, path)
+        rows, numbers = list[Row](), list[int]()
+        first = self._first(records.values)
+        for number, record in enumerate(records.values):
+            values = self._fields(record, number, first)
+            if (row := row_of(self.model, values)) is not None:
+                rows.append(row)
+                numbers.append(number)
+            for flaw in flaws(self.model, values) if row is None else ():
+                place = records.place(number, _pointer(record, self.keys.get(str(flaw.at[0]), "")))
+                message = f"{printable(self.keys.get(str(flaw.at[0]), str(flaw.at[0])))} must be {flaw.must}"
+                sink(
+                    reader_rule("SYN212").at(path, message, None, place.line, place.column, place.value, place.excerpt)
+                )
+
+        def locate(row: int, field: str | None, number: int | None) -> Place:  # noqa: ARG001 - keys hold whole fields
+            at = numbers[row]
+            return records.place(at, _pointer(records.values[at], self.keys.get(field or "", "")))
+
+        return ItemReading(self, path, rows, locate)
+
+    def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:  # noqa: ARG002
+        """See :meth:`ItemFormat.write`.
+
+        Raises:
+            UsageError: always, as a file of own keys has more than these.
+        """
+        raise UsageError("keys of your own are read, not written: choose another format with --to")
+
+    def _check_keys(self, records: OwnRecords, path: str) -> None:
+        """See that there are records, and that each key is in one of them.
+
+        Raises:
+            UsageError: there are none, or a key is in none.
+        """
+        if not records.values:
+            raise UsageError(f"{printable(path)} holds no records")
+        wanted = {part for key in self.keys.values() for part in _parts(key, records.values)}
+        lost = [key for key in wanted if all(_under(record, key) is _ABSENT for record in records.values)]
+        if lost:
+            there = dict.fromkeys(chain.from_iterable(records.values[:_LOOK]))
+            has = "has none of the keys" if len(lost) == len(wanted) else "has no key"
             raise UsageError(
-                f"{printable(path)} has none of the keys {', '.join(map(printable, self.keys))}; its keys are "
-                f"{listed([*dict.fromkeys(there)], 20)}"
+                f"{printable(path)} {has} {', '.join(printable(key) for key in self.keys.values() if key in lost)}; "
+                f"its keys are {listed([*there], 20)}"
             )
-        if text.place is None:
-            return super().read(data, path, sink)
 
-        def take(found: Finding) -> None:
-            sink(dataclasses.replace(found, path=path, column=1, end_column=1, excerpt=None))
-
-        inner, where = super().read(text.data, text.path, take), text.place
-        if inner is None:
+    def _first(self, records: Iterable[Mapping[str, Any]]) -> int | None:
+        """Return the number of the first option where right answers are numbers; None where nothing tells it."""
+        if not {"answer", "options"} <= self.keys.keys():
             return None
+        pairs = (
+            (_text(_under(record, self.keys["answer"])), _options(record, self.keys["options"])) for record in records
+        )
+        numbers = [(int(text), len(options)) for text, options in pairs
+                   if text and options and text not in options and _NUMBER.fullmatch(text)]  # fmt: skip
+        lowest = min((number for number, _ in numbers), default=1)
+        above = any(number >= count for number, count in numbers)
+        return 0 if lowest == 0 and not above else 1 if lowest > 0 and above else None
 
-        def locate(row: int, field: str | None, number: int | None) -> Place:
-            at = inner.place(row, field, number)
-            return where(at.line, self.key_of(field, {}) if field else None, at.value)
+    def _fields(self, record: Mapping[str, Any], number: int, first: int | None) -> dict[str, Any]:
+        """Return the values of the row of a record; questions without ids are numbered from 1."""
+        values: dict[str, Any] = {} if self.holds == "predictions" else {"question": ""}
+        for field, key in self.keys.items():
+            value = _under(record, key)
+            if field == "options":
+                values[field] = _options(record, key)
+            elif field == "audio":
+                values[field] = [
+                    path for one in (value if isinstance(value, list) else [value]) if (path := _text(one))
+                ]
+            elif (text := _text(value)) is not None:
+                values[field] = text
+        if "answer" in values:
+            values["answer"] = _right(_under(record, self.keys["answer"]), values.get("options"), first)
+        if self.holds == "items" and "id" not in self.keys:
+            values["id"] = str(number + 1)
+        used = {*self.keys.values()}
+        if extra := {key: value for key, value in record.items() if key not in used}:
+            values["extra"] = extra
+        return values
 
-        return dataclasses.replace(inner, path=path, locate=locate)
 
-    def fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """See :meth:`JsonItems.fields`; keys with dots lead into objects, and a plus joins keys of options."""
-        inside = {key: value for key in self.keys if key not in record and (value := _inside(record, key)) is not None}
-        found = super().fields({**record, **inside})
-        if isinstance(options := found.get("options"), str):
-            found["options"] = _listed(options)
-        return found
+# --- values under keys ------------------------------------------------------------------------------
 
-    def place_of(self, field: str, record: Mapping[str, Any]) -> Pointer:
-        """See :meth:`JsonItems.place_of`."""
-        key = self.key_of(field, record)
-        return (key,) if key in record else _steps(key)
+#: There is no such key.
+_ABSENT: Any = object()
 
 
-def _steps(key: str) -> Pointer:
+def _parts(key: str, records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the keys that a key of options joins by plus signs; itself where records have it as it is."""
+    if "+" in key and not any(key in record for record in records):
+        return [part.strip() for part in key.split("+")]
+    return [key]
+
+
+def _under(value: Any, key: str) -> Any:
+    """Return what stands under a key, or under keys and numbers with dots between them."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        value = _parsed(value)
+    if isinstance(value, Mapping):
+        if key in value:
+            return value[key]
+        for dot in [found.start() for found in re.finditer(r"\.", key)][::-1]:
+            if key[:dot] in value:
+                return _under(value[key[:dot]], key[dot + 1 :])
+    step, _, rest = key.partition(".")
+    if isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+        return _under(value[int(step)], rest) if rest else value[int(step)]
+    return _ABSENT
+
+
+def _pointer(record: Mapping[str, Any], key: str) -> Pointer:
+    """Return the way to what stands under a key."""
+    key = key.partition("+")[0] if key not in record else key
+    if key in record or not key:
+        return (key,) if key else ()
     return tuple(int(step) if step.isdecimal() else step for step in key.split("."))
 
 
-def _listed(text: str) -> Any:
-    """The options in a cell, written as a list in JSON or Python; the text itself where it is none."""
-    try:
-        return [option if isinstance(option, str) else str(option) for option in literal_eval(text)]
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+def _parsed(text: str) -> Any:
+    """Return the list or object that a cell holds, as JSON or Python writes it; the text itself where it is none."""
+    for parse in (json.loads, literal_eval):
+        with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return parse(text)
+    return text
+
+
+def _text(value: Any) -> str | None:
+    """Return a value as text; None where there is none, which NaN is too."""
+    if isinstance(value, list) and len(value) == 1:
+        return _text(value[0])
+    if value is None or value is _ABSENT or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _options(record: Mapping[str, Any], key: str) -> list[str] | None:
+    """Return the options under a key: a list, an object of letters, lines, or one key each as ``A+B``."""
+    parts = _parts(key, [record])
+    found = [_under(record, part) for part in parts] if len(parts) > 1 else _under(record, key)
+    if isinstance(found, str):
+        found = _parsed(found)
+    if isinstance(found, str):
+        lines = [line for line in found.splitlines() if line.strip()]
+        found = lines if len(lines) > 1 else None
+    values = found.values() if isinstance(found, Mapping) else found if isinstance(found, list) else ()
+    texts = [_text(value) or "" for value in values]
+    while texts and not texts[-1]:
+        texts.pop()
+    marks = [_MARKED.fullmatch(text) for text in texts]
+    if texts and all(mark and mark[2] and mark[1].upper() == LETTERS[n % 26] for n, mark in enumerate(marks)):
+        return [mark[2].strip() for mark in marks if mark]
+    return texts or None
+
+
+def _right(answer: Any, options: Sequence[str] | None, first: int | None = None) -> str | None:
+    """Return a right answer as the text of its option: of a letter, "(B) rain", another case, and of a number.
+
+    *first* is the number of the first option; None where it is not known.
+    """
+    text = _text(answer)
+    if not options or text is None or text in options:
         return text
+    if alike := [option for option in options if _plain(option) == _plain(text)]:
+        return alike[0]
+    if _NUMBER.fullmatch(text):
+        place = -1 if first is None else int(text) - first
+        return options[place] if 0 <= place < len(options) else text
+    mark = _MARKED.fullmatch(text)
+    place = LETTERS.find(mark[1].upper()) if mark else -1
+    if mark and 0 <= place < len(options) and _plain(mark[2]) in ("", _plain(options[place])):
+        return options[place]
+    return text
 
 
-def _inside(record: Mapping[str, Any], key: str) -> Any:
-    if "+" in key:
-        values = [record[one] for one in key.split("+") if record.get(one) not in (None, "")]
-        return [str(value) for value in values] or None
-    value = value_at(record, _steps(key))
-    return None if isinstance(value, dict | list) else value
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().strip(" .\t\n").split())
 
 
-class _Text(NamedTuple):
-    """Records as JSON; where one stands in its file, by its number from 1 and a key, if that file holds no JSON."""
-
-    data: bytes
-    path: str
-    place: Callable[[int, str | None, str], Place] | None = None
-
-    def records(self) -> Iterator[Mapping[str, Any]]:
-        """The records that can be read."""
-        found = Records(self.data, self.path, lambda _: None)
-        return (value for run in found.runs() for value in run.values if isinstance(value, dict))
+# --- records of any kind of file --------------------------------------------------------------------
 
 
-def _as_json(data: bytes, path: str, sink: Sink) -> _Text | None:
-    """The records of a file of any kind; None, after findings, where it has none."""
+class OwnRecords(NamedTuple):
+    """Records of a file, and where a part of one stands, by its number and the way to it."""
 
-    def by_number(line: int, _: str | None, value: str) -> Place:
-        return Place(line, 1, 1, value, "")
+    values: Sequence[Mapping[str, Any]]
+    place: Callable[[int, Pointer], Place]
 
+
+def _records(data: bytes, path: str, sink: Sink, keys: Iterable[str] = ()) -> OwnRecords | None:
+    """Return the records of a file of any kind, of which *keys* are wanted; None, after findings, where it has none."""
     if data[:4] == PARQUET_MAGIC:
         lines = guarded(data, path, sink, lambda file: json_lines(file, recordings(file)[0]))
-        return None if lines is None else _Text(lines.encode(), f"{path}.jsonl", by_number)
-    if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
-        inside = _listed_in(data)
-        return _Text(data, path) if inside is None else _Text(_lines(inside), f"{path}.jsonl", by_number)
-    table = read_table(data, path, sink, ())
+        rows = None if lines is None else [json.loads(line) for line in lines.split("\n")[:-1]]
+        return None if rows is None else OwnRecords(rows, lambda number, _: Place(number + 1, 1, 1, "", ""))
+    if data[:2] in _WIDE:
+        data = data.decode("utf-16", "replace").encode()
+    data = data.removeprefix(_BOM)
+    return _of_json(data, path, sink, keys) if data.lstrip()[:1] in (b"{", b"[") else _of_csv(data, path, sink)
+
+
+def _of_json(data: bytes, path: str, sink: Sink, keys: Iterable[str]) -> OwnRecords | None:
+    records = Records(data, path, sink)
+    values, numbers = list[Mapping[str, Any]](), list[int]()
+    for run in records.runs():
+        for number, record in records.careful(run, range(len(run.values))):
+            if isinstance(record.value, dict):
+                values.append(record.value)
+                numbers.append(run.first + number)
+            else:
+                sink(record.finding("SYN212", "a record must be an object"))
+    if not records.readable:
+        return None
+    inside = _list_inside(values[0], keys) if len(values) == 1 and not records.lines else None
+    if inside is None:
+        return OwnRecords(values, lambda number, pointer: records[numbers[number]].place(pointer))
+    members, whole = values[0][inside], records[numbers[0]]
+    return OwnRecords(members, lambda number, pointer: whole.place((inside, number, *pointer)))
+
+
+def _list_inside(value: Any, keys: Iterable[str]) -> str | None:
+    """Return the key under which an object has its records in a list, where it is not a record itself."""
+    if not isinstance(value, dict) or not value.keys().isdisjoint({*CONTAINERS, *keys}):
+        return None
+    lists = [key for key, one in value.items()
+             if isinstance(one, list) and one and all(isinstance(member, dict) for member in one)]  # fmt: skip
+    return lists[0] if len(lists) == 1 else None
+
+
+def _of_csv(data: bytes, path: str, sink: Sink) -> OwnRecords | None:
+    first, _, rest = data.partition(b"\n")
+    if told := re.fullmatch(rb"sep=(.)\r?", first):  # Excel's own note
+        data, first = rest, rest.partition(b"\n")[0]
+    signs = [told[1].decode(errors="replace")] if told else [",", ";", "\t"]
+    delimiter = max(signs, key=first.decode(errors="replace").count)
+    table = read_table(data, path, sink, (), delimiter)
     if table is None:
         return None
+    header, before = table.header, int(told is not None)
 
-    def in_cells(line: int, key: str | None, _: str) -> Place:
-        return table.place(line - 1, table.header.index(key) if key in table.header else None)
+    def place(number: int, pointer: Pointer) -> Place:
+        column = header.index(str(pointer[0])) if pointer and pointer[0] in header else None
+        at = table.place(number, column)
+        return at._replace(line=at.line + before)
 
-    return _Text(_lines([dict(zip(table.header, row, strict=True)) for row in table.cells]), f"{path}.jsonl", in_cells)
-
-
-def _lines(records: Iterable[Mapping[str, Any]]) -> bytes:
-    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
-
-
-def _listed_in(data: bytes) -> list[dict[str, Any]] | None:
-    """The records of an object that has them in a list under a name of its own; None of any other file."""
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(value, dict) or not value.keys().isdisjoint(CONTAINERS):
-        return None
-    lists = [one for one in value.values() if isinstance(one, list) and one and all(isinstance(x, dict) for x in one)]
-    return lists[0] if len(lists) == 1 else None
+    return OwnRecords([dict(zip(header, row, strict=True)) for row in table.cells], place)
 
 
 # --- which keys are meant ---------------------------------------------------------------------------
 
 
 def advice(data: bytes, path: str, questions: Sequence[Item]) -> str:
-    """What to do about predictions in no known format: the keys that are there, and those that seem to be meant.
+    """Return what to do about predictions in no known format: the keys that are there, and those that seem to be meant.
 
     Args:
         data: the content of the file.
         path: as people know it.
         questions: those that are answered; none if they are not known.
     """
-    text = _as_json(data, path, lambda _: None)
-    records = [dict(_flat(record)) for record in islice(text.records(), _LOOK)] if text is not None else []
-    keys = list(dict.fromkeys(chain.from_iterable(records)))
-    if not keys:
+    columns, count = _columns(data, path)
+    if not columns:
         return ""
-    said = f"Wanted are id and prediction; the keys are {listed(keys, 12)}"
+    said = f"Wanted are id and prediction; the keys are {listed([*columns], 12)}"
     known = {item.id: item for item in questions}
-    shares = {key: sum(str(record.get(key)) in known for record in records) / len(records) for key in keys}
-    id = max(shares, key=lambda key: shares[key])
-    reply = _reply(records, keys, id if shares[id] >= 0.5 else None, known)
+    id, share = _key_of_ids(columns, known)
+    about = [known.get(text or "") for text in map(_text, columns[id])] if share >= 0.5 else []
+    reply = _reply(columns, about, id if about else None)
     if reply is None:
         return f"{said}. None of them holds text that may be a reply"
-    if shares[id] >= 0.5:
-        count = round(shares[id] * len(records))
-        why = f"{printable(id)} holds the ids of questions in {count:,} of {plural(len(records), 'record')}"
+    if share >= 0.5:
+        why = f"{printable(id)} holds the ids of questions in {round(share * count):,} of {plural(count, 'record')}"
         return f"{said}. {why}, and {printable(reply)} text: try --fields {_quoted(f'id={id},prediction={reply}')}"
     if not questions:
+        if likely := _likely_id(columns, count):
+            return f"{said}: try --fields {_quoted(f'id={likely},prediction={reply}')}"
         return f"{said}: try --fields {_quoted(f'id=KEY,prediction={reply}')} with the key that holds the ids"
     why = f"None of them holds ids of the questions, such as {clipped(questions[0].id, 40)}"
     return (
@@ -250,39 +401,44 @@ def advice(data: bytes, path: str, questions: Sequence[Item]) -> str:
 
 
 def asked_advice(data: bytes, path: str, ids: Collection[str]) -> str:
-    """What to do about questions in no known format; empty where no key seems to hold right answers.
+    """Return what to do about questions in no known format; empty where no key seems to hold right answers.
 
     Args:
         data: the content of the file.
         path: as people know it.
         ids: those that predictions name.
     """
-    text = _as_json(data, path, lambda _: None)
-    records = [dict(_flat(record)) for record in islice(text.records(), _LOOK)] if text is not None else []
-    keys = list(dict.fromkeys(chain.from_iterable(records)))
-    found = {field: next(filter(pattern.search, keys), None) for field, pattern in _ASKED_AS.items()}
+    columns, _ = _columns(data, path)
+    scalars = [key for key in columns if not any(isinstance(value, list | dict) for value in columns[key])]
+    found = {field: next(filter(pattern.search, scalars), None) for field, pattern in _ASKED_AS.items()}
     if found["answer"] is None:
         return ""
-    shares = {key: sum(str(record.get(key)) in ids for record in records) for key in keys}
-    id = max(shares, key=lambda key: shares[key])
-    letters = [key for key in keys if _LETTERED.search(key)]
-    options = found["options"] or ("+".join(letters) if len(letters) > 1 else None)
-    options = re.sub(r"\.0$", "", options) if options is not None else None  # the list, not its first option
-    fields = {"id": id if 2 * shares[id] >= len(records) else "KEY", **found, "options": options}
+    id, share = _key_of_ids(columns, ids)
+    id = id if share >= 0.5 else _likely_id(columns, len(columns[id])) or "KEY"
+    fields = {"id": id, "question": found["question"], "options": _key_of_options(columns), "answer": found["answer"]}
     given = ",".join(f"{field}={key}" for field, key in fields.items() if key is not None)
-    said = f"Wanted are id, question, options and answer; the keys are {listed(keys, 12)}"
-    return f"{said}: try --reference-fields {_quoted(given)}" + (
-        " with the key that holds the ids" if fields["id"] == "KEY" else ""
-    )
+    said = f"Wanted are id, question, options and answer; the keys are {listed([*columns], 12)}"
+    return f"{said}: try --reference-fields {_quoted(given)}" + " with the key that holds the ids" * (id == "KEY")
 
 
 def _quoted(text: str) -> str:
-    return shlex.quote(printable(text))
+    """Return an argument as a shell takes it; a tab stays one."""
+    return shlex.quote("\t".join(map(printable, text.split("\t"))))
+
+
+def _columns(data: bytes, path: str) -> tuple[dict[str, list[Any]], int]:
+    """Return the values under each key, those inside of others joined by dots, and how many records were looked at."""
+    records = _records(data, path, lambda _: None)
+    rows = [dict(_flat(record)) for record in records.values[:_LOOK]] if records is not None else []
+    keys = dict.fromkeys(chain.from_iterable(rows))
+    return {key: [row.get(key) for row in rows] for key in keys}, len(rows)
 
 
 def _flat(value: Any, path: str = "", deep: int = _DEEP) -> Iterator[tuple[str, Any]]:
-    """The keys of an object with those inside of it, joined by dots, and their values."""
-    inside = value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else None
+    """Yield the keys of an object with those inside of it and of lists of one, joined by dots, and their values."""
+    inside: Iterable[tuple[Any, Any]] | None = value.items() if isinstance(value, Mapping) else None
+    if isinstance(value, list) and len(value) == 1:
+        inside = enumerate(value)
     if inside is None or not deep:
         yield path, value
         return
@@ -290,23 +446,66 @@ def _flat(value: Any, path: str = "", deep: int = _DEEP) -> Iterator[tuple[str, 
         yield from _flat(one, f"{path}.{key}" if path else str(key), deep - 1)
 
 
-def _reply(
-    records: Sequence[Mapping[str, Any]], keys: Sequence[str], id: str | None, known: Mapping[str, Item]
-) -> str | None:
-    """The key that seems to hold replies: text that is not that of the question, by its name and how much it varies."""
-    best, most = None, (0.0, 0.0, 0.0)
-    for key in keys:
-        texts = [value for record in records if isinstance(value := record.get(key), str) and value.strip()]
-        if key == id or 2 * len(texts) < len(records):
+def _key_of_ids(columns: Mapping[str, list[Any]], ids: Collection[str]) -> tuple[str, float]:
+    """Return the key that most often holds ids, and in which share of the records it does."""
+    shares = {key: sum(_text(value) in ids for value in values) / len(values) for key, values in columns.items()}
+    return max(shares.items(), key=lambda pair: pair[1])
+
+
+def _likely_id(columns: Mapping[str, list[Any]], count: int) -> str | None:
+    """Return a key that is called like one of ids and whose values all differ."""
+    called = (key for key in columns if re.search(r"(?i)(^|[._])(n|idx?|uuid|key|number)$|_id$", key))
+    return next((key for key in called if len({_text(value) for value in columns[key]}) == count), None)
+
+
+def _key_of_options(columns: Mapping[str, list[Any]]) -> str | None:
+    """Return the key of a list of options, or those of one option each with plus signs."""
+    listed_keys = (key for key, values in columns.items() if any(isinstance(value, list | dict) for value in values))
+    texts = (key for key in columns if any(isinstance(value, str) for value in columns[key]))
+    lists = next(filter(_ASKED_AS["options"].search, chain(listed_keys, texts)), None)
+    letters = [key for key in columns if _LETTERED.search(key)]
+    return lists or ("+".join(letters) if len(letters) > 1 else None)
+
+
+def _reply(columns: Mapping[str, list[Any]], questions: Sequence[Item | None], id: str | None) -> str | None:
+    """Return the key that seems to hold replies: texts that agree neither with right answers nor with questions.
+
+    *questions* are those of the records, None where a record is about no known one.
+    """
+    known = [*questions] or [None] * len(next(iter(columns.values())))
+    key = _key_of_options(columns)
+    lists = [
+        [_text(one) or "" for one in value] if isinstance(value, list) else None for value in columns.get(key or "", [])
+    ]
+    options = lists or [item.options if item else None for item in known]
+    gold = [one for one in columns if _ASKED_AS["answer"].search(one.rpartition(".")[2]) and not _REPLIES.search(one)]
+    truths = [[item.answer if item else None for item in known]]
+    truths += [columns[one] for one in gold]
+    rights = [[_right(value, among) for value, among in zip(truth, options, strict=True)] for truth in truths]
+    best, most = None, (0, False, 0, 0.0)
+    for one, values in columns.items():
+        texts = [value for value in values if isinstance(value, str) and value.strip()]
+        strong = _REPLIES.search(one) is not None
+        weak = _TEXTS.search(one) is not None and (one not in gold or bool(questions))
+        if one == id or 2 * len(texts) < len(values) or not (strong or weak):
             continue
-        copied = 0
-        for record in records:
-            item = known.get(str(record.get(id))) if id is not None else None
-            copied += item is not None and record.get(key) in (item.question, item.answer, *item.audio)
-        if copied == len(records) > 1:
-            continue  # the question, its recording or its right answer
+        said = [_right(value, among) for value, among in zip(values, options, strict=True)]
+        copied = sum(
+            item is not None and value in (item.question, *item.audio)
+            for item, value in zip(known, values, strict=True)
+        )
+        if copied == len(values) or any(
+            _agree(said, right) for other, right in zip(["", *gold], rights, strict=True) if other != one
+        ):
+            continue
         varied = len({*texts}) / len(texts)
-        rank = (float(_USUAL.search(key) is not None), varied > 1 / len(texts) or len(texts) == 1, varied)
+        rank = (1 + strong, "filtered" in one, -one.count("."), varied)
         if rank > most:
-            best, most = key, rank
+            best, most = one, rank
     return best
+
+
+def _agree(said: Sequence[str | None], right: Sequence[str | None]) -> bool:
+    """Return whether replies are the right answers, wherever both are known."""
+    pairs = [(one, other) for one, other in zip(said, right, strict=True) if one is not None and other is not None]
+    return bool(pairs) and all(_plain(one) == _plain(other) for one, other in pairs)

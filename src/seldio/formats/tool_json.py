@@ -2,7 +2,7 @@
 
 Label Studio: a list of tasks, each a recording with the annotations of the people who labelled it; an annotation is a
 list of results, of which those with one ``id`` belong to one region: its labels with ``start`` and ``end`` in seconds,
-numbers and texts that were given for it. The short form (JSON_MIN) is read too.
+numbers and texts that were given for it. The short form (JSON_MIN) is refused.
 
 JAMS: ``annotations``, each of a namespace and with observations: time, duration, value, confidence. Sound events are
 those of the namespaces for tags, open segments and Scaper, and of any called ``sound_event…``; all others are kept.
@@ -131,7 +131,7 @@ def listed_objects(value: Any, pointer: Pointer, what: str, report: Report) -> l
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LabelStudioFormat(JsonTool):
-    """The tasks that Label Studio exports as JSON or JSON_MIN."""
+    """The tasks that Label Studio exports as JSON."""
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the keys tell it
         """Whether it begins with tasks: results of controls, or regions with labels."""
@@ -155,7 +155,7 @@ class LabelStudioFormat(JsonTool):
                 continue
             at: Pointer = () if single else (number,)
             if not {"data", "annotations"} & task.keys():
-                yield _short(task, at, clip, report)
+                report("SYN213", at, "the task has no annotations", "export the labels as JSON, not as JSON-MIN")
                 continue
             data = task.get("data")
             data = data if isinstance(data, dict) else {}
@@ -328,68 +328,6 @@ def _regions(results: Any, at: Pointer, report: Report) -> tuple[list[_Region], 
     return timed, [result for region in found.values() if not region.timed for _, result in region.results]
 
 
-def _short(task: Mapping[str, Any], at: Pointer, clip: str, report: Report) -> Described:
-    """A task of JSON_MIN: controls by their names, among the keys of its data."""
-    audio = _audio(task)
-    found = Described(_clip_of(task[audio]) if audio is not None else clip, at)
-    rest: dict[str, Any] = {}
-    regions: dict[tuple[str, int], _Minimal] = {}
-    given: dict[str, Counter[str]] = {}  # how often each control speaks of a stretch
-    for key, value in task.items():
-        if isinstance(value, list) and value and all(map(_is_region, value)):
-            for span, number in _by_span(value):
-                kind = next((kind for name, kind in _KINDS.items() if name in value[number]), "")
-                result = {"type": kind, "from_name": key, "value": value[number]}
-                regions.setdefault(span, _Minimal()).results.append(((*at, key, number), result))
-                given.setdefault(key, Counter())[span[0]] += 1
-        elif key != audio and key not in ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"):
-            rest[key] = value
-    for key, counts in given.items():
-        for times, count in counts.items():
-            if count < (most := max(other[times] for other in given.values())):
-                message = f"{key} is given {count} of {most} times for regions with the same start and end"
-                report("SYN502", (*at, key), message, "the short form does not say which is meant: export as JSON")
-    for region in regions.values():
-        found.labels += region.labels(report)
-    if audio is not None and task[audio] != f"{found.clip}.wav":
-        rest = {"audio": task[audio], **rest}
-    found.extra = {"task": rest} if rest else {}
-    return found
-
-
-#: The types of controls by the key of their values.
-_KINDS = {"labels": "labels", "number": "number", "text": "textarea", "choices": "choices", "rating": "rating"}
-
-
-def _is_region(value: Any) -> bool:
-    """Whether it is what a control says of a stretch of the recording."""
-    return isinstance(value, dict) and ("labels" in value or {"start", "end"} <= value.keys())
-
-
-def _by_span(values: Sequence[Mapping[str, Any]]) -> Iterator[tuple[tuple[str, int], int]]:
-    """The numbers of the values of a control with what tells their regions: their times, and a count for equal ones."""
-    seen: Counter[str] = Counter()
-    for number, one in enumerate(values):
-        span = json.dumps([one.get("start"), one.get("end"), one.get("channel", 0)])
-        yield (span, seen[span]), number
-        seen[span] += 1
-
-
-class _Minimal(_Region):
-    """A region of JSON_MIN, which is its own value."""
-
-    def labels(self, report: Report) -> list[ToolLabel]:
-        """See :meth:`_Region.labels`."""
-
-        def moved(code: str, pointer: Any, message: str, hint: str | None) -> None:
-            report(code, tuple(step for step in pointer if step != "value"), message, hint)
-
-        found = super().labels(moved)
-        for label in found:
-            label.at = {field: tuple(step for step in spot if step != "value") for field, spot in label.at.items()}
-        return found
-
-
 # --- JAMS ------------------------------------------------------------------------------------------------------------
 
 _EVENTS = re.compile(r"tag_.*|segment_open|scaper|sound_event.*")
@@ -447,7 +385,7 @@ class JamsFormat(JsonTool):
 
     def content(self, labels: Sequence[ToolLabel], clip: str, extra: Mapping[str, Any]) -> Any:  # noqa: ARG002
         """See :meth:`JsonTool.content`; directions are lists in the sandbox of the annotation."""
-        top = {key: value for key, value in extra.items() if key not in ("other_annotations", "written")}
+        top = {key: value for key, value in extra.items() if key != "other_annotations"}
         data: list[dict[str, Any]] = []
         beside: dict[str, list[Any]] = {}
         for label in labels:

@@ -64,7 +64,8 @@ def split_files(
     label_files = _label_files(files, examined)
     described = examined and examined.described
     clips = read_tree(names, source).clips
-    clip_splits = {path: clip_split(clip, path) for clip in clips for path in clip.files.values()}
+    known_splits = {path: clip_split(clip, path) for clip in clips for path in clip.files.values()}
+    known_splits |= _splits_of_questions(examined)
     groups: dict[tuple[str, str, tuple[str, ...]], dict[str, list[Entry]]] = {}
     for entry in files:
         kind, table = kind_of(entry.name), label_files.get(entry.name)
@@ -73,13 +74,22 @@ def split_files(
         if table is not None and kind == "csv" and not table.types:  # no row, which readers of tables refuse
             continue
         config = _config_name(entry.name) if table is None else "labels"
-        split = (described and described.split(entry.name)) or clip_splits.get(entry.name) or split_of(entry.name)
+        split = (described and described.split(entry.name)) or known_splits.get(entry.name) or split_of(entry.name)
         columns = () if table is None else tuple(table.types)
         groups.setdefault((config, kind, columns), {}).setdefault(split, []).append(entry)
     folders: dict[str, list[str]] = {}
     for name in {*names, *others}:
         folders.setdefault(name.rpartition("/")[0], []).append(name)
     return list(_named(groups, label_files, folders))
+
+
+def _splits_of_questions(examined: Examined | None) -> dict[str, str]:
+    """Return the split of each file of questions whose records all name one."""
+    named: dict[str, set[str]] = {}
+    for part, rows in examined.questions if examined is not None else ():
+        if rows.facts is not None:
+            named.setdefault(part.files[rows.file].entry.name, set()).update(rows.facts.counted.get("split", ()))
+    return {name: WORDS.get(split, split) for name, splits in named.items() if len(splits) == 1 for split in splits}
 
 
 # --- label files -----------------------------------------------------------------------------------------

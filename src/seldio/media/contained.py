@@ -89,7 +89,6 @@ def video_contents(entry: Entry, video: Video) -> dict[str, Any]:
         "pictures": video.frames,
         "start": float(video.start),
         "end": float(video.scan.end),
-        "hidden": video.scan.hidden,
     }
     if video.rotation:
         found["rotation"] = video.rotation
@@ -97,7 +96,7 @@ def video_contents(entry: Entry, video: Video) -> dict[str, Any]:
         found["variable"] = True
     if video.scan.fault:
         found["fault"] = video.scan.fault
-    if video.scan.sound is not None:
+    if video.scan.has_sound:
         try:
             with entry.open() as stream, ContainedSound(stream) as sound:
                 found["sound"] = sound_contents(sound)

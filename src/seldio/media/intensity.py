@@ -53,10 +53,6 @@ class SoundField:
     raw: Floats
     #: of MIC, the seconds by which each capsule is later than the other three: shape (4,)
     delays: Floats | None = None
-    #: the level below 500 Hz of what W hears (of MIC, the capsules together), dB, in each window: shape (windows,)
-    envelope: np.ndarray[Any, np.dtype[np.float32]] | None = None
-    #: seconds between windows
-    step: float = 0.02
 
     def __len__(self) -> int:
         return len(self.covariance)
@@ -105,22 +101,19 @@ def listen(recording: Recording, format: Format, hop: Fraction = clock.HOP) -> S
     """
     rate = recording.rate
     frames = recording.probe.label_frames(hop)
-    parts, raw, cross, levels = [], np.zeros((4, 4)), [], []
+    parts, raw, cross = [], np.zeros((4, 4)), []
     for first in range(0, frames, _BLOCK):
         count = min(_BLOCK, frames - first)
         spectra = _spectra(recording, first, count, hop)
         some, low = _covariances(spectra, _plan(rate, format), count)
         parts.append(some)
-        levels.append(_envelope(spectra[..., _plan(rate, format).low], format))
         if format == "mic":
             cross.append(_cross(spectra, rate))
         raw += _by_amplitude(low)
     bands = len(EDGES[format]) - 1
     covariance = np.concatenate(parts) if parts else np.zeros((0, bands, 4, 4), np.float32)
     late = _delays(np.sum(cross, axis=0), rate) if cross else None
-    envelope = np.concatenate(levels) if levels else np.zeros(0, np.float32)
-    step = float(hop) * frames / len(envelope) if len(envelope) else _STEP
-    return SoundField(covariance, raw / (np.trace(raw) or 1.0), late, envelope, step)
+    return SoundField(covariance, raw / (np.trace(raw) or 1.0), late)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -174,13 +167,6 @@ def _covariances(spectra: Any, plan: _Plan, count: int) -> tuple[Any, Any]:
             product = (sound[one] * sound[other].conj()).real.sum(axis=1)
             found[:, :, one, other] = found[:, :, other, one] = np.add.reduceat(product, plan.starts, axis=1)
     return found, low.astype(np.float64)
-
-
-def _envelope(spectra: Any, format: Format) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """The level (dB) of the sound at the middle of the array in each window."""
-    middle = spectra[0] if format == "foa" else spectra.mean(axis=0)
-    power = (np.abs(middle) ** 2).sum(axis=-1).ravel()
-    return np.asarray(10 * np.log10(np.maximum(power, 1e-12)), np.float32)
 
 
 #: Pairs of capsules, the frequencies (Hz) over which they are compared, and the longest delay (s) that is looked for.

@@ -7,7 +7,6 @@ broadcast streams (MPEG-TS), which begin anywhere: there it is their first momen
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -173,11 +172,6 @@ class Video(Closing):
         width, height = options.get("size") or self.size
         return np.stack(found) if found else np.zeros((0, height, width, 3), np.uint8)
 
-    def survey(self) -> PictureSurvey:
-        """How many pictures come out of the decoder, and where they are black or all the same; decodes all of it."""
-        with PictureDecoder(self._opened, self.scan, frozenset(range(self.frames)), self._threads) as decoder:
-            return survey(decoder.rest(), self.scan)
-
     def _opened(self) -> AbstractContextManager[tuple[InputContainer, VideoStream]]:
         return opened(self._stream, self._lock)
 
@@ -298,12 +292,6 @@ class PictureDecoder:
         self._last = number, frame
         return frame
 
-    def rest(self) -> Iterator[tuple[int, VideoFrame]]:
-        """All pictures from here on that come out of the decoder, with their numbers."""
-        for number, frame in self._frames:
-            self._next = number + 1
-            yield number, frame
-
     def _restart(self) -> None:
         self._stack.close()
         with speaking():
@@ -367,76 +355,3 @@ class PictureDecoder:
 
     def _number(self, stamp: int | None) -> int | None:
         return None if stamp is None else self._scan.number_of.get(stamp)
-
-
-# --- what all pictures look like -----------------------------------------------------------------------------
-
-#: Seconds, from and to.
-Span = tuple[float, float]
-
-#: Pixels across that are looked at; every nth of a larger picture.
-_ACROSS = 240
-#: Brightness (of 255) up to which a pixel is black, and the share of black pixels in a black picture.
-_DARK, _SHARE = 32, 0.98
-#: By how much (of 255) a pixel may differ in pictures that are the same, written once more by a lossy encoder.
-_SAME = 6
-#: Seconds from which on it is told: fades are shorter, and somebody always moves.
-BLACK, FROZEN = 2.0, 10.0
-#: Share of the rest of a video that may stand still for shorter. Where more does, pictures are drawn: such scenes stand
-#: still whenever nothing moves, and in those of cameras there is noise.
-_DRAWN = 0.2
-#: Formats of pixels whose first plane is the brightness, a byte each.
-_PLANES = ("yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", "nv12", "gray")
-
-
-@dataclasses.dataclass(frozen=True)
-class PictureSurvey:
-    """What all pictures of a video look like."""
-
-    there: int  # how many come out of the decoder
-    black: tuple[Span, ...] = ()  # spans in which pictures are black
-    frozen: tuple[Span, ...] = ()  # spans in which pictures are all the same, black ones left out
-    fault: str = ""  # why there are no more pictures, if decoding says so
-
-
-def survey(pictures: Iterable[tuple[int, VideoFrame]], scan: Scan) -> PictureSurvey:
-    """Look at the brightness of all *pictures*, each with its number, in their order; none of them is kept."""
-    reformatter, first = VideoReformatter(), np.zeros((0, 0), np.uint8)
-    dark: list[tuple[int, bool, bool]] = []
-    still: list[tuple[int, bool, bool]] = []
-    for number, frame in pictures:
-        plain = frame if frame.format.name in _PLANES else reformatter.reformat(frame, format="gray")
-        plane: Any = plain.planes[0]
-        step = max(1, plain.width // _ACROSS)
-        shown = np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size)[: plain.height : step, : plain.width : step]
-        same = (
-            shown.shape == first.shape and (np.maximum(shown, first) - np.minimum(shown, first)).max(initial=0) <= _SAME
-        )
-        first = first if same else shown.copy()
-        black = bool(np.mean(shown <= _DARK) >= _SHARE)
-        dark.append((number, black, black))
-        still.append((number, not black, bool(same) and not black))
-    every = _runs(still, scan)
-    frozen = tuple(span for span in every if span[1] - span[0] >= FROZEN)
-    inside, total = (sum(end - start for start, end in spans) for spans in (frozen, every))
-    drawn = total - inside > _DRAWN * (float(scan.end - scan.start) - inside)
-    long = tuple(span for span in _runs(dark, scan) if span[1] - span[0] >= BLACK)
-    return PictureSurvey(len(dark), long, () if drawn else frozen)
-
-
-def _runs(pictures: list[tuple[int, bool, bool]], scan: Scan) -> list[Span]:
-    """Runs of two pictures or more, in seconds.
-
-    Args:
-        pictures: the number of each, whether it may begin a run, and whether it goes on with the last one.
-        scan: tells when they are shown.
-    """
-    found, run = list[Span](), list[int]()
-    for number, possible, goes_on in (*pictures, (-1, False, False)):
-        if not goes_on:
-            if len(run) > 1:
-                found.append((float(scan.time(run[0])), float(scan.time(number) if number >= 0 else scan.end)))
-            run = []
-        if possible:
-            run.append(number)
-    return found

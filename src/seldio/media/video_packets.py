@@ -186,9 +186,7 @@ class Scan:
     keys: Ints  # for each picture the one from which decoding has to begin; nothing where seeking is not safe
     fault: str = ""  # why reading stopped before the end, if it did
     promised: int = 0  # pictures that the header counts, 0 where it does not; those that an edit list hides left out
-    hidden: int = 0  # pictures that an edit list hides: they are decoded for those that follow, and not shown
-    #: seconds from which to which the sound inside the container lasts; None where there is none
-    sound: tuple[float, float] | None = None
+    has_sound: bool = False  # whether there is sound inside the container
 
     def __len__(self) -> int:
         return len(self.times)
@@ -246,23 +244,12 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
     if rate is None:
         raise NotVideo("it has no frame rate")
     packets: list[Stamps] = []
-    sound = next(iter(container.streams.audio), None)
-    sounding: tuple[int, int] | None = None
-    hidden, fault = 0, ""
+    fault = ""
     try:
-        for packet in container.demux([stream, sound] if sound is not None else [stream]):
-            if not packet.size:
-                continue
-            if packet.stream is sound:
-                if packet.pts is not None and not packet.is_discard and abs(packet.pts) <= _MOST_TICKS:
-                    end = packet.pts + (packet.duration or 0)
-                    low, high = sounding or (packet.pts, end)
-                    sounding = min(low, packet.pts), max(high, end)
-            elif packet.is_discard:
-                hidden += 1
-            else:
+        for packet in container.demux(stream):
+            if packet.size and not packet.is_discard:  # an edit list hides what is discarded
                 packets.append((packet.pts, packet.dts, packet.is_keyframe, packet.duration or 0))
-            if max(len(packets), hidden) > MOST_FRAMES:
+            if len(packets) > MOST_FRAMES:
                 raise NotVideo(f"it has over {MOST_FRAMES:,} pictures")
     except FAILURES as error:
         fault = reason(error)
@@ -271,13 +258,8 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
     with speaking():
         listed = stream.index_entries if container.format.name.startswith("mov") else ()
         promised = sum(not entry.is_discard for entry in listed)  # of an MP4 file, those to be shown
-    span = None
-    if sounding is not None and sound is not None and sound.time_base is not None:
-        base = Fraction(sound.time_base)
-        zero = _zero(container, base)
-        span = float((sounding[0] - zero) * base), float((sounding[1] - zero) * base)
     found = _scan(container, stream, packets, rate)
-    return dataclasses.replace(found, fault=fault, promised=promised, hidden=hidden, sound=span)
+    return dataclasses.replace(found, fault=fault, promised=promised, has_sound=bool(container.streams.audio))
 
 
 def _scan(container: InputContainer, stream: VideoStream, packets: list[Stamps], rate: Fraction) -> Scan:

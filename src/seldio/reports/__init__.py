@@ -47,8 +47,6 @@ OUTPUTS: dict[str, Output] = {
         Output("csv", "seldio.reports.spreadsheet:csv_text"),
         Output("sarif", "seldio.reports.sarif:sarif", scores=False),
         Output("github", "seldio.reports.ci:github", scores=False),
-        Output("gitlab", "seldio.reports.ci:gitlab", scores=False),
-        Output("junit", "seldio.reports.ci:junit", scores=False),
         Output("markdown", "seldio.reports.markup:markdown"),
         Output("html", "seldio.reports.page:page"),
         Output("latex", "seldio.reports.latex:latex", findings=False),

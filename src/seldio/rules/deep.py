@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import TypeVar
@@ -19,7 +19,7 @@ from seldio.catalogues.trees import Tree
 from seldio.files import Entry
 from seldio.files.entries import packed
 from seldio.files.sources import Lookup
-from seldio.findings import Finding, Heard, Rule, Sink, Spread
+from seldio.findings import Finding, Heard, Rule, Sink
 from seldio.formats import LabelReading
 from seldio.media.arrays import Format
 from seldio.parallel import parallel_map
@@ -41,8 +41,7 @@ from seldio.rules.deep_fit import (
     pairs_of,
     rows_of,
 )
-from seldio.rules.deep_pooled import Pooled
-from seldio.rules.deep_timing import SMALLEST, Other, Shift
+from seldio.rules.deep_timing import Other, Shift
 from seldio.rules.registry import ERROR, WARNING, register, rule, run
 from seldio.text import listed, plural, printable
 
@@ -67,26 +66,6 @@ def directions(kind: str, fits: Fits, found: Found) -> Iterator[Finding]:
             places = [fit.labels_place if fault.agree is False else fit.place for fit in fault.fits]
             path = fits.collection.spot([place for place in places if place is not None])
             yield found(path, f"in all {counts} recordings together, {what} ({_evidence(fault.verdict)})", hint)
-    for mean, who, numbers in _means(fits, attrgetter("azimuth")) if kind == "rotated" else ():
-        degrees = -round(mean.value)
-        message = f"{who}, azimuths look rotated by {degrees:+d} degrees ({numbers}, audio minus labels)"
-        hint = f"add {-degrees:+d} degrees to each azimuth, or check where the front is"
-        yield found(fits.collection.path, message, hint, severity=WARNING)
-
-
-def _means(fits: Fits, of: Callable[[Pooled], Spread | None]) -> Iterator[tuple[Spread, str, str]]:
-    """The mean difference that arrays show, whose it is, and its numbers; once where both agree, by the surer one."""
-    shown = [(one, mean) for one in fits.pooled if (mean := of(one)) is not None]
-    agree = max((mean.low for _, mean in shown), default=0.0) <= min((mean.high for _, mean in shown), default=0.0)
-    for same in [shown] if agree and shown else [[one] for one in shown]:
-        numbers = listed([f"{mean.value:+.1f}° [{mean.low:.1f}, {mean.high:.1f}]" for _, mean in same])
-        surest = min((mean for _, mean in same), key=lambda mean: mean.high - mean.low)
-        yield surest, _all([one for one, _ in same]), f"mean difference {numbers}"
-
-
-def _all(those: Sequence[Pooled]) -> str:
-    counts = " and ".join(f"{one.clips:,} {one.format.upper()}" for one in those)
-    return f"in all {counts} recordings together"
 
 
 def _explained(fault: BlamedCause, siblings: str) -> tuple[str, str]:
@@ -199,14 +178,6 @@ def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
             hint += "" if agree is False else "; if the recording was trimmed or padded, use the original instead"
             yield found(fit.labels, f"labels look {time} {side} ({count}): {fits_now} the shift ({names})", hint)
 
-    shifts = grouped(fits.pooled, lambda pool: pool.shift.frames if pool.shift is not None else None)
-    for late, pools in shifts.items():
-        fit = next(fit for fit in fits.all if fit.format == pools[0].format)
-        side, count = "late" if late > 0 else "early", plural(abs(late) * fit.step, "label frame")
-        message = f"{_all(pools)}, labels look {float(abs(late) * fit.hop):.1f} s {side} ({count})"
-        hint = f"add {-late * fit.step:+d} to each frame number, or check where recordings begin"
-        yield found(fits.collection.path, message, hint, severity=ERROR if abs(late) >= SMALLEST else WARNING)
-
 
 @rule("AUD309", ERROR)
 def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
@@ -240,25 +211,13 @@ def labels_fit_badly(fits: Fits, found: Found) -> Iterator[Finding]:
             yield found(fit.labels, message, "listen to it with seldio view --deep, or compare both with the originals")
 
 
-@rule("AUD311", WARNING)
-def elevations_offset(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Elevations that are too high or too low by the same angle in all clips."""
-    for mean, who, numbers in _means(fits, attrgetter("elevation")):
-        degrees = -round(mean.value)
-        side = "high" if degrees > 0 else "low"
-        message = f"{who}, elevations look {abs(degrees)} degrees too {side} ({numbers}, audio minus labels)"
-        yield found(fits.collection.path, message, f"add {-degrees:+d} degrees to each elevation")
-
-
 #: Fewest seconds and places, and smallest share within 30 degrees, of labels that fit.
 _SECONDS, _PLACES, _SHARE = 5.0, 2, 0.5
 
 
 def heard(fits: Fits, unheard: Iterable[Unheard] = ()) -> list[Heard]:
     """What was heard of labels, recording by recording, then in all recordings of a format that could be heard."""
-    late = {one.format for one in fits.pooled if one.shift is not None and abs(one.shift.frames) >= SMALLEST}
     blamed = {fit.recording for fault in (*fits.faults, *fits.shared) for fit in fault.fits}
-    blamed |= {fit.recording for fit in fits.all if fit.format in late}
     blamed |= {fit.recording for fit, _ in fits.timings}
     wrong = {fit.labels for fit, *_ in fits.misfits}
     found = [Heard(one.clip, one.recording, one.format, "not heard", one.why) for one in unheard]

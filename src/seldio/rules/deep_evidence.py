@@ -32,9 +32,6 @@ class Evidence:
     error: Floats  # degrees between label and audio
     azimuth: Floats  # degrees by which the audio is further left than the label
     elevation: Floats  # degrees by which it is higher
-    level: Floats  # the labelled elevation, degrees
-    side: Floats  # the labelled azimuth, degrees
-    direct: Floats  # how direct the sound is, 0 to 1
     place: Ints  # a number of the place
     event: Ints  # a number of the event
     kind: Ints  # the class
@@ -96,7 +93,6 @@ def evidence_of(labels: LabelFrames, directions: Floats) -> Evidence:
     labelled, measured = np.zeros((2, len(sizes), 3))
     np.add.at(labelled, piece.ravel(), labels.direction[frame])
     np.add.at(measured, piece.ravel(), directions[frame])
-    direct = np.bincount(piece.ravel(), np.linalg.norm(directions[frame], axis=1), len(sizes)) / np.maximum(sizes, 1)
     azimuth, elevation = geometry.to_polar(*labelled.T)
     heard_azimuth, heard_elevation = geometry.to_polar(*measured.T)
     kind = np.zeros(len(sizes), np.int64)
@@ -106,9 +102,6 @@ def evidence_of(labels: LabelFrames, directions: Floats) -> Evidence:
         np.asarray(geometry.great_circle(azimuth, elevation, heard_azimuth, heard_elevation), np.float64),
         np.asarray(geometry.wrap(heard_azimuth - azimuth), np.float64),
         heard_elevation - elevation,
-        elevation,
-        azimuth,
-        np.minimum(direct, 1.0),
         keys[2],
         keys[0],
         kind,

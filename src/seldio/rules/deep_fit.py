@@ -20,11 +20,9 @@ from seldio.findings import Finding, Heard
 from seldio.media.arrays import Format
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, grouped
-from seldio.rules.deep_apart import Apart, apart
-from seldio.rules.deep_causes import FITS, Cause, Verdict, in_labels, judge, rotation
+from seldio.rules.deep_causes import Cause, Verdict, in_labels, judge
 from seldio.rules.deep_evidence import Evidence, evidence_of
 from seldio.rules.deep_pieces import Floats, LabelFrames, Pieces, joined, label_frames, pieces
-from seldio.rules.deep_pooled import MANY, Pooled, pooled
 from seldio.rules.deep_timing import (
     FURTHEST,
     LOUDEST,
@@ -162,6 +160,8 @@ class Pair(NamedTuple):
         return max(0, self.entry.size)
 
 
+#: Fewest clips of a format that are looked at together.
+MANY = 4
 #: Lowest and highest rate that is analysed: the bands end at 3.3 kHz.
 _RATES = (8_000, 192_000)
 #: Causes that are most often in the labels; the others are in the recording.
@@ -194,8 +194,6 @@ class Fit:
     pieces: Mapping[int, Pieces]  # both together, by the channel that is assumed to be W
     verdict: Verdict | None  # why directions differ
     levels: Levels | None  # those of the channels; None for silence
-    envelope: Any  # the level of the sound in each window of *window* seconds, dB: shape (windows,)
-    window: float
     evidence: Evidence  # how far labels and audio are apart where a single source is labelled
     names: Mapping[int, str]  # of the classes
 
@@ -208,12 +206,6 @@ class Fit:
     def file(self) -> str:
         """The file name of the recording, printable."""
         return printable(self.recording.replace("\\", "/").rpartition("/")[2])
-
-    @property
-    def room(self) -> int | None:
-        """The number of the room, if its name tells it."""
-        named = self.labels_place.named if self.labels_place is not None else None
-        return named.room if named is not None else None
 
     @property
     def intact(self) -> bool:
@@ -295,16 +287,11 @@ class Fits:
         """
         turns: dict[str, Cause] = {fit.format: fault.verdict.cause for fault in self.shared for fit in fault.fits}
         sound = {fit.format for fault in self.shared if not fault.in_labels for fit in fault.fits}
-        late: dict[str, int] = {}
-        for one in self.pooled:
-            if one.azimuth is not None:
-                turns[one.format] = rotation(-round(one.azimuth.value))
-            late[one.format] = one.shift.frames if one.shift is not None else 0
-        if self.undone or not (turns or any(late.values())):
+        if self.undone or not turns:
             return self
         kept = (fit for fit in self.all if fit.format not in turns or not turns[fit.format].reference)
         found = (
-            undone(fit, np.array(turns.get(fit.format, FITS).turn), late.get(fit.format, 0), fit.format not in sound)
+            undone(fit, np.array(turns[fit.format].turn), fit.format not in sound) if fit.format in turns else fit
             for fit in kept
         )
         return Fits(self.collection, found, undone=True)
@@ -389,14 +376,6 @@ class Fits:
         return [_together(same) for same in grouped(shown, blamed).values()]
 
     @cached_property
-    def apart(self) -> list[tuple[Fit, Fit, Apart]]:
-        """FOA and MIC of each clip that has both, and how MIC differs in time and level where they sound alike."""
-        pairs = ((foa, mic) for foa in self.all if foa.format == "foa" and foa.intact
-                 for mic in self.siblings(foa) if mic.format == "mic")  # fmt: skip
-        found = ((foa, mic, apart(foa, mic)) for foa, mic in pairs)
-        return [(foa, mic, between) for foa, mic, between in found if between is not None]
-
-    @cached_property
     def timings(self) -> list[tuple[Fit, Shift | Other]]:
         """The recordings whose labels fit at another time, or are those of another clip; all of them, not a part."""
         if self.rest is not self:
@@ -405,9 +384,7 @@ class Fits:
 
     @cached_property
     def _timed(self) -> list[tuple[Fit, Shift | Other]]:
-        parted = {fit.recording for foa, mic, between in self.apart if between.known and not between.constant
-                  for fit in (foa, mic)}  # fmt: skip
-        found = ((fit, timing(fit, self.label_frames)) for fit in self.all if fit.recording not in parted)
+        found = ((fit, timing(fit, self.label_frames)) for fit in self.all)
         return [(fit, one) for fit, one in found if one is not None]
 
     @cached_property
@@ -415,20 +392,6 @@ class Fits:
         """Whether most labels are those of other clips: then another cause of a single clip would be chance."""
         count = sum(isinstance(one, Other) for _, one in self._timed)
         return count >= MANY and 2 * count >= len(self.all)
-
-    @cached_property
-    def pooled(self) -> list[Pooled]:
-        """What the recordings of each format share, beyond causes that they show together or alone."""
-        blamed = {fit.format for fault in self.shared for fit in fault.fits}
-        found: list[Pooled | None] = []
-        for format in (format for format in FORMATS if format not in blamed and not self.undone):
-            fits = [
-                fit for fit in self.all
-                if fit.format == format and fit.intact and fit.verdict is None and fit.label_frames.active.any()
-            ]  # fmt: skip
-            clips = [(fit.evidence, fit.label_frames, fit.sound_frames) for fit in fits]
-            found.append(pooled(format, clips, [fit.room for fit in fits]))
-        return [one for one in found if one is not None]
 
     @cached_property
     def misfits(self) -> list[tuple[Fit, float, float, int, bool]]:
@@ -457,9 +420,9 @@ class Fits:
         return list(found.values())
 
 
-def undone(fit: Fit, turn: Floats, late: int, in_labels: bool) -> Fit:
-    """A recording, or its labels, turned back, and labels that are *late* moved; as it is if it fits better so."""
-    sound, labels = fit.sound_frames, fit.label_frames.earlier(late)
+def undone(fit: Fit, turn: Floats, in_labels: bool) -> Fit:
+    """Turn a recording or its labels back; a recording that fits better as it is stays."""
+    sound, labels = fit.sound_frames, fit.label_frames
     sound, labels = (sound, labels.turned(turn.T)) if in_labels else (sound.turned(turn), labels)
     before, after = (np.sum(evidence(*both)) for both in ((fit.label_frames, fit.sound_frames), (labels, sound)))
     if before > after + _CLEAR:
@@ -526,5 +489,5 @@ def judged(
     verdict = judge(by_reference, format) if taken is None and not turned else None
     sound = sound_frames(directions[0], field.activity())
     return Fit(clip, rows.path, recording, place, rows.place, rows.hop, rows.step, format, taken, turned, labels, sound,
-               by_reference, verdict, levels_of(field, format), field.envelope, field.step,
+               by_reference, verdict, levels_of(field, format),
                evidence_of(labels, directions[0]), rows.names)  # fmt: skip

@@ -54,18 +54,6 @@ class LabelFrames:
         """The same labels, turned by a matrix."""
         return dataclasses.replace(self, direction=self.direction @ turn.T, among=self.among @ turn.T)
 
-    def earlier(self, frames: int) -> LabelFrames:
-        """The same labels some label frames earlier (later, if negative)."""
-        if not frames:
-            return self
-        before, cut = max(0, -frames), max(0, frames)
-        pads = ((self.active, False), (self.alone, False), (self.direction, 0.0), (self.event, -1))
-        moved = [
-            np.concatenate((np.full((before, *one.shape[1:]), empty, one.dtype), one[cut:])) for one, empty in pads
-        ]
-        kept = self.crowd >= cut
-        return LabelFrames(moved[0], moved[1], moved[2], moved[3], self.crowd[kept] - frames, self.among[kept])
-
 
 def label_frames(frame: Ints, azimuth: Floats, elevation: Floats, event: Ints, count: int) -> LabelFrames:
     """The first *count* label frames of the rows of one clip; *event* is a number of the class and source.

@@ -139,15 +139,10 @@ def _moved(labels: LabelFrames, sound: AudibleFrames, late: int) -> tuple[Ints, 
 
 def fitting(labels: LabelFrames, sound: AudibleFrames, late: int = 0) -> float:
     """The share of label frames with one direction that the audio matches within 30 degrees, weighted by directness."""
-    matched, whole = matching(labels, sound, late)
-    return matched / whole if whole else 0.0
-
-
-def matching(labels: LabelFrames, sound: AudibleFrames, late: int = 0) -> tuple[float, float]:
-    """The weight of label frames with one direction that the audio matches within 30 degrees, and that of all."""
     place, inside, cosine = _moved(labels, sound, late)
     weight = sound.weight[inside] * labels.alone[place]
-    return float(weight[cosine > np.cos(np.radians(30))].sum()), float(weight.sum())
+    whole = float(weight.sum())
+    return float(weight[cosine > np.cos(np.radians(30))].sum()) / whole if whole else 0.0
 
 
 @dataclasses.dataclass(frozen=True)

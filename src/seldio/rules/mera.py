@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import posixpath
 import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seldio.answers.matching import normalised
+from seldio.files.names import written_suffix
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading
 from seldio.formats.mera import AS_WRITTEN, CYRILLIC, dig, id_value, task_name
@@ -169,7 +169,7 @@ def unreadable_submission(package: MeraPackage, found: Found) -> Iterator[Findin
 def unreadable_task(package: MeraPackage, found: Found) -> Iterator[Finding]:
     """Task file that is not JSON in UTF-8."""
     for task, member in package.files.items():
-        if package.members is None or not member.endswith(".json"):
+        if package.members is None or written_suffix(member) != "json":
             continue
         try:
             json.loads(package.members[member].decode())
@@ -182,9 +182,9 @@ def unreadable_task(package: MeraPackage, found: Found) -> Iterator[Finding]:
 def wrong_extension(package: MeraPackage, found: Found) -> Iterator[Finding]:
     """Task file without the suffix .json."""
     for task, member in package.files.items():
-        suffix = posixpath.splitext(member)[1]
-        if suffix != ".json":
-            message = f"the suffix is {clipped(suffix or 'empty', 20)}, not .json"
+        suffix = written_suffix(member)
+        if suffix != "json":
+            message = f"the suffix is {clipped(f'.{suffix}' if suffix else 'empty', 20)}, not .json"
             yield found(package.shown(member), message, f"name it {printable(task)}.json")
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
 from seldio.catalogues.trees import AUDIO, Tree, TreePlace
-from seldio.errors import MissingLibrary
 from seldio.files import Entry
 from seldio.files.entries import packed
 from seldio.files.names import MEDIA, media_type, suffix_of
@@ -18,8 +17,8 @@ from seldio.findings import Finding, Rule, Severity
 from seldio.formats.datasets import DatasetSpec
 from seldio.parallel import parallel_map
 from seldio.rules.collection import Collection, Found, by_folder, grouped, probed
-from seldio.rules.registry import INFO, register, rule
-from seldio.text import listed, plural, printable
+from seldio.rules.registry import register
+from seldio.text import listed, printable
 
 if TYPE_CHECKING:
     from seldio.media.audio import Probe
@@ -148,28 +147,6 @@ class TreeAudio(TreeMedia[RecordingFile, "Probe"]):
             if clip.metadata is not None and own and all(name in self.whole for name in own):
                 found[clip.metadata] = max((self.whole[name] for name in own), key=lambda pair: pair[1].seconds)
         return found
-
-
-# --- videos -------------------------------------------------------------------------------------------------
-
-
-class UncheckedVideos(NamedTuple):
-    """The videos of a source that nothing here can read."""
-
-    path: str
-    amount: int
-    missing: MissingLibrary
-
-    def finding(self, rule: Rule, message: str, hint: str) -> Finding:
-        """A finding of *rule* about them."""
-        return rule.at(self.path, message, hint)
-
-
-@rule("VID117", INFO)
-def videos_unchecked(videos: UncheckedVideos, found: Found) -> Iterator[Finding]:
-    """Videos that were not checked, because PyAV is not installed."""
-    name = videos.missing.args[0]
-    yield found(f"{plural(videos.amount, 'video')} not checked: {name} is not installed", f"pip install {name}")
 
 
 # --- what is prescribed -------------------------------------------------------------------------------------

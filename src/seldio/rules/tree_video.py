@@ -13,14 +13,13 @@ from seldio.clock import HOP
 from seldio.errors import SeldioError
 from seldio.files import Entry
 from seldio.files.entries import packed
-from seldio.findings import Finding, Rule
 from seldio.parallel import parallel_map
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, probed
 from seldio.rules.tree_media import TreeFile, TreeMedia, is_video
 
 if TYPE_CHECKING:
-    from seldio.media.video import PictureSurvey
+    pass
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -30,7 +29,6 @@ class VideoFacts:
     """The facts from the packets of a video."""
 
     size: tuple[int, int]  # width and height, as players show it
-    rotation: int  # degrees, counter-clockwise, by which they turn it
     rate: Fraction  # frame rate, fps
     frames: int  # number of video frames
     promised: int  # the number in the header; 0 if it has none
@@ -40,8 +38,6 @@ class VideoFacts:
     off: float  # seconds by which the frame that is farthest from its nominal time is shown later than that
     worst: int  # the number of that frame
     fault: str  # why reading stopped, if it did
-    hidden: int  # how many frames an edit list hides
-    sound: tuple[float, float] | None  # start and end of the embedded audio, in seconds, if there is any
     bare: tuple[int, ...]  # label frames with labels but without a video frame, ascending
     hop: Fraction  # seconds between label frames
 
@@ -115,32 +111,9 @@ def _facts(task: _VideoTask) -> tuple[VideoFacts | None, str, bool]:
             far = np.abs(ahead)
             worst = int(np.argmax(far > far.max() - 1e-6))  # the first of equals
             return VideoFacts(
-                video.size, video.rotation, scan.rate, len(scan), scan.promised, float(scan.start), float(scan.end),
+                video.size, scan.rate, len(scan), scan.promised, float(scan.start), float(scan.end),
                 scan.stamped,
-                float(ahead[worst]), worst, scan.fault, scan.hidden, scan.sound, tuple(bare.tolist()), hop,
+                float(ahead[worst]), worst, scan.fault, tuple(bare.tolist()), hop,
             ), "", False  # fmt: skip
     except SeldioError as error:
         return None, error.text, isinstance(error, SoundOnly)
-
-
-class WatchedVideo(NamedTuple):
-    """A video with its packets and a survey of all its decoded frames."""
-
-    video: VideoFile
-    facts: VideoFacts
-    pictures: PictureSurvey
-
-    def finding(self, rule: Rule, message: str, hint: str) -> Finding:
-        """A finding of *rule* about the video."""
-        return rule.at(self.video.path, message, hint)
-
-
-def decoded(entry: Entry) -> PictureSurvey:
-    """A survey of the frames of a video; decodes all of it."""
-    from seldio.media.video import PictureSurvey, Video
-
-    try:
-        with entry.open() as stream, Video(stream) as video:
-            return video.survey()
-    except SeldioError as error:
-        return PictureSurvey(0, fault=error.text)

@@ -1,25 +1,22 @@
 """VID: the videos of a dataset tree or folder, judged by their packets.
 
-:func:`check_videos` reads the packets of each video once, and decodes video frames only on request. A recording
-without a video is LAY105, or LAY115 for the twelve that never had one.
+:func:`check_videos` reads the packets of each video once, and decodes none. A recording without a video is LAY105, or
+LAY115 for the twelve that never had one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from operator import attrgetter
+from collections.abc import Iterator
 
 from seldio.catalogues.trees import Tree
 from seldio.clock import centre
-from seldio.files.entries import packed
 from seldio.findings import Finding, Sink
 from seldio.formats.datasets import DatasetSpec
-from seldio.parallel import parallel_map
 from seldio.rules.audio import check_sounds
 from seldio.rules.collection import Collection, Found, by_folder
 from seldio.rules.registry import ERROR, INFO, WARNING, rule, run
 from seldio.rules.tree_media import MANY, Prescription, place_name
-from seldio.rules.tree_video import TreeVideo, VideoFacts, VideoFile, WatchedVideo, decoded
+from seldio.rules.tree_video import TreeVideo, VideoFacts, VideoFile
 from seldio.text import listed, plural, printable
 
 #: Largest difference in length between audio and video in STARSS23, in seconds.
@@ -112,86 +109,12 @@ def video_clock(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Fin
         yield found(message, "select frames by timestamp, or re-encode the video at a constant rate")
 
 
-@rule("VID118", WARNING)
-def rotated_video(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    """Video that players turn by 90, 180 or 270 degrees."""
-    if facts.rotation:
-        shown = f"{facts.size[0]}×{facts.size[1]}"
-        message = f"{one.file} is rotated by {facts.rotation}° counter-clockwise when it is shown, as {shown}"
-        yield found(message, "remove the display matrix, or re-encode the video upright")
-
-
-@rule("VID108", INFO)
-def video_without_clock(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    """Video container without timestamps."""
-    if not facts.stamped:
-        times = f"times are computed at {float(facts.rate):.6g} fps"
-        message = f"{one.file} has no presentation timestamps: {times}"
-        yield found(message, "compare its length with that of the recording")
-
-
-@rule("VID109", WARNING)
-def sound_inside_length(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    """Embedded audio that begins or ends more than 0.30 s before or after the video frames."""
-    start, end = facts.sound or (facts.start, facts.end)
-    if facts.whole and max(abs(start - facts.start), abs(end - facts.end)) > USUAL + 1e-6:
-        message = (
-            f"{one.file} has video from {facts.start:.3f} to {facts.end:.3f} s, but its embedded audio "
-            f"runs from {start:.3f} to {end:.3f} s"
-        )
-        yield found(message, "use the published file, or combine both again")
-
-
 @rule("VID110", INFO)
 def sound_without_pictures(one: VideoFile, found: Found) -> Iterator[Finding]:
     """Recording in a video container, such as AAC in .mp4."""
     if one.is_recording:
         message = f"{one.file} is a recording that libsndfile cannot read: {printable(one.fault or '')}"
         yield found(message, "write it as WAV or FLAC, which programs can read and seldio can check")
-
-
-@rule("VID111", INFO)
-def pictures_hidden(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    """Video frames hidden by an edit list."""
-    if facts.hidden:
-        total = plural(facts.hidden + facts.frames, "frame")
-        message = (
-            f"{one.file}: {facts.hidden:,} of {total} are hidden by an edit list, {facts.frames:,} are shown "
-            f"from {facts.start:.3f} to {facts.end:.3f} s"
-        )
-        yield found(message, "programs that ignore edit lists are late by that many frames")
-
-
-@rule("VID201", ERROR)
-def picture_damaged(watched: WatchedVideo, found: Found) -> Iterator[Finding]:
-    """Video frames that cannot be decoded."""
-    one, facts, pictures = watched
-    if (gone := facts.frames - pictures.there) > 0:
-        why = f" ({printable(pictures.fault)})" if pictures.fault else ""
-        message = f"{gone:,} of {plural(facts.frames, 'frame')} of {one.file} cannot be decoded{why}"
-        yield found(message, one.again)
-
-
-@rule("VID202", WARNING)
-def pictures_black(watched: WatchedVideo, found: Found) -> Iterator[Finding]:
-    """Video that is black for two seconds or more."""
-    if black := watched.pictures.black:
-        yield found(f"{watched.video.file} is black {_spans(black)}", "use the published video")
-
-
-@rule("VID203", WARNING)
-def pictures_frozen(watched: WatchedVideo, found: Found) -> Iterator[Finding]:
-    """Video that is frozen for ten seconds or more."""
-    if frozen := watched.pictures.frozen:
-        yield found(f"{watched.video.file} is frozen {_spans(frozen)}", "use the published video")
-
-
-def _spans(spans: Sequence[tuple[float, float]]) -> str:
-    """Spans of time in seconds, the longest first; and the total, if there are several."""
-    longest = sorted(spans, key=lambda span: span[0] - span[1])
-    named = listed([f"from {start:.1f} to {end:.1f} s" for start, end in longest], 3)
-    total = sum(end - start for start, end in spans)
-    return named if len(spans) == 1 else f"{named} ({total:.1f} s in total)"
 
 
 def _far(facts: VideoFacts) -> bool:
@@ -211,14 +134,10 @@ def _bare(one: VideoFile, facts: VideoFacts) -> str:
 def check_videos(collection: Collection, tree: Tree, sink: Sink, *, deep: bool = False) -> int:
     """Check the videos of a tree or folder, or a single one; return how many there are.
 
-    With *deep* all their frames are decoded as well, and the samples of recordings in video containers are read.
+    With *deep* the samples of recordings in video containers are read as well.
     """
     video = TreeVideo(collection, tree)
     run(video, sink)
     if deep:
         check_sounds([one for one in video.all if one.is_recording], sink)
-        entries = [one.entry for one, _ in video.readable]
-        surveys = parallel_map(decoded, entries, what="decoding videos", size=attrgetter("size"), here=packed(entries))
-        for (one, facts), survey in zip(video.readable, surveys, strict=True):
-            run(WatchedVideo(one, facts, survey), sink)
     return len(video.all)

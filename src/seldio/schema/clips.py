@@ -64,17 +64,6 @@ CLIP_SCHEMA = pa.schema(
 )
 
 
-def to_clips(table: pa.Table) -> Iterator[Clip]:
-    """The rows of *table* as models, in order; columns it does not have are None.
-
-    Raises:
-        pydantic.ValidationError: a row is not a clip, or the table has further columns.
-    """
-    for batch in table.to_batches(max_chunksize=4096):
-        for row in batch.to_pylist():
-            yield Clip.model_validate(row)
-
-
 def from_clips(clips: Iterable[Clip]) -> pa.Table:
     """A table of *clips* in their order, with all columns of ``CLIP_SCHEMA``."""
     rows = list(clips)

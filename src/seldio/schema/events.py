@@ -46,7 +46,6 @@ COLUMNS: dict[str, pa.DataType] = {
     "segmentation": _TRIPLETS,
     "extra": pa.string(),
 }
-EVENT_SCHEMA = pa.schema(list(COLUMNS.items()))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -127,18 +126,3 @@ def clip_codes(table: pa.Table) -> tuple[np.ndarray[Any, np.dtype[np.int32]], li
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     return to_numpy(column.indices).astype(np.int32, copy=False), column.dictionary.to_pylist()
-
-
-def conform(table: pa.Table) -> pa.Table:
-    """*table* with exactly the columns of ``EVENT_SCHEMA``: absent ones null, types cast.
-
-    Raises:
-        ValueError: a column has an unknown name or values that do not fit its type.
-    """
-    if unknown := set(table.column_names) - set(COLUMNS):
-        raise ValueError(f"not columns of an event table: {', '.join(sorted(unknown))}")
-    columns = [
-        table[name].cast(kind) if name in table.column_names else pa.nulls(len(table), kind)
-        for name, kind in COLUMNS.items()
-    ]
-    return pa.table(columns, schema=EVENT_SCHEMA.with_metadata(table.schema.metadata))

@@ -303,30 +303,6 @@ def _models(table: pa.Table, model: type[Item | Prediction]) -> Iterator[Item | 
         yield trusted(Item, row)
 
 
-def to_items(table: pa.Table) -> Iterator[Item]:
-    """The rows of an item table as models.
-
-    Raises:
-        pydantic.ValidationError: a row is not an item.
-    """
-    return _checked(table, Item)
-
-
-def to_predictions(table: pa.Table) -> Iterator[Prediction]:
-    """The rows of a prediction table as models.
-
-    Raises:
-        pydantic.ValidationError: a row is not a prediction.
-    """
-    return _checked(table, Prediction)
-
-
-def _checked(table: pa.Table, model: type[Model]) -> Iterator[Model]:
-    for batch in table.to_batches(max_chunksize=4096):
-        for row in batch.to_pylist():
-            yield model.model_validate(unpacked(row))
-
-
 def _packed(row: dict[str, Any]) -> dict[str, Any]:
     """*row* with the open-ended parts as json text."""
     values = dict(row)

@@ -292,8 +292,10 @@ def _values(case: SeldCase) -> Iterator[Notice]:
 
 def _scored(case: SeldCase) -> Iterator[Notice]:
     """Which rows are scored: up to which frame, and of which classes."""
+    horizon = case.profile.horizon
+    only = _HORIZONS[horizon] if isinstance(horizon, str) else f"below {horizon} ({horizon / 10:g} s)"
     for rows, noun in case.sides:
-        count, only = plural(rows.beyond, noun), _HORIZONS[case.profile.horizon]
+        count = plural(rows.beyond, noun)
         if rows is case.facts.prediction and rows.beyond > _FEW * rows.all:
             share = f"{rows.beyond:,} of {plural(rows.all, noun)} ({rows.beyond / rows.all:.0%})"
             why = "These are false alarms in the silence after the labels, or the padding of an output that was not cut"
@@ -318,7 +320,6 @@ _FEW = 0.03
 _HORIZONS = {
     "last-second": "up to the last labelled second, without its last frame if that is a multiple of 10",
     "before-last": "before the last labelled one, which is never scored",
-    600: "below 600 (60 s)",
 }
 
 
