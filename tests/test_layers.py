@@ -196,7 +196,6 @@ _DEEDS = frozenset([
 ])  # fmt: skip
 #: Where that is right, and why.
 _OTHERS = {
-    ("scores/judge/judge.py", "copyfile"): "a copy of a cache in a temporary folder of its own",
     ("cli/guard.py", "open"): "the null device, in the place of an output that nobody reads",
 }
 #: Where files are written that the user names as such, through links too; in them the folder above is not given.
