@@ -304,14 +304,19 @@ def _models(table: pa.Table, model: type[Item | Prediction]) -> Iterator[Item | 
         yield trusted(Item, row)
 
 
-def _packed(row: dict[str, Any]) -> dict[str, Any]:
+def _packed(row: Mapping[str, Any]) -> dict[str, Any]:
     """*row* with the open-ended parts as json text."""
     values = dict(row)
     if row.get("extra") is not None:
         values["extra"] = packed(row["extra"])
     if row.get("events") is not None:
-        values["events"] = [_packed(event) for event in row["events"]]
+        values["events"] = packed_events(row["events"])
     return values
+
+
+def packed_events(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return events with their open-ended parts as json text."""
+    return [_packed(event) for event in events]
 
 
 #: The open-ended part of a row as the json text that a table holds.
