@@ -95,7 +95,7 @@ def missing_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
     truths = table.shared(_truths) if table.asks and table.home == "so-bench" else []
     for row, task in _published(table):
         if task in TRUTHS and not truths[row]:
-            meta, other = table.column("answer_meta")[row].as_py(), table.extra(row).get("answer_meta")
+            meta, other = table.column("answer_meta")[row].as_py(), table.extras[row].get("answer_meta")
             keys = [key for key, value in (meta or {}).items() if value is not None]
             keys += [key for key, value in other.items() if value is not None] if isinstance(other, dict) else []
             has = f"has {listed(keys)}" if keys else "is empty" if meta is not None else "is missing"

@@ -93,7 +93,7 @@ class ItemTable:
             numbers = numbers * factor + np.nan_to_num(self.numbers(name), nan=-1.0).view(np.uint64)
         for key in sorted({key for format in formats.ITEM_FORMATS for key in format.recording}):
             if pc.any(pc.match_substring(self.column("extra"), f'"{key}"')).as_py():
-                numbers = numbers * factor + _hashed([str(self.extra(row).get(key)) for row in range(len(self))])
+                numbers = numbers * factor + _hashed([str(self.extras[row].get(key)) for row in range(len(self))])
         heard = np.zeros(len(self), bool)
         heard[paths.row] = True
         return pa.array(numbers, mask=~heard)
@@ -162,10 +162,6 @@ class ItemTable:
     def extras(self) -> list[dict[str, Any]]:
         """The further keys of each row."""
         return [json.loads(text) if text else {} for text in self.values("extra")]
-
-    def extra(self, row: int) -> dict[str, Any]:
-        """The further keys of a row."""
-        return self.extras[row]
 
     def shared(self, make: Callable[[ItemTable], Any]) -> Any:
         """The result of *make* for the table, computed once for all rules."""
