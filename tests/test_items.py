@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import seldio
-from seldio import formats
+from seldio import catalogues, formats
 from seldio.check.validation import validate
 from seldio.cli import app
 from seldio.conversion.items import convert_items
@@ -413,6 +413,26 @@ def test_an_answer_that_is_a_text_and_a_letter_is_the_text(tmp_path: Path) -> No
     assert json.loads(back.read_text())["answer"] == "A"
     made, _ = converted(lines(tmp_path / "m.jsonl", choice(1, "A", ["B", "A"])), "ruenvaqa", "r.json")
     assert json.loads(made.read_text())["data"][0]["outputs"] == "B"  # MMAR writes texts
+
+
+def test_many_questions_that_are_asked_twice_are_one_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogues, "LINES", 0)
+    monkeypatch.setattr(catalogues, "CHUNK", 5000)
+    asked = [question(number, question=f"{number % 150}?") for number in range(600)]
+    [twice] = [one for one in validate(lines(tmp_path / "qa.jsonl", *asked)).findings if one.code == "QAI123"]
+    assert (450, 151, ((151, 600),)) == (twice.count, twice.line, twice.ranges)
+    assert "those of qa_00000000000000000000, in line 1" in twice.message
+
+
+@pytest.mark.parametrize(
+    ("keys", "proposed"),
+    [(("uuid", "said", "output"), "--fields id=uuid,prediction=output"),
+     (("uuid", "question", "answer"), "--format fields:id=uuid,question=question,answer=answer")],
+)  # fmt: skip
+def test_keys_of_ones_own_are_proposed(tmp_path: Path, keys: tuple[str, ...], proposed: str) -> None:
+    path = lines(tmp_path / "own.jsonl", *({key: f"{key} {number}" for key in keys} for number in range(9)))
+    assert proposed in str(validate(path).findings[0].hint)
+    assert proposed in RUN.invoke(app, ["info", str(path)]).output.replace("\n", " ")
 
 
 # --- what is JSON, and none of ours --------------------------------------------------------------------

@@ -95,7 +95,7 @@ def missing_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
     truths = table.shared(_truths) if table.asks and table.home == "so-bench" else []
     for row, task in _published(table):
         if task in TRUTHS and not truths[row]:
-            meta, other = table.column("answer_meta")[row].as_py(), table.extra(row).get("answer_meta")
+            meta, other = table.column("answer_meta")[row].as_py(), table.extras[row].get("answer_meta")
             keys = [key for key, value in (meta or {}).items() if value is not None]
             keys += [key for key, value in other.items() if value is not None] if isinstance(other, dict) else []
             has = f"has {listed(keys)}" if keys else "is empty" if meta is not None else "is missing"
@@ -161,13 +161,13 @@ def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding
     rows = list(_published(table))
     if not rows:
         return
-    from seldio.answers.names import Names, names_in
+    from seldio.answers.names import names_in
 
     questions, answers, canonicals = map(table.values, ("question", "answer", "canonical_answer"))
     rows = [(row, task) for row, task in rows if (answers[row] or "").strip()]
     asked = dict.fromkeys((task, None if canonicals[row] else answers[row], canonicals[row]) for row, task in rows)
-    names = Names(name for one in asked for name in names_in(*one))
-    truths, metas, words = table.shared(_truths), table.shared(_metas), _AnswersInWords(names)
+    words = _reader(tuple(sorted({name for one in asked for name in names_in(*one)})))
+    truths, metas = (list(map(tuple, table.shared(numbers))) for numbers in (_truths, _metas))
     turned, odd = (pc.match_substring_regex(table.column("answer"), pattern).to_pylist() for pattern in (_TURNED, _ODD))
     for row, task in rows:
         said = (questions[row], answers[row], canonicals[row])
@@ -188,6 +188,14 @@ def _without_key_words(table: ItemTable, found: Found) -> Iterator[Finding]:
             yield found(row, "answer_meta", message, "write words of the answer")
 
 
+@lru_cache(maxsize=2)
+def _reader(names: tuple[str, ...]) -> _AnswersInWords:
+    """Return what reads answers with these names, the same for parts of a file that have the same."""
+    from seldio.answers.names import Names
+
+    return _AnswersInWords(Names(names))
+
+
 class _AnswersInWords:
     """Answers in words that contradict their questions; *names* are those of the right answers."""
 
@@ -195,12 +203,14 @@ class _AnswersInWords:
         self.names = names
         self._sure: dict[tuple[str, str, str], bool] = {}
         self._plain: dict[tuple[str, str], bool] = {}
+        self.contradicted = lru_cache(1 << 14)(self._contradicted)  # questions are often repeated
 
-    def contradicted(
-        self, task: str, question: str, answer: str, canonical: str | None, truth: list[float], meta: list[float],
-        turned: bool, odd: bool,
+    def _contradicted(
+        self, task: str, question: str, answer: str, canonical: str | None, right: tuple[float, ...],
+        meta: tuple[float, ...], turned: bool, odd: bool,
     ) -> str | None:  # fmt: skip
         """The truth, where the answer in words certainly says something else; None where it does not."""
+        truth = [*right]
         if task == "speech_content":
             return _right(canonical) if _transcribed_otherwise(canonical, answer) else None
         if task in TRUTHS and task != "spatial_temporal":
@@ -221,7 +231,7 @@ class _AnswersInWords:
         verdict = self._read(task, question, answer, canonical)
         if verdict is None:
             return None
-        said = verdict["prediction"][TRUTHS[task][1]] if truth and not _contradicted(canonical, meta) else None
+        said = verdict["prediction"][TRUTHS[task][1]] if truth and not _contradicted(canonical, [*meta]) else None
         if said is not None and _is_other(task, answer, truth, said):
             return f"the meta has {', '.join(f'{value:g}' for value in truth)}"
         semantic = verdict["semantic"]

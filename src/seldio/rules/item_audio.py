@@ -190,7 +190,7 @@ def _behind(table: ItemTable, lengths: Mapping[str, float]) -> Iterator[tuple[in
         if seconds is not None:
             start, end, span, onset, events, extra = (column[row] for column in columns)
             known = start is not None and end is not None
-            more = table.extra(row) if aside and extra and ('"start"' in extra or '"end"' in extra) else {}
+            more = table.extras[row] if aside and extra and ('"start"' in extra or '"end"' in extra) else {}
             start = _seconds(more.get("start")) if start is None else start
             end = _seconds(more.get("end")) if end is None else end
             # the span of an item with both is QAI105, which needs no recording

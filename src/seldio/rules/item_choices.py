@@ -132,17 +132,11 @@ def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
 @rule("QAI110", ERROR)
 def no_options(table: ItemTable, found: Found) -> Iterator[Finding]:
     """List of options with nothing to choose from, or an empty option."""
-    if not table.asks:
-        return
-    sizes = pc.list_value_length(table.column("options"))
-    for row in rows_where(pc.less(sizes, 2)):
-        one = sizes[row].as_py() == 1
-        message = "there is one option only" if one else "the list of options is empty"
-        yield found(row, "options", message, "add the other options" if one else "add the options")
-    texts = pc.list_flatten(table.column("options"))
-    if pc.any(pc.equal(pc.utf8_trim_whitespace(texts), "")).as_py():
-        for row, _, options in _choices(table):
-            if empty := [place for place, option in enumerate(options) if not option.strip()]:
-                message = f"option {empty[0] + 1} is empty"
-                finding = found(row, "options", message, "write it, or leave it out", number=empty[0])
-                yield dataclasses.replace(finding, severity=WARNING)
+    for row, options in enumerate(table.values("options") if table.asks else ()):
+        if options is not None and len(options) < 2:
+            message = "there is one option only" if options else "the list of options is empty"
+            yield found(row, "options", message, "add the other options" if options else "add the options")
+        if empty := [place for place, option in enumerate(options or ()) if not option.strip()]:
+            message = f"option {empty[0] + 1} is empty"
+            finding = found(row, "options", message, "write it, or leave it out", number=empty[0])
+            yield dataclasses.replace(finding, severity=WARNING)

@@ -93,7 +93,7 @@ class ItemTable:
             numbers = numbers * factor + np.nan_to_num(self.numbers(name), nan=-1.0).view(np.uint64)
         for key in sorted({key for format in formats.ITEM_FORMATS for key in format.recording}):
             if pc.any(pc.match_substring(self.column("extra"), f'"{key}"')).as_py():
-                numbers = numbers * factor + _hashed([str(self.extra(row).get(key)) for row in range(len(self))])
+                numbers = numbers * factor + _hashed([str(self.extras[row].get(key)) for row in range(len(self))])
         heard = np.zeros(len(self), bool)
         heard[paths.row] = True
         return pa.array(numbers, mask=~heard)
@@ -112,35 +112,17 @@ class ItemTable:
         return pc.match_substring_regex(values, one.wrong) if one.wrong else pa.repeat(False, len(values))
 
     def _field(self, one: FieldValues) -> pa.Array:
-        key, known = f'"{one.keys[-1]}"', pa.array(one.values)
         if one.column:
-            found = self.column(one.column)
-            found = pc.binary_join(found, ", ") if pa.types.is_list(found.type) else found
+            column = self.column(one.column)
+            column = pc.binary_join(column, ", ") if pa.types.is_list(column.type) else column
             if not one.unless:
-                return found
-        texts = self.column("extra")
-        if one.column:
-            odd = pc.and_(found.is_valid(), self.strange(one, found))
-        else:
-            found = pc.struct_field(pc.extract_regex(texts, rf'{key}: "(?P<value>[^"\\]*)"'), "value")
-            usual = pc.and_(pc.equal(pc.count_substring(texts, key), 1), pc.is_in(found, value_set=known))
-            odd = pc.and_not(pc.match_substring(texts, key), usual)
+                return column
+        values = column.to_pylist() if one.column else [dig(extra, *one.keys) for extra in self.extras]
         for keys in one.unless:
-            if keys in self.table.column_names:
-                other = self.column(keys).is_valid()
-                found, odd = pc.if_else(other, pa.scalar(None, pa.string()), found), pc.and_not(odd, other)
-            else:
-                named = pc.match_substring(texts, f'"{keys.split(".")[-1]}"')
-                odd = pc.or_(odd, pc.fill_null(named, False))
-        if not (rows := rows_where(odd)):  # nearly always
-            return found
-        values = found.to_pylist()
-        for row in rows:
-            extra = self.extra(row)
-            value = values[row] if one.column else dig(extra, *one.keys)
-            other = any(dig(extra, *keys.split(".")) is not None for keys in one.unless)
-            values[row] = None if other else value if isinstance(value, str | None) else json.dumps(value)
-        return pa.array(values, pa.string())
+            column = keys in self.table.column_names
+            there = self.known(keys) if column else [dig(each, *keys.split(".")) is not None for each in self.extras]
+            values = [None if other else value for value, other in zip(values, there, strict=True)]
+        return pa.array((one if isinstance(one, str | None) else json.dumps(one) for one in values), pa.string())
 
     def _at(self, row: int) -> tuple[ItemReading, int, int]:
         """The reading of a row, the number of the row in it, and how many lines of the file precede it."""
@@ -176,10 +158,10 @@ class ItemTable:
         """A column of numbers; NaN where one is not known."""
         return np.asarray(self.column(field).cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
 
-    def extra(self, row: int) -> dict[str, Any]:
-        """The further keys of a row."""
-        text = self.values("extra")[row]
-        return json.loads(text) if text else {}
+    @cached_property
+    def extras(self) -> list[dict[str, Any]]:
+        """The further keys of each row."""
+        return [json.loads(text) if text else {} for text in self.values("extra")]
 
     def shared(self, make: Callable[[ItemTable], Any]) -> Any:
         """The result of *make* for the table, computed once for all rules."""

@@ -182,14 +182,10 @@ def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Question whose audio_id does not match its recording."""
     if not table.asks or table.home not in PUBLIC:
         return
-    columns = (table.values(field) for field in ("extra", "audio", "start", "end"))
-    for row, (extra, audio, start, end) in enumerate(zip(*columns, strict=True)):
-        if extra is None or '"audio_id"' not in extra or len(audio) != 1 or start is not None or end is not None:
-            continue
-        stem = plain_stem(audio[0])
-        if stem and f'"audio_id": "{stem}"' in extra and extra.count('"audio_id"') == 1:
-            continue  # nearly all
-        name = table.extra(row).get("audio_id")
+    columns = (table.values(field) for field in ("audio", "start", "end"))
+    for row, (extra, audio, start, end) in enumerate(zip(table.extras, *columns, strict=True)):
+        name = extra.get("audio_id")
+        stem = plain_stem(audio[0]) if len(audio) == 1 and start is None and end is None else ""
         if isinstance(name, str) and stem and stem != name:
             message = f"the audio_id is {clipped(name)}, but the recording is {clipped(audio[0])}"
             yield found(row, "audio_id", message, "check where ids and paths were joined")

@@ -139,7 +139,7 @@ _ABSENT = object()
 
 def outputs(table: ItemTable) -> list[Any]:
     """The model's outputs stored with questions, of any type; ``_ABSENT`` where there is none."""
-    return [table.extra(row).get(OUTPUTS[table.home], _ABSENT) for row in range(len(table))]
+    return [table.extras[row].get(OUTPUTS[table.home], _ABSENT) for row in range(len(table))]
 
 
 #: Fields of the questions that JASCO's predictions repeat, and their names in the questions.
@@ -185,7 +185,7 @@ def wrong_audio(answered: Answered, found: Found) -> Iterator[Finding]:
             message = f"the audio is {audio}, but {other} for {answered.called(row, item)}"
             yield found(row, "audio", message, answered.hint(row, "audio"))
         elif all('"audio_id"' in (one.values("extra")[at] or "") for one, at in ((answers, row), (questions, item))):
-            own, theirs = answers.extra(row).get("audio_id"), questions.extra(item).get("audio_id")
+            own, theirs = answers.extras[row].get("audio_id"), questions.extras[item].get("audio_id")
             if isinstance(theirs, str) and isinstance(own, str) and theirs != own:
                 message = f"the audio_id is {clipped(own)}, but {clipped(theirs)} for {answered.called(row, item)}"
                 yield found(row, "audio_id", message, answered.join.audio)
@@ -303,7 +303,7 @@ def changed_copy(answered: Answered, found: Found) -> Iterator[Finding]:
             text = answers.values("extra")[row] or ""
             if '"tgt_text"' not in text and not any(f'"{ours}"' in text for ours in _JASCO_COPIES):
                 continue
-            extra, truth = json.loads(text), questions.extra(item)
+            extra, truth = json.loads(text), questions.extras[item]
             both = {ours: (extra.get(ours), truth.get(name)) for ours, name in _JASCO_COPIES.items()}
             both["tgt_text"] = (extra.get("tgt_text"), questions.values("answer")[item])
         for name, (ours, theirs) in both.items():
