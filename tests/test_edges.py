@@ -233,10 +233,9 @@ def test_completion_offers_names() -> None:
 
 
 def test_profiles_are_listed_as_they_are() -> None:
-    from seldio.scores import answers, scorers
+    from seldio.scores import answers, scorers, so_bench
     from seldio.scores.imaging import profiles as imaging
     from seldio.scores.seld import profiles as seld
-    from seldio.scores.so_bench import profiles as so_bench
 
     tables = (seld.PROFILES, imaging.PROFILES, so_bench.PROFILES)
 

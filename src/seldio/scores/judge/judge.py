@@ -270,7 +270,7 @@ class _Outcome:
 
 
 def _plus(total: Any, more: Any) -> int | None:
-    return total if more is None else (total or 0) + more
+    return total if more is None else int((total or 0) + more)
 
 
 class Judge:
