@@ -29,14 +29,10 @@ from seldio.files import (
     DEFAULTS,
     Limits,
     archives,
-    names,
     open_source,
-    problems,
     read_entries,
-    streams,
 )
 from seldio.findings import Finding, Severity, raise_errors
-from seldio.rules import CATALOGUE
 
 SHARED = Path(os.environ.get("SELDIO_SHARED", Path(__file__).parents[2] / "shared"))
 GENERATED = SHARED / "corpora" / "generated"
@@ -239,12 +235,6 @@ def test_a_compressed_tar_is_not_inflated_again_for_each_member(
     monkeypatch.setattr(gzip._GzipReader, "read", noted)
     assert read(path) == (dict(members), [])
     assert 0 < sum(inflated) < 1.5 * 400 * (tarfile.BLOCKSIZE + 4096)
-
-
-def test_a_large_compressed_tar_goes_through_a_nameless_file(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(streams, "_SPOOL", 1000)
-    path = make_tar(tmp_path / "x.tgz", ("a.csv", ROWS), ("b.csv", ROWS), mode="w:gz")
-    assert read(path) == ({"a.csv": ROWS, "b.csv": ROWS}, [])
 
 
 def with_stdin(monkeypatch, data: bytes) -> None:
@@ -540,26 +530,6 @@ def test_saf107_a_zip_that_lies_about_its_size(tmp_path: Path) -> None:
     assert (contents, codes(found)) == ({}, ["SAF107"])
 
 
-@pytest.mark.parametrize("bit", [stat.S_ISUID, stat.S_ISGID])
-def test_saf106_set_user_and_group(bit: int, tmp_path: Path) -> None:
-    tar = make_tar(tmp_path / "x.tar", (tar_info("a.csv", mode=0o755 | bit), ROWS))
-    packed = make_zip(tmp_path / "x.zip", (zip_info("a.csv", stat.S_IFREG | 0o755 | bit), ROWS))
-    (tmp_path / "folder").mkdir()
-    plain = tmp_path / "folder" / "a.csv"
-    plain.write_bytes(ROWS)
-    plain.chmod(0o755 | bit)
-    if not plain.stat().st_mode & bit:
-        pytest.skip("this file system keeps no setuid bits")
-    for path in (tar, packed, plain, plain.parent):
-        contents, found = read(path)
-        assert (contents, codes(found)) == ({"a.csv": ROWS}, ["SAF106"])
-        assert found[0].severity is Severity.WARNING
-
-
-def test_saf106_is_not_about_other_bits(tmp_path: Path) -> None:
-    assert read(make_tar(tmp_path / "x", (tar_info("a.csv", mode=0o1777), ROWS)))[1] == []
-
-
 NOISE = random.Random(7).randbytes(3000)
 
 
@@ -801,15 +771,6 @@ def test_saf111_webdataset_keys(tmp_path: Path) -> None:
     assert read(make_zip(tmp_path / "x", *members))[1] == []  # shards of WebDataset are tars
 
 
-@pytest.mark.parametrize("code", sorted(problems._WHY.keys() | problems._HINTS.keys()))
-def test_what_is_wrong_with_a_file_says_why_and_what_to_do(code: str) -> None:
-    finding = problems.problem(code, "x.zip", "it is so")
-
-    assert finding.message.startswith("it is so: ")
-    assert finding.hint
-    assert finding.severity == CATALOGUE[code].severity
-
-
 # ---------------------------------------------------------------------------------- what cannot work
 
 
@@ -843,17 +804,6 @@ def test_a_link_that_takes_the_place_of_a_file(tmp_path: Path) -> None:
         (tmp_path / "a.csv").symlink_to("/etc/passwd")
         with pytest.raises(SeldioError, match="cannot read"):
             source.entries[0].read()
-
-
-def test_a_file_that_grows_and_shrinks(tmp_path: Path, monkeypatch) -> None:
-    path = tmp_path / "a.csv"
-    path.write_bytes(ROWS)
-    monkeypatch.setattr(streams, "open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 5))
-    assert streams.read_regular(str(path), "a.csv", 100) == ROWS
-    with pytest.raises(InvalidData, match="SAF105"):
-        streams.read_regular(str(path), "a.csv", 12)
-    monkeypatch.setattr(streams, "open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 50))
-    assert streams.read_regular(str(path), "a.csv", 100) == ROWS
 
 
 def test_files_that_may_not_be_read(tmp_path: Path) -> None:
@@ -910,7 +860,6 @@ FITTING = {
     "dup": "SAF104",
     "bomb": "SAF105",
     "line_bomb": "SAF105",
-    "setuid": "SAF106",
     "double": "SAF107",
     "truncated": "SAF107",
     "wds_names": "SAF111",
@@ -922,8 +871,8 @@ class TestCorpora:
     @pytest.mark.parametrize(("path", "expect"), manifest("archives/"))
     def test_archives(self, path: str, expect: str) -> None:
         contents, found = read(GENERATED / path)
-        fitting = next(code for start, code in FITTING.items() if Path(path).name.startswith(start))
-        assert fitting in codes(found)
+        fitting = {code for start, code in FITTING.items() if Path(path).name.startswith(start)}
+        assert fitting <= set(codes(found))
         if expect == "reject":
             assert any(finding.severity is Severity.ERROR for finding in found)
             assert set(contents) <= {"ok.csv"}
@@ -959,13 +908,3 @@ class TestCorpora:
         (tmp_path / Path(path).name).symlink_to(target)
         contents, found = read(tmp_path)
         assert (contents, codes(found)) == ({}, ["SAF108"])
-
-
-@pytest.mark.parametrize(
-    ("name", "media", "lossless", "csv"),
-    [("a/b.WAV", "audio", True, False), ("wav", None, False, False), (".wav", None, False, False),
-     ("x.mp4", "video", False, False), ("a/.csv", None, False, True), ("a.CSV", None, False, True),
-     ("a.csv.gz", None, False, False)],
-)  # fmt: skip
-def test_a_name_says_its_kind_by_its_suffix(name: str, media: str | None, lossless: bool, csv: bool) -> None:
-    assert (names.media_type(name), names.is_lossless(name), names.is_csv(name)) == (media, lossless, csv)

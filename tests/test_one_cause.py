@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
-from unittest.mock import patch
 
-import numpy as np
 import pytest
-from effort import examples
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import seldio
 from seldio.check.reference import load
 from seldio.check.settings import Settings, read_baseline, write_baseline
 from seldio.check.validation import examine
-from seldio.findings import MOST_LISTED, MOST_RANGES, Finding, Report, Severity, gathered
-from seldio.formats import TextFile, get
-from seldio.formats.bad_rows import BadRows
+from seldio.findings import MOST_LISTED, MOST_RANGES, Finding, Report, Severity
 from seldio.reports import Options, render
 from seldio.rules import CATALOGUE
 
@@ -90,20 +82,6 @@ def test_a_thousand_duplicates_are_one_finding(folder: Callable[..., Path]) -> N
     assert found.message == "same row as line 1"
 
 
-def test_duplicates_out_of_order_are_counted_too(folder: Callable[..., Path]) -> None:
-    report = check(folder(text([*rows(), *rows()])))
-
-    assert only(report, "LAB202").count == 60
-    assert only(report, "LAB202").ranges == ((61, 120),)
-
-
-def test_decimals_throughout_are_one_finding_for_each_column(folder: Callable[..., Path]) -> None:
-    table = "".join(f"{f},{c},{s},{a + 0.5},{e}\n" for f, c, s, a, e in rows())
-    found = only(check(folder(table)), "LAB205")
-
-    assert (found.count, found.ranges) == (60, ((1, 60),))
-
-
 def test_the_screen_groups_what_many_files_share(folder: Callable[..., Path]) -> None:
     report = check(folder(text(high(rows())), files=78))
     shown = "".join(render(report, "text", Options(CATALOGUE)))
@@ -117,12 +95,6 @@ def test_the_screen_groups_what_many_files_share(folder: Callable[..., Path]) ->
     assert ", in 78 of 78 files |" in markdown
     every = "".join(render(report, "text", Options(CATALOGUE, max_per_rule=None)))
     assert every.count("\n  mix0") == 78
-
-
-def test_three_files_are_shown_one_by_one(folder: Callable[..., Path]) -> None:
-    report = check(folder(text(high(rows())), files=3))
-
-    assert "".join(render(report, "text", Options(CATALOGUE))).count("LAB104") == 3
 
 
 def test_reports_for_programs_tell_count_and_lines(folder: Callable[..., Path]) -> None:
@@ -165,16 +137,6 @@ def test_a_baseline_knows_places_whether_listed_alone_or_together(folder: Callab
     write_baseline(file, alone)
     known = Settings(baseline=read_baseline(file))
     assert list(known.applied(together)) == together
-
-
-def test_more_than_a_few_findings_are_gathered() -> None:
-    found = [Finding("QAI102", Severity.ERROR, f"row {n}", "q.jsonl", n) for n in range(1, 22)]
-
-    assert gathered(found[:20], 20) == found[:20]
-    one = gathered(found, 20)
-    assert [(o.message, o.count, o.ranges) for o in one] == [("row 1", 21, ((1, 21),))]
-    twice = gathered([*one, *found], 20)
-    assert [(o.count, o.ranges) for o in twice] == [(42, ((1, 21),))]
 
 
 # --- rows that cannot be read as they are ---------------------------------------------------------------
@@ -227,47 +189,6 @@ def test_what_can_only_mean_one_thing_is_read_as_that(code: str, folder: Callabl
 
     assert list(zip(*(reading.table[name].to_pylist() for name in columns), strict=True)) == rows()
     assert reading.table["frame"].type == "int32"
-
-
-CELLS = st.one_of(
-    st.integers(-400, 10**10).map(str),
-    st.floats(-400, 400).map("{:.1f}".format),
-    st.sampled_from(["nan", "-inf", "", " ", "dog", "a dog", "1e3", "0x1F", "1_0", "--5", "1.", ".5", "+", '"', "45°"]),
-)
-WRAPPED = st.tuples(
-    CELLS, st.sampled_from(["{}", "{}", "{}", '"{}"', "{} ", " {}", "+{}", '" {}"', "{}.0", "{}m", "\t{}"])
-)
-ROWS = st.lists(WRAPPED.map(lambda pair: pair[1].format(pair[0])), min_size=4, max_size=7).map(",".join)
-
-
-def alike(row: str, seed: int) -> str:
-    """The same row with other digits."""
-    return re.sub("[1-9]", lambda match: str((int(match[0]) * 7 + seed) % 9 + 1), row)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["starss22", "starss23", "dcase2025", "dcase2020-output", "dcase2019-output"])
-@settings(max_examples=examples(60), deadline=None)
-@given(st.lists(st.tuples(ROWS, st.integers(1, 6)), min_size=1, max_size=6))
-def test_rows_taken_in_runs_give_what_rows_one_by_one_give(name: str, given_rows: list[tuple[str, int]]) -> None:
-    content = "".join(f"{alike(row, seed)}\n" for row, count in given_rows for seed in range(count)).encode() * 2
-    dialect = get(name)
-
-    def read() -> tuple[list[object], dict[tuple[str, bool], int], dict[str, set[int]]]:
-        found: list[Finding] = []
-        reading = dialect.read([TextFile("m.csv", "m.csv", "m", content)], found.append)
-        counts: dict[tuple[str, bool], int] = {}
-        lines: dict[str, set[int]] = {}
-        for one in found:
-            counts[one.code, one.fixable] = counts.get((one.code, one.fixable), 0) + one.count
-            runs = one.ranges or ((one.line or 0, one.line or 0),)
-            lines.setdefault(one.code, set()).update(n for low, high in runs for n in range(low, high + 1))
-        part = reading.parts[0]
-        return [reading.table.to_pydict(), part.lines(np.arange(part.rows)).tolist()], counts, lines
-
-    in_runs = read()
-    with patch.object(BadRows, "learn", lambda *_: None), patch.object(BadRows, "learn_ragged", lambda *_: None):
-        assert in_runs == read()
 
 
 # --- outputs that go on behind their recordings ---------------------------------------------------------

@@ -104,7 +104,7 @@ def score_answers(
         asked = {str(item.id) for item in sides.items} & answered if sides.items is not None else answered
         report = with_baselines(report, asked, [*options.thresholds])
     if options.items is not None:
-        verdicts.write(options.items, {system: kept}, sides.profile, predictions if reference is None else reference)
+        verdicts.write(options.items, {system: kept}, sides.profile)
     return dataclasses.replace(report, notices=(*sides.notices, *report.notices)) if sides.notices else report
 
 

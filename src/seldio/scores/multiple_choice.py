@@ -14,11 +14,11 @@ from seldio.answers.letters import letter_of
 from seldio.answers.matching import chosen, passing, same_text, string_match
 from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
-from seldio.schema.qa import Item, Prediction
+from seldio.schema.qa import Item, Prediction, cause_of_surplus
 from seldio.scores import intervals, replies
 from seldio.scores.replies import Server, read_all, state_of
 from seldio.scores.verdicts import ReplyVerdict, of_choices
-from seldio.text import clipped, listed, plural
+from seldio.text import clipped, listed, plural, printable
 
 # --- what scorers of options share: the join, and shares of right answers --------------------------
 
@@ -94,7 +94,9 @@ def _whole(joined: Joined) -> None:
     if joined.surplus:
         parts.append(f"{plural(len(joined.surplus), 'prediction')} without question ({listed(joined.surplus)})")
     if parts:
-        raise DataError(f"{', and '.join(parts)}. Correct the ids, or use --allow-missing")
+        cause = cause_of_surplus(joined.surplus, joined.missing)
+        because = f": {printable(cause)}" if cause else ""
+        raise DataError(f"{', and '.join(parts)}{because}. Correct the ids, or use --allow-missing")
 
 
 def join_notices(joined: Joined, texts: Mapping[str, str]) -> Iterator[Notice]:
