@@ -43,12 +43,12 @@ from seldio.formats.base import Ints
 from seldio.geometry import Floats
 from seldio.reports.tables import Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.arrays import pc
-from seldio.schema.qa import ITEM_SCHEMA, Extra, Item, Prediction, Rows, same_audio, same_task
+from seldio.schema.qa import ITEM_SCHEMA, Extra, Item, Prediction, Rows, cause_of_surplus, same_audio, same_task
 from seldio.scores import intervals, replies
 from seldio.scores.judge.messages import JudgeRequest, ReplySchema, make
 from seldio.scores.replies import Server
 from seldio.tasks.specs import COUNTS, PUBLISHED, TaskSpec
-from seldio.text import clipped, listed, plural
+from seldio.text import clipped, listed, plural, printable
 
 SourceTime = Literal["event_only", "event_times_iou"]
 SpanPolicy = Literal["semantic_only", "semantic_times_iou"]
@@ -196,6 +196,8 @@ def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedA
         if names
     ]
     if wrong:
+        cause = cause_of_surplus(faults["prediction with the qa_id of no question"], _column(items, "id").to_pylist())
+        wrong += [printable(cause)] if cause else []
         raise DataError(
             f"the predictions do not match the questions: {'; '.join(wrong)}. A score over wrong pairs says nothing: "
             "correct the file (seldio validate shows the lines), or score with the official join, which takes what "
