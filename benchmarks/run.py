@@ -32,9 +32,9 @@ from seldio.check.validation import validate
 from seldio.findings import Finding
 from seldio.formats import TextFile, get
 from seldio.media.recording import Recording
-from seldio.scores.so_bench.count import Offline
-from seldio.scores.so_bench.profiles import get as so_bench_profile
-from seldio.scores.so_bench.report import score as so_bench_score
+from seldio.scores.so_bench import Offline
+from seldio.scores.so_bench import get as so_bench_profile
+from seldio.scores.so_bench import score as so_bench_score
 
 COLUMNS = ["frame", "class", "source", "azimuth", "elevation", "distance"]
 STARSS23 = get("starss23")

@@ -17,9 +17,7 @@ from growing import grows_no_faster
 
 from seldio.answers.letters import letter_of
 from seldio.schema.qa import AnswerMeta, Item, Prediction
-from seldio.scores.so_bench.count import Scored
-from seldio.scores.so_bench.profiles import get
-from seldio.scores.so_bench.report import score
+from seldio.scores.so_bench import Scored, get, score
 
 ROWS: list[tuple[str, str, Any]] = [
     tuple(json.loads(line))

@@ -24,8 +24,7 @@ from seldio.errors import UsageError
 from seldio.formats import get as layout
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.so_bench.profiles import get
-from seldio.scores.so_bench.report import score
+from seldio.scores.so_bench import get, score
 from seldio.tasks import TASKS, Generated, generate, select
 from seldio.tasks.mix import key
 from seldio.tasks.task import NO_NAME

@@ -23,7 +23,6 @@ from hypothesis import strategies as st
 import seldio
 from seldio.errors import DataError, InvalidData, SeldioError, UsageError
 from seldio.scores.judge import Judge, JudgeRequest, Reply, ReplySchema, make, read_judgements, token_for
-from seldio.scores.judge import write_judgements as write
 from seldio.scores.judge.judge import Cache, CachedReply
 from seldio.scores.judge.messages import Malformed, make_plain, read
 
@@ -818,14 +817,6 @@ def test_wrong_judgements_are_told_with_their_line(line: str, message: str) -> N
     assert "j.jsonl:2" in str(caught.value)
     with pytest.raises(InvalidData):
         read_judgements(b'{"id": "ok", "judgement"', "j.jsonl")
-
-
-def test_judgements_come_back(serve: Serve) -> None:
-    server = serve(lambda call: completion("what?") if "text 1" in call.body["messages"][1]["content"] else good(call))
-    replies, _ = ask(server, 3)
-    verdict = {"right": True, "score": 2}
-    assert {"q0": verdict, "q1": "what?", "q2": verdict} == read_judgements(write(replies), "j.jsonl")
-    assert b"" == write([Reply("a", None, failed=True)])
 
 
 # --- reading -------------------------------------------------------------------------------------------

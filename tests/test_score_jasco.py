@@ -20,21 +20,23 @@ from seldio.findings import raise_errors
 from seldio.formats.qa_csv import INSTRUCTIONS, JASCO, JASCO_PREDICTIONS
 from seldio.reports.tables import ScoreReport
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.jasco.count import NAN_TEXTS, JudgedRow, grouped
-from seldio.scores.jasco.count import official as as_official
-from seldio.scores.jasco.judging import (
+from seldio.scores.jasco import (
     COLUMN,
+    NAN_TEXTS,
     PROMPTS,
     Judged,
+    JudgedRow,
     as_text,
+    grouped,
     judged,
     key,
     parse,
     request,
     schema,
+    score,
     with_judgements,
 )
-from seldio.scores.jasco.report import score
+from seldio.scores.jasco import official as as_official
 from seldio.scores.judge import JudgeRequest, Reply
 from seldio.scores.judge.messages import Malformed, read
 

@@ -23,11 +23,17 @@ from seldio.answers.plain_text import plainly
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.schema.qa import AnswerMeta, Item, Prediction
 from seldio.scores.judge.messages import Malformed, read
-from seldio.scores.so_bench.count import evaluate, interval_iou, official_fallback
-from seldio.scores.so_bench.join import join
-from seldio.scores.so_bench.judging import cache_key, from_cache, to_judge
-from seldio.scores.so_bench.profiles import get
-from seldio.scores.so_bench.report import score
+from seldio.scores.so_bench import (
+    cache_key,
+    evaluate,
+    from_cache,
+    get,
+    interval_iou,
+    join_answers,
+    official_fallback,
+    score,
+    to_judge,
+)
 from seldio.tasks import generate
 from seldio.tasks.specs import PUBLISHED
 
@@ -521,7 +527,7 @@ TWO = [question("p"), question("q")]
 )
 def test_the_strict_join_stops_at_what_does_not_fit(rows, message):
     with pytest.raises(DataError, match=message):
-        join(TWO, rows)
+        join_answers(TWO, rows)
 
 
 def test_the_strict_join_takes_any_folder_and_counts_what_is_missing_as_wrong():
@@ -530,7 +536,7 @@ def test_the_strict_join_takes_any_folder_and_counts_what_is_missing_as_wrong():
     assert (0.5, 1.0, 0.5) == tuple(report.overall[name] for name in ("accuracy", "decided_accuracy", "decided"))
     assert "p" in noticed(report)["missing-predictions"].text
     with pytest.raises(DataError, match="id of several questions: p"):
-        join([question("p"), question("p", "b.wav")], [])
+        join_answers([question("p"), question("p", "b.wav")], [])
     with pytest.raises(DataError, match="nothing to score"):
         score([], [], CARD)
 
@@ -550,7 +556,7 @@ def test_the_strict_join_takes_any_folder_and_counts_what_is_missing_as_wrong():
     ],
 )
 def test_the_official_join_falls_into_its_traps_and_says_so(questions, rows, pairs, trap):
-    found = join(questions, rows, "official")
+    found = join_answers(questions, rows, "official")
     assert pairs == list(zip(found.items.tolist(), found.predictions.tolist(), strict=True))
     names = {notice.name for notice in found.notices}
     assert f"official-join-{trap}" in names
@@ -561,11 +567,11 @@ def test_the_official_join_leaves_out_what_is_missing_and_stops_where_the_progra
     assert 0.5 == report.overall["decided"]
     assert "missing-predictions" in noticed(report)
     with pytest.raises(DataError, match=r"prediction 2 \(x\): it belongs to no question"):
-        join(TWO, [answer("p"), answer("x", "b.wav")], "official")
+        join_answers(TWO, [answer("p"), answer("x", "b.wav")], "official")
     with pytest.raises(DataError, match="answered already"):
-        join(TWO, [answer("p"), answer("p", "b.wav")], "official")
+        join_answers(TWO, [answer("p"), answer("p", "b.wav")], "official")
     with pytest.raises(DataError, match="prediction 3"):
-        join(TWO, [answer("p"), answer("q"), answer("p")], "official")
+        join_answers(TWO, [answer("p"), answer("q"), answer("p")], "official")
 
 
 # --- notices ---------------------------------------------------------------------------------------

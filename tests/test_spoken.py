@@ -16,8 +16,7 @@ import seldio
 from seldio import synth
 from seldio.answers.names import Names
 from seldio.schema.qa import Prediction
-from seldio.scores.so_bench.profiles import get
-from seldio.scores.so_bench.report import score
+from seldio.scores.so_bench import get, score
 from seldio.tasks import TASKS, generate
 from seldio.tasks.names import capitalized, name_of
 from seldio.tasks.nouns import noun_of

@@ -14,7 +14,7 @@ from seldio.scores.answers import TITLES
 from seldio.scores.imaging.profiles import PROFILES as IMAGING_PROFILES
 from seldio.scores.scorers import ListedProfile, profile_titles
 from seldio.scores.seld.profiles import PROFILES as LABEL_PROFILES
-from seldio.scores.so_bench.profiles import PROFILES as ANSWER_PROFILES
+from seldio.scores.so_bench import PROFILES as ANSWER_PROFILES
 from seldio.synth.tree import write_tree
 from seldio.tasks import english, generate, russian
 from seldio.tasks.task import Task

@@ -256,16 +256,14 @@ def _masked(sentence: str, inside: list[NamedPart]) -> str:
 def _judged(sentence: str, inside: list[NamedPart], number: int) -> list[OptionMention]:
     """Return the mentions in a sentence, each with what its clause says of it."""
     cuts = [0, *(cut.end() for cut in pattern("clause").finditer(sentence)), len(sentence)]
-    concession = pattern("though").search(sentence)
-    though = concession.start() if concession else len(sentence)
-    doubt = bool(pattern("doubt").search(sentence[:though]))
+    doubt = bool(pattern("doubt").search(sentence))
     judged: list[OptionMention] = []
     for each in inside:
         first = max(cut for cut in cuts if cut <= each.start)
         last = min((cut for cut in cuts if cut > each.end), default=len(sentence))
         before, behind = sentence[first : each.start], sentence[each.end : max(last, each.end + _BEHIND)]
         denied = bool(pattern("before").search(before) or pattern("behind").match(behind))
-        doubted = doubt or each.start > though or bool(pattern("choice").search(sentence[first:last]))
+        doubted = doubt or bool(pattern("choice").search(sentence[first:last]))
         doubted = doubted or bool(pattern("refusal").search(before) or pattern("beside").search(before))
         judged.append(OptionMention(each.option, each.start, each.end, number, denied, doubted, each.label))
     return judged

@@ -21,10 +21,9 @@ from seldio.reports.tables import Notice, ScoreReport
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, PackedRows, Prediction, trusted
-from seldio.scores import verdicts
+from seldio.scores import so_bench, verdicts
 from seldio.scores.scorers import JudgeOptions
 from seldio.scores.signatures import Signature, judged_by, signature
-from seldio.scores.so_bench import profiles
 from seldio.tasks.specs import PUBLISHED
 from seldio.text import listed, meant, plural, printable
 
@@ -353,28 +352,25 @@ def _so_bench(
     items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions, take: Take
 ) -> ScoreReport:
     from seldio.scores.judge import JudgeTally
-    from seldio.scores.so_bench import judging
-    from seldio.scores.so_bench.report import score, state_of
 
     for name in options.thresholds:
-        if name not in profiles.THRESHOLDS:
-            raise UsageError(f"unknown threshold {printable(name)}; choose from {', '.join(profiles.THRESHOLDS)}")
-    one = None if take is None else lambda row: take([verdicts.of_scored(row, state_of(row))])
-    chosen = profiles.get(profile).changed(**options.thresholds)
+        if name not in so_bench.THRESHOLDS:
+            raise UsageError(f"unknown threshold {printable(name)}; choose from {', '.join(so_bench.THRESHOLDS)}")
+    one = None if take is None else lambda row: take([verdicts.of_scored(row, so_bench.state_of(row))])
+    chosen = so_bench.get(profile).changed(**options.thresholds)
     with _judge(options) as server:
-        judge = judging.through(server) if server is not None else None
+        judge = so_bench.through(server) if server is not None else None
         tally = server.tally if server is not None else JudgeTally()
         if options.judgements:
             judge = imported(options.judgements, tally)
-        found = score(items or [], rows, chosen, judge=judge, join=options.matching, offline=options.offline,
-                      system=system, own_words=not options.judgements, take=one)  # fmt: skip
+        found = so_bench.score(items or [], rows, chosen, judge=judge, join=options.matching, offline=options.offline,
+                               system=system, own_words=not options.judgements, take=one)  # fmt: skip
     tallied = (tally.table(),) if server is not None else ()
     return dataclasses.replace(found, tables=(*found.tables, *tallied), notices=(*tally.notices(), *found.notices))
 
 
 def _jasco(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions, take: Take) -> ScoreReport:
-    from seldio.scores.jasco.judging import PROMPTS
-    from seldio.scores.jasco.report import score
+    from seldio.scores.jasco import PROMPTS, score
 
     prompt = options.judge.prompt if options.judge is not None else _WORDS
     if prompt not in PROMPTS:
@@ -432,7 +428,7 @@ TITLES = (
 )
 #: The ways of scoring answers.
 PROFILES: dict[str, Callable[[Items, Answers, str, str, AnswerOptions, Take], ScoreReport]] = {
-    **{profile.name: _so_bench for profile in profiles.PROFILES},
+    **{profile.name: _so_bench for profile in so_bench.PROFILES},
     "jasco": _jasco,
     "jasco-eval.py": _jasco,
     "ruenvaqa": _ruenvaqa,
@@ -516,11 +512,10 @@ def imported(path: str, tally: JudgeTally | None = None) -> SoBenchJudge:
     """
     from seldio.answers.judgements import faults
     from seldio.formats.json_text import parse_lines
-    from seldio.scores.so_bench.judging import from_cache
 
     rows = [document.value for document in parse_lines(_bytes(path), path, raise_errors)]
     if rows and all(isinstance(row, dict) and "cache_key" in row for row in rows):
-        return from_cache(rows)
+        return so_bench.from_cache(rows)
     kept = judgements_of(path)
 
     def verdict(request: AnsweredQuestion) -> SoBenchJudgement | None:

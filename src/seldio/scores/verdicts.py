@@ -16,9 +16,9 @@ from seldio.scores.replies import JUDGED, OPEN
 from seldio.text import json_text, printable
 
 if TYPE_CHECKING:
-    from seldio.scores.jasco.count import AnswerMarks, JascoCase
+    from seldio.scores.jasco import AnswerMarks, JascoCase
     from seldio.scores.multiple_choice import Joined, Measured
-    from seldio.scores.so_bench.count import Scored
+    from seldio.scores.so_bench import Scored
 
 #: Why a verdict is in doubt, the most doubtful first; what is in none comes last.
 DOUBTS = (
@@ -85,7 +85,7 @@ def of_scored(row: Scored, state: str) -> ReplyVerdict:
 
 def of_jasco(case: JascoCase, marks: AnswerMarks) -> Iterator[ReplyVerdict]:
     """Those of the answers to JASCO's instructions: of 2 points, as the judge says."""
-    from seldio.scores.jasco.judging import key
+    from seldio.scores.jasco import key
 
     for number, (row, text) in enumerate(zip(case.rows, case.texts, strict=True)):
         target, points = (row.extra or {}).get("tgt_text"), marks.points.get(number, 0)

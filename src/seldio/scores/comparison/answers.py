@@ -96,26 +96,24 @@ def _measured(
 
 
 def _so_bench(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
-    from seldio.scores.so_bench import profiles, report
-    from seldio.scores.so_bench.count import Scored, count
-    from seldio.scores.so_bench.join import join
+    from seldio.scores import so_bench
 
-    items, profile = sides.items or [], profiles.get(sides.profile).changed(**options.thresholds)
-    joined = join(items, sides.outputs, options.matching)
+    items, profile = sides.items or [], so_bench.get(sides.profile).changed(**options.thresholds)
+    joined = so_bench.join_answers(items, sides.outputs, options.matching)
     judge = imported(options.judgements) if options.judgements else None
     kept: list[ReplyVerdict] = []
 
-    def take(row: Scored) -> None:
-        kept.append(of_scored(row, report.state_of(row)))
+    def take(row: so_bench.Scored) -> None:
+        kept.append(of_scored(row, so_bench.state_of(row)))
 
     wanted = take if options.items is not None else None
-    marks = report.Marks(count(items, sides.outputs, joined, profile, judge, options.offline), wanted)
+    marks = so_bench.Marks(so_bench.count(items, sides.outputs, joined, profile, judge, options.offline), wanted)
     asked = [items[number] for number in np.concatenate((joined.items, joined.missing)).tolist()]
     if not asked:
         raise DataError("nothing to compare: no question has a prediction")
     column = Column("accuracy", "accuracy", "%", 2, "higher", "mean score; undecided questions count as wrong")
     there = np.arange(len(asked)) < len(joined.items)
-    told = report.notices(marks, items, joined, profile, own_words=False)
+    told = so_bench.notices(marks, items, joined, profile, own_words=False)
     return MarkedAnswers(
         profile.title, tuple(item.id for item in asked), tuple(map(recording_of, asked)), (column,),
         marks.correct[:, None], there, {"task": [item.task for item in asked]}, told, tuple(kept),
@@ -123,8 +121,7 @@ def _so_bench(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
 
 
 def _jasco(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
-    from seldio.scores.jasco import report
-    from seldio.scores.jasco.count import count, join
+    from seldio.scores.jasco import count, join, notices
 
     covered = join(sides.outputs, sides.items, allow_missing=options.allow_missing)
     judgements = judgements_of(options.judgements) if options.judgements else None
@@ -138,9 +135,7 @@ def _jasco(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     items = tuple(case.items)
     title = f"JASCO, points of each item ({sides.profile})"
     found = tuple(of_jasco(case, marks)) if options.items is not None else ()
-    return MarkedAnswers(
-        title, items, items, columns, values, np.ones(len(items), bool), {}, report.notices(case), found
-    )
+    return MarkedAnswers(title, items, items, columns, values, np.ones(len(items), bool), {}, notices(case), found)
 
 
 #: By profile; the other profiles are those of SO-Bench.

@@ -15,7 +15,6 @@ from seldio.scores.judge.messages import (
     ReplySchema,
     make,
     read_judgements,
-    write_judgements,
 )
 
 __all__ = [
@@ -29,5 +28,4 @@ __all__ = [
     "make",
     "read_judgements",
     "token_for",
-    "write_judgements",
 ]

@@ -269,8 +269,8 @@ class _Outcome:
         self.calls += 1
 
 
-def _plus(total: Any, more: Any) -> Any:
-    return total if more is None else (total or 0) + more
+def _plus(total: Any, more: Any) -> int | None:
+    return total if more is None else int((total or 0) + more)
 
 
 class Judge:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -241,19 +241,3 @@ def read_judgements(data: bytes, path: str) -> dict[str, Judgement]:
             raise DataError(f"{place}: id {clipped(str(id), 40)} appears twice: which judgement counts?")
         found[str(id)] = judgement
     return found
-
-
-def write_judgements(replies: Iterable[Reply]) -> bytes:
-    """The judgements of *replies* as :func:`read_judgements` takes them.
-
-    What failed is left out; a reply that could not be read keeps its text.
-    """
-    lines = (
-        json.dumps(
-            {"id": reply.id, "judgement": reply.text if reply.verdict is None else reply.verdict, "model": reply.model},
-            ensure_ascii=False,
-        )
-        for reply in replies
-        if not reply.failed
-    )
-    return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")

@@ -1,0 +1,935 @@
+"""JASCO: joint audio-speech co-reasoning, scored by a language model as judge.
+
+The texts of judges are read as ``eval.py`` reads them, and as they are meant; :func:`join` matches answers to
+questions, :func:`count` counts in both ways, and :func:`score` makes the report.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from seldio.benchmarks import prompts
+from seldio.errors import DataError, SeldioError, UsageError
+from seldio.formats.about import about
+from seldio.formats.json_strict import proven
+from seldio.formats.qa_csv import INSTRUCTIONS
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
+from seldio.schema.qa import Item, Prediction
+from seldio.scores import intervals
+from seldio.scores.judge import Judgement, JudgeRequest, JudgeTally, Reply, ReplySchema, make
+from seldio.scores.judge.messages import Malformed, make_plain
+from seldio.scores.verdicts import ReplyVerdict, of_jasco
+from seldio.text import clipped, listed, plural
+
+Mode = Literal["eval.py", "corrected"]
+#: ``A`` audio, ``S`` speech, ``G`` both, ``N`` neither.
+Orientation = Literal["A", "S", "G", "N"]
+
+
+class Judged(NamedTuple):
+    """What a judge decided."""
+
+    rating: int | None  # 0, 1 or 2; None where none is given
+    orientation: Orientation | None  # None where none is given; ``eval.py`` then asks the judge once more
+    scale: int | None = None  # the upper end of a scale that the judge made up, as in ``2 (out of 10)``
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is a verdict: both parts are there."""
+        return self.rating is not None and self.orientation is not None
+
+    @property
+    def points(self) -> int:
+        """The rating where sound and speech were both used, else 0."""
+        return self.rating or 0 if self.orientation == "G" else 0
+
+
+def parse(text: str, mode: Mode = "corrected") -> Judged:
+    """The decision in a judge's text.
+
+    ``eval.py`` looks for parts of the text in a fixed order; the last line with ``Rating: `` counts, and a
+    0 anywhere in that line wins over a 1, and that over a 2; without such a line it keeps the rating of the row
+    before (None here, see :func:`~seldio.scores.jasco.official`).
+
+    ``corrected`` takes the last line that begins with the label, whatever its case and markdown around it, and
+    reads its value whole: 1.0 is 1, ``2/2`` is 2, and 3 is not a valid rating. A JSON object with ``rating`` and
+    ``orientation`` is read as well.
+    """
+    return _official(text) if mode == "eval.py" else _corrected(text)
+
+
+def of(judgement: Judgement) -> Judged:
+    """The corrected reading of a judgement that may also be an object with ``rating`` and ``orientation``."""
+    return _corrected(judgement) if isinstance(judgement, str) else _of_object(judgement)
+
+
+# --- as eval.py ------------------------------------------------------------------------------------------
+
+_OFFICIAL: tuple[tuple[Orientation, tuple[str, ...]], ...] = (
+    ("N", ("Orientation: Neither", "Orientation: \nNeither")),
+    ("A", ("Orientation: Audio-Oriented", "Orientation: \nAudio-Oriented")),
+    ("S", ("Orientation: Speech-Oriented", "Orientation: \nSpeech-Oriented")),
+    ("G", ("Orientation: Good", "Orientation: \nGood", "Orientation: Both")),
+)
+_SECOND: tuple[tuple[Orientation, str], ...] = (
+    ("N", "Neither"), ("A", "Audio-Oriented"), ("S", "Speech-Oriented"), ("G", "Good"),
+)  # fmt: skip
+
+
+def _official(text: str) -> Judged:
+    orientation = next((name for name, parts in _OFFICIAL if any(part in text for part in parts)), None)
+    rating = None
+    for line in text.split("\n"):
+        if "Rating: " in line:
+            rating = next((number for number in (0, 1, 2) if str(number) in line), 0)
+    return Judged(rating, orientation)
+
+
+def second_reply(text: str) -> Orientation | None:
+    """What ``eval.py`` makes of the judge's reply when it asks a second time; None is its ``?``."""
+    return next((name for name, part in _SECOND if part in text), None)
+
+
+# --- as it is meant --------------------------------------------------------------------------------------
+
+_NAMES: dict[str, Orientation] = {
+    "audio-oriented": "A", "audio": "A", "speech-oriented": "S", "speech": "S", "good": "G", "both": "G",
+    "both-oriented": "G", "neither": "N",
+}  # fmt: skip
+#: How eval.py has each.
+_WRITTEN: dict[Orientation, str] = {"A": "Audio-Oriented", "S": "Speech-Oriented", "G": "Both", "N": "Neither"}
+#: What may stand before a label, or be all that follows it on its line.
+_DECORATION = " \t\r>#*_`\"'([{-"
+_BULLET = re.compile(r"\d{1,2}[.)]")
+_LABELS = {
+    name: re.compile(rf"\b{name}[*_`\"']*\s*[:=]", re.IGNORECASE) for name in ("rating", "orientation")
+}  # fmt: skip
+_NUMBER = re.compile(r"[\s*_`\"'(\[<]*(\d{1,4})(?:\.0+)?(?![\d.]*\d)(.*)", re.DOTALL)
+_SCALE = re.compile(r"[(\[]?\s*(?:/|out\s+of)\s*(\d{1,4})", re.IGNORECASE)
+_OTHER = re.compile(r"[\s*_`\"')\]>]*(?:-|–|—|or|to|and|,|/|\|)\s*\d", re.IGNORECASE)
+_WORD = re.compile(r"[\s*_`\"'(\[<]*([A-Za-z]+(?:-oriented)?)(?![\w-])(.*)", re.DOTALL | re.IGNORECASE)
+_CHOICE = re.compile(r"[\s*_`\"')\]>]*(?:/|\||or\b|and\b|,)\s*[*_`\"'(]*([A-Za-z]+(?:-oriented)?)", re.IGNORECASE)
+
+
+def _corrected(text: str) -> Judged:
+    if (found := _as_json(text)) is not None:
+        return _of_object(found)
+    rating, scale = _rating(_value(text, "rating"))
+    return Judged(rating, _orientation(_value(text, "orientation")), scale)
+
+
+def _as_json(text: str) -> dict[str, object] | None:
+    values = proven([text.strip().encode("utf-8", "replace")])
+    return values[0] if values and isinstance(values[0], dict) else None
+
+
+def _of_object(found: dict[str, object]) -> Judged:
+    rating, orientation = found.get("rating"), found.get("orientation")
+    number = int(rating) if type(rating) in (int, float) and rating in (0, 1, 2) else None
+    return Judged(number, _NAMES.get(orientation.strip().lower()) if isinstance(orientation, str) else None)
+
+
+def _value(text: str, name: str) -> str | None:
+    """What follows the last label at the beginning of a line; else the only one inside a line.
+
+    Line by line, since an expression over all lines would take quadratic time on hostile texts.
+    """
+    lines, label = text.split("\n"), _LABELS[name]
+    found = [(number, match) for number, line in enumerate(lines) if (match := label.match(_bare(line)))]
+    if not found:
+        found = [(number, match) for number, line in enumerate(lines) for match in label.finditer(line)]
+        if len(found) != 1:
+            return None
+    number, match = found[-1]
+    rest = match.string[match.end() :]
+    return next((line for line in (rest, *lines[number + 1 :]) if line.strip(_DECORATION)), None)
+
+
+def _bare(line: str) -> str:
+    """*line* without the markdown and the number that it begins with."""
+    line = line.lstrip(_DECORATION)
+    bullet = _BULLET.match(line)
+    return line[bullet.end() :].lstrip(_DECORATION) if bullet else line
+
+
+def _rating(value: str | None) -> tuple[int | None, int | None]:
+    """The number that *value* begins with, if it is on the scale and there is no choice of several."""
+    match = _NUMBER.match(value or "")
+    if match is None:
+        return None, None
+    number, rest = int(match[1]), match[2]
+    if scale := _SCALE.match(rest.lstrip(" \t\r*_`\"')]>")):
+        return (number if number <= 2 else None), (int(scale[1]) if int(scale[1]) != 2 else None)
+    return (number if number <= 2 and not _OTHER.match(rest) else None), None
+
+
+def _orientation(value: str | None) -> Orientation | None:
+    """The name that *value* begins with, if it is not a choice of several."""
+    match = _WORD.match(value or "")
+    if match is None:
+        return None
+    choice = _CHOICE.match(match[2])
+    return None if choice and choice[1].lower() in _NAMES else _NAMES.get(match[1].lower())
+
+
+# --- requests --------------------------------------------------------------------------------------
+
+Vocabulary = Literal["Both", "Good"]
+TASK = "jasco"
+
+#: The texts that a judge is asked with: ``seldio``, and to the character those of JASCO's ``readme`` and ``eval.py``.
+PROMPTS = prompts("jasco")
+#: What ``eval.py`` says before them.
+_SYSTEM = "You are an NLP assistant"
+_COLUMNS = ("audio_sound", "spoken_text", "audio_only_target", "speech_only_target")
+
+
+def schema(vocabulary: Vocabulary) -> ReplySchema:
+    """The reply to a JASCO request."""
+    why = {"type": "string", "default": ""}
+    return ReplySchema(
+        f"jasco-{vocabulary.lower()}",
+        {
+            "rating_explanation": why,
+            "rating": {"type": "integer", "enum": [0, 1, 2]},
+            "orientation_explanation": why,
+            "orientation": {"type": "string", "enum": ["Audio-Oriented", "Speech-Oriented", vocabulary, "Neither"]},
+        },
+        _faults,
+    )
+
+
+def _faults(verdict: Mapping[str, Any]) -> list[str]:
+    """What of a verdict cannot be read; the explanations may be anything."""
+    found = _of_object(dict(verdict))
+    texts = {"rating": "is none of 0, 1, 2", "orientation": f"is none of {', '.join(_WRITTEN.values())}"}
+    return [f"{name} {text}" for name, text in texts.items() if getattr(found, name) is None]
+
+
+def request(row: Prediction, vocabulary: Vocabulary = "Both", prompt: str = "seldio") -> JudgeRequest:
+    """What the judge is asked about one output of a model, in the words of one of the :data:`PROMPTS`."""
+    extra = row.extra or {}
+    sound, words, of_sound, of_words = (_text(extra, name) for name in _COLUMNS)
+    right, keywords = _text(extra, "tgt_text"), _text(extra, "target_keywords")
+    if prompt != "seldio":
+        text = PROMPTS[prompt].format(
+            audio_sound=sound, spoken_text=words, question=row.prompt or "", audio_only_target=of_sound,
+            speech_only_target=of_words, reference=right, keywords=keywords, prediction=row.prediction or "",
+        )  # fmt: skip
+        return make_plain(key(row), TASK, _SYSTEM, text, ReplySchema(f"jasco-{prompt}", {}, read=_read_text))
+    texts = {
+        "sound": sound, "words": words, "question": row.prompt or "", "answer from the sound alone": of_sound,
+        "answer from the words alone": of_words, "right answer": right, "key words": keywords,
+        "model answer": row.prediction or "",
+    }  # fmt: skip
+    instructions = PROMPTS[prompt].rstrip("\n").format(both=vocabulary)
+    return make(key(row), TASK, instructions, texts, schema(vocabulary))
+
+
+def _read_text(text: str) -> dict[str, Any]:
+    """The verdict of a reply in the form that JASCO asks for.
+
+    Raises:
+        Malformed: it has no rating, or no orientation.
+    """
+    found = _corrected(text)
+    if found.rating is None or found.orientation is None:
+        lacks = "a Rating of 0, 1 or 2" if found.rating is None else "an Orientation"
+        raise Malformed(f"no line has {lacks}")
+    return {"rating": found.rating, "orientation": _WRITTEN[found.orientation]}
+
+
+def key(row: Prediction) -> str:
+    """The id of a row's judgement: the item's, and the number of the instruction from 1 to 8, as in ``17/3``.
+
+    With an instruction that is not JASCO's, its text takes the place of the number.
+    """
+    prompt = (row.prompt or "").strip()
+    return f"{row.id}/{INSTRUCTIONS.index(prompt) + 1 if prompt in INSTRUCTIONS else prompt}"
+
+
+def as_text(verdict: Mapping[str, Any]) -> str:
+    """A verdict as JASCO's own judge writes it, for its ``llama3_extract`` column and its ``eval.py``."""
+    found = _of_object(dict(verdict))
+    rating = verdict.get("rating") if found.rating is None else found.rating
+    orientation = verdict.get("orientation")
+    if orientation not in (*_WRITTEN.values(), "Good") and found.orientation is not None:
+        orientation = _WRITTEN[found.orientation]
+    return (
+        f"Explanation1: {_line(verdict.get('rating_explanation'))}\nRating: {rating}\n"
+        f"Explanation2: {_line(verdict.get('orientation_explanation'))}\nOrientation: {orientation}"
+    )
+
+
+def _line(explanation: object) -> str:
+    """One line in which ``eval.py`` finds no label: it looks for labels anywhere."""
+    text = " ".join(explanation.split()) if isinstance(explanation, str) else ""
+    return text.replace("Rating: ", "Rating ").replace("Orientation: ", "Orientation ")
+
+
+def _text(extra: Mapping[str, object], name: str) -> str:
+    value = extra.get(name)
+    return value if isinstance(value, str) else ""
+
+
+# --- judgements beside outputs ---------------------------------------------------------------------
+
+#: The column of the judge's text, whichever model is the judge.
+COLUMN = "llama3_extract"
+_SILENT = {
+    "rating_explanation": "there is no answer.", "rating": 0,
+    "orientation_explanation": "there is no answer.", "orientation": "Neither",
+}  # fmt: skip
+
+
+def text_of(row: Prediction) -> str:
+    """The judge's text on *row*; empty where there is none."""
+    text = (row.extra or {}).get(COLUMN)
+    return text if isinstance(text, str) else ""
+
+
+def judged(
+    rows: Sequence[Prediction],
+    judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]],
+    vocabulary: Vocabulary = "Both",
+    prompt: str = "seldio",
+) -> list[Prediction]:
+    """*rows* with what a judge says about them; an answer that is empty is not sent: there is nothing to judge.
+
+    Where the judge failed the column is empty; a reply that was refused is shown there, as no verdict. To JASCO's
+    words it is the reply as it came.
+    """
+    asked = [row for row in rows if _says_something(row)]
+    replies = iter(judge([request(row, vocabulary, prompt) for row in asked]))
+    said = _reply_text if prompt == "seldio" else attrgetter("text")
+    texts = (said(next(replies)) if _says_something(row) else as_text(_SILENT) for row in rows)
+    return [_with(row, text) for row, text in zip(rows, texts, strict=True)]
+
+
+def with_judgements(rows: Sequence[Prediction], judgements: Mapping[str, Judgement]) -> list[Prediction]:
+    """*rows* with judgements of an external judge, by :func:`~seldio.scores.jasco.key`, e.g. ``17/3``.
+
+    Rows without one keep the text they have.
+
+    Raises:
+        DataError: a judgement belongs to no row.
+    """
+    keys = [key(row) for row in rows]
+    if strange := sorted(set(judgements) - set(keys)):
+        raise DataError(
+            f"{plural(len(strange), 'judgement')} of no prediction: {listed(strange)}. An id is that of the item and "
+            "the number of the instruction, 1 to 8, e.g. 17/3"
+        )
+    texts = {id: given if isinstance(given, str) else as_text(given) for id, given in judgements.items()}
+    return [_with(row, texts[id]) if id in texts else row for id, row in zip(keys, rows, strict=True)]
+
+
+def _says_something(row: Prediction) -> bool:
+    return bool((row.prediction or "").strip())
+
+
+def _reply_text(reply: Reply) -> str:
+    """The verdict; without one a text that nobody can take for one: a refused reply is not read a second time."""
+    if reply.verdict is not None:
+        return as_text(reply.verdict)
+    text = f"no verdict, {reply.error}; the reply was {clipped(reply.text, 200)}"
+    return "" if reply.failed else text.replace(":", " ").replace("=", " ")
+
+
+def _with(row: Prediction, text: str) -> Prediction:
+    return row.model_copy(update={"extra": {**(row.extra or {}), COLUMN: text}})
+
+
+# --- which questions are answered ------------------------------------------------------------------
+#: Items of JASCO; their ids are 1 to 80.
+ITEMS = 80
+
+
+@dataclasses.dataclass(frozen=True)
+class Coverage:
+    """What a file lacks."""
+
+    items: tuple[str, ...]  # ids that are to be answered
+    missing: tuple[str, ...]  # those without any row
+    incomplete: dict[str, int]  # those with some of the eight instructions, and how many they lack
+    other_prompts: int  # rows with an instruction that is not JASCO's
+    other_answers: int  # rows whose right answer is not that of the questions
+
+    @property
+    def lacking(self) -> list[str]:
+        """What is wrong, in words; empty where all is there."""
+        texts = []
+        if self.missing:
+            texts.append(f"{len(self.missing)} of {plural(len(self.items), 'item')} missing ({listed(self.missing)})")
+        if self.incomplete:
+            names = tuple(self.incomplete)
+            rows = plural(sum(self.incomplete.values()), "row")
+            texts.append(
+                f"{plural(len(names), 'item')} not asked all eight instructions, {rows} short ({listed(names)})"
+            )
+        if self.other_prompts:
+            texts.append(f"{plural(self.other_prompts, 'row')} with an instruction that is not JASCO's")
+        return texts
+
+
+def join(rows: Sequence[Prediction], items: Sequence[Item] | None = None, *, allow_missing: bool = False) -> Coverage:
+    """What of the questions *rows* answer.
+
+    Raises:
+        DataError: something lacks; or a row has no id, answers no item, or repeats another one: the best of several
+            tries counts, so more tries would be a better score.
+    """
+    answers = {item.id: item.answer for item in items} if items is not None else None
+    expected = tuple(answers) if answers is not None else tuple(str(number + 1) for number in range(ITEMS))
+    _refuse(rows, set(expected), items is not None)
+    asked: dict[str, int] = dict.fromkeys(expected, 0)
+    for row in rows:
+        asked[row.id or ""] += (row.prompt or "").strip() in INSTRUCTIONS
+    present = {row.id for row in rows}
+    missing = tuple(id for id in expected if id not in present)
+    incomplete = {id: len(INSTRUCTIONS) - n for id, n in asked.items() if id in present and n < len(INSTRUCTIONS)}
+    other = sum((row.prompt or "").strip() not in INSTRUCTIONS for row in rows)
+    differing = 0
+    if answers is not None:
+        differing = sum((row.extra or {}).get("tgt_text") != answers[row.id or ""] for row in rows)
+    covered = Coverage(expected, missing, incomplete, other, differing)
+    if covered.lacking and not allow_missing:
+        raise DataError(
+            f"{'; '.join(covered.lacking)}. eval.py would score it as if it were complete. Answer all "
+            f"{plural(len(covered.items), 'item')} with all {len(INSTRUCTIONS)} instructions, or use --allow-missing"
+        )
+    return covered
+
+
+def _refuse(rows: Sequence[Prediction], expected: set[str], named: bool) -> None:
+    if not rows:
+        raise DataError("no predictions to score")
+    if nameless := [number for number, row in enumerate(rows, 1) if not row.id]:
+        raise DataError(f"{plural(len(nameless), 'row')} without an id, the first is row {nameless[0]:,}")
+    if strange := sorted({row.id or "" for row in rows} - expected):
+        hint = "" if named else f"; JASCO's are 1 to {ITEMS}; for other questions name their file"
+        raise DataError(f"{plural(len(strange), 'id')} of no item: {listed(strange)}{hint}")
+    twice = [name for name, number in Counter(key(row) for row in rows).items() if number > 1]
+    if twice:
+        id, _, prompt = twice[0].partition("/")
+        raise DataError(
+            f"{plural(len(twice), 'row')} more than once, e.g. item {clipped(id, 30)}, instruction "
+            f"{clipped(prompt, 30)}: the best answer to an item counts, so repeated rows would be further tries"
+        )
+
+
+# --- as eval.py counts -----------------------------------------------------------------------------
+
+#: What pandas reads as NaN.
+NAN_TEXTS = frozenset(
+    ("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
+     "NULL", "NaN", "None", "n/a", "nan", "null")
+)  # fmt: skip
+_WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
+_PRINTED_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
+
+
+class JudgedRow(NamedTuple):
+    """An item's id and the judge's text on one of its predictions, as they stand in the csv file."""
+
+    id: str | None
+    text: str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Official:
+    """What ``eval.py`` comes to."""
+
+    best_mean: float | None  # None where it crashes before
+    #: of Audio-, Both- and Speech-Oriented, among rows with one of these; None where it crashes before
+    shares: tuple[float, float, float] | None
+    crash: str | None  # the exception that it ends with, as Python writes it
+    reasked: tuple[int, ...]  # rows for which it asks the judge a second time
+    stale: tuple[int, ...]  # rows that are scored with the rating of another row
+    points: dict[int, int]  # of each row that it looked at, by number of the row
+    orientations: dict[int, Orientation | None]  # likewise; None is its ``?``
+
+    def printed(self) -> str:
+        """The lines that it prints."""
+        lines = []
+        if self.best_mean is not None:
+            lines.append(f"best-mean :  {self.best_mean}")
+        if self.shares is not None:
+            names = ("Audio", "Both", "Speech")
+            lines += [f"{name}-Oriented % :  {share}" for name, share in zip(names, self.shares, strict=True)]
+        return "\n".join(lines)
+
+
+class _Crash(Exception):
+    """``eval.py`` ends with an exception."""
+
+
+def official(rows: Sequence[JudgedRow], second: Callable[[int], str] | None = None) -> Official:
+    """What ``eval.py`` prints for a judged file; *second*: the judge's second reply on a row, without it ``?``."""
+    run = _Run(rows, second)
+    best_mean, shares, crash = None, None, None
+    try:
+        best_mean = run.best_mean()
+        shares = run.shares()
+    except _Crash as error:
+        crash = str(error)
+    return Official(best_mean, shares, crash, tuple(run.reasked), tuple(run.stale), run.points, run.orientations)
+
+
+class _Run:
+    """The program's state."""
+
+    def __init__(self, rows: Sequence[JudgedRow], second: Callable[[int], str] | None) -> None:
+        self.rows, self.second = rows, second
+        self.reasked: list[int] = []
+        self.stale: list[int] = []
+        self.points: dict[int, int] = {}
+        self.orientations: dict[int, Orientation | None] = {}
+        self.score: int | None = None  # the variable that outlives its row
+
+    def best_mean(self) -> float:
+        if _all_numbers([row.text for row in self.rows]):
+            raise _Crash("TypeError: argument of type 'int' is not iterable")
+        groups = grouped([row.id for row in self.rows])
+        best = [max(self._row(number) for number in members) for members in groups]
+        if not best:
+            raise _Crash("ZeroDivisionError: division by zero")
+        return sum(best) / len(best)
+
+    def _row(self, number: int) -> int:
+        text = self.rows[number].text
+        if text is None or text in NAN_TEXTS:
+            raise _Crash("TypeError: argument of type 'numpy.float64' is not iterable")
+        judged = parse(text, "eval.py")
+        orientation = judged.orientation
+        if orientation is None:
+            self.reasked.append(number)
+            orientation = second_reply(self.second(number)) if self.second else None
+        self.orientations[number] = orientation
+        if judged.rating is not None:
+            self.score = judged.rating
+        elif orientation == "G":
+            if self.score is None:
+                raise _Crash(
+                    "UnboundLocalError: cannot access local variable 'score' where it is not associated with a value"
+                )
+            self.stale.append(number)
+        self.points[number] = (self.score or 0) if orientation == "G" else 0
+        return self.points[number]
+
+    def shares(self) -> tuple[float, float, float]:
+        """In the program's own order of operations, to the last digit."""
+        found = list(self.orientations.values())
+        audio, speech, both = (found.count(name) / len(found) for name in ("A", "S", "G"))
+        whole = audio + speech + both
+        if not whole:
+            raise _Crash("ZeroDivisionError: float division by zero")
+        return audio / whole, both / whole, speech / whole
+
+
+def grouped(ids: Sequence[str | None]) -> list[list[int]]:
+    """The rows of each item as pandas groups them: sorted, without those that have no id, 1 and 1.0 as one."""
+    there = [id for id in ids if id is not None and id not in NAN_TEXTS]
+    numbers = all(_PRINTED_NUMBER.fullmatch(id) for id in there)
+    exact = all(_WHOLE.fullmatch(id) for id in there) and len(there) == len(ids)
+    groups: dict[str | int | float, list[int]] = {}
+    for number, id in enumerate(ids):
+        if id is not None and id not in NAN_TEXTS:
+            key: str | int | float = id if not numbers else int(id) if exact else float(id)
+            groups.setdefault(key, []).append(number)
+    return [groups[key] for key in sorted(groups)]  # all of one type
+
+
+def _all_numbers(texts: Sequence[str | None]) -> bool:
+    """Whether pandas reads the column as numbers."""
+    there = [text for text in texts if text is not None and text not in NAN_TEXTS]
+    return bool(there) and len(there) == len(texts) and all(_PRINTED_NUMBER.fullmatch(text) for text in there)
+
+
+# --- both readings ---------------------------------------------------------------------------------
+
+#: The words with which eval.py's second call answers, for what the corrected reading finds.
+_ORIENTATIONS: dict[Orientation | None, str] = {
+    "A": "Audio-Oriented", "S": "Speech-Oriented", "G": "Good", "N": "Neither", None: "",
+}  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class AnswerMarks:
+    """What rows are worth in one reading, by number of the row; rows that the reading never saw are absent."""
+
+    points: Mapping[int, int]
+    orientations: Mapping[int, Orientation | None]
+
+    def mean(self, rows: Sequence[int]) -> float:
+        """Mean points over *rows*; NaN where none was seen."""
+        found = [self.points[row] for row in rows if row in self.points]
+        return sum(found) / len(found) if found else math.nan
+
+    def best(self, rows: Sequence[int]) -> float:
+        """The points of the best of *rows*; NaN where none was seen."""
+        return max((float(self.points[row]) for row in rows if row in self.points), default=math.nan)
+
+    def counts(self, rows: Sequence[int]) -> dict[Orientation | None, int]:
+        """How many of *rows* have which orientation; None: no verdict."""
+        found = [self.orientations[row] for row in rows if row in self.orientations]
+        kinds: tuple[Orientation | None, ...] = ("A", "G", "S", "N", None)
+        return {kind: found.count(kind) for kind in kinds}
+
+
+@dataclasses.dataclass(frozen=True)
+class JascoCase:
+    """A judged file."""
+
+    rows: Sequence[Prediction]  # a model's outputs
+    texts: Sequence[str]  # the judge's, of each row
+    read: Sequence[Judged]  # the corrected reading of each text
+    official: Official  # what ``eval.py`` comes to, its second calls answered as the corrected reading understands them
+    official_least: Official  # the same with no second call understood
+    covered: Coverage  # what the file lacks
+
+    @property
+    def items(self) -> dict[str, list[int]]:
+        """The rows of each item."""
+        found: dict[str, list[int]] = {}
+        for number, row in enumerate(self.rows):
+            found.setdefault(row.id or "", []).append(number)
+        return found
+
+    @property
+    def prompts(self) -> dict[str, list[int]]:
+        """The rows of each instruction, JASCO's first and in its order."""
+        found: dict[str, list[int]] = {prompt: [] for prompt in INSTRUCTIONS}
+        for number, row in enumerate(self.rows):
+            found.setdefault((row.prompt or "").strip(), []).append(number)
+        return {prompt: rows for prompt, rows in found.items() if rows}
+
+    def marks(self, mode: Mode) -> AnswerMarks:
+        """What rows are worth."""
+        if mode == "eval.py":
+            return AnswerMarks(self.official.points, self.official.orientations)
+        kept = dict(enumerate(self.read))
+        return AnswerMarks(
+            {number: one.points for number, one in kept.items()},
+            {number: one.orientation if one.complete else None for number, one in kept.items()},
+        )
+
+    def best_mean(self, unknown: int = 0) -> float:
+        """best-mean by the corrected reading, each row without a verdict worth *unknown*."""
+        worth = [one.points if one.complete else unknown for one in self.read]
+        best = [max(worth[row] for row in rows) for rows in self.items.values()]
+        return sum(best) / len(best)
+
+
+def count(
+    rows: Sequence[Prediction],
+    covered: Coverage,
+    *,
+    judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]] | None = None,
+    judgements: Mapping[str, Judgement] | None = None,
+    vocabulary: Vocabulary = "Both",
+    prompt: str = "seldio",
+    allow_missing: bool = False,
+) -> JascoCase:
+    """All that a report is made of; the arguments are those of :func:`~seldio.scores.jasco.score`.
+
+    Raises:
+        UsageError: there are no judgements, and no judge to ask.
+        DataError: judgements are missing, repeated or of no item.
+    """
+    if judge is not None:
+        rows = judged(rows, judge, vocabulary, prompt)
+    if judgements is not None:
+        rows = with_judgements(rows, judgements)
+    texts = [text_of(row) for row in rows]
+    without = sum(not text.strip() for text in texts)
+    if judge is not None and without == len(texts):
+        raise SeldioError("the judge replied to no request: run the same command again to ask for all of them")
+    if without == len(texts):
+        raise UsageError(
+            f"the predictions are not judged: there is no text in the column {COLUMN}. "
+            "Use --judge, or --judgements with a file"
+        )
+    if without and not allow_missing and judge is None:
+        raise DataError(
+            f"{without:,} of {plural(len(texts), 'prediction')} not judged: the column {COLUMN} is empty there. "
+            "Judge them, or use --allow-missing to count them as no verdict"
+        )
+    read = [parse(text) for text in texts]
+    pairs = [JudgedRow(row.id, text) for row, text in zip(rows, texts, strict=True)]
+    with_second = official(pairs, lambda number: _ORIENTATIONS[read[number].orientation])
+    return JascoCase(rows, texts, read, with_second, official(pairs), covered)
+
+
+def notices(case: JascoCase, *, own_wording: bool = False) -> tuple[Notice, ...]:
+    """All that apply, the grave ones first; *own_wording*: whether the judge was asked in seldio's words."""
+    found: list[Notice] = []
+    if case.official.crash:
+        found.append(Notice("crash", f"eval.py ends with {case.official.crash}; {_both_means(case)}", grave=True))
+    found += [*_missing(case), *_no_verdict(case)]
+    for name, (rows, what) in _case_faults(case).items():
+        if rows:
+            found.append(_fault(case, name, rows, what))
+    nan = sum(text in NAN_TEXTS for text in case.texts)
+    if nan:
+        text = f"{plural(nan, 'judge text')} empty or, like None and NA, NaN to pandas: eval.py ends "
+        found.append(Notice("nan-text", text + "with TypeError there", grave=True))
+    outputs = [row for row in case.rows if (row.prediction or "") in NAN_TEXTS]
+    if outputs:
+        text = (
+            f"{plural(len(outputs), 'output')} empty or, like None and NA, NaN to pandas: eval.py shows its judge nan "
+            f"in its place (first: item {clipped(outputs[0].id or '', 20)})"
+        )
+        found.append(Notice("nan-output", text))
+    scales = [one.scale for one in case.read if one.scale is not None]
+    if scales:
+        text = (
+            f"{plural(len(scales), 'judge text')} with a scale that was not asked for, out of "
+            f"{listed([str(scale) for scale in sorted(set(scales))])}; the number before it is used as it is"
+        )
+        found.append(Notice("other-scale", text, grave=True))
+    if own_wording:
+        text = (
+            "the judge was asked in seldio's words and replied in JSON, by fewer rules than JASCO's own judge: compare "
+            "only systems that were judged by the same model in the same words"
+        )
+        found.append(Notice("own-wording", text))
+    return in_order(found)
+
+
+def _both_means(case: JascoCase) -> str:
+    there = "a crash" if case.official.best_mean is None else f"{case.official.best_mean:.3f}"
+    return f"best-mean by eval.py {there}, corrected {case.best_mean():.3f}"
+
+
+def _case_faults(case: JascoCase) -> dict[str, tuple[Sequence[int], str]]:
+    """By notice: the rows on which eval.py shows a fault, and which."""
+    official = [parse(text, "eval.py") for text in case.texts]
+    pairs = list(enumerate(zip(official, case.read, strict=True)))
+    digits = [n for n, (one, other) in pairs if one.rating is not None and one.rating != other.rating]
+    quoted = [n for n, (one, other) in pairs if one.orientation is not None and one.orientation != other.orientation]
+    least = case.official_least.best_mean
+    return {
+        "stale-rating": (
+            case.official.stale,
+            'without "Rating: ", which eval.py scores with the rating of the row before, even of another item',
+        ),
+        "misread-rating": (
+            digits,
+            (
+                'whose "Rating: " line eval.py misreads: it looks for any 0, then 1, then 2 in the line, so that '
+                '"2 (out of 10)" and "1.0" are 0'
+            ),
+        ),
+        "quoted-orientation": (
+            quoted,
+            'with several "Orientation: ": eval.py takes Neither before Audio, Speech and Good, wherever it is',
+        ),
+        "second-call": (
+            case.official.reasked,
+            (
+                "whose orientation eval.py does not find and asks its judge for again; taken here as the corrected "
+                f"reading finds it (if no second reply could be read: {'a crash' if least is None else f'{least:.3f}'})"
+            ),
+        ),
+    }
+
+
+def _fault(case: JascoCase, name: str, rows: Sequence[int], what: str) -> Notice:
+    """A fault of eval.py on *rows*: grave if it gives any of them other points or an orientation."""
+    points, orientations = case.official.points, case.official.orientations
+    wrong = sum(row in points and points[row] != case.read[row].points for row in rows)
+    turned = any(row in orientations and orientations[row] != case.read[row].orientation for row in rows)
+    text = (
+        f"{plural(len(rows), 'judge text')} {what} (first: item {clipped(case.rows[rows[0]].id or '', 20)}); "
+        f"{plural(wrong, 'row')} with other points; {_both_means(case)}"
+    )
+    return Notice(name, text, grave=bool(wrong) or turned)
+
+
+def _no_verdict(case: JascoCase) -> Iterator[Notice]:
+    rows = [number for number, one in enumerate(case.read) if not one.complete]
+    if not rows:
+        return
+    shown = next((case.texts[row] for row in rows if case.texts[row].strip()), "")
+    text = (
+        f"{len(rows):,} of {plural(len(case.read), 'judge text')} hold no verdict and count 0 (first: item "
+        f"{clipped(case.rows[rows[0]].id or '', 20)}); were each a 2, best-mean would be {case.best_mean(2):.3f}, "
+        f"not {case.best_mean():.3f}" + (f"; e.g. {clipped(shown, 80)}" if shown else "")
+    )
+    yield Notice("no-verdict", text, grave=True)
+
+
+def _missing(case: JascoCase) -> Iterator[Notice]:
+    covered = case.covered
+    if covered.lacking:
+        missing = len(covered.missing)
+        worth = case.best_mean() * len(case.items) / (len(case.items) + missing)
+        text = f"{'; '.join(covered.lacking)}: not comparable with complete files" + (
+            f"; with 0 for missing items best-mean would be {worth:.3f}" if missing else ""
+        )
+        yield Notice("coverage", text, grave=True)
+    if covered.other_answers:
+        rows = plural(covered.other_answers, "row")
+        yield Notice("other-answers", f"{rows} with another right answer (tgt_text) than the questions", grave=True)
+
+
+# --- tables ----------------------------------------------------------------------------------------
+
+#: The name and the title of the profile that shows a reading first.
+_PROFILES: dict[Mode, tuple[str, str]] = {
+    "corrected": ("jasco", "JASCO, the judge's texts read as they are meant"),
+    "eval.py": ("jasco-eval.py", "JASCO, as its eval.py counts, with its faults"),
+}
+_BEST = Column("best_mean", "best-mean", "", 3, "higher", "mean over items of the best answer, 0 to 2")
+_MEAN = Column("mean", "mean", "", 3, "higher", "mean over all answers, 0 to 2")
+_SHARES = (
+    Column("audio", "Audio", "%", 1, None, "rest on the sound alone, of those with an orientation"),
+    Column("both", "Both", "%", 1, "higher", "rest on sound and speech"),
+    Column("speech", "Speech", "%", 1, None, "rest on the speech alone"),
+)
+_OTHERS = (
+    Column("neither", "Neither", "%", 1, "lower", "without a conclusion, of all answers"),
+    Column("no_verdict", "no verdict", "%", 1, "lower", "judge's texts that cannot be read, of all answers; worth 0"),
+)
+_ROWS = Column("answers", "answers", "", 0, None, "answers counted")
+
+
+def score(
+    predictions: Sequence[Prediction],
+    items: Sequence[Item] | None = None,
+    *,
+    mode: Mode = "corrected",
+    system: str = "predictions",
+    judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]] | None = None,
+    judgements: Mapping[str, Judgement] | None = None,
+    vocabulary: Vocabulary = "Both",
+    prompt: str = "seldio",
+    allow_missing: bool = False,
+    by_item: bool = False,
+    published: bool = False,
+    tally: JudgeTally | None = None,
+    settings: Mapping[str, str | float | int | bool | None] | None = None,
+    take: Callable[[Iterator[ReplyVerdict]], object] | None = None,
+) -> ScoreReport:
+    """The score of a model's outputs.
+
+    Args:
+        predictions: of a ``jasco-predictions`` file; judged ones have the judge's text in ``llama3_extract``.
+        items: the questions, to check ids and right answers by; None for JASCO's ids, 1 to 80.
+        mode: which reading of the judge's texts comes first; both are shown.
+        system: the name of what is scored.
+        judge: asked about all predictions, e.g. ``Judge(...).ask``; None to use what the file holds.
+        judgements: of an external judge, by item and number of the instruction, as ``17/3``; these come before others.
+        vocabulary: for *judge*: what it calls the orientation to both.
+        prompt: for *judge*: the words that it is asked in, one of :data:`~seldio.scores.jasco.PROMPTS`.
+        allow_missing: score an incomplete set of answers.
+        by_item: with a table of items.
+        published: with a table of published scores.
+        tally: what *judge* counts, to be shown.
+        settings: to be shown, e.g. the judge's model.
+        take: is handed the verdicts on all answers.
+
+    Raises:
+        UsageError: there are no judgements, and no judge to ask.
+        DataError: predictions or judgements are missing, repeated or of no item.
+    """
+    covered = join(predictions, items, allow_missing=allow_missing)
+    case = count(
+        predictions,
+        covered,
+        judge=judge,
+        judgements=judgements,
+        vocabulary=vocabulary,
+        prompt=prompt,
+        allow_missing=allow_missing,
+    )
+    if take is not None:
+        take(of_jasco(case, case.marks(mode)))
+    words = {"vocabulary": vocabulary} if prompt == "seldio" else {"prompt": prompt}
+    shown = {"mode": mode} | (words if judge is not None else {}) | dict(settings or {})
+    found = tables(case, mode=mode, by_item=by_item, published=published, tally=tally)
+    over = f"{plural(len(case.items), 'item')}, {plural(len(case.rows), 'answer')}"
+    told = notices(case, own_wording=judge is not None and prompt == "seldio")
+    return ScoreReport(system, *_PROFILES[mode], over, found, told, shown)
+
+
+def tables(
+    case: JascoCase, *, mode: Mode = "corrected", by_item: bool = False, published: bool = False,
+    tally: JudgeTally | None = None,
+) -> tuple[Table, ...]:  # fmt: skip
+    """The tables of a case; *tally* is what its judge has counted."""
+    marks = case.marks(mode)
+    best = np.array([marks.best(rows) for rows in case.items.values()])
+    sure = intervals.table(_BEST, best[~np.isnan(best)], np.flatnonzero(~np.isnan(best)), {}, "items")
+    found = [_overall(case, mode), _prompts(case, marks)]
+    if by_item:
+        found.append(_items(case, marks))
+    if published:
+        known, columns = about("jasco").results[0], (_BEST, *_SHARES)
+        rows = ((row["system"], *(known.cell(row, column.name) for column in columns)) for row in known.rows)
+        found.append(Table("published", known.title, (Column("system", "system"), *columns), tuple(rows)))
+    found += [sure] if sure.rows else []
+    return (*found, *([tally.table()] if tally is not None else ()))
+
+
+def _overall(case: JascoCase, mode: Mode) -> Table:
+    """Both readings, the one that was asked for first."""
+    whole = list(range(len(case.rows)))
+    corrected = case.marks("corrected")
+    rows: dict[Mode, tuple[Cell, ...]] = {
+        "corrected": ("corrected", case.best_mean(), corrected.mean(whole), *_shares(corrected, whole)),
+        "eval.py": _official_row(case, whole),
+    }
+    other: Mode = "eval.py" if mode == "corrected" else "corrected"
+    columns = (Column("reading", "reading"), _BEST, _MEAN, *_SHARES, *_OTHERS)
+    return Table("overall", "overall, in both readings", columns, (rows[mode], rows[other]))
+
+
+def _official_row(case: JascoCase, whole: Sequence[int]) -> tuple[Cell, ...]:
+    """What eval.py prints, to the last digit; NaN where it crashes before."""
+    end, marks = case.official, case.marks("eval.py")
+    if end.best_mean is None:
+        return ("eval.py", *(math.nan for _ in range(7)))
+    shares = end.shares or (math.nan, math.nan, math.nan)
+    return ("eval.py", end.best_mean, marks.mean(whole), *shares, *_shares(marks, whole)[3:])
+
+
+def _shares(marks: AnswerMarks, rows: Sequence[int]) -> tuple[float, ...]:
+    """Audio, Both and Speech among those with one of these; Neither and no verdict among all."""
+    counts = marks.counts(rows)
+    known, total = counts["A"] + counts["G"] + counts["S"], sum(counts.values())
+    oriented = tuple(counts[kind] / known if known else math.nan for kind in ("A", "G", "S"))
+    return (*oriented, *(counts[kind] / total if total else math.nan for kind in ("N", None)))
+
+
+def _prompts(case: JascoCase, marks: AnswerMarks) -> Table:
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (_prompt_name(prompt), len(numbers), marks.mean(numbers), *_shares(marks, numbers))
+        for prompt, numbers in case.prompts.items()
+    )
+    return Table("prompts", "by instruction", (Column("prompt", "instruction"), _ROWS, _MEAN, *_SHARES, *_OTHERS), rows)
+
+
+def _prompt_name(prompt: str) -> str:
+    number = f"{INSTRUCTIONS.index(prompt) + 1}. " if prompt in INSTRUCTIONS else ""
+    return number + clipped(prompt, 200)
+
+
+def _items(case: JascoCase, marks: AnswerMarks) -> Table:
+    names = ("Audio", "Both", "Speech", "Neither", "no verdict")
+    counted = tuple(Column(name.lower().replace(" ", "_"), name, "", 0) for name in names)
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (id, len(numbers), marks.best(numbers), marks.mean(numbers), *marks.counts(numbers).values())
+        for id, numbers in case.items.items()
+    )
+    best = Column("best", "best", "", 0, "higher", "points of the best answer")
+    return Table("items", "by item", (Column("item", "item"), _ROWS, best, _MEAN, *counted), rows)
