@@ -74,9 +74,7 @@ index: .venv/demo.stamp
 bench: .venv/bench.stamp .venv-frameworks/peers.stamp
 	$(RUN) benchmarks/run.py
 	.venv-frameworks/bin/python benchmarks/loading.py
-	$(RUN) benchmarks/scale.py
-	$(RUN) benchmarks/items.py
-	$(RUN) benchmarks/items.py memory
+	$(RUN) benchmarks/items.py 106344
 
 clean:
 	rm -rf .venv .venv-frameworks .venv-lowest .venv-newest build dist docs/_build docs/reference .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -15,6 +15,8 @@ FILE = ClipFile("m", "m.csv")
 
 #: Frames with one to five sources at a time in the STARSS22 development labels.
 OVERLAPS = (90_707, 44_213, 10_668, 2_607, 283)
+#: Classes of loudspeakers and machines, whose source is 0, and of people, who count from 1.
+THINGS, PEOPLE = (3, 5, 7, 8, 10, 11, 12), (0, 1, 2, 4, 6, 9, 7, 10, 12)
 
 
 def text_files(number: int, rows: int, seed: int = 7) -> list[TextFile]:
@@ -32,10 +34,11 @@ def scene_files(number: int, scenes: int = 42) -> list[TextFile]:
 
 def _file(index: int, rows: int, rng: np.random.Generator) -> TextFile:
     overlap = rng.choice(len(OVERLAPS), rows, p=np.array(OVERLAPS) / sum(OVERLAPS)) + 1
+    source = (np.arange(overlap.sum()) - np.repeat(np.cumsum(overlap) - overlap, overlap))[:rows]
     columns = [
         np.repeat(np.arange(rows), overlap)[:rows],
-        rng.integers(0, 13, rows),
-        (np.arange(overlap.sum()) - np.repeat(np.cumsum(overlap) - overlap, overlap))[:rows],
+        np.where(source == 0, rng.choice(THINGS, rows), rng.choice(PEOPLE, rows)),
+        source,
         rng.integers(-180, 181, rows),
         rng.integers(-60, 61, rows),
         rng.integers(50, 600, rows),

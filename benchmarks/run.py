@@ -41,7 +41,7 @@ STARSS23 = get("starss23")
 
 
 def side_by_side(
-    name: str, ours: Callable[[], object], other: Callable[[], object], what: str, limit: float, rounds: int = 9
+    name: str, ours: Callable[[], object], other: Callable[[], object], what: str, limit: float, rounds: int = 5
 ) -> float:
     """Time *ours* and *other* in turn, print the ratio and return the seconds of *ours*.
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from seldio import geometry
 from seldio.errors import DataError, UsageError
 from seldio.media import arrays, encoding
-from seldio.media.encoding import mic_taps, render
+from seldio.media.encoding import render
 
 RATE = 24_000
 azimuths = st.floats(-180, 180)
@@ -122,7 +122,9 @@ def test_requests_that_make_no_sense(arguments: Any, words: str) -> None:
 def test_filters_of_the_sphere_have_its_response(rate: int) -> None:
     frequencies = np.array([0, 50, 1000, 4000, min(9000, 0.4 * rate)])
     azimuth, elevation = [0, 45, -100, 170], [0, 35, 60, -80]
-    found = encoding.response_of(mic_taps(azimuth, elevation, rate), frequencies, rate)
+    found = encoding.response_of(
+        encoding._series(arrays.vectors(azimuth, elevation), rate) @ encoding._orders(rate), frequencies, rate
+    )
     wanted = arrays.mic_response(azimuth, elevation, frequencies)
     assert np.abs(found - np.moveaxis(wanted, 1, 2)).max() < 1e-3
     assert np.abs(found - np.moveaxis(wanted, 1, 2))[..., :3].max() < 1e-5

@@ -29,10 +29,8 @@ from seldio.scores.so_bench.report import score
 from seldio.tasks import TASKS, Generated, generate, select
 from seldio.tasks.mix import key
 from seldio.tasks.task import NO_NAME
-from seldio.tasks.wordings import wordings_in
 
 RUN = CliRunner()
-RU = wordings_in("ru")
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,7 @@ import pytest
 from conftest import Kept
 
 import seldio
-from seldio.errors import UsageError
 from seldio.findings import Severity
-from seldio.text import plural
 
 Row = list[str]
 Set = dict[str, list[Row]]
@@ -107,7 +105,7 @@ def test_a_column_of_decimals_without_a_name_stays(tmp_path: Path, labels: Set) 
 
     assert (found.code, found.fixable) == ("SYN145", False)
     assert found.message.startswith("one column too many: without column 6")
-    assert "--drop-column 6" in (found.hint or "")
+    assert "column 6, and write the files without it" in (found.hint or "")
     seldio.validate(folder, unsafe_fixes=True)
     assert contents(folder) == before
 
@@ -160,49 +158,6 @@ def test_of_two_columns_that_may_be_a_confidence_none_is_blamed(tmp_path: Path) 
     folder = written(tmp_path, walks(), lambda row: [*rows(row)[:6], f"{rng.random():.3f}", f"{rng.random():.3f}"])
     (found,) = errors(folder)
     assert found.code == "SYN901"
-
-
-# --- the column that the user names ----------------------------------------------------------------------
-
-
-def test_a_named_column_is_dropped_and_what_went_is_said(tmp_path: Path, labels: Set) -> None:
-    folder = written(tmp_path, labels, confidence(random.Random(1)))
-    before = contents(folder)
-    tried = seldio.validate(folder, diff=True, drop_column=6)
-
-    assert contents(folder) == before
-    assert len(tried.changes) == len(labels)
-    done = seldio.validate(folder, fix=True, drop_column=6)
-    assert f"from {plural(len(labels), 'file')}, now dcase2024-submission." in done.remark
-    assert done.remark.startswith("Dropped column 6 (0")
-    assert not errors(folder)
-    assert contents(folder) == {
-        name: "".join(line.rpartition(",")[0] + "\n" for line in text.splitlines()) for name, text in before.items()
-    }
-
-
-@pytest.mark.parametrize("column", [1, 2, 7])
-def test_what_remains_has_to_fit(tmp_path: Path, column: int) -> None:
-    folder = written(tmp_path, walks(), confidence(random.Random(1)))
-    before = contents(folder)
-    with pytest.raises(UsageError, match=f"drop_column={column}: "):
-        seldio.validate(folder, fix=True, drop_column=column)
-    assert contents(folder) == before
-
-
-def test_a_column_goes_from_all_rows_or_none(tmp_path: Path) -> None:
-    folder = written(tmp_path, walks(), confidence(random.Random(1)))
-    path = min(folder.iterdir())
-    path.write_text(path.read_text() + "80,3,10,5,120\n")
-    before = contents(folder)
-    with pytest.raises(UsageError, match=r"mix001\.csv:161 has 5 cells, other rows have not: 80,3,10,5,120"):
-        seldio.validate(folder, fix=True, drop_column=6)
-    assert contents(folder) == before
-
-
-def test_a_column_is_dropped_by_a_repair_alone(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="fix=True, unsafe_fixes=True or diff=True"):
-        seldio.validate(written(tmp_path, walks(), submission), drop_column=5)
 
 
 # --- causes ----------------------------------------------------------------------------------------------

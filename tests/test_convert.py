@@ -21,7 +21,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import REAL, event_tables
 
-from seldio.conversion.inputs import read_tables
+from seldio.conversion.inputs import read_input
 from seldio.conversion.labels import convert_source
 from seldio.conversion.losses import convert, plan
 from seldio.conversion.outputs import clip_tables
@@ -721,7 +721,10 @@ def test_a_layout_that_cannot_be_told_is_asked_for(tmp_path: Path) -> None:
 def test_several_layouts(labels: Path, tmp_path: Path) -> None:
     (labels / "outputs").mkdir()
     (labels / "outputs/mix001.csv").write_bytes(b"0,1,0,0.5,0.5,0.1,1.5\n1,1,0,0.5,0.4,0.1,1.25\n")
-    assert [source.name for _, source in read_tables(labels)] == ["starss23", "dcase2024-output"]
+    assert [source.name for _, source in read_input(labels, None, raise_errors).tables] == [
+        "starss23",
+        "dcase2024-output",
+    ]
     result = convert_source(labels, tmp_path / "out", "dcase2024-submission", allow_loss=["all"])
     assert (tmp_path / "out/outputs/mix001.csv").read_bytes().startswith(b"0,1,45,8,150\n")
     assert result.formats == ("starss23", "dcase2024-output")

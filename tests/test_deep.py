@@ -738,40 +738,15 @@ def test_a_report_says_what_was_heard_of_right_labels_and_why_nothing_was(tmp_pa
 # --- channels, and what only a dataset shows -----------------------------------------------------------------
 
 
-def quieter(channel: int, factor: float) -> Callable[[Any], Any]:
-    gain = np.ones((4, 1))
-    gain[channel] = factor
-    return lambda sound: np.rint(sound * gain).astype(np.int16)
-
-
-def later(channel: int, samples: int) -> Callable[[Any], Any]:
-    def change(sound: Any) -> Any:
-        moved = sound.copy()
-        moved[channel, samples:] = sound[channel, :-samples]
-        return moved
-
-    return change
-
-
 def n3d(sound: Any) -> Any:
     return np.rint(sound * np.array([[0.5], [3**0.5 / 2], [3**0.5 / 2], [3**0.5 / 2]])).astype(np.int16)
 
 
-CHANNEL_FAULTS: dict[str, tuple[str, Callable[[Any], Any], str, str]] = {
-    "N3D": ("foa", n3d, "AUD312", "4.8 dB louder than W"),
-    "a quiet capsule": ("mic", quieter(1, 0.5), "AUD313", "capsule M2 is 6.0 dB quieter"),
-    "a loud capsule": ("mic", quieter(3, 1.5), "AUD313", "capsule M4 is 3.5 dB louder"),
-    "a late capsule": ("mic", later(2, 48), "AUD313", "ms later than the others"),
-}
+def test_gains_are_heard_without_labels(tmp_path: Path) -> None:
+    found = [one for one in deep(tree(tmp_path, [planted(clip(20), foa=n3d)])) if one.code == "AUD312"]
 
-
-@pytest.mark.parametrize("name", CHANNEL_FAULTS)
-def test_channels_that_differ_are_heard_without_labels(name: str, tmp_path: Path) -> None:
-    format, change, code, words = CHANNEL_FAULTS[name]
-    found = [one for one in deep(tree(tmp_path, [planted(clip(20), **{format: change})])) if one.code == code]
-
-    assert [one.path.split("/")[-3] for one in found] == [f"{format}_dev"]
-    assert words in found[0].message
+    assert [one.path.split("/")[-3] for one in found] == ["foa_dev"]
+    assert "4.8 dB louder than W" in found[0].message
 
 
 #: Gains (W, Y, Z, X) or orders of FOA, and what is said of them; nothing where a room or a microphone may do the same.
@@ -807,7 +782,6 @@ OF_THE_SET: dict[str, tuple[Format, Callable[[Any], Any], str, str]] = {
     "capsule inverted": ("mic", CASES["AUD306"][1]["mic"], "AUD306", "in 5 of 6 MIC recordings, channel 3 is inverted"),
     "FOA in the MIC folder": ("mic", CASES["AUD307"][1]["mic"], "AUD307", "in 5 of 6 MIC recordings, the channels look like FOA"),
     "N3D": ("foa", n3d, "AUD312", "in all 6 FOA recordings together, Y, Z and X together are about 4.8 dB louder than W"),
-    "a quiet capsule": ("mic", quieter(1, 0.5), "AUD313", "in 5 of 6 MIC recordings, capsule M2 is 6.0 dB quieter"),
 }  # fmt: skip
 
 

@@ -530,26 +530,6 @@ def test_saf107_a_zip_that_lies_about_its_size(tmp_path: Path) -> None:
     assert (contents, codes(found)) == ({}, ["SAF107"])
 
 
-@pytest.mark.parametrize("bit", [stat.S_ISUID, stat.S_ISGID])
-def test_saf106_set_user_and_group(bit: int, tmp_path: Path) -> None:
-    tar = make_tar(tmp_path / "x.tar", (tar_info("a.csv", mode=0o755 | bit), ROWS))
-    packed = make_zip(tmp_path / "x.zip", (zip_info("a.csv", stat.S_IFREG | 0o755 | bit), ROWS))
-    (tmp_path / "folder").mkdir()
-    plain = tmp_path / "folder" / "a.csv"
-    plain.write_bytes(ROWS)
-    plain.chmod(0o755 | bit)
-    if not plain.stat().st_mode & bit:
-        pytest.skip("this file system keeps no setuid bits")
-    for path in (tar, packed, plain, plain.parent):
-        contents, found = read(path)
-        assert (contents, codes(found)) == ({"a.csv": ROWS}, ["SAF106"])
-        assert found[0].severity is Severity.WARNING
-
-
-def test_saf106_is_not_about_other_bits(tmp_path: Path) -> None:
-    assert read(make_tar(tmp_path / "x", (tar_info("a.csv", mode=0o1777), ROWS)))[1] == []
-
-
 NOISE = random.Random(7).randbytes(3000)
 
 
@@ -880,7 +860,6 @@ FITTING = {
     "dup": "SAF104",
     "bomb": "SAF105",
     "line_bomb": "SAF105",
-    "setuid": "SAF106",
     "double": "SAF107",
     "truncated": "SAF107",
     "wds_names": "SAF111",
@@ -892,8 +871,8 @@ class TestCorpora:
     @pytest.mark.parametrize(("path", "expect"), manifest("archives/"))
     def test_archives(self, path: str, expect: str) -> None:
         contents, found = read(GENERATED / path)
-        fitting = next(code for start, code in FITTING.items() if Path(path).name.startswith(start))
-        assert fitting in codes(found)
+        fitting = {code for start, code in FITTING.items() if Path(path).name.startswith(start)}
+        assert fitting <= set(codes(found))
         if expect == "reject":
             assert any(finding.severity is Severity.ERROR for finding in found)
             assert set(contents) <= {"ok.csv"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -146,6 +145,13 @@ def test_examples_are_recognised(tool: ToolFormat, tmp_path: Path) -> None:
     assert f"\n\n{tool.name} " in command("info", example(tool)).stdout.decode()
     table = seldio.read(example(tool))
     assert json.loads(table.schema.metadata[b"seldio"])["format"] == tool.name
+
+
+def test_choices_about_whole_recordings_are_no_labels(tmp_path: Path) -> None:
+    result = [{"from_name": "c", "to_name": "audio", "type": "choices", "value": {"choices": ["dog"]}}]
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps([{"id": 1, "data": {"audio": "a.wav"}, "annotations": [{"result": result}]}]), "utf-8")
+    assert ["SYN213"] == [one.code for one in seldio.validate(path).findings]
 
 
 def test_no_other_file_is_taken_for_one_of_a_tool() -> None:
@@ -300,62 +306,6 @@ def test_jams_itself_reads_and_writes_the_same(tmp_path: Path) -> None:
     ]
 
 
-# --- first steps -----------------------------------------------------------------------------------------
-
-
-def test_first_steps_lead_to_a_valid_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import soundfile
-
-    monkeypatch.chdir(tmp_path)
-    Path("my kitchen.txt").write_text("0.53\t1.71\tKnock az=30 el=0 dist=2\n1.2\t1.9\tKnock az=-30 el=0 dist=1\n")
-    noise = np.random.default_rng(0).normal(0, 0.01, (72_000, 4))
-    soundfile.write("my kitchen.wav", noise, 24_000, "PCM_16")
-    lines = command("new").stdout.decode().splitlines()
-    steps = [line for line in lines if not line.startswith("#")]
-    assert len(steps) == 3
-    for piece in (part for step in steps for part in step.split(" && ")):
-        name, *arguments = shlex.split(piece)
-        if name == "seldio":
-            done = command(*arguments)
-            assert done.returncode == 0, done.stdout + done.stderr
-        elif name == "mkdir":
-            for folder in arguments[1:]:
-                Path(folder).mkdir(parents=True)
-        else:
-            assert name == "cp"
-            Path(arguments[1]).write_bytes(Path(arguments[0]).read_bytes())
-    assert seldio.validate("dataset").findings == []
-    assert {path.name for path in Path("dataset").rglob("*.*")} == {"fold3_room1_mix001.csv", "fold3_room1_mix001.wav"}
-
-
-def test_first_steps_of_several_recordings_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    stretch = {"start": 0.5, "end": 1.7, "channel": 0}
-    tasks = []
-    for clip, azimuth in (("kitchen", 30), ("hall", -60)):
-        label = {"id": "r", "from_name": "label", "type": "labels", "value": {**stretch, "labels": ["Knock"]}}
-        texts = [f"az={azimuth} el=0 dist=2", "loud"]
-        note = {"id": "r", "from_name": "note", "type": "textarea", "value": {**stretch, "text": texts}}
-        tasks.append({"data": {"audio": f"/data/{clip}.wav"}, "annotations": [{"result": [label, note]}]})
-    Path("export.json").write_text(json.dumps(tasks), "utf-8")
-
-    lines = command("new", "export.json").stdout.decode().splitlines()
-    folder, convert, *moves, _ = [shlex.split(line) for line in lines if not line.startswith("#")]
-    for top in folder[2:]:
-        Path(top).mkdir(parents=True)
-    done = command(*convert[1:])
-    assert done.returncode == 0, done.stderr
-    assert convert[convert.index("-o") + 1] == "by-clip"
-    for name, source, target in moves:
-        assert name == "mv"
-        Path(source).rename(target)
-
-    assert seldio.validate("dataset").findings == []
-    files = sorted(Path("dataset").rglob("*.csv"))
-    assert [file.name for file in files] == ["fold3_room1_mix001.csv", "fold3_room1_mix002.csv"]
-    assert [seldio.read(file)["azimuth"][0].as_py() for file in files] == [30, -60]
-
-
 def test_jams_of_scaper_names_the_file_of_a_sound(tmp_path: Path) -> None:
     value = {"label": "knock", "source_file": "/fg/knock/69.wav", "source_time": 0.25, "event_time": 2.1,
              "event_duration": 1.2, "snr": 10.3, "role": "foreground", "pitch_shift": -2.1, "time_stretch": None}  # fmt: skip
@@ -375,16 +325,6 @@ def test_the_short_form_of_label_studio_is_refused(tmp_path: Path) -> None:
     (tmp_path / "min.json").write_text(json.dumps([task]), "utf-8")
     (finding,) = seldio.validate(tmp_path / "min.json").findings
     assert (finding.code, finding.hint) == ("SYN213", "export the labels as JSON, not as JSON-MIN")
-
-
-def test_first_steps_say_what_only_a_person_knows(tmp_path: Path) -> None:
-    assert "File > Export" in command("new", tmp_path).stdout.decode()
-    (tmp_path / "a.txt").write_text("0.5\t1.5\tKnock\n")
-    said = command("new", tmp_path).stdout.decode()
-    assert "--to starss22" in said
-    assert "--fill azimuth=DEGREES --fill elevation=DEGREES" in said
-    done = command("new", tmp_path / "b.txt")
-    assert (done.returncode, done.stderr.decode()[:31]) == (2, "seldio: no such file or folder:")
 
 
 def test_sources_are_counted(tmp_path: Path) -> None:

@@ -279,8 +279,6 @@ LAYOUT: list[tuple[str, Files, list[Place]]] = [
     ("meta file beside the folder", renamed(SHEET, f"task3a/{A}.meta.yaml"),
      [("SUB210", f"task3a/{A}.meta.yaml", None, None, None)]),
     ("meta file on top", renamed(SHEET, f"{A}.meta.yaml"), [("SUB210", f"{A}.meta.yaml", None, None, None)]),
-    ("outputs beside the meta file", renamed(f"{OUTPUT}/", f"{FOLDER}/"), [("SUB211", FOLDER, None, None, None)]),
-    ("outputs in .output", renamed(f"{OUTPUT}/", f"{OUTPUT}.output/"), [("SUB211", f"{OUTPUT}.output", None, None, None)]),
     ("recordings twice", {**clean(), f"{FOLDER}/old/mix002.csv": "", f"{FOLDER}/old/mix003.csv": ""},
      [("SUB212", f"{FOLDER}/old/mix002.csv", None, None, None)]),
     ("a recording missing", without(f"{B}/mix002"), [("SUB213", f"task3a/{B}/{B}", None, None, None)]),

@@ -109,6 +109,32 @@ def test_flaws_with_ids(tmp_path: Path, rows: list[Record], expected: list[tuple
     assert says in f"{found[0].message} {found[0].hint}"
 
 
+def test_ids_that_others_take_for_the_same(tmp_path: Path) -> None:
+    found = against(tmp_path, [answer(n, qa_id=f"QA_{n:020X}" if n == 8 else f"qa_{n:020x}") for n in range(9)])
+    assert short(found) == [("PRD201", None), ("PRD202", 9)]
+    assert found[1].hint == f"the reference has 'qa_{8:020x}': they differ only in case"
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered", "cause"),
+    [
+        ("7", "7.0", "zeros"),
+        ("7", "007", "zeros"),
+        ("a7", "A7", "case"),
+        ("\xe97", "e\u03017", "Unicode"),
+        ("a7", "a7 ", "spaces"),
+    ],
+)
+def test_the_cause_of_ids_that_differ_in_form_is_said(tmp_path: Path, asked: str, answered: str, cause: str) -> None:
+    question = {"id": asked, "audio": ["a.wav"], "question": "?", "options": ["a", "b"], "answer": "a"}
+    (tmp_path / "q.jsonl").write_text(json.dumps(question), "utf-8")
+    (tmp_path / "p.jsonl").write_text(json.dumps({"id": answered, "prediction": "a"}), "utf-8")
+    [finding] = seldio.validate(tmp_path / "p.jsonl", reference=tmp_path / "q.jsonl").findings
+    assert f"differ only in {'the ' * (cause == 'Unicode')}{cause}" in (finding.hint or "")
+    with pytest.raises(seldio.SeldioError, match=cause):
+        seldio.score(tmp_path / "p.jsonl", tmp_path / "q.jsonl")
+
+
 def test_every_missing_prediction_is_named(tmp_path: Path) -> None:
     found = against(tmp_path, ALL[:1])
     assert [finding.code for finding in found] == ["PRD201"] * 8

@@ -9,7 +9,6 @@ import io
 import json
 import os
 import re
-import stat
 import sys
 import tarfile
 import zipfile
@@ -101,7 +100,7 @@ class Case:
         """Where it lies; in *folder* if it has to be made first."""
         if self.path is not None:
             return self.path
-        if sys.platform != "linux" and self.code in ("SAF103", "SAF106", "SAF108", "SAF109"):
+        if sys.platform != "linux" and self.code in ("SAF103", "SAF108", "SAF109"):
             pytest.skip("needs links, pipes, modes and names of any bytes")
         return BUILDERS[self.code][self.name](folder)
 
@@ -219,13 +218,6 @@ def piped(folder: Path) -> Path:
     return folder
 
 
-def setuid(folder: Path) -> Path:
-    path = folder / "mix001.csv"
-    path.write_bytes(ROWS)
-    path.chmod(0o755 | stat.S_ISUID)
-    return path
-
-
 def parquet(**columns: list[Any]) -> Callable[[Path], Path]:
     def build(folder: Path) -> Path:
         path = folder / "events.parquet"
@@ -316,11 +308,6 @@ BUILDERS: dict[str, dict[str, Callable[[Path], Path]]] = {
         "bad-bomb.zip": zipped(("mix001.csv", bytes(3_000_000))),
         "bad-name.zip": zipped(("a" * 1100 + ".csv", ROWS)),
     },
-    "SAF106": {
-        "good-plain": named("mix001.csv"),
-        "bad-setuid": setuid,
-        "bad-setgid.tar": tarred((tar_entry("mix001.csv", mode=0o2755), ROWS)),
-    },
     "SAF107": {
         "good-whole.zip": zipped(("mix001.csv", ROWS)),
         "bad-cut-off.zip": cut(zipped(("mix001.csv", ROWS), ("mix002.csv", ROWS)), 0.6),
@@ -346,12 +333,6 @@ BUILDERS: dict[str, dict[str, Callable[[Path], Path]]] = {
     "SAF111": {
         "good-one-dot.tar": tarred(("mix001.csv", ROWS), ("mix001.txt", b"notes")),
         "bad-two-dots.tar": tarred(("mix001.v2.csv", ROWS)),
-    },
-    "SAF112": {
-        "good-capitals": called("labels.ZIP", zipped(("mix001.csv", ROWS))),
-        "good-plain": called("labels.tar", tarred(("mix001.csv", ROWS))),
-        "bad-tar": called("labels.zip", tarred(("mix001.csv", ROWS))),
-        "bad-zip": called("labels.tar.gz", zipped(("mix001.csv", ROWS))),
     },
     "SUB113": {"good-small": maps(1), "bad-large": maps(21)},
     "SYN301": {"good-whole": parquet(**EVENTS), "bad-cut-off": cut(parquet(**EVENTS), 0.9)},
@@ -524,7 +505,7 @@ def test_rules_with_a_check_say_what_they_look_at() -> None:
         ("Labels",), ("Profile",), ("ItemTable",), ("ItemFile",), ("Answered",), ("Answers",), ("MeraPackage",), ("Audio",), ("Collection",),
         ("Collection", "Tree"), ("Package",), ("System",), ("Meta",), ("HubFolder",), ("TreeAudio",), ("SurveyedSound",), ("SurveyedSounds",), ("Ignored",),
         ("RecordingFile",), ("RecordingFile", "Probe"), ("TreeVideo",), ("VideoFile",), ("VideoFile", "VideoFacts"),
-        ("WatchedVideo",), ("UncheckedVideos",), ("Fits",), ("Misfit",),
+        ("Fits",), ("Misfit",),
     }  # fmt: skip
     assert all(rule.subject == () for rule in READER_RULES.values())
 
@@ -634,13 +615,15 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="needs links, and nam
 
 #: What the manifest calls out of range is another layout if none is named: a distance of 91 cm.
 READ_AS_ANOTHER = {"seld_csv/elevation_91.csv"}
+#: Bits that seldio neither looks at nor writes.
+READ_AS_ANY_FILE = {"archives/setuid.tar"}
 
 
 @pytest.mark.parametrize("format", [None, "starss22"])
 def test_generated_files_end_as_the_manifest_says(shared: Path, format: str | None) -> None:
     wrong = []
     for case in manifest(shared, "seld_csv", "archives"):
-        if case["path"] in READ_AS_ANOTHER and format is None:
+        if case["path"] in READ_AS_ANY_FILE or (case["path"] in READ_AS_ANOTHER and format is None):
             continue
         six = "polar_distance" in case["path"]
         told = "starss23" if six and format else format

@@ -279,12 +279,10 @@ BROKEN: dict[str, tuple[set[str], set[str]]] = {
     "LAY108": (PLAIN, PLAIN - {AUDIO, LABELS}),
     "LAY109": (PLAIN, PLAIN | {"foa_dev/dev-test-tau/fold4_room2_mix099.wav", "metadata_dev/dev-test-tau/fold4_room2_mix099.csv"}),
     "LAY110": (evaluation("foa_eval"), evaluation("foa_eval", "")),
-    "LAY111": (evaluation("foa_eval"), evaluation("foa_eval") | evaluation("metadata_eval", "")),
     "LAY112": (PLAIN, swap(PLAIN, LABELS, f"{LABELS}.txt")),
     "LAY114": (PLAIN, without(PLAIN, "dev-train-sony", "_room12_", "_room13_")),
     "LAY115": (PLAIN, DEV),
     "LAY116": (PLAIN, swap(PLAIN, LABELS, "metadata_dev/fold3_room4_mix001.csv")),
-    "LAY117": (PLAIN, PLAIN | {f"old/{LABELS}"}),
 }  # fmt: skip
 
 

@@ -107,9 +107,7 @@ AUDIO: dict[str, Maker] = {
     "AUD110": lambda: {**dict.fromkeys(("a.wav", "b.wav", "c.wav"), sound()), "d.wav": sound(rate=8_000)},
     "AUD111": lambda: {FOA: sound()},
     "AUD201": lambda: {FOA: changed(2, lambda data: 0 * data[:, 2])},
-    "AUD202": lambda: {FOA: changed(0, lambda data: 4 * data[:, 0], subtype="FLOAT")},
     "AUD203": lambda: {FOA: changed(3, lambda data: data[:, 1])},
-    "AUD204": lambda: {FOA: changed(0, lambda data: data[:, 0] + 0.1)},
     "AUD205": lambda: {FOA: changed(1, lambda data: np.where(np.arange(len(data)) == 4, np.nan, 0.1), subtype="FLOAT")},
     "AUD206": lambda: {"mix001.flac": sound(noise(8.0), format="FLAC")[:-200_000]},
     "AUD207": lambda: {FOA: sound(), FOA.replace("001", "004"): sound()},
@@ -151,13 +149,11 @@ LAYOUT: dict[str, Maker] = {
     "LAY108": lambda: laid(tree(*PLAIN), [FOA, LABELS]),
     "LAY109": lambda: laid(tree(*PLAIN), (), [f"foa_dev/{TEST}.wav".replace("mix001", "mix099")]),
     "LAY110": lambda: laid(evaluation("foa_eval")),
-    "LAY111": lambda: laid(evaluation("foa_eval/eval"), (), evaluation("metadata_eval", "csv")),
     "LAY112": lambda: laid(tree(*PLAIN), [LABELS], [f"{LABELS}.txt"]),
     "LAY113": lambda: laid(tree(*PLAIN)) | {FOA: b""},
     "LAY114": lambda: laid(each for each in tree(*PLAIN) if "dev-train-sony" not in each),
     "LAY115": lambda: laid(each for each in tree(*PLAIN, "video_dev") if "video_dev/dev-train-sony/fold3_room21_" not in each),  # noqa: E501
     "LAY116": lambda: laid(tree(*PLAIN), [LABELS], ["metadata_dev/fold3_room4_mix001.csv"]),
-    "LAY117": lambda: laid(tree(*PLAIN), (), [f"old/{LABELS}"]),
 }  # fmt: skip
 
 # --- packages of submissions ------------------------------------------------------------------------------------
@@ -238,7 +234,6 @@ SUBMISSIONS: dict[str, Maker] = {
     "SUB208": lambda: lacking(f"{A}.meta"),
     "SUB209": lambda: lacking(f"{A}/mix"),
     "SUB210": lambda: moved(f"{BASE}/{A}.meta", f"task3a/{A}.meta"),
-    "SUB211": lambda: moved(f"{BASE}/{A}/", f"{BASE}/"),
     "SUB212": lambda: packed({**PACKAGE, f"{BASE}/old/mix002.csv": "", f"{BASE}/old/mix003.csv": ""}),
     "SUB224": lambda: packed({
         name: "".join(f"{n},1,{n},{n}\n" for n in range(20)) if name.endswith(".csv") else text
@@ -439,12 +434,10 @@ SAFETY: dict[str, Maker] = {
     "SAF103": lambda: {"labels.tar": tarred("mix001.csv", kind=tarfile.FIFOTYPE)},
     "SAF104": lambda: {"labels.zip": zipped(("mix001.csv", ROWS), ("mix001.csv", ROWS[:17]))},
     "SAF105": lambda: {"labels.zip": zipped(("mix001.csv", bytes(3_000_000)))},
-    "SAF106": lambda: {"labels.tar": tarred("mix001.csv", ROWS, mode=0o4755)},
     "SAF107": lambda: {"labels.zip": zipped(("mix001.csv", ROWS), ("mix002.csv", ROWS))[:120]},
     "SAF108": lambda: {"labels/mix001.csv": ROWS, "labels/mix002.csv -> ../nowhere.csv": b""},
     "SAF109": lambda: {"mix001.csv": ROWS, "Mix001.csv": ROWS},
     "SAF111": lambda: {"labels.tar": tarred("mix001.v2.csv", ROWS)},
-    "SAF112": lambda: {"labels.zip": tarred("mix001.csv", ROWS)},
     "SYN301": lambda: {"events.parquet": (data := parquet(**EVENTS))[: len(data) * 9 // 10]},
     "SYN302": lambda: {"events.parquet": parquet(**EVENTS | {"frame": ["0", "1"]})},
 }

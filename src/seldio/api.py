@@ -272,7 +272,6 @@ def validate(
     fix: bool = False,
     unsafe_fixes: bool = False,
     diff: bool = False,
-    drop_column: int | None = None,
     baseline: Path | None = None,
     write_baseline: Path | None = None,
     config: Settings | Path | None = None,
@@ -294,7 +293,6 @@ def validate(
         fix: apply repairs that are always safe, on disk.
         unsafe_fixes: also apply repairs that are a good guess.
         diff: compute what a repair would change, without changing anything.
-        drop_column: a column, counted from 1, that a repair takes out of all label files.
         baseline: leave out the findings listed in this file.
         write_baseline: write all findings to this file, as known.
         config: settings, as an object or as the path of a ``seldio.toml`` or ``pyproject.toml``. The command line uses
@@ -304,8 +302,7 @@ def validate(
         All findings, sorted by file, line and column, and the number of files read; after a repair, what is left.
 
     Raises:
-        UsageError: a path, format or rule does not exist, the reference is of the wrong kind, or label files without
-            the column to drop fit no format.
+        UsageError: a path, format or rule does not exist, or the reference is of the wrong kind.
         SeldioError: a file cannot be read or written.
     """
     from pathlib import Path as Disk
@@ -322,9 +319,7 @@ def validate(
     expected = reference
     opened: list[Finding] = []
     paths = [_in_memory(one, "the table", fields is not None, opened.append) for one in _each(path)]
-    if (fix or unsafe_fixes or drop_column is not None) and not all(
-        isinstance(one, str | os.PathLike) for one in paths
-    ):
+    if (fix or unsafe_fixes) and not all(isinstance(one, str | os.PathLike) for one in paths):
         raise UsageError("--fix repairs files, but this is in memory: write it to a file first")
 
     def one(path: Any, changed: Mapping[str, bytes] | None = None) -> Examined:
@@ -337,23 +332,14 @@ def validate(
 
     examined = check({})
     changes: tuple[Fixed, ...] = ()
-    begun: dict[str, Fixed] = {}
-    remark = dropped = ""
-    if drop_column is not None:
-        if drop_column < 1 or not (diff or fix or unsafe_fixes):
-            raise UsageError("--drop-column needs a column number, counted from 1, and --fix, --unsafe-fixes or --diff")
-        from seldio.check.dropping import without_column
-
-        begun, dropped = without_column(examined, drop_column, check)
-        examined = check({path: change.after for path, change in begun.items()})
+    remark = ""
     if diff or fix or unsafe_fixes:
         from seldio.check.repair import nothing, repair, repairs
     if diff:
-        changes = tuple(repairs(examined, unsafe_fixes, check, begun))
+        changes = tuple(repairs(examined, unsafe_fixes, check))
         remark = "" if changes else nothing(examined, unsafe_fixes)
     elif fix or unsafe_fixes:
-        remark, changes, examined = repair(examined, unsafe_fixes, check, begun)
-        remark = f"{dropped}\n{remark}".lstrip("\n")
+        remark, changes, examined = repair(examined, unsafe_fixes, check)
     files, heard = sum(one.report.files for one in examined), [each for one in examined for each in one.report.heard]
     found = Validation(files=files, heard=heard, fail_on=chosen.fail_on, changes=changes)
     found.add(chosen.applied(opened))
@@ -514,7 +500,6 @@ def score(
     judge_url: str | None = None,
     judge_cache: Path | None = None,
     judge_concurrency: int = 8,
-    judge_rpm: float | None = None,
     judge_again: bool = False,
     judge_timeout: float = 120.0,
     judge_retries: int = 4,
@@ -568,7 +553,6 @@ def score(
         judge_url: the OpenAI-compatible server, up to ``/v1``.
         judge_cache: cache replies in this SQLite file.
         judge_concurrency: the number of parallel requests.
-        judge_rpm: the maximum number of requests per minute.
         judge_again: ignore cached replies and ask again.
         judge_timeout: the maximum time in seconds without data from the server.
         judge_retries: the number of retries of a failed request.
@@ -578,7 +562,7 @@ def score(
         judge_prompt: JASCO: the words that the judge is asked in, ``seldio``, or to the character those published in
             its ``readme`` or its ``eval.py``, whose replies are read as text.
         judgements: answers: a file of judgements from an external judge.
-        items: answers: write each reply to this file (.jsonl, .csv or .html) with what was read in it, by which layer,
+        items: answers: write each reply to this file (.jsonl or .csv) with what was read in it, by which layer,
             and its verdict; the most doubtful first.
         dry_run: send nothing to the judge; a notice in the report tells how many requests it would take.
 
@@ -600,7 +584,7 @@ def score(
     format = _own_keys(fields, format)
     reference_format = _own_keys(reference_fields, reference_format, asked=True)
     server = _judge(
-        judge, judge_url, cache=judge_cache, concurrency=judge_concurrency, max_rpm=judge_rpm,
+        judge, judge_url, cache=judge_cache, concurrency=judge_concurrency,
         again=judge_again, timeout=judge_timeout, retries=judge_retries, max_tokens=judge_max_tokens,
         temperature=judge_temperature, json_mode=judge_json, dry_run=dry_run, prompt=judge_prompt,
     )  # fmt: skip
@@ -760,7 +744,7 @@ def compare(
         offline: answers: how SO-Bench is decided without a judge.
         threshold: answers: maximum errors for SO-Bench, as in :func:`score`.
         judgements: answers: a file of judgements for each system, in their order.
-        items: answers: write the questions on which the systems differ to this file (.jsonl, .csv or .html).
+        items: answers: write the questions on which the systems differ to this file (.jsonl or .csv).
 
     Returns:
         Tables: ``overall``, ``differences``, ``tests``, ``ranks``; of labels ``classes`` and ``clips``; of answers

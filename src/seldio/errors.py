@@ -62,7 +62,7 @@ CHOICES = {
 #: All other options that messages name.
 OTHERS = frozenset((
     "against", "allow-loss", "angle", "citation", "clip", "development", "development-reference", "distance",
-    "drop-column", "fail-on", "fields",
+    "fail-on", "fields",
     "fill", "gain", "ignore", "include", "items", "judge", "judge-cache", "judge-max-tokens",
     "judge-prompt", "judge-url", "judgements", "label", "lead",
     "margin", "meta", "metrics", "o", "offline", "over", "per-task", "predictions", "predictions-format", "profile",

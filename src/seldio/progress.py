@@ -63,17 +63,9 @@ def _unseen(parts: int, size: int) -> None:
     """Nobody looks."""
 
 
-def tracked(things: Iterable[Thing], what: str, *, size: Callable[[Thing], int] | None = None) -> Iterator[Thing]:
-    """*things*, one after the other, each counted when the next one is asked for.
-
-    Args:
-        things: what is worked on; how many, and how large, is known where they are a sequence.
-        what: is done with them.
-        size: the bytes of one.
-    """
-    known = things if isinstance(things, list | tuple | dict) else None
-    whole = sum(map(size, known)) if known is not None and size is not None else None
-    with task(what, None if known is None else len(known), whole) as advance:
+def tracked(things: Iterable[Thing], what: str) -> Iterator[Thing]:
+    """Return *things*, one after the other, each counted when the next one is asked for; *what* is done with them."""
+    with task(what, len(things) if isinstance(things, list | tuple | dict) else None) as advance:
         for thing in things:
             yield thing
-            advance(1, 0 if size is None else size(thing))
+            advance(1, 0)

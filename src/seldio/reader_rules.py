@@ -41,12 +41,10 @@ _ROWS = (
     Rule("SAF103", "special-file", ERROR),
     Rule("SAF104", "duplicate-member", ERROR),
     Rule("SAF105", "over-limit", ERROR),
-    Rule("SAF106", "setuid-bit", WARNING),
     Rule("SAF107", "damaged-archive", ERROR),
     Rule("SAF108", "link-not-followed", ERROR),
     Rule("SAF109", "awkward-name", WARNING),
     Rule("SAF111", "webdataset-key", WARNING),
-    Rule("SAF112", "archive-suffix", WARNING),
     # cells
     Rule("SAF201", "control-character", ERROR),
     Rule("SAF202", "formula-cell", ERROR),

@@ -1,4 +1,4 @@
-"""The pages of results in a real browser: one look, narrow and dark, open to everybody, dots where the numbers are."""
+"""The pages of results in a real browser: one look, narrow and dark, open to everybody."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from conftest import NARROW, WIDE, Browser
 from typer.testing import CliRunner
@@ -25,8 +24,6 @@ PAGES = {
     "ranking": "rank ranking.json --output html",
     "answers": "score one.jsonl -r questions.jsonl --output html",
     "findings": "validate submission --output html",
-    "replies": "score one.jsonl -r questions.jsonl --items",
-    "parting": "compare one.jsonl two.jsonl -r questions.jsonl --items",
     "clip": f"view starss23 --clip {CLIP} --predictions output --questions questions.jsonl",
 }
 
@@ -56,7 +53,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Any:
             Path(f"{name}.jsonl").write_text("".join(json.dumps(reply) + "\n" for reply in replies))
         seldio("score", "output", "other", "-r", "starss23/metadata_dev", "--json", "-o", "ranking.json")
         for name, command in PAGES.items():
-            seldio(*command.split(), *(() if command.endswith("--items") else ("-o",)), f"{name}.html")
+            seldio(*command.split(), "-o", f"{name}.html")
         yield folder
 
 
@@ -109,30 +106,6 @@ def test_the_verdict_is_read_first_and_the_notices_before_the_numbers(browser: B
     assert tops == sorted(tops)
     assert tops[1] < 120
     assert browser.find(".verdict").text.startswith("SELD 0.")
-
-
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_dots_are_where_their_numbers_are(browser: Browser, pages: Path, size: tuple[int, int]) -> None:
-    """On the screen, from the left edge of the cell: a straight line through all rows, from one end to the other."""
-    browser.screen(size)
-    browser.visit(pages / "scores.html")
-    found = browser.js(
-        "const table = [...document.querySelectorAll('table')].find((one) => one.textContent.includes('by class'));"
-        "return [...table.querySelectorAll('tbody tr')].map((row) => [Number(row.cells[2].textContent),"
-        "  ...['circle', 'svg'].map((name) => row.querySelector(name).getBoundingClientRect())"
-        "    .flatMap((box) => [box.left, box.right])])"
-    )
-    ends = browser.js("return [...document.querySelector('td.axis').closest('table')"
-                      ".querySelectorAll('.axis span')].map((each) => Number(each.textContent))")  # fmt: skip
-    value, left, right, start, stop = np.array(found, float).T
-    middle, wide = (left + right) / 2 - start, stop - start
-    low, high = ends[:2]
-
-    assert len(value) == 13
-    assert len(np.unique(value)) > 8
-    assert wide.min() > 100
-    expected = wide * (0.04 + 0.92 * (value - low) / (high - low))
-    assert np.abs(middle - expected).max() < 0.02 * wide.max(), "numbers are rounded, and so are pixels"
 
 
 def test_a_table_scrolls_in_itself_and_its_names_stay(browser: Browser, pages: Path) -> None:

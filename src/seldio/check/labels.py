@@ -225,10 +225,6 @@ class LabelGroup:
         part, number = self.places[path]
         return in_utf8(next(part.chosen([number]).texts(raise_errors)), lambda _: None)
 
-    def recognised(self) -> Recognised:
-        """The labels as one reading, with the columns that were kept."""
-        return Recognised(self.reading, self.named, self.evidence)
-
     @property
     def evidence(self) -> str:
         """Why the format was chosen; empty where no file has a row."""

@@ -14,7 +14,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -191,14 +190,12 @@ def _changed(text: str, dialect: Dialect, code: str) -> str:
 # --- on disk ---------------------------------------------------------------------------------------
 
 
-def repairs(
-    examined: Sequence[Examined], unsafe: bool, check: Check, begun: Mapping[str, Fixed] = MappingProxyType({})
-) -> list[Fixed]:
-    """What a repair changes in each file, after what is *begun*; writes nothing.
+def repairs(examined: Sequence[Examined], unsafe: bool, check: Check) -> list[Fixed]:
+    """What a repair changes in each file; writes nothing.
 
     A change that the gate refuses is not made.
     """
-    changes = dict(begun)
+    changes: dict[str, Fixed] = {}
     kept: set[str] = set()  # files that stay as they are
     careful: set[str] = set() if unsafe else {path for one in examined for path in one.local}  # safe repairs alone
     for _ in range(2 * ROUNDS):
@@ -321,23 +318,18 @@ def nothing(examined: Sequence[Examined], unsafe: bool) -> str:
     return f"Nothing was repaired: {'; '.join(reasons)}." if reasons else "Nothing to repair."
 
 
-def repair(
-    examined: Sequence[Examined], unsafe: bool, check: Check, begun: Mapping[str, Fixed] = MappingProxyType({})
-) -> tuple[str, tuple[Fixed, ...], list[Examined]]:
-    """Repair in place; return one sentence on what was done, the changes, and what *check* says then.
-
-    What is *begun* has been changed in what was examined, and not on disk.
-    """
+def repair(examined: Sequence[Examined], unsafe: bool, check: Check) -> tuple[str, tuple[Fixed, ...], list[Examined]]:
+    """Repair in place; return one sentence on what was done, the changes, and what *check* says then."""
     local = {path: real for one in examined for path, real in one.local.items()}
-    changes = repairs(examined, unsafe, check, begun)
+    changes = repairs(examined, unsafe, check)
     if not changes:
         return nothing(examined, unsafe), (), list(examined)
     with many_files():
         for change in changes:
             write_bytes(local[change.path], change.after)
     current = check({})
-    before = "" if begun else f"{plural(_count(examined), 'finding')} before, "
-    return f"Repaired {plural(len(changes), 'file')}: {before}{_count(current):,} left.", tuple(changes), current
+    counts = f"{plural(_count(examined), 'finding')} before, {_count(current):,} left"
+    return f"Repaired {plural(len(changes), 'file')}: {counts}.", tuple(changes), current
 
 
 def _count(examined: Sequence[Examined]) -> int:

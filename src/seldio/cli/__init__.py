@@ -47,7 +47,7 @@ _VERBS = {
     "schema": Verb("Print a JSON Schema.", "verbs:schema"),
     "push": Verb("Upload a dataset to the Hugging Face Hub.", "hub:push"),
     "pull": Verb("Download a dataset from the Hugging Face Hub.", "hub:pull"),
-    "new": Verb("Print the commands that turn your labels and recordings into a dataset.", "verbs:new"),
+    "new": Verb("Describe the columns of your own labels in a dataset.toml.", "verbs:new"),
     "demo": Verb("Make a small dataset and try everything on it.", "demo:demo"),
     "verify": Verb("Check that files are those in the signature of a score.", "verify:verify"),
 }

@@ -408,7 +408,7 @@ SCORE_SPLIT: Any = typer.Option(
 ITEMS: Any = typer.Option(
     None, "--items", metavar="FILE", rich_help_panel=SCORING_ANSWERS,
     help="Write each reply with its verdict, the most doubtful first; for several systems, the questions on which they "
-    "differ: .jsonl, .csv or .html.",
+    "differ: .jsonl or .csv.",
 )  # fmt: skip
 FIELDS: Any = typer.Option(
     None, "--fields", metavar="FIELD=KEY,…",

@@ -123,14 +123,6 @@ def validate(
     diff: bool = typer.Option(
         False, "--diff", help="Show what --fix would change, without changing it.", rich_help_panel=_REPAIR
     ),
-    drop_column: int | None = typer.Option(
-        None,
-        "--drop-column",
-        metavar="N",
-        min=1,
-        help="With a repair: remove column N, counted from 1, from all label files.",
-        rich_help_panel=_REPAIR,
-    ),
     workers: str | None = WORKERS,
 ) -> ExitCode:
     """Check labels, submissions and datasets: what is wrong, where, why it matters and what to do."""
@@ -338,7 +330,7 @@ def info(
 
 @guarded
 def new(
-    path: Path = typer.Argument(Path(), metavar="PATH", help="A label file, or a folder of labels and recordings."),
+    path: Path = typer.Argument(Path(), metavar="PATH", help="A folder of labels and recordings, or a file of it."),
     write: bool = typer.Option(False, "--write", help="Write dataset.toml, which describes the columns."),
     name: str | None = typer.Option(None, "--name", metavar="NAME", help="Name of the dataset."),
     column: list[str] = typer.Option(
@@ -354,14 +346,14 @@ def new(
         [], "--given", metavar="FIELD=VALUE", help="Value that all rows share, such as elevation=0."
     ),
 ) -> ExitCode:  # fmt: skip
-    """Turn your own labels into a dataset: print the commands that do so, or describe their columns.
+    """Describe the columns of your own labels in a dataset.toml.
 
-    Columns that no format has are proposed as a dataset.toml, with which every command reads them as they are.
+    With it every command reads the labels as they are.
     """
-    from seldio.conversion.first_steps import first_steps, proposed
+    from seldio.conversion.new_dataset import proposed
 
     said = {"name": name, "columns": column, "azimuth": azimuth, "zero": zero, "given": given}
-    for line in proposed(path, said, write=write) or first_steps(path):
+    for line in proposed(path, said, write=write):
         typer.echo(line)
     return ExitCode.CLEAN
 

@@ -125,13 +125,6 @@ def read_input(path: Place, format: LabelFormat | str | None, sink: Sink) -> Lab
     return LabelInput(joined(found), single, vet(found), questions)
 
 
-def read_tables(
-    path: Place, *, format: LabelFormat | str | None = None, sink: Sink = raise_errors
-) -> list[tuple[pa.Table, LabelFormat]]:
-    """The event tables of :func:`read_input`, one for each format."""
-    return read_input(path, format, sink).tables
-
-
 class SingleLayout(NamedTuple):
     """What a source of one format holds."""
 
@@ -142,9 +135,9 @@ class SingleLayout(NamedTuple):
     questions: ItemFormat | None  # as in a :class:`LabelInput`
 
 
-def read_single(path: Place, format: LabelFormat | str | None = None, sink: Sink = raise_errors) -> SingleLayout:
+def read_single(path: Place, format: LabelFormat | str | None = None) -> SingleLayout:
     """The event table of a source that has one format, with what is to be known of it."""
-    found = read_input(path, format, sink)
+    found = read_input(path, format, raise_errors)
     if len(found.tables) != 1:
         held = ", ".join(given.name for _, given in found.tables) or "no labels"
         raise UsageError(

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,15 +27,15 @@ from seldio.errors import UsageError
 from seldio.files import Entry, Source, open_source, write_bytes
 from seldio.files.sources import OWN
 from seldio.findings import raise_errors
-from seldio.formats import TextFile
-from seldio.formats.cells import from_utf16, numeric
+from seldio.formats import TextFile, stem_of
+from seldio.formats.cells import from_utf16, number_in, numeric
 from seldio.formats.dataset_toml import parsed
 from seldio.formats.label_csv import COMMA
 from seldio.formats.own_dataset import OwnDataset
 from seldio.formats.plain_csv import PlainCsv, delimiter_of, first_line
 from seldio.media.audio import probe_entry
 from seldio.media.heard import array_heard
-from seldio.schema.own_columns import FIELDS
+from seldio.schema.own_columns import FIELDS, GIVEN, ZEROS
 from seldio.schema.splits import is_name
 from seldio.text import clipped, listed, plural, printable
 
@@ -445,3 +446,48 @@ def _value(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
     return json.dumps(value, ensure_ascii=False)
+
+
+def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
+    """The lines that propose a ``dataset.toml`` for tables that no format has.
+
+    Args:
+        path: the folder, or a file of it; of an archive, the lines unpack it.
+        said: the fields of :class:`seldio.conversion.new_dataset.SaidOfColumns`, numbers as ``FIELD=VALUE``.
+        write: whether it is written.
+
+    Raises:
+        UsageError: there is no such table, or what is *said* makes no sense.
+    """
+    if not path.exists():
+        raise UsageError(f"no such file or folder: {printable(str(path))}")
+    for option, words in (
+        ("azimuth", ("clockwise", "counter-clockwise")),
+        ("zero", (*ZEROS,)),
+    ):
+        if said[option] not in (None, *words):
+            raise UsageError(f"--{option} {clipped(said[option])}: choose from {', '.join(words)}")
+    given = {}
+    for text in said["given"]:
+        name, _, value = text.partition("=")
+        if name not in GIVEN or number_in(value) is None:
+            raise UsageError(f"seldio new --given {clipped(text)}: write FIELD=VALUE, such as elevation=0")
+        given[name] = number_in(value)
+    with open_source(path, raise_errors) as source:
+        if source.archived:
+            to = str(path.with_name(stem_of(stem_of(path.name))))
+            unpack = ["unzip", str(path), "-d", to] if source.kind == "zip" else ["tar", "-xf", str(path), "-C", to]
+            made = [] if source.kind == "zip" else [shlex.join(["mkdir", "-p", to])]
+            return ["# archives cannot be written to: unpack it first", *made, shlex.join(unpack),
+                    shlex.join(["seldio", "new", to])]  # fmt: skip
+        found = NewDataset(source, SaidOfColumns(**{**said, "given": given}))
+        if not found.tables:
+            raise UsageError(
+                f"{printable(str(path))} has no tables with columns that no format has: seldio validate says what is "
+                "there, and seldio convert makes other labels of it"
+            )
+        if write:
+            place = found.write()
+            return [f"{printable(str(place))} written. Now: seldio info {shlex.quote(str(path))}"]
+        ready = [] if [*found.open_questions] else ["", f"# run the same command with --write to save this as {OWN}"]
+        return [*found.lines(), "", *as_toml(found.record).splitlines(), *ready]

@@ -27,7 +27,7 @@ from typing import IO, Any, Self
 
 from seldio.errors import InvalidData
 from seldio.files.entries import Entry, Kind, Limits, Source, check_keys, checked, hidden
-from seldio.files.problems import DAMAGE, check_bits, guard, problem, special
+from seldio.files.problems import DAMAGE, guard, problem, special
 from seldio.files.streams import Inflated, Inside, Memory, OnDisk, Packed, Stretch
 from seldio.findings import Finding, Sink
 from seldio.text import plural, printable
@@ -36,7 +36,6 @@ _Unpacker = Callable[[IO[bytes]], Any]  # GzipFile, BZ2File, LZMAFile: alike, bu
 
 #: Zips that are files: a workbook, renamed; a log of inspect_ai, which its format opens.
 _WHOLE = (".csv", ".eval")
-_SUFFIX = re.compile(r"(?i)\.(zip|tar|tgz|gz|bz2|xz)$")
 _TARS = 2**26  # bytes that a compressed tar may have in any case
 _ZIP_HEADERS, _TAR_HEADER = 2**25, 2**20  # most bytes of headers: parsed, they take many times that in memory
 #: What extended headers of a tar may cost to parse, in bytes: in all, for each member, and beside its bytes a record.
@@ -76,10 +75,6 @@ def open_packed(plain: Entry, kind: Kind, packed: Packed, sink: Sink, limits: Li
             found, unpack = _recognised(stream)
         if found == "file" or (found == "zip" and plain.name.lower().endswith(_WHOLE)):
             return Source(path, kind, (plain,) if kind == "stdin" else checked([plain], sink))
-        suffix = _SUFFIX.search(plain.name)
-        if suffix and (found == "zip") != (suffix[0].lower() == ".zip"):
-            what = "compressed file" if found == "gzip" else f"{'compressed ' if unpack else ''}{found} archive"
-            sink(problem("SAF112", path, f"A {what}, but its suffix is {suffix[0]}"))
         if unpack and found == "gzip":
             name = re.sub(r"\.(gz|bz2|xz)$", "", plain.name, flags=re.IGNORECASE)
             cap = limits.unpacked(plain.size, limits.file_bytes)
@@ -375,7 +370,6 @@ def admitted(
         else:
             left -= 0 if plain else max(member.size, 0)
             first[name] = member
-            check_bits(place, member.mode, sink)
             yield Entry(f"{path}!/{name}", name, member.size, cap, None, member.start, owner)
 
 

@@ -133,9 +133,9 @@ def packed(entries: Iterable[Entry]) -> bool:
     return not all(entry.reopens for entry in entries)
 
 
-def plain_file(path: str | os.PathLike[str], limits: Limits = DEFAULTS) -> Entry:
+def plain_file(path: str | os.PathLike[str]) -> Entry:
     """The file *path*, links followed, before anything is known of it: opening it tells whether it is a regular one."""
-    return Entry(os.fspath(path), Path(path).name, -1, limits.file_bytes, os.path.realpath(path))
+    return Entry(os.fspath(path), Path(path).name, -1, DEFAULTS.file_bytes, os.path.realpath(path))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from seldio.errors import InvalidData, SeldioError
-from seldio.findings import Finding, Sink
+from seldio.findings import Finding
 from seldio.reader_rules import READER_RULES
 from seldio.text import clipped, printable
 
@@ -23,12 +23,10 @@ _WHY = {
     "SAF103": "reading it might never end, so it is not opened",
     "SAF104": "unpacking keeps the last one, here the first is read",
     "SAF105": "that exceeds a limit that keeps memory and disk from filling up",
-    "SAF106": "it would run with its owner's rights, which data never needs",
     "SAF107": "it cannot be read completely",
     "SAF108": "it is not followed",
     "SAF109": "other systems may reject or confuse it",
     "SAF111": "WebDataset uses only the part before the first dot as the sample's key",
-    "SAF112": "it is read correctly here, but programs that rely on the suffix cannot open it",
 }
 _HINTS = {
     "SAF101": "Do not unpack this archive; pack it again from inside its folder, with plain relative names.",
@@ -36,12 +34,10 @@ _HINTS = {
     "SAF103": "Remove it; to read from a pipe, pass '-' as the file.",
     "SAF104": "Pack the archive again, with one file per name.",
     "SAF105": "If you trust it, unpack it yourself or raise the limit (seldio.files.Limits).",
-    "SAF106": "Clear the bits: chmod ug-s FILE.",
     "SAF107": "Fetch or pack the file again.",
     "SAF108": "Replace the link with the file itself, or pass the folder that holds both.",
     "SAF109": "Rename it: letters, digits, '_', '-' and one '.' before the suffix work everywhere.",
     "SAF111": "Use names with a single dot, as in a_b.wav.",
-    "SAF112": "Rename it: .zip, .tar or .tar.gz, as it is packed.",
 }
 
 # What the standard library raises on damaged and forged archives; a fuzz test holds that this is all.
@@ -67,12 +63,6 @@ def special(path: str, mode: int) -> Finding:
     """The finding for what is neither file nor folder."""
     kind = "A named pipe" if stat.S_ISFIFO(mode) else "A socket" if stat.S_ISSOCK(mode) else "A device"
     return problem("SAF103", path, kind)
-
-
-def check_bits(path: str, mode: int, sink: Sink) -> None:
-    """A warning if a file would run with the rights of its owner."""
-    if mode & (stat.S_ISUID | stat.S_ISGID):
-        sink(problem("SAF106", path, "Has the setuid or setgid bit"))
 
 
 def failure(path: str, error: OSError, deed: str = "read") -> SeldioError:

@@ -27,7 +27,7 @@ from typing import Any
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files.archives import inflating, open_packed
 from seldio.files.entries import DEFAULTS, Entry, Limits, Source, checked, hidden
-from seldio.files.problems import check_bits, failure, problem, special
+from seldio.files.problems import failure, problem, special
 from seldio.files.streams import CHUNK, Memory, OnDisk
 from seldio.findings import Sink
 from seldio.text import clipped, meant, printable
@@ -71,7 +71,6 @@ def open_source(
             return folder if as_it_lies else export
         return dataclasses.replace(folder, entries=inflating(folder.entries, sink, limits))
     if stat.S_ISREG(mode):
-        check_bits(given, mode, sink)
         plain = Entry(given, os.path.basename(given), size, limits.plain(given), real)
         packed = open_packed(plain, "file", OnDisk(real, given), sink, limits)
         return packed if as_it_lies else _as_made(packed, sink, limits)
@@ -175,7 +174,6 @@ def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
             elif mode:
                 count += 1
                 linked += by_link
-                check_bits(path, mode, sink)
                 yield Entry(path, name, size, limits.plain(name), real)
 
 

@@ -86,7 +86,7 @@ def surplus(files: Sequence[Rows]) -> Iterator[Shape]:
         code, like = ("SYN145", ", as confidences do") if says == str(column) and different > 1 else ("SYN146", "")
         yield Shape(
             code, f"one column too many: without column {at + 1}, which {says}{like}, the rows fit a format",
-            f"check what wrote the column; --fix --drop-column {at + 1} removes it",
+            f"check what wrote column {at + 1}, and write the files without it",
             _Without(at), fixable=False, column=at, certain=certain,
         )  # fmt: skip
 

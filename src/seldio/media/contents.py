@@ -40,8 +40,6 @@ def opened_sound(entry: Entry) -> Iterator[ReadableSound]:
 
 # --- all samples of a recording, in one pass and little memory ---------------------------------------------------
 
-#: Samples at full scale in a row that make a flat top.
-_FLAT = 3
 #: A channel is dead below this level (dB of full scale) if another one is louder by so many dB: what the microphones
 #: of one array hear differs by less, and so do W, Y, Z, X in a room;
 _QUIET, _BELOW = -60.0, 30.0
@@ -60,8 +58,6 @@ class SoundSurvey:
     highest: Any  # largest one
     total: Any  # sum of each channel
     squares: Any  # sum of the squares of each channel
-    flat: Any  # times that a channel stays at full scale for three samples or more
-    loud: Any  # samples of each channel beyond full scale, which floats allow
     broken: Any  # samples that are no numbers, or infinite
     same: list[tuple[int, int]]  # pairs of channels that are the same sample by sample
     opposite: list[tuple[int, int]]  # pairs that differ in their sign only
@@ -102,26 +98,23 @@ class SoundSurvey:
 def listen(recording: ReadableSound) -> SoundSurvey:
     """Read all of *recording* once, in blocks; what breaks on the way is in ``fault``."""
     channels = recording.channels
-    full = 1 - (2.0**-7 if recording.probe.subtype.endswith(("U8", "S8")) else 2.0**-15)
     pairs = list(combinations(range(channels), 2))
-    flat, loud, broken = np.zeros((3, channels), np.int64)
+    broken = np.zeros(channels, np.int64)
     lowest, highest = np.full(channels, np.inf), np.full(channels, -np.inf)
     total, squares = np.zeros((2, channels))
-    sound = SoundSurvey(0, lowest, highest, total, squares, flat, loud, broken, pairs, list(pairs))
+    sound = SoundSurvey(0, lowest, highest, total, squares, broken, pairs, list(pairs))
     digest = hashlib.blake2b(f"{recording.rate} {channels}".encode(), digest_size=16)
-    before = np.zeros((channels, _FLAT), np.float32)
     try:
         for block in recording.blocks(BLOCK):
             digest.update(block.data)
-            _add(sound, block, before, np.float32(full))
-            before = np.concatenate((before, block), axis=1)[:, -_FLAT:]
+            _add(sound, block)
     except SeldioError as error:
         sound.fault = error.text
     sound.digest = digest.hexdigest()
     return sound
 
 
-def _add(sound: SoundSurvey, block: Any, before: Any, full: np.float32) -> None:
+def _add(sound: SoundSurvey, block: Any) -> None:
     fine = np.isfinite(block)
     clean = block if fine.all() else np.where(fine, block, np.float32(0))
     sound.frames += block.shape[1]
@@ -130,18 +123,8 @@ def _add(sound: SoundSurvey, block: Any, before: Any, full: np.float32) -> None:
     sound.highest = np.maximum(sound.highest, clean.max(axis=1))
     sound.total = sound.total + clean.sum(axis=1, dtype=np.float64)
     sound.squares = sound.squares + np.square(clean, dtype=np.float64).sum(axis=1)
-    for channel in np.flatnonzero((clean.max(axis=1) >= full) | (clean.min(axis=1) <= -full)).tolist():
-        wave = np.concatenate((before[channel], clean[channel]))
-        sound.flat[channel] += _flat_tops(wave >= full) + _flat_tops(wave <= -full)
-        sound.loud[channel] += int(np.count_nonzero(np.abs(clean[channel]) > 1))
     sound.same = [(a, b) for a, b in sound.same if np.array_equal(block[a], block[b])]
     sound.opposite = [(a, b) for a, b in sound.opposite if np.array_equal(block[a], -block[b])]
-
-
-def _flat_tops(full: Any) -> int:
-    """How many times three in a row are reached, not by the first three, which were counted before."""
-    third = full[2:] & full[1:-1] & full[:-2]
-    return int(np.count_nonzero(third[1:] & ~third[:-1]))
 
 
 def _decibels(amplitude: Any) -> Any:

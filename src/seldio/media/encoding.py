@@ -304,14 +304,6 @@ def render(
     return np.asarray(sound, dtype=signal.dtype)
 
 
-def mic_taps(azimuth: ArrayLike, elevation: ArrayLike, rate: int) -> Floats:
-    """Impulse responses of n directions (degrees) to M1 … M4, shape (n, 4, taps), time 0 in the middle.
-
-    They are 5 ms or a little longer (128 taps at 24 kHz).
-    """
-    return np.asarray(_series(arrays.vectors(azimuth, elevation), rate) @ _orders(rate))
-
-
 def _series(directions: Floats, rate: int) -> Floats:
     return arrays.legendre(directions @ arrays.capsules().T, len(_orders(rate)))
 

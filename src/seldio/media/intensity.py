@@ -51,8 +51,6 @@ class SoundField:
 
     covariance: np.ndarray[Any, np.dtype[np.float32]]
     raw: Floats
-    #: of MIC, the seconds by which each capsule is later than the other three: shape (4,)
-    delays: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.covariance)
@@ -101,19 +99,16 @@ def listen(recording: Recording, format: Format, hop: Fraction = clock.HOP) -> S
     """
     rate = recording.rate
     frames = recording.probe.label_frames(hop)
-    parts, raw, cross = [], np.zeros((4, 4)), []
+    parts, raw = [], np.zeros((4, 4))
     for first in range(0, frames, _BLOCK):
         count = min(_BLOCK, frames - first)
         spectra = _spectra(recording, first, count, hop)
         some, low = _covariances(spectra, _plan(rate, format), count)
         parts.append(some)
-        if format == "mic":
-            cross.append(_cross(spectra, rate))
         raw += _by_amplitude(low)
     bands = len(EDGES[format]) - 1
     covariance = np.concatenate(parts) if parts else np.zeros((0, bands, 4, 4), np.float32)
-    late = _delays(np.sum(cross, axis=0), rate) if cross else None
-    return SoundField(covariance, raw / (np.trace(raw) or 1.0), late)
+    return SoundField(covariance, raw / (np.trace(raw) or 1.0))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,36 +162,6 @@ def _covariances(spectra: Any, plan: _Plan, count: int) -> tuple[Any, Any]:
             product = (sound[one] * sound[other].conj()).real.sum(axis=1)
             found[:, :, one, other] = found[:, :, other, one] = np.add.reduceat(product, plan.starts, axis=1)
     return found, low.astype(np.float64)
-
-
-#: Pairs of capsules, the frequencies (Hz) over which they are compared, and the longest delay (s) that is looked for.
-_PAIRS = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
-_COMPARED, _LATEST = (120.0, 1500.0), 0.01
-
-
-def _cross(spectra: Any, rate: int) -> np.ndarray[Any, np.dtype[np.complex128]]:
-    """Phases between capsules, summed over windows, each as much as it is loud: shape (pairs, bins)."""
-    step = rate / _size(rate)
-    low, high = (int(edge / step) for edge in _COMPARED)
-    sound = spectra[..., low:high]
-    total = np.sqrt((np.abs(sound) ** 2).sum(axis=(0, 3), keepdims=True).mean(axis=0))
-    weight = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
-    found = [(sound[one] * sound[other].conj() * weight).sum(axis=(0, 1)) for one, other in _PAIRS]
-    return np.asarray(found, np.complex128)
-
-
-def _delays(cross: np.ndarray[Any, np.dtype[np.complex128]], rate: int) -> Floats:
-    """The seconds by which each capsule is later than the others, the median over these (GCC-PHAT)."""
-    step = rate / _size(rate)
-    frequency = (np.arange(cross.shape[1]) + int(_COMPARED[0] / step)) * step
-    lags = np.arange(-_LATEST, _LATEST, 1 / 48_000)
-    size = np.abs(cross)
-    phase = np.divide(cross, size, out=np.zeros_like(cross), where=size > 0)
-    match = (phase @ np.exp(2j * np.pi * frequency[:, np.newaxis] * lags)).real
-    later = np.zeros((4, 4))
-    for (one, other), lag in zip(_PAIRS, lags[np.argmax(match, axis=1)], strict=True):
-        later[one, other], later[other, one] = lag, -lag
-    return np.array([np.median(np.delete(later[capsule], capsule)) for capsule in range(4)])
 
 
 # --- what the channels are, without any labels -------------------------------------------------------------
@@ -269,16 +234,6 @@ def inverted(raw: Floats) -> tuple[int, ...]:
     return tuple(np.flatnonzero(signs < 0).tolist()) if consistent else ()
 
 
-@dataclasses.dataclass(frozen=True)
-class Levels:
-    """How loud the channels of a recording are relative to each other."""
-
-    capsules: tuple[float, ...] = ()  # of MIC, the level of each one below 500 Hz, decibels above their median
-    delays: tuple[float, ...] = ()  # of MIC, the seconds by which each one is later than the other three
-    #: of FOA, how far the channels are from those of a sound field as they are, and without each of :data:`GAINS`
-    unlike: Floats | None = None
-
-
 class Gain(NamedTuple):
     """Something that may be wrong with the level of a channel of FOA."""
 
@@ -300,17 +255,18 @@ _LEVELLED, _GROUP, _FEWEST = 10, 3, 5
 def unlike(field: SoundField) -> Floats | None:
     """How far the levels of W, Y, Z and X are from what a sound field permits, and without each of :data:`GAINS`.
 
-    The power of a plane wave in Y, Z and X together is that in W, wherever it comes from; so it is for any waves that
-    are independent of each other, in each block of time and band: a channel with another gain breaks this as often as
-    sound comes from its side, and no room does. The quietest fifth of the blocks does not count.
+    In SN3D, the power of a plane wave in Y, Z and X together is that in W, wherever it comes from (Merimaa and Pulkki,
+    2005). So it is for any waves that are independent of each other, in each block of time and band: a channel with
+    another gain breaks this as often as sound comes from its side, and no room does. The quietest fifth of the blocks
+    does not count.
 
     Returns:
         The mean of ``|Y² + Z² + X² - W²| / (Y² + Z² + X² + W²)`` over blocks, as the channels are and after each
         change is undone: shape (1 + gains,), from 0 to 1; None where too little is heard.
     """
     count = len(field) // _LEVELLED
-    if count < _FEWEST:
-        return None
+    if count < _FEWEST or not np.diagonal(field.covariance[:, :-1].sum(axis=(0, 1), dtype=np.float64)).all():
+        return None  # too short, or a channel is silent
     power = np.diagonal(field.covariance[: count * _LEVELLED], axis1=2, axis2=3).astype(np.float64)
     power = power.reshape(count, _LEVELLED, -1, 4).sum(axis=1)[:, : power.shape[1] // _GROUP * _GROUP]
     power = power.reshape(count, -1, _GROUP, 4).sum(axis=2)
@@ -331,20 +287,3 @@ def unlike(field: SoundField) -> Floats | None:
         gains[channel] = 10 ** (-decibels / 10)
         found.append(mean(blocks * gains if decibels else blocks[:, [channel, *np.delete(np.arange(4), channel)]]))
     return np.array(found)
-
-
-def levels_of(field: SoundField, format: Format) -> Levels | None:
-    """The levels of a recording's channels; None where a channel is silent.
-
-    Waves from one direction and diffuse sound both have ``X² + Y² + Z² = W²`` in SN3D (Merimaa and Pulkki, 2005).
-    """
-    if format == "mic":
-        power = np.diagonal(field.raw)
-        if not (power > 0).all():
-            return None
-        level = 10 * np.log10(power / np.median(power))
-        return Levels(tuple(level.tolist()), tuple(() if field.delays is None else field.delays.tolist()))
-    power = np.diagonal(field.covariance[:, :-1].sum(axis=(0, 1), dtype=np.float64))
-    if not (power > 0).all():
-        return None
-    return Levels(unlike=unlike(field))

@@ -44,11 +44,6 @@ if TYPE_CHECKING:
     from seldio.media.audio import Probe
     from seldio.media.contents import SoundSurvey
 
-#: More flat tops than this are not a coincidence.
-_MOST_FLAT = 10
-#: A mean beyond this share of full scale (-40 dB) is an offset.
-_OFFSET = 0.01
-
 
 @rule("AUD101", ERROR)
 def recording_unreadable(one: RecordingFile, found: Found) -> Iterator[Finding]:
@@ -256,19 +251,6 @@ def silent_channel(one: SurveyedSound, found: Found) -> Iterator[Finding]:
         yield found(message, "use the original")
 
 
-@rule("AUD202", WARNING)
-def clipped_sound(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """Audio that stays at full scale or exceeds it."""
-    sound = one.sound
-    if (tops := int(sound.flat.sum())) >= _MOST_FLAT:
-        message = f"{plural(tops, 'flat top')} at full scale in {one.named(np.flatnonzero(sound.flat).tolist())}"
-        yield found(message, "record or mix it at a lower level")
-    if loud := int(sound.loud.sum()):
-        peak = 20 * math.log10(max(abs(sound.lowest).max(), abs(sound.highest).max()))
-        message = f"{plural(loud, 'sample')} above full scale, up to {peak:+.1f} dB"
-        yield found(message, "lower the level before writing integers")
-
-
 @rule("AUD203", ERROR)
 def channels_alike(one: SurveyedSound, found: Found) -> Iterator[Finding]:
     """Two channels that are identical, or identical with the sign inverted."""
@@ -280,16 +262,6 @@ def channels_alike(one: SurveyedSound, found: Found) -> Iterator[Finding]:
         if audible:
             which = f"all {one.channels} channels" if every else f"channels {named}"
             yield found(f"{which} are {what}", "use the original")
-
-
-@rule("AUD204", WARNING)
-def constant_offset(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """Channel with a DC offset."""
-    offsets, silent = one.sound.offsets, one.sound.silent
-    for channel in np.flatnonzero(np.abs(offsets) > _OFFSET).tolist():
-        if channel not in silent:
-            message = f"the mean of channel {channel + 1} is {offsets[channel]:.3f} of full scale"
-            yield found(message, "use the original, or apply a high-pass filter")
 
 
 @rule("AUD205", ERROR)

@@ -39,7 +39,7 @@ from seldio.text import plural, printable
 from seldio.vocabularies import vocabulary
 
 if TYPE_CHECKING:
-    from seldio.media.intensity import Levels, SoundField
+    from seldio.media.intensity import SoundField
 
 FORMATS: tuple[Format, ...] = ("foa", "mic")
 #: Of recordings, the usual one first.
@@ -193,7 +193,7 @@ class Fit:
     sound_frames: AudibleFrames  # the measurements
     pieces: Mapping[int, Pieces]  # both together, by the channel that is assumed to be W
     verdict: Verdict | None  # why directions differ
-    levels: Levels | None  # those of the channels; None for silence
+    unlike: Floats | None  # of FOA, how far its levels are from a sound field (:func:`seldio.media.intensity.unlike`)
     evidence: Evidence  # how far labels and audio are apart where a single source is labelled
     names: Mapping[int, str]  # of the classes
 
@@ -267,9 +267,8 @@ class Symptom(NamedTuple):
     """What is wrong with a recording, whatever its labels."""
 
     fit: Fit
-    what: str  # a sentence, with a place for the size if there is one
+    what: str  # a sentence
     hint: str
-    size: float | None = None
 
 
 class Fits:
@@ -302,13 +301,10 @@ class Fits:
             total = sum(fit.format == format for fit in self.all)
             if len(same) < MANY or 2 * len(same) <= total:
                 for one in same:
-                    yield found(one.fit.recording, f"{one.fit.file}: {what.format(one.size)}", one.hint)
+                    yield found(one.fit.recording, f"{one.fit.file}: {what}", one.hint)
                 continue
-            sizes = sorted(one.size for one in same if one.size is not None)
-            middle = sizes[len(sizes) // 2] if sizes else None
-            span = f" ({sizes[0]:.1f} to {sizes[-1]:.1f})" if sizes and sizes[-1] - sizes[0] >= 0.1 else ""
             path = self.collection.spot([one.fit.place for one in same if one.fit.place is not None])
-            said = f"in {len(same):,} of {total:,} {format.upper()} recordings, {what.format(middle)}{span}"
+            said = f"in {len(same):,} of {total:,} {format.upper()} recordings, {what}"
             yield found(path, said, same[0].hint)
 
     def siblings(self, fit: Fit) -> list[Fit]:
@@ -481,7 +477,7 @@ def judged(
     turned: tuple[int, ...], field: SoundField,
 ) -> Fit:  # fmt: skip
     """The :class:`Fit` of a recording, from its sound field."""
-    from seldio.media.intensity import levels_of
+    from seldio.media.intensity import unlike
 
     labels = rows.label_frames(len(field) + FURTHEST)
     directions = {reference: field.directions(reference) for reference in (range(4) if format == "foa" else (0,))}
@@ -489,5 +485,5 @@ def judged(
     verdict = judge(by_reference, format) if taken is None and not turned else None
     sound = sound_frames(directions[0], field.activity())
     return Fit(clip, rows.path, recording, place, rows.place, rows.hop, rows.step, format, taken, turned, labels, sound,
-               by_reference, verdict, levels_of(field, format),
+               by_reference, verdict, unlike(field) if format == "foa" else None,
                evidence_of(labels, directions[0]), rows.names)  # fmt: skip

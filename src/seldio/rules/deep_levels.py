@@ -1,4 +1,4 @@
-"""AUD312 and AUD313: how loud, and how late, the channels of recordings are; what needs no labels."""
+"""AUD312: how loud the channels of FOA recordings are, which needs no labels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from seldio.findings import Finding
 from seldio.rules.collection import Found
-from seldio.rules.deep_fit import MANY, Fits, Symptom
+from seldio.rules.deep_fit import MANY, Fits
 from seldio.rules.deep_pieces import Floats
 from seldio.rules.registry import WARNING, rule
 
@@ -18,15 +18,13 @@ _LEFT, _LEFT_TOGETHER = 0.5, 0.65
 _FUMA, _SMALL = 3.9, 3.0
 #: Another gain that leaves at most this many times as much is named as well.
 _NEARLY = 1.3
-#: Largest difference of a capsule from the others, decibels below 500 Hz, and seconds.
-_CAPSULE, _LATE = 3.0, 0.0004
 
 
 @rule("AUD312", WARNING)
 def foa_gains(fits: Fits, found: Found) -> Iterator[Finding]:
     """FOA with a channel that is louder or quieter than a sound field permits."""
-    told = [fit for fit in fits.all if fit.intact and fit.kind != "order" and fit.levels is not None]
-    heard = [(fit, fit.levels.unlike) for fit in told if fit.levels is not None and fit.levels.unlike is not None]
+    told = [fit for fit in fits.all if fit.intact and fit.kind != "order"]
+    heard = [(fit, fit.unlike) for fit in told if fit.unlike is not None]
     alone = [(fit, said) for fit, unlike in heard if (said := _gain(unlike, _LEFT)) is not None]
     every = _gain(np.mean([unlike for _, unlike in heard], axis=0), _LEFT_TOGETHER) if len(heard) >= MANY else None
     if every is not None:
@@ -87,26 +85,3 @@ def _explained(channel: int, decibels: float) -> tuple[str, str]:
         f"Y, Z and X together are about {-decibels:g} dB louder than W: N3D instead of SN3D?",
         "divide Y, Z and X by the square root of 3, or use the original",
     )
-
-
-@rule("AUD313", WARNING)
-def capsules_differ(fits: Fits, found: Found) -> Iterator[Finding]:
-    """MIC capsule that is louder, quieter or later than the other three."""
-    yield from fits.told(_capsules(fits), found)
-
-
-def _capsules(fits: Fits) -> Iterator[Symptom]:
-    """The capsules that differ."""
-    for fit in fits.all:
-        if fit.levels is None or fit.taken is not None or fit.turned:
-            continue
-        hint = "use the original, or undo the gain or delay of the channel"
-        for number, level in enumerate(fit.levels.capsules, 1):
-            if abs(level) >= _CAPSULE:
-                side = "louder" if level > 0 else "quieter"
-                yield Symptom(fit, f"capsule M{number} is {{:.1f}} dB {side} than the others", hint, abs(level))
-        for number, late in enumerate(fit.levels.delays, 1):
-            if abs(late) > _LATE:
-                side = "later" if late > 0 else "earlier"
-                what = f"capsule M{number} is {{:.1f}} ms {side} than the others"
-                yield Symptom(fit, what, hint, 1000 * abs(late))

@@ -52,18 +52,6 @@ def evaluation_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Findin
         yield found(places, message, _EVALUATION[wanted].format(top=f"{field}_eval"))
 
 
-@rule("LAY111", WARNING)
-def evaluation_labels(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Labels of an evaluation set whose labels were never published."""
-    labels = [p for p in tree.places if p.top is not None and p.top.set == "eval" and p.top.field == "metadata"]
-    labels = [place for place in labels if tree.row.secret and place.field == "metadata"]
-    if labels:
-        message = f"{plural(len(labels), 'label file')} for the evaluation set: {file_names(labels)}"
-        yield found(
-            labels, message, f"the evaluation labels of {tree.row.title} are not public: keep predictions elsewhere"
-        )
-
-
 @rule("LAY112", WARNING)
 def file_type(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """File of a type that does not belong in its folder."""
@@ -202,14 +190,3 @@ def unknown_clip(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
             f"{plural(len(holdings), 'clip')} in {split} that {row.title} does not have: {_clips(holdings)}",
             "put your own recordings in a separate folder, such as dev-train-synth",
         )
-
-
-@rule("LAY117", INFO)
-def clip_twice(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Clip that appears twice, in two trees below one root."""
-    ours = (place for place in tree.places if place.inside and place.exact and place.suffix in wanted_types(place))
-    same = grouped(ours, lambda place: (place.set, place.split, place.top, place.stem, place.suffix))
-    homes = grouped(same.values(), lambda places: tuple(sorted({place.home for place in places})))
-    for twins in [twins for names, twins in sorted(homes.items()) if len(names) > 1]:
-        message = f"{plural(len(twins), 'file')} more than once: {listed([place.name for place in twins[0]])}"
-        yield found([place for places in twins for place in places], message, "validate the trees separately")

@@ -16,7 +16,7 @@ from seldio.rules.clip_names import CLIP_NAME
 from seldio.rules.collection import Found, grouped
 from seldio.rules.file_sets import SAME_ROWS
 from seldio.rules.package import YAML_NAME, Label, Meta, Package, System
-from seldio.rules.registry import ERROR, INFO, WARNING, rule
+from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import clipped, listed, plural, printable
 
 #: Audio-only and audiovisual since 2023; without tracks before.
@@ -234,17 +234,6 @@ def wrong_depth(package: Package, found: Found) -> Iterator[Finding]:
     for meta in package.astray:
         message = f"{clipped(meta.file.base)} is not where a package has its meta files"
         yield found(meta.path, message, f"move it to {_SHAPE}; ROOT is optional")
-
-
-@rule("SUB211", INFO)
-def output_folder(system: System, found: Found) -> Iterator[Finding]:
-    """Outputs that are not in LABEL/LABEL/."""
-    # an output of another label is SUB206
-    ours = carried(system.output.rpartition("/")[2]) in (None, system.label)
-    if system.outputs and system.output != system.label and ours and not system.bare:
-        label = printable(system.label)
-        message = f"used as the output of {label}: {plural(len(system.outputs), 'CSV file')}"
-        yield found(message, f"the documented place is {label}/{label}/", system.below(system.output))
 
 
 @rule("SUB212", ERROR)

@@ -34,7 +34,7 @@ FAMILIES = (
     "misreadings", "labels", "submissions", "clip_names", "file_sets", "package_rules", "package_meta", "layout",
     "tree_gaps", "own_dataset", "ignored", "hub", "items", "item_values", "item_choices",
     "item_answers", "item_instructions", "mera", "predictions", "item_audio", "audio", "deep",
-    "deep_levels", "video", "tree_media",
+    "deep_levels", "video",
 )  # fmt: skip
 
 

@@ -13,11 +13,11 @@ from seldio.clock import centre
 from seldio.findings import Finding, Sink
 from seldio.formats.datasets import DatasetSpec
 from seldio.rules.audio import check_sounds
-from seldio.rules.collection import Collection, Found, by_folder
+from seldio.rules.collection import Collection, Found
 from seldio.rules.registry import ERROR, INFO, WARNING, rule, run
-from seldio.rules.tree_media import MANY, Prescription, place_name
+from seldio.rules.tree_media import Prescription
 from seldio.rules.tree_video import TreeVideo, VideoFacts, VideoFile
-from seldio.text import listed, plural, printable
+from seldio.text import plural, printable
 
 #: Largest difference in length between audio and video in STARSS23, in seconds.
 USUAL = 0.30
@@ -77,21 +77,6 @@ def labels_without_picture(one: VideoFile, facts: VideoFacts, found: Found) -> I
     """Label frames more than 0.30 s before the first video frame or after the last one."""
     if facts.whole and _far(facts):
         yield found(_bare(one, facts), "use the published video, or leave those label frames out")
-
-
-@rule("VID116", INFO)
-def last_labels_without_picture(video: TreeVideo, found: Found) -> Iterator[Finding]:
-    """Label frames at the start or end without a video frame, within the usual 0.30 s."""
-    usual = [(one, facts) for one, facts in video.readable if facts.whole and facts.bare and not _far(facts)]
-    near = {one.path: facts for one, facts in usual}
-    for inside in by_folder((one for one, _ in usual), place_name):
-        if len(inside) >= MANY:
-            frames = sum(len(near[one.path].bare) for one in inside)
-            names = listed([one.file for one in inside], 3)
-            message = f"{plural(len(inside), 'video')} without a frame for {plural(frames, 'label frame')}: {names}"
-            yield found([one.place for one in inside], message, "repeat the nearest frame")
-        else:
-            yield from (found(one.path, _bare(one, near[one.path]), "repeat the nearest frame") for one in inside)
 
 
 @rule("VID107", WARNING)

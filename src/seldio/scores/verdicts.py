@@ -1,32 +1,19 @@
-"""Each reply with what was read in it and what that is worth: as JSON lines, CSV or a page, the doubtful ones first."""
+"""Each reply with what was read in it and what that is worth: as JSON lines or CSV, the doubtful ones first."""
 
 from __future__ import annotations
 
-import base64
 import dataclasses
-import html
-import mimetypes
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.resources import files
-from itertools import zip_longest
-from string import Template
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from seldio.errors import UsageError
-from seldio.files import Entry, Source, input_at, write_bytes
-from seldio.files.sources import Lookup, on_disk, reopened
-from seldio.findings import raise_errors
-from seldio.formats import stem_of
-from seldio.formats.items import LETTERS
-from seldio.reports.page import hashed, look, safe
+from seldio.files import input_at, write_bytes
 from seldio.reports.spreadsheet import write_table
 from seldio.reports.tables import Cell, Column, Table
 from seldio.schema.qa import Item
 from seldio.scores.replies import JUDGED, OPEN
-from seldio.text import json_text, plural, printable
+from seldio.text import json_text, printable
 
 if TYPE_CHECKING:
     from seldio.scores.jasco.count import AnswerMarks, JascoCase
@@ -38,11 +25,7 @@ DOUBTS = (
     "the official reading and ours differ", "unread", "refused to answer", "judged", "empty", "no prediction",
     "partly right", "wrong", "",
 )  # fmt: skip
-#: Bytes of recordings that a page holds; further ones are linked.
-MOST_BYTES = 32 * 2**20
-#: Bytes at the start of a page in which it says that it is about a clip.
-_HEAD = 1 << 17
-SUFFIXES = (".jsonl", ".csv", ".html")
+SUFFIXES = (".jsonl", ".csv")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,21 +111,17 @@ def checked(path: str | os.PathLike[str], inputs: Iterable[object] = ()) -> str:
         raise UsageError(f"--items {printable(name)} is one of the files that are scored: choose another name")
     suffix = next((one for one in SUFFIXES if name.lower().endswith(one)), None)
     if suffix is None:
-        raise UsageError(f"--items {printable(name)}: choose a name that ends in {', '.join(SUFFIXES)}")
+        raise UsageError(f"--items {printable(name)}: choose a name that ends in {' or '.join(SUFFIXES)}")
     return suffix
 
 
-def write(
-    path: str | os.PathLike[str], systems: Mapping[str, Iterable[ReplyVerdict]], profile: str,
-    questions: str | os.PathLike[str] | Source | None,
-) -> None:  # fmt: skip
+def write(path: str | os.PathLike[str], systems: Mapping[str, Iterable[ReplyVerdict]], profile: str) -> None:
     """Write the replies of one system, or of several the questions on which they differ.
 
     Args:
         path: what to write; its suffix says how.
         systems: what each of them answered.
         profile: by which they were scored.
-        questions: where the questions are from; recordings are found by their paths from there.
     """
     suffix = checked(path)
     lists = [list(one) for one in systems.values()]
@@ -151,12 +130,10 @@ def write(
     records = [_record(row, profile, [*systems]) for row in rows]
     if suffix == ".jsonl":
         text = "".join(f"{json_text(record)}\n" for record in records)
-    elif suffix == ".csv":
+    else:
         names = list(dict.fromkeys(name for record in records for name in record))
         cells = tuple(tuple(_cell(record.get(name)) for name in names) for record in records)
         text = write_table(Table("items", "items", tuple(Column(name, name) for name in names), cells))
-    else:
-        text = _page(rows, [*systems], profile, questions, os.path.dirname(os.path.abspath(path)))  # noqa: PTH100, PTH120
     write_bytes(path, text.encode("utf-8", "backslashreplace"))
 
 
@@ -184,128 +161,3 @@ def _cell(value: object) -> Cell:
     if isinstance(value, list):
         return " | ".join(map(str, value))
     return int(value) if isinstance(value, bool) else value if isinstance(value, str | int | float) else None
-
-
-def _page(
-    rows: Sequence[Sequence[ReplyVerdict]], systems: Sequence[str], profile: str,
-    questions: str | os.PathLike[str] | Source | None, folder: str,
-) -> str:  # fmt: skip
-    """All rows as one page, with the recordings that can be found."""
-    with reopened(Source("", "file", ()) if questions is None else questions, raise_errors) as source:
-        sounds, left, linked = _sounds(rows, source, folder)
-        pages = dict(_clip_pages(rows, source, folder))
-    kinds = Counter(one.verdict for row in rows for one in row)
-    tasks = sorted({row[0].item.task or "" for row in rows} - {""})
-    shown = "".join(_row(row, systems, sounds, pages) for row in rows)
-    page = files(__package__ or "").joinpath("verdicts.html").read_text("utf-8")
-    style, script = (page.partition(f"<{name}>")[2].partition(f"</{name}>")[0] for name in ("style", "script"))
-    style = style.replace("$look", look())
-    media = "data: file: 'self'" if linked else "data:"
-    policy = (
-        f"default-src 'none'; script-src '{hashed(script)}'; style-src '{hashed(style)}'; media-src {media}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    asked, order = plural(len(rows), "question"), ""
-    verdict = f"{asked} on which the systems differ."
-    if len(systems) == 1:
-        verdict = f"{', '.join(f'{count:,} {kind}' for kind, count in kinds.most_common())} of {asked}."
-        order = "the most doubtful first; "
-    heads = "".join(f'<th scope="col">{safe(name)}</th>' for name in systems)
-    missing = f"; {plural(left, 'recording')} not found" if left else ""
-    said = f"{order}profile {profile}{missing}"
-    return Template(page).substitute(
-        policy=html.escape(policy, quote=True), look=look(), title=safe(" and ".join(systems)),
-        verdict=safe(verdict), said=safe(said), heads=heads,
-        verdicts=_options(kinds), tasks=_options(dict.fromkeys(tasks)), rows=shown,
-        sounds="".join(f'<audio id="s{number}" preload="none" src="{address}"></audio>\n'
-                       for number, address in enumerate(dict.fromkeys(sounds.values()))),
-    )  # fmt: skip
-
-
-def _options(names: Mapping[str, int | None]) -> str:
-    return "".join(
-        f'<option value="{safe(name)}">{safe(name)}{f" ({count:,})" if count is not None else ""}</option>'
-        for name, count in sorted(names.items())
-    )
-
-
-def _row(
-    row: Sequence[ReplyVerdict], systems: Sequence[str], sounds: Mapping[str, str], pages: Mapping[str, str]
-) -> str:
-    item, order = row[0].item, list(dict.fromkeys(sounds.values()))
-    texts = item.options or ()
-    rights = texts if item.answer in texts else LETTERS  # the answer is the text of an option, or else its letter
-    options = "".join(
-        f"<li{' class=right' if right == item.answer else ''}>{safe(text)}</li>"
-        for text, right in zip_longest(texts, rights[: len(texts)])
-    )
-    plays = "".join(
-        f'<button data-sound="s{order.index(sounds[path])}" data-start="{item.start or 0:g}" '
-        f'data-end="{"" if item.end is None else f"{item.end:g}"}" aria-label="Play {safe(path)}">▶</button> '
-        for path in item.audio
-        if path in sounds
-    )
-    about = " ".join(
-        f'<a href="{safe(pages[path])}">{safe(path)}</a>' if path in pages else safe(path) for path in item.audio
-    )
-    said = "".join(
-        f'<td class="{safe(one.verdict.split()[0])}" data-system="{safe(system)}">'
-        f'<p class="reply" tabindex="0">{safe(one.reply or "")}</p>'
-        f"<p><b>{safe(one.verdict)}</b>{f': read as {safe(one.read)}' if one.read else ''}"
-        f"{f' ({safe(one.layer)})' if one.layer not in ('', one.verdict) else ''}</p>"
-        f"{f'<p>{safe(one.doubt)}</p>' if one.doubt == DOUBTS[0] else ''}</td>"
-        for one, system in zip(row, systems, strict=True)
-    )
-    return (
-        f'<tr data-verdict="{safe("|".join(one.verdict for one in row))}" data-task="{safe(item.task or "")}">'
-        f"<th scope=row>{plays}{safe(item.id)}<br><small>{about}</small></th>"
-        f"<td><small>{safe(item.task or '')}</small><p>{safe(item.question)}</p><ol type=A>{options}</ol>"
-        f"<p>Answer: <b>{safe(item.answer or '')}</b></p></td>{said}</tr>\n"
-    )
-
-
-def _sounds(
-    rows: Sequence[Sequence[ReplyVerdict]], source: Source, folder: str
-) -> tuple[dict[str, str], int, bool]:  # fmt: skip
-    """The address of each recording, how many are not found, and whether some are links."""
-    look, room, linked = Lookup(source), MOST_BYTES, False
-    sounds, left = dict[str, str](), 0
-    for path in dict.fromkeys(path for row in rows for path in row[0].item.audio):
-        entry = look.find(path, source.entries[0].name if source.entries else "")
-        if entry is None:
-            left += 1
-        elif entry.size <= room:
-            room -= entry.size
-            kind = mimetypes.guess_type(path)[0] or "audio/wav"
-            sounds[path] = f"data:{kind};base64,{base64.b64encode(entry.read()).decode()}"
-        elif (address := _link(entry, folder)) is not None:
-            sounds[path], linked = address, True
-        else:
-            left += 1
-    return sounds, left, linked
-
-
-def _clip_pages(
-    rows: Sequence[Sequence[ReplyVerdict]], source: Source, folder: str
-) -> Iterator[tuple[str, str]]:  # fmt: skip
-    """Recordings with the address of the page that ``seldio view`` has made of them, called like them.
-
-    It lies next to the recording, or next to this list.
-    """
-    look, name = Lookup(source), source.entries[0].name if source.entries else ""
-    for path in dict.fromkeys(path for row in rows for path in row[0].item.audio):
-        page = f"{stem_of(path)}.html"
-        entry = look.find(page, name) or on_disk(folder, page.rpartition("/")[2])
-        address = _link(entry, folder) if entry is not None else None
-        if entry is None or address is None:
-            continue
-        with entry.open() as stream:
-            if b'<h1 id="clip">' in stream.read(_HEAD):
-                yield path, address
-
-
-def _link(entry: Entry, folder: str) -> str | None:
-    if entry.local is None:
-        return None
-    path = os.path.relpath(entry.local, folder).replace(os.sep, "/")
-    return "./" + quote(os.fsencode(path))

@@ -200,8 +200,7 @@ def compare_answers(
             f"the systems are scored in different ways ({', '.join(dict.fromkeys(profiles))}): use --profile"
         )
     if options.items is not None:
-        at = systems[0] if reference is None else reference
-        write(options.items, dict(zip(names, (one.verdicts for one in marked), strict=True)), profiles[0], at)
+        write(options.items, dict(zip(names, (one.verdicts for one in marked), strict=True)), profiles[0])
     marked, left_out = _common(marked, options.allow_missing)
     columns = marked[0].columns
     contest = _contest(names, marked, draw, against, measured(columns, lead or columns[0].name, "--lead"))
