@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,18 @@ import seldio as package
 LAB = Path(__file__).parent / "outside" / "lab2027"
 EXAMPLES = LAB / "examples"
 Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module", name="seldio")
+def _seldio() -> Iterator[Run]:
+    """The command line with the data of the lab, in one process."""
+    with other_process({"SELDIO_PLUGINS": str(LAB)}) as process:
+
+        def run(*arguments: object) -> tuple[int, str, str]:
+            shown, notes, code = process(list(map(str, arguments)), True)
+            return code, shown, notes
+
+        yield run
 
 
 def fresh(*arguments: object, plugins: object = LAB, folder: Path | None = None) -> tuple[int, str, str]:
