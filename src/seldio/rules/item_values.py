@@ -140,8 +140,9 @@ def unknown_task(table: ItemFile, found: Found) -> Iterator[Finding]:
 def value_of_another_benchmark(table: ItemFile, found: Found) -> Iterator[Finding]:
     """Value of a field that the benchmark does not have."""
     known = find(table.home) if table.asks else None
-    for one in known.fields if known is not None else ():
-        yield from _strange(known, one, table, found)
+    if known is not None:
+        for one in known.fields:
+            yield from _strange(known, one, table, found)
 
 
 def _strange(known: Benchmark, one: FieldValues, table: ItemFile, found: Found) -> Iterator[Finding]:

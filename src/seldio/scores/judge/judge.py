@@ -269,7 +269,7 @@ class _Outcome:
         self.calls += 1
 
 
-def _plus(total: Any, more: Any) -> int | None:
+def _plus(total: Any, more: Any) -> Any:
     return total if more is None else (total or 0) + more
 
 
