@@ -11,7 +11,7 @@ from pathlib import Path
 import oracle
 import pyarrow as pa
 import pytest
-from effort import as_one
+from effort import as_one, some
 from oracle_russian import ANY, BY_FORM, NAME
 from test_questions import event, make, raw, walkers
 from test_russian_wordings import NAMES, said
@@ -28,10 +28,8 @@ from seldio.scores.so_bench import get, score
 from seldio.tasks import TASKS, Generated, generate, select
 from seldio.tasks.mix import key
 from seldio.tasks.task import NO_NAME
-from seldio.tasks.wordings import wordings_in
 
 RUN = CliRunner()
-RU = wordings_in("ru")
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +184,7 @@ def test_two_classes_of_one_name_are_one() -> None:
 # --- read, scored, checked ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("profile", ["so-bench", "so-bench-paper", "so-bench-legacy"])
+@pytest.mark.parametrize("profile", some(["so-bench", "so-bench-paper", "so-bench-legacy"], 3))
 def test_right_answers_are_read_as_right(russian: Generated, profile: str) -> None:
     replies = [Prediction(id=item.id, prediction=item.answer) for item in russian.items]
     wrong = []

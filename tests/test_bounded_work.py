@@ -245,9 +245,10 @@ def test_columns_without_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["1.1 ", "1 degrees ", "answer ", "answer:\n", "yes ", "слева ", "a**", "<think>", "?"]
-)
-@pytest.mark.parametrize("head", ["", "answer", "ответ: ", "**"])
+    ("head", "piece"),
+    [("", "1.1 "), ("answer", "1 degrees "), ("ответ: ", "answer "), ("**", "answer:\n"), ("", "yes "),
+     ("ответ: ", "слева "), ("answer", "a**"), ("", "<think>"), ("**", "?")],
+)  # fmt: skip
 def test_replies_without_end(head: str, piece: str) -> None:
     def read(size: int) -> None:
         text = head + piece * size

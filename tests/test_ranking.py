@@ -18,7 +18,6 @@ from seldio.scores.ranking import rank, rank_columns, read_scores, report, score
 from seldio.scores.seld.profiles import ANGLE, ER, LE, LR, RELATIVE, F
 
 FOUR = (ER, F, LE, LR)
-Systems = dict[str, dict[str, float]]
 
 
 def order(table: Table) -> list[tuple[object, object, object]]:

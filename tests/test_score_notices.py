@@ -17,7 +17,6 @@ from seldio.reports.tables import Notice, ScoreReport
 
 #: Frame, class, source, azimuth, elevation and distance in centimetres.
 Label = tuple[int, int, int, int, int, int]
-LENGTH = 100
 
 
 def line(*cells: float) -> str:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from seldio import synth
 from seldio.answers import bearings, measures, quantities
 from seldio.answers.extract import extract
-from seldio.answers.judgements import PREDICTION_FIELDS, SEMANTIC_FIELDS, AnsweredQuestion, faults, judgement
+from seldio.answers.judgements import AnsweredQuestion, faults, judgement
 from seldio.answers.matching import word_error_rate, words
 from seldio.answers.names import Names
 from seldio.answers.plain_text import plainly
@@ -37,7 +37,6 @@ from seldio.scores.so_bench import (
 from seldio.tasks import generate
 from seldio.tasks.specs import PUBLISHED
 
-FIELDS = st.sampled_from((*PREDICTION_FIELDS, *SEMANTIC_FIELDS, "prediction", "semantic"))
 OVERRIDES = {"broader": "broader", "ds": "source_time", "st": "span_policy"}
 CARD = get("so-bench")
 

@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 import seldio
 from seldio.parallel import running
 from seldio.reports import render
 from seldio.reports.tables import ScoreReport
 from seldio.scores.seld import score_labels as counting
-from seldio.scores.seld.rows import RowFacts
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
 pytestmark = pytest.mark.slow
@@ -134,6 +132,3 @@ def test_archives_and_tables(data: Path, tmp_path: Path, monkeypatch: pytest.Mon
     assert packed() == plain
     with running(2):
         assert packed() == plain
-
-
-COUNTS = st.builds(RowFacts, *[st.integers(0, 9)] * len(dataclasses.fields(RowFacts)))
