@@ -186,7 +186,6 @@ class Scan:
     keys: Ints  # for each picture the one from which decoding has to begin; nothing where seeking is not safe
     fault: str = ""  # why reading stopped before the end, if it did
     promised: int = 0  # pictures that the header counts, 0 where it does not; those that an edit list hides left out
-    has_sound: bool = False  # whether there is sound inside the container
 
     def __len__(self) -> int:
         return len(self.times)
@@ -259,7 +258,7 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
         listed = stream.index_entries if container.format.name.startswith("mov") else ()
         promised = sum(not entry.is_discard for entry in listed)  # of an MP4 file, those to be shown
     found = _scan(container, stream, packets, rate)
-    return dataclasses.replace(found, fault=fault, promised=promised, has_sound=bool(container.streams.audio))
+    return dataclasses.replace(found, fault=fault, promised=promised)
 
 
 def _scan(container: InputContainer, stream: VideoStream, packets: list[Stamps], rate: Fraction) -> Scan:
