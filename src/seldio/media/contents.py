@@ -12,7 +12,7 @@ import numpy as np
 
 from seldio.errors import SeldioError
 from seldio.files import Entry
-from seldio.media.audio import BLOCK, ReadableSound
+from seldio.media.audio import BLOCK
 from seldio.media.heard import array_heard
 from seldio.media.recording import Recording
 
@@ -77,7 +77,7 @@ class SoundSurvey:
         return np.flatnonzero((quiet | nothing) & (self.broken == 0)).tolist()
 
 
-def listen(recording: ReadableSound) -> SoundSurvey:
+def listen(recording: Recording) -> SoundSurvey:
     """Read all of *recording* once, in blocks; what breaks on the way is in ``fault``."""
     channels = recording.channels
     pairs = list(combinations(range(channels), 2))
@@ -130,7 +130,7 @@ def contents(entry: Entry, kind: Literal["audio", "video"]) -> dict[str, Any]:
     return found if array is None else found | {"array": {"named": array.named, "heard": array.heard}}
 
 
-def sound_contents(recording: ReadableSound) -> dict[str, Any]:
+def sound_contents(recording: Recording) -> dict[str, Any]:
     """What is in a recording, in numbers; all of it is read."""
     found, probe = listen(recording), recording.probe
     fault = found.fault or probe.cut_off

@@ -103,8 +103,12 @@ def speaking() -> Iterator[None]:
 
 
 @contextmanager
-def container_in(stream: BinaryIO, lock: threading.Lock) -> Iterator[InputContainer]:
-    """The container in *stream*; NotVideo, where it is none that may be read."""
+def opened(stream: BinaryIO, lock: threading.Lock) -> Iterator[tuple[InputContainer, VideoStream]]:
+    """The container in *stream* and its main video stream, which nothing has been decoded of.
+
+    Raises:
+        NotVideo: it is no container that may be read, or has no pictures.
+    """
     reader: Any = SharedStream(stream, lock)
 
     def stay_closed(url: str, *_: Any) -> Any:
@@ -119,13 +123,6 @@ def container_in(stream: BinaryIO, lock: threading.Lock) -> Iterator[InputContai
         other = "it is not a video container, or it is damaged (known are MP4, MOV, Matroska, WebM, AVI, …)"
         raise NotVideo(text or other if start else "it is empty (0 bytes)") from error
     with container:
-        yield container
-
-
-@contextmanager
-def opened(stream: BinaryIO, lock: threading.Lock) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """The container in *stream* and its main video stream, which nothing has been decoded of."""
-    with container_in(stream, lock) as container:
         yield container, _main(container)
 
 
