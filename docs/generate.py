@@ -20,7 +20,7 @@ from pathlib import Path
 
 import array_errors
 import clock_table
-from made import about, commands, data, formats, llms, python, replies, rules, tasks
+from made import about, commands, data, formats, llms, python, rules, tasks
 from rich.console import Console
 from rich.text import Text
 
@@ -43,7 +43,6 @@ def pages(*, measured: bool = True) -> dict[str, str]:
     }
     for tables in (
         rules.repairs(),
-        replies.layers_table(),
         formats.chooser(),
         *((array_errors.tables(), clock_table.tables()) if measured else ()),
     ):

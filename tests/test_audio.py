@@ -7,8 +7,6 @@ import io
 import os
 import pickle
 import struct
-import subprocess
-import sys
 import threading
 import zipfile
 from collections.abc import Callable
@@ -22,17 +20,15 @@ import pytest
 import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from seldio.catalogues.trees import read_tree
 from seldio.check.validation import validate
-from seldio.cli import app
-from seldio.errors import InvalidData, SeldioError, UsageError
+from seldio.errors import InvalidData, SeldioError
 from seldio.files import open_source
 from seldio.files.entries import plain_file
-from seldio.findings import Finding, Severity, Sink, raise_errors
+from seldio.findings import Finding, Sink, raise_errors
 from seldio.media import recording as recordings
-from seldio.media.audio import BLOCK, Decoder, NotAudio, probe, probe_entry, read, read_header
+from seldio.media.audio import BLOCK, Decoder, NotAudio, probe, probe_entry, read_header
 from seldio.media.recording import Recording
 from seldio.rules import CATALOGUE
 from seldio.rules.audio import SurveyedSound, check_recordings, check_sounds
@@ -217,38 +213,6 @@ def test_a_long_file_is_read_through_in_flat_memory(tmp_path: Path) -> None:
     assert seen == 200 * 24_000
 
 
-def test_what_cannot_be_asked_for(tmp_path: Path) -> None:
-    recording = Recording(saved(tmp_path, sound()))
-    for start, frames in ((-1, 5), (24_001, 1), (0, -1)):
-        with pytest.raises(UsageError, match="24,000 frames"):
-            recording.read(start, frames)
-    for out in (np.empty((4, 9), np.float32), np.empty((5, 10), np.float32), np.empty((4, 10), np.float64)):
-        with pytest.raises(UsageError, match="needed is"):
-            recording.read(0, 10, out)
-    out = np.full((4, 10), 7, np.float32)
-    assert recording.read(23_995, 10, out).shape == (4, 5)
-    assert (out[:, 5:] == 7).all()
-
-
-def test_it_is_opened_late_and_again(tmp_path: Path) -> None:
-    path = tmp_path / "a.wav"
-    recording = Recording(path)
-    with pytest.raises(SeldioError, match=r"a\.wav"):
-        len(recording)
-    saved(tmp_path, sound())
-    whole = recording.read()
-    recording.close()
-    recording.close()
-    np.testing.assert_array_equal(recording.read(), whole)
-    assert str(path) in repr(recording)
-
-
-def test_windows_outlive_the_file(tmp_path: Path) -> None:
-    with Recording(saved(tmp_path, sound())) as recording:
-        part = recording.read(5, 10)
-    np.testing.assert_array_equal(part, by_soundfile(tmp_path / "a.wav")[:, 5:15])
-
-
 @pytest.mark.parametrize("format", ["WAV", "FLAC"])
 def test_pickled_and_used_by_many(format: str, tmp_path: Path) -> None:
     path = saved(tmp_path, sound(format=format))
@@ -261,19 +225,6 @@ def test_pickled_and_used_by_many(format: str, tmp_path: Path) -> None:
         for start, part in zip(starts, pool.map(lambda start: recording.read(start, 1_000), starts), strict=True):
             np.testing.assert_array_equal(part, whole[:, start : start + 1_000])
     assert threading.active_count() >= 1
-
-
-@unix
-def test_a_fork_reads_for_itself(tmp_path: Path) -> None:
-    code = (
-        "import os, sys, numpy as np\nfrom seldio.media.recording import Recording\n"
-        "r = Recording(sys.argv[1]); whole = r.read()\nchild = os.fork()\n"
-        "good = all(np.array_equal(r.read(s, 50), whole[:, s : s + 50]) for s in range(0, 20_000, 37))\n"
-        "if not child: os._exit(not good)\n"
-        "sys.exit(not (good and os.waitpid(child, 0)[1] == 0))\n"
-    )
-    path = saved(tmp_path, sound(format="FLAC"), "a.flac")
-    assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode == 0
 
 
 def test_members_of_archives_through_a_stream(tmp_path: Path) -> None:
@@ -324,13 +275,6 @@ def test_a_header_that_promises_terabytes_takes_no_memory() -> None:
         decoder.read(0, 2**36)
     with Decoder(io.BytesIO(bytes(data))) as decoder:
         assert decoder.read(0, 1_000).shape == (4, 1_000)
-
-
-def test_long_reads_are_whole() -> None:
-    data = noise((2 * BLOCK + 77) / 24_000, 1)
-    stream = io.BytesIO(sound(data))
-    assert read(stream, 5, 10**9).shape == (1, len(data) - 5)
-    assert read(stream, 5, BLOCK).shape == (1, BLOCK)
 
 
 def test_odd_files_of_others(shared: Path) -> None:
@@ -416,18 +360,13 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
     "a page": ("AUD101", "Format not recognised (it begins with <!DOCTYPE ht)", {FOA: b"<!DOCTYPE html><html></html>"}),
     "half a header": ("AUD101", "cannot be read as audio", {FOA: WHOLE[:30]}),
     "0 Hz": ("AUD101", "the header says 0 frames per second", {FOA: WHOLE[:24] + bytes(4) + WHOLE[28:]}),
-    "4 GHz": ("AUD101", "something impossible about rate", {FOA: WHOLE[:24] + b"\xff" * 4 + WHOLE[28:]}),
     "0 channels": ("AUD101", "Channel count is zero", {FOA: WHOLE[:22] + bytes(2) + WHOLE[24:]}),
     "no samples": ("AUD101", "mix002.wav has no samples", {FOA: sound(noise(0.0))}),
     "never completed": ("AUD101", "never completed, and 384,000 bytes", {FOA: WHOLE[:40] + bytes(4) + WHOLE[44:]}),
     "cut off": ("AUD102", "ends at 1.000 s: 192,000 bytes of sound are missing", {FOA: WHOLE[: 44 + 192_000]}),
     "cut off, AIFF": ("AUD102", "1,000 bytes", {"a.aiff": sound(format="AIFF")[:-1_000]}),
-    "cut off, W64": ("AUD102", "1,000 bytes", {"a.w64": sound(format="W64")[:-1_000]}),
     "cut off, Vorbis": (
         "AUD102", "its last Ogg page is missing", {"a.ogg": shortened(sound(noise(7.0), format="OGG", subtype="VORBIS"))},
-    ),
-    "cut off, Opus": (
-        "AUD102", "its last Ogg page is missing", {"a.opus": shortened(sound(noise(7.0), format="OGG", subtype="OPUS"))},
     ),
     "cut off between pages": (
         "AUD102", "its last Ogg page is missing", {"a.ogg": between_pages(sound(noise(7.0), format="OGG", subtype="VORBIS"))},
@@ -438,9 +377,7 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
     "24 kHz in 2019": ("AUD104", "instead of 48,000 Hz", {"mic_dev/split1_ir0_ov1_1.wav": sound()}),
     "2 GHz": ("AUD104", "an impossible rate of 2,147,483,647 Hz", {"a.wav": WHOLE[:24] + b"\xff\xff\xff\x7f" + WHOLE[28:]}),
     "mono": ("AUD105", "has 1 channel, but FOA has 4", {FOA: sound(noise(1.0, 1))}),
-    "stereo": ("AUD105", "has 2 channels, but MIC has 4", {MIC: sound(noise(1.0, 2))}),
     "floats": ("AUD106", "has FLOAT samples instead of PCM_16", {FOA: sound(subtype="FLOAT")}),
-    "24 bit": ("AUD106", "has PCM_24 samples", {FOA: sound(subtype="PCM_24")}),
     "labels behind the end": (
         "AUD107", "frame 10 begins at 1 s, but fold3_room4_mix002.wav ends at 1.000 s: 2 rows past its end",
         {FOA: sound(), LABELS: b"9,1,0,-50,30,200\n10,1,0,-50,30,200\n11,1,0,-50,30,200\n"},
@@ -455,10 +392,6 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
     "shorter than all of its split": (
         "AUD111", "has 10 s, but recordings of dev-train-tau have about 40 s to 540 s",
         {FOA.replace("mix002", "mix001"): sound(noise(10.0))},
-    ),
-    "longer than all of its split": (
-        "AUD111", "has 331 s, but recordings of dev-test-sony have about 30 s to 300 s",
-        {"foa_dev/dev-test-sony/fold4_room23_mix001.wav": sound(noise(331.0))},
     ),
     "shorter than all of the evaluation set": (
         "AUD111", "has 10 s, but recordings of the evaluation set have about 40 s to 420 s",
@@ -492,23 +425,6 @@ def test_recordings_alone_and_in_archives(kind: str, tmp_path: Path) -> None:
     wanted = ["AUD102", "AUD105"] + ([] if kind == "file" else ["AUD104"])
     assert codes(path) == wanted
     assert validate(path).files == len(wanted) - 1
-
-
-def test_a_label_behind_the_end_has_its_place(tmp_path: Path) -> None:
-    [finding] = found(tree(tmp_path, {FOA: sound(), LABELS: b"9,1,0,-50,30,200\n12,1,0,-50,30,200\n"}))
-    assert finding.path.endswith("fold3_room4_mix002.csv")
-    assert (finding.line, finding.column, finding.end_column, finding.value) == (2, 1, 3, "12")
-
-
-def test_a_recording_that_is_cut_off_says_nothing_of_its_length(tmp_path: Path) -> None:
-    root = tree(tmp_path, {FOA: WHOLE[: 44 + 192_000], MIC: WHOLE, LABELS: b"15,1,0,-50,30,200\n"})
-    assert codes(root) == ["AUD102"]
-
-
-def test_a_wrong_rate_is_no_other_length(tmp_path: Path) -> None:
-    assert codes(tree(tmp_path, {FOA: sound(), MIC: sound(noise(seed=1), 48_000)})) == ["AUD104"]
-    saved(tmp_path, sound(noise(0.5, seed=1), 48_000), MIC)
-    assert codes(tmp_path) == ["AUD108", "AUD104"]
 
 
 def test_what_a_folder_shares_is_said_once(tmp_path: Path) -> None:
@@ -595,11 +511,9 @@ def quiet(decibels: float, burst: float = 0.0) -> Any:
 SOUNDS: dict[str, tuple[list[str], str, bytes]] = {
     "noise": ([], "", sound()),
     "long noise": ([], "", sound(noise(2.5 * BLOCK / 24_000))),
-    "mono": ([], "", sound(noise(1.0, 1))),
     "one peak": ([], "", sound(changed(put(0, 1.0, slice(5, 9))))),
     "all silent": (["AUD201"], "all channels are silent", sound(np.zeros((100, 4)))),
     "a silent channel": (["AUD201"], "channel 3 is silent", sound(changed(put(2, 0.0)))),
-    "two silent channels": (["AUD201"], "channels 1, 3 are silent", sound(changed(put([0, 2], 0.25)))),
     "a channel of dither": (
         ["AUD201"], "channel 3 has only noise at -73 dB, while the loudest channel is at -11 dB",
         sound(changed(put(2, lambda data: 10 ** (-73 / 20) * np.random.default_rng(5).standard_normal(len(data))))),
@@ -607,10 +521,6 @@ SOUNDS: dict[str, tuple[list[str], str, bytes]] = {
     "two dead channels, one with an offset": (
         ["AUD201"], "channels 1, 3 have only noise",
         sound(changed(put([0, 2], lambda data: 2e-4 * np.random.default_rng(5).standard_normal((len(data), 2)) + [0, 5e-3]))),
-    ),
-    "a channel of dither in a quiet recording": (
-        ["AUD201"], "channel 3 has only noise at -73 dB, while the loudest channel is at -51 dB",
-        sound(changed(put(2, lambda data: 10 ** (-33 / 20) * np.random.default_rng(5).standard_normal(len(data)))) / 100),
     ),
     "nothing but dither": (
         ["AUD201"], "all channels have only noise at -73 dB",
@@ -626,7 +536,6 @@ SOUNDS: dict[str, tuple[list[str], str, bytes]] = {
     ),
     "alike until late": ([], "", sound(changed(put(3, lambda data: data[:-1, 1], slice(0, -1)), 6.0))),
     "NaN": (["AUD205"], "3 NaN or infinite samples in channel 2", sound(changed(put(1, np.nan, slice(4, 7))), subtype="FLOAT")),
-    "infinite": (["AUD205"], "1 NaN or infinite sample in channel 4", sound(changed(put(3, -np.inf, slice(4, 5))), subtype="DOUBLE")),
     "cut off FLAC": (["AUD206"], "a.wav: flac decoder lost sync", sound(noise(8.0), format="FLAC")[:-200_000]),
     "cut off MP3": (["AUD206"], "a.wav: it is cut off at ", sound(noise(8.0, 1), format="MP3", subtype="MPEG_LAYER_III")[:-20_000]),
 }  # fmt: skip
@@ -674,12 +583,3 @@ def test_every_rule_is_tried() -> None:
         {code for code, _, _ in BAD.values()} | {code for codes, _, _ in SOUNDS.values() for code in codes} | {"AUD207"}
     )
     assert {code for code in CATALOGUE if code.startswith(("AUD1", "AUD2"))} == tried
-
-
-def test_the_command_says_what_and_where(tmp_path: Path) -> None:
-    path = tree(tmp_path, {FOA: WHOLE[:-80]})
-    result = CliRunner().invoke(app, ["validate", str(path)])
-    assert result.exit_code == 1
-    assert "AUD102 error fold3_room4_mix002.wav ends at 2.000 s: 80 bytes of sound are missing" in result.output
-    assert "Not ready: 1 error" in result.output
-    assert Severity.ERROR.value in result.output

@@ -17,8 +17,8 @@ import seldio
 from seldio import formats
 from seldio.answers.languages import unsure
 from seldio.answers.matching import passing
-from seldio.answers.options import read_option
 from seldio.answers.plain_text import plainly
+from seldio.answers.reading import read as read_reply
 from seldio.errors import InvalidData
 from seldio.formats import ItemFormat, LabelFormat
 from seldio.scores.ranking import read_scores
@@ -252,8 +252,8 @@ def test_replies_without_end(head: str, piece: str) -> None:
     def read(size: int) -> None:
         text = head + piece * size
         unsure(plainly(text), numeric=True)
-        read_option(text, ["yes", "no"])
-        read_option(text, ["violin", "flute"])
+        read_reply(text, ["yes", "no"])
+        read_reply(text, ["violin", "flute"])
 
     assert grows_no_faster(read, 2_000)
 
@@ -273,8 +273,8 @@ def test_options_of_a_scored_question_without_end() -> None:
     def score(size: int) -> None:
         texts = [f"option {number}" for number in range(size)]
         passing(texts[-1], texts)
-        read_option("The answer is option 3.", texts)
-        read_option("option 3", texts)
+        read_reply("The answer is option 3.", texts)
+        read_reply("option 3", texts)
 
     assert grows_no_faster(score, 2_000)
 

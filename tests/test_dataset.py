@@ -7,7 +7,6 @@ import pickle
 import shutil
 import subprocess
 import sys
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
@@ -23,7 +22,6 @@ from hypothesis import strategies as st
 from releases import older
 
 import seldio
-from seldio import synth
 from seldio.data import targets
 from seldio.data.targets import ClipLabels, TargetForm
 from seldio.errors import DataError, InvalidData, SeldioError, UsageError
@@ -178,19 +176,6 @@ if __name__ == "__main__":
     assert "21 True" == done.stdout.strip(), done.stderr
 
 
-def test_an_archive_that_was_replaced_is_not_read_on_elsewhere(root: Path, tmp_path: Path) -> None:
-    place = Path(shutil.make_archive(str(tmp_path / "starss23"), "zip", root))
-    windows = seldio.open(place).windows(seconds=0.2)
-    data = pickle.dumps(windows)
-    expected = pickle.loads(data)[3]
-    place.with_suffix(".new").write_bytes(place.read_bytes() + b"!")
-    place.with_suffix(".new").replace(place)
-
-    assert _same(expected, windows[3])  # what was opened is still there
-    with pytest.raises(SeldioError, match=r"starss23\.zip has changed since it was opened"):
-        pickle.loads(data)[3]
-
-
 def test_a_parquet_file_of_labels_is_a_data_set_of_its_clips(root: Path, tmp_path: Path, dataset: Any) -> None:
     seldio.write(seldio.read(root / "metadata_dev"), tmp_path / "labels.parquet", "parquet")
 
@@ -296,19 +281,6 @@ def test_pictures_are_those_of_the_label_frames(tmp_path: Path) -> None:
     assert _same(pickle.loads(pickle.dumps(windows))[1], windows[1])
 
 
-def test_windows_are_told_by_their_repr(dataset: Any, root: Path, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"seconds": 0.5, "hop": 0.2, "target": "accdoa", "distance": True}
-    windows = dataset.windows(**options)
-
-    assert (
-        "Windows(16 windows of 3 clips, 0.5 s every 0.2 s, audio=any, target=accdoa, with distance, #05b16040)"
-        == repr(windows)
-    )
-    moved = shutil.copytree(root, tmp_path / "elsewhere")
-    assert repr(windows) == repr(seldio.windows(moved, **options)) == repr(pickle.loads(pickle.dumps(windows)))
-    assert repr(windows) != repr(dataset.select(room=4).windows(**options))
-
-
 def test_windows_are_the_same_in_threads_and_other_processes(dataset: Any) -> None:
     windows = dataset.windows(seconds=0.2, target="multi-accdoa", distance=True)
     expected = list(windows)
@@ -412,14 +384,6 @@ def test_a_missing_recording_is_named(asked: Path) -> None:
         seldio.windows(asked, items=True)
 
 
-def test_a_table_of_questions_is_no_clip(shared: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
-        archive.write(shared / "data/jasco/v0.csv", "v0.csv")
-
-    with seldio.open(tmp_path / "x.zip") as dataset:
-        assert (0, 80) == (len(dataset.clips), len(dataset.items))
-
-
 def test_real_questions_and_labels(shared: Path) -> None:
     jasco, mmau = seldio.open(shared / "data/jasco"), seldio.open(shared / "data/mmau")
 
@@ -520,16 +484,6 @@ def test_windows_of_targets_are_parts_of_the_whole(seed: int, size: int, frames:
     plain = [labels.between(at, at + size).rows + np.array([at, *[0] * 6]) for at in range(0, frames, size)]
     assert len(rows) == sum(map(len, plain))
     assert sorted(map(tuple, labels.rows[:, :6])) == sorted(map(tuple, np.concatenate(plain)[:, :6]))
-
-
-def test_scenes_of_synth_are_data_sets(tmp_path: Path) -> None:
-    from seldio.synth.tree import write_tree
-
-    tables = write_tree(tmp_path, 1, seconds=3.0, media=())
-
-    dataset = seldio.open(tmp_path)
-    assert sorted(name for name, _ in synth.CLIPS) == sorted(dataset.events)
-    assert sum(table.num_rows for table in tables) == dataset.events.table().num_rows
 
 
 @pytest.mark.parametrize("count", [1, 2])

@@ -31,13 +31,12 @@ from seldio.cli import app
 from seldio.findings import Finding
 from seldio.media.arrays import CHANNELS, SIDES, Format
 from seldio.media.encoding import render
-from seldio.media.intensity import SoundField, array_of, inverted, listen, others, unlike
+from seldio.media.intensity import SoundField, array_of, inverted, listen
 from seldio.media.recording import Recording
 from seldio.reports.json_report import report_schema
 from seldio.rules import findings
 from seldio.rules.collection import Collection
-from seldio.rules.deep_causes import causes, judge, rotation
-from seldio.rules.deep_evidence import evidence_of, together
+from seldio.rules.deep_causes import judge, rotation
 from seldio.rules.deep_fit import Fits, LabelledClip, judged, timing
 from seldio.rules.deep_pieces import joined, label_frames, pieces
 from seldio.rules.deep_timing import other, shift, sound_frames
@@ -140,15 +139,6 @@ def test_noise_from_everywhere_and_silence_have_no_direction(tmp_path: Path) -> 
     assert inverted(silent.raw) == ()
 
 
-def test_any_channel_can_be_taken_for_w(tmp_path: Path) -> None:
-    made = field(tmp_path, clip(1).sound["foa"], "foa")
-    moved = field(tmp_path, clip(1).sound["foa"][[3, 1, 2, 0]], "foa")
-
-    assert others(0) == [3, 1, 2]
-    order = [others(3).index(channel) for channel in (0, 1, 2)]
-    np.testing.assert_allclose(moved.directions(3)[:, order], made.directions(), atol=1e-5)
-
-
 def test_formats_and_capsules_are_told_without_labels(tmp_path: Path) -> None:
     made = {format: field(tmp_path, clip(2).sound[format], format).raw for format in FORMATS}
     assert array_of(made["foa"]) == "foa"
@@ -163,30 +153,7 @@ def test_formats_and_capsules_are_told_without_labels(tmp_path: Path) -> None:
     assert array_of(field(tmp_path, mono, "foa").raw) is None, "four copies are no array; that is AUD203"
 
 
-def test_only_label_frames_with_one_direction_count() -> None:
-    rows = [(0, 0.0), (1, 0.0), (1, 90.0), (2, 10.0), (2, 14.0), (3, np.nan), (10**9, 0.0), (-1, 0.0)]
-    frame, azimuth = np.array(rows).T
-    found = label_frames(frame.astype(np.int64), azimuth, 0 * azimuth, np.arange(len(rows)), 5)
-
-    assert found.active.tolist() == [True, True, True, True, False]
-    assert found.alone.tolist() == [True, False, True, False, False]
-    np.testing.assert_allclose(geometry.to_polar(*found.direction[2])[0], 12)
-
-
 # --- causes ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("format", FORMATS)
-def test_every_cause_is_one_of_its_own(format: Format) -> None:
-    known = causes(format)
-    turns = {(cause.reference, np.round(cause.turn, 6).tobytes()) for cause in known}
-
-    assert len(turns) == len(known)
-    for cause in known:
-        turn = np.array(cause.turn)
-        np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-12)
-        assert cause.kind in ("", "mirrored", "flipped", "reversed", "rotated", "order", "inverted")
-        assert bool(cause.what) == bool(cause.kind) == bool(cause.hint)
 
 
 def foa(*names: str) -> tuple[list[int], Any]:
@@ -328,7 +295,7 @@ def test_labels_of_a_stranger_fit_badly(tmp_path: Path) -> None:
 # --- time --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", few(FORMATS, "foa"))
 def test_shifts_are_measured_in_label_frames(tmp_path: Path, format: Format) -> None:
     one = clip(8, events=30)
     made = field(tmp_path, one.sound[format], format)
@@ -504,25 +471,6 @@ def test_foa_alone_cannot_tell_mirrored_labels_from_an_inverted_channel(change: 
         assert "channel Y" not in both.message + str(both.hint)
 
 
-@pytest.mark.slow
-def test_what_foa_recordings_share_has_both_explanations_unless_mic_tells(tmp_path: Path) -> None:
-    for seed in range(20, 24):
-        one = planted(clip(seed), foa=inverted_y)
-        for format in FORMATS:
-            saved(tmp_path / f"{format}_dev/dev-train-tau/fold3_room4_mix0{seed}.wav", one.sound[format])
-        path = tmp_path / f"metadata_dev/dev-train-tau/fold3_room4_mix0{seed}.csv"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text(one.rows))
-
-    def together() -> str:
-        return next(found.message for found in deep(tmp_path) if found.message.startswith("in all 4 FOA"))
-
-    assert "recordings together, channel Y is inverted, since the labels fit the other recordings" in together()
-    shutil.rmtree(tmp_path / "mic_dev")
-    assert "azimuths look mirrored" in together()
-    assert "or channel Y is inverted" in together()
-
-
 @pytest.mark.parametrize("suffix", few(["flac", "aiff"], "flac"))
 def test_recordings_of_any_type_are_held_against_labels(suffix: str, tmp_path: Path) -> None:
     folder = tree(tmp_path / "tree", [planted(clip(20), **CASES["AUD301"][1])])
@@ -547,24 +495,6 @@ def test_what_all_clips_share_is_said_once(tmp_path: Path) -> None:
 
     assert [Path(one.path).name for one in found] == ["foa"], "and not once more of each clip"
     assert found[0].message.startswith("in all 4 FOA recordings together, azimuths look mirrored")
-
-
-@pytest.mark.slow
-def test_clips_are_judged_once_what_all_share_is_undone(tmp_path: Path) -> None:
-    """All labels are turned; those of one clip are mirrored besides, and those of another one were right."""
-
-    def turned(seed: int, az: int) -> int:
-        return int(geometry.wrap(az if seed == 25 else (-az if seed == 24 else az) + 60))
-
-    for seed in range(18, 26):
-        one = clip(seed)
-        saved(tmp_path / f"foa/{seed}.wav", one.sound["foa"])
-        path = tmp_path / f"labels/{seed}.csv"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text(tuple((k, c, s, turned(seed, az), el, d) for k, c, s, az, el, d in one.rows)))
-    found = [(one.code, Path(one.path).name) for one in deep(tmp_path) if one.code.startswith("AUD3")]
-
-    assert sorted(found) == [("AUD301", "24.csv"), ("AUD304", "foa")]
 
 
 def test_a_mono_recording_in_four_channels_is_one_finding(tmp_path: Path) -> None:
@@ -695,11 +625,6 @@ def test_the_command_line_names_the_cause_and_its_evidence(tmp_path: Path) -> No
     assert "14 isolated events at 1" in done.stdout
 
 
-def test_other_hops(tmp_path: Path) -> None:
-    with Recording(saved(tmp_path / "a.wav", clip(20).sound["foa"][:, :RATE])) as recording:
-        assert len(listen(recording, "foa", Fraction(1, 50))) == 50
-
-
 # --- which file is at fault ----------------------------------------------------------------------------------
 
 
@@ -745,7 +670,7 @@ AT_FAULT: dict[str, tuple[dict[str, Any], str, str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", few(AT_FAULT, "labels rotated by 20", "FOA late", "labels opposite", "FuMa"))
+@pytest.mark.parametrize("name", few(AT_FAULT, "FOA late", "labels opposite"))
 def test_of_labels_and_two_recordings_the_one_that_differs_is_at_fault(name: str, tmp_path: Path) -> None:
     changes, code, folder, words = AT_FAULT[name]
     found = deep(tree(tmp_path, [planted(clip(20, events=30), **changes)]))
@@ -773,28 +698,6 @@ def test_one_recording_alone_leaves_open_which_file_was_moved(tmp_path: Path) ->
 
     assert (one.code, Path(one.path).suffix) == ("AUD308", ".csv")
     assert "recording" in str(one.hint)
-
-
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("AUD301", "azimuths look mirrored"),
-        pytest.param("AUD304", "azimuths look rotated by +", marks=pytest.mark.slow),
-    ],
-)
-def test_what_both_arrays_share_is_one_finding_at_the_labels(code: str, words: str, tmp_path: Path) -> None:
-    for seed in range(20, 24):
-        one = planted(clip(seed), **CASES[code][1])
-        for format in FORMATS:
-            saved(tmp_path / f"{format}_dev/dev-train-tau/fold3_room4_mix0{seed}.wav", one.sound[format])
-        path = tmp_path / f"metadata_dev/dev-train-tau/fold3_room4_mix0{seed}.csv"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text(one.rows))
-
-    together = [found for found in deep(tmp_path) if " together" in found.message]
-
-    assert [(found.code, Path(found.path).parent.name) for found in together] == [(code, "metadata_dev")]
-    assert together[0].message.startswith(f"in all 4 FOA and 4 MIC recordings together, {words}")
 
 
 # --- what was heard ------------------------------------------------------------------------------------------
@@ -830,19 +733,6 @@ def test_a_report_says_what_was_heard_of_right_labels_and_why_nothing_was(tmp_pa
     assert "Labels compared with the recordings" in done.stdout
     assert f"{names[2]} (FOA): not heard, the recording has 2 channels, not 4" in done.stdout
     assert "What was heard of each class" in done.stdout
-
-
-def test_evidence_adds_up() -> None:
-    rng = np.random.default_rng(0)
-    labels, count = said_of(clip(20).rows, 300), 300
-    sound = labels.direction + 0.1 * rng.standard_normal((count, 3))
-    whole = evidence_of(labels, sound)
-    halves = [whole.of(whole.event < 7), whole.of(whole.event >= 7)]
-
-    assert len(together([whole, whole])) == 2 * len(whole)
-    assert sum(half.frames.sum() for half in halves) == whole.frames.sum()
-    assert together(halves).share == whole.share
-    assert together(halves).median == whole.median
 
 
 # --- channels, and what only a dataset shows -----------------------------------------------------------------
@@ -887,12 +777,6 @@ def test_a_sound_field_permits_some_levels_of_foa(name: str, tmp_path: Path) -> 
     assert all(words in message for message in told)
 
 
-def test_levels_of_silence_are_left_alone() -> None:
-    assert unlike(SoundField(np.zeros((600, 11, 4, 4), np.float32), np.zeros((4, 4)))) is None
-    short = np.tile(np.eye(4, dtype=np.float32), (40, 11, 1, 1))
-    assert unlike(SoundField(short, np.eye(4))) is None
-
-
 #: What is done to a recording of each clip, the rule, and what is said of five sets of six.
 OF_THE_SET: dict[str, tuple[Format, Callable[[Any], Any], str, str]] = {
     "capsule inverted": ("mic", CASES["AUD306"][1]["mic"], "AUD306", "in 5 of 6 MIC recordings, channel 3 is inverted"),
@@ -901,7 +785,8 @@ OF_THE_SET: dict[str, tuple[Format, Callable[[Any], Any], str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", few(OF_THE_SET, "N3D"))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OF_THE_SET)
 def test_what_most_recordings_have_is_one_finding_with_their_number(name: str, tmp_path: Path) -> None:
     format, change, code, words = OF_THE_SET[name]
     for seed in range(18, 24):

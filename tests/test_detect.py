@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,9 +16,9 @@ from strategies import REAL, text_file
 import seldio
 from seldio import synth
 from seldio.formats import TextFile, get
-from seldio.formats.detect import Detection, detect, judge, means_the_same
+from seldio.formats.detect import Detection, detect, judge
 from seldio.formats.dialects import DIALECTS
-from seldio.formats.evidence import sample_of, sampled, signature
+from seldio.formats.evidence import sample_of, sampled
 from seldio.schema.events import ClipFile
 
 CASES = Path(__file__).parent / "cases" / "formats"
@@ -288,24 +287,6 @@ def test_rows_of_words_are_no_numbers() -> None:
     assert not {"starss22", "dcase2024-submission"} & candidates(detected("0,dog,0,0,0\n"))
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"\x00",
-        b"\xff\xfe0\x00",
-        b"\xff,\xfe,,,",
-        b'"',
-        b",,,,",
-        b";;;;;",
-        b"-,-,-,-",
-        b"nan,nan,nan,nan,nan\n",
-    ],
-)
-def test_nonsense_raises_nothing(data: bytes) -> None:
-    detect([text_file(data)])
-    signature(data)
-
-
 @given(st.lists(st.binary(max_size=60), max_size=3))
 @settings(max_examples=examples(200))
 def test_any_bytes_raise_nothing(contents: list[bytes]) -> None:
@@ -341,26 +322,7 @@ def test_generated_bad_files_raise_nothing(shared: Path) -> None:
         detect([text_file(path.read_bytes())])
 
 
-def test_large_files_are_sampled(shared: Path) -> None:
-    text = scene("{n},1,{s},{a},{e}", 100_000)
-    sample = sample_of(sampled([text_file(text.encode())] * 2))
-    assert sample.rows == 4000
-    assert sample.columns[0].values.max() == 99_999
-
-
 # --- the reasons -------------------------------------------------------------------------------------
-
-
-def test_reasons_read_well() -> None:
-    found = detected("6,1,5,-6,46\n", "metadata/a.csv")
-    assert sorted(map(str, found.candidates), key=lambda text: "submission" in text) == [
-        "starss22 (column 3 holds only 5: source numbers; a metadata folder)",
-        "dcase2020 (column 3 holds only 5: source numbers; a metadata folder)",
-        "dcase2024-submission (column 3 holds only 5: unlikely as azimuths; column 4 has values below 0 and within ±90: elevations; column 5 goes up to 46, so centimetres)",
-    ]
-    assert [str(candidate) for candidate in detected("6,1,20,10\n").candidates if "2023" in candidate.format.name] == [
-        "dcase2023-submission (its number of columns)"
-    ]
 
 
 def evidence(name: str, text: str) -> tuple[str, ...]:
@@ -369,83 +331,7 @@ def evidence(name: str, text: str) -> tuple[str, ...]:
     ).evidence
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "sentence"),
-    [
-        ("starss22", "0,1,-170,5,5\n", "column 3 holds only -170: not source numbers"),
-        ("starss22", "0,1,0,5,90.4\n", "column 5 holds only 90.4: not elevations"),
-        ("starss22", "0,1,0,500,5\n", "column 4 holds only 500: not azimuths"),
-        ("starss22", "0,13,0,5,5\n", "class numbers reach 13, but its last class is 12"),
-        ("dcase2020", "600,1,0,5,5\n", "frames reach 600, but its clips have 600"),
-        ("starss22", "0,1,0,5.5,5\n", "column 4 has decimals"),
-        ("starss22", "0.5,1,0,5,5\n", "column 1 has decimals"),
-        ("starss22", "0.0,1,0,5,5\n", "column 1 is written with decimal points"),
-        ("starss22", "0,1,0\n", "3 columns, not 5"),
-        ("starss22", "0,dog,0,5,5\n", "column 2 holds words"),
-        ("seld-studio", "0,1,0,5,5\n", "column 2 holds numbers"),
-        ("starss23", "0,1,0,5,5,12\n", "column 6 goes up to 12 only: low for centimetres"),
-        ("starss23", "0,1,0,5,5,0\n1,1,0,5,5,1\n", "column 6 holds 0 to 1: unlikely as centimetres"),
-        ("starss23", "0,1,0,5,5,-7\n", "column 6 goes down to -7: not distances"),
-        ("spatialscaper", "0,1,0,5,5,215\n", "column 6 goes up to 215: not metres"),
-        ("spatialscaper", "0,1,0,5,5,2\n", "column 6 has no decimals"),
-        ("dcase2020-output", "0,1,0,0.3,0.4,12.0\n", "column 6 holds only 12: not unit vectors"),
-        ("dcase2020-output", "0,1,0,0.3,0.4,0.0\n", "columns 4 to 6 are vectors with norms from 0.50 to 0.50"),
-        ("dcase2025", "0,1,0,5,5,2\n", "column 6 is not 0 or 1"),
-        ("dcase2025", "0,1,0,5,5,1\n", "no header line"),
-        ("dcase2025", "a,b,c,d,e,f\n0,1,0,5,5,1\n", "a different header"),
-        ("dcase2019-output", "0,1,15,0\n", "directions are not on the 10° grid of 2019"),
-        ("dcase2020-submission", "0,1,-1,5.5,5.5\n", "tracks are -1"),
-        ("so-dataset", "0,1,0,5.5,5.5,12\r\n", "CR LF line ends"),
-    ],
-)
-def test_reasons_are_true(name: str, text: str, sentence: str) -> None:
-    assert sentence in evidence(name, text)
-
-
-def test_reasons_are_short_sentences_without_stray_numbers(shared: Path) -> None:
-    for text in (scene("{n},1,{s},{a},{e}"), scene("{n},1,0,{f},-0.31,0.12,0"), "0,1,2,3,4,5\n"):
-        for candidate in detected(text).candidates:
-            for sentence in candidate.evidence:
-                assert re.fullmatch(r"[a-zA-Z…][^\n]{3,90}", sentence)
-                assert not re.search(r"\d\.\d{4}|nan|-0\b", sentence)
-
-
-def test_evidence_is_that_of_the_chosen_layout() -> None:
-    found = detected(scene("{n},1,{s},{a},{e},{d}"))
-    assert "; ".join(found.candidates[0].evidence) == found.evidence
-    assert "column 6 goes up to 189, so centimetres" in found.evidence
-
-
-def test_what_means_the_same() -> None:
-    def same(one: str, other: str) -> bool:
-        return means_the_same(get(one), get(other))
-
-    assert same("starss22", "dcase2020")
-    assert same("dcase2020-submission", "starss22")
-    assert same("dcase2023-submission", "sony-av-output")
-    assert not same("dcase2023-submission", "dcase2019-output")
-    assert not same("dcase2023-output", "dcase2024-output")
-    assert not same("starss23", "spatialscaper")
-    assert not same("starss23", "dcase2020-output")
-
-
 # --- a group's shape ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        (b"", (0, "", False)),
-        (b"\n \n", (0, "", False)),
-        (b"0,1,0,5,5\n", (5, "", False)),
-        (b"0,1,0,5.5,5\n", (5, "", True)),
-        (b"0;1;0;5,5;5\n", (5, "", True)),
-        (b"frame,class,x,y,z\n0,dog,1,1,1\n", (5, "frame,class,x,y,z", False)),
-        (b'"Frame", class\n', (2, "frame,class", False)),
-    ],
-)
-def test_signatures(data: bytes, expected: tuple[int, str, bool]) -> None:
-    assert expected == signature(data)
 
 
 def examples() -> Iterator[Path]:

@@ -13,13 +13,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import soundfile
-from releases import printed_by_rich
 from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
-from seldio.cli.options import SCHEMA_NAMES, complete_profiles, complete_rules, complete_targets
-from seldio.schemas import SCHEMAS
+from seldio.cli.options import complete_profiles, complete_rules, complete_targets
 
 ROWS = "".join(f"{n},{n % 13},{n % 2},{n * 3 - 60},{n - 20},{150 + n}\n" for n in range(40))
 
@@ -72,19 +70,6 @@ def test_a_reference_is_a_range_or_a_path(tmp_path: Path) -> None:
         assert ["no result file for mix003"] == [finding.message for finding in found if finding.code == "SUB101"]
 
 
-def test_labels_become_questions(tmp_path: Path) -> None:
-    labels = folder(tmp_path / "in", [1, 2], "".join(f"{n},3,0,{n // 10},0,150\n" for n in range(100)))
-    done = seldio.convert(labels, tmp_path / "q.jsonl", "so-bench", format="starss23", tasks=["detect_time"], seed=3)
-    assert 2 == done.rows[1] == len(seldio.open(tmp_path / "q.jsonl").items)
-    assert run("convert", labels, "--to", "so-bench", "--tasks", "detect_time", "--seed", "3", "-f", "starss23",
-               "-o", tmp_path / "r.jsonl").exit_code == 0  # fmt: skip
-    assert (tmp_path / "q.jsonl").read_bytes() == (tmp_path / "r.jsonl").read_bytes()
-    with pytest.raises(TypeError, match="sead"):
-        seldio.convert(labels, tmp_path / "x.jsonl", "so-bench", sead=3)  # type: ignore[call-arg]
-    seldio.convert(tmp_path / "q.jsonl", tmp_path / "back.json", "items")
-    assert 2 == len(seldio.open(tmp_path / "back.json").items)
-
-
 @pytest.mark.parametrize("allowed", ["source,distance", "source, distance", ["source", "distance"], "all"])
 def test_one_name_is_no_list_of_letters(tmp_path: Path, allowed: Any) -> None:
     labels = folder(tmp_path / "in", [1])
@@ -131,11 +116,6 @@ def test_what_is_no_event_table(tmp_path: Path, data: Any, message: str) -> None
     with pytest.raises(seldio.UsageError, match=message):
         seldio.write(data, tmp_path / "a.csv", "starss23")
     assert not (tmp_path / "a.csv").exists()
-
-
-def test_spans_need_clips_too() -> None:
-    with pytest.raises(seldio.UsageError, match="no column clip"):
-        seldio.spans(pa.table({"frame": [1], "class_id": [2]}))
 
 
 def tree(place: Path) -> Path:
@@ -205,25 +185,6 @@ def test_names_that_are_nearly_right(tmp_path: Path) -> None:
         assert near in done.stderr
 
 
-def test_a_near_profile(tmp_path: Path) -> None:
-    labels = folder(tmp_path / "in", [1])
-    done = run("score", labels, "-r", labels, "--profile", "dcase2032")
-    assert 2 == done.exit_code
-    assert "did you mean dcase202" in done.stderr
-
-
-@pytest.mark.parametrize(("word", "code"), [("radians", "LAB301"), ("Radians", "LAB301"), ("azimuth range", "LAB103")])
-def test_rules_are_found_by_name(word: str, code: str) -> None:
-    assert run("rule", word).stdout.startswith(f"{code}  ")
-
-
-def test_rules_are_found_by_a_word_of_their_title() -> None:
-    listed = run("rule", "elevation").stdout
-    assert "LAB104" in listed
-    assert "LAB304" in listed
-    assert 2 == run("rule", "quux").exit_code
-
-
 def test_completion_offers_names() -> None:
     assert {"so-bench", "so-dataset"} <= {name for name, _ in complete_targets("so-")}
     assert {"mic", "webdataset"} <= {name for name, _ in complete_targets("")}
@@ -232,68 +193,22 @@ def test_completion_offers_names() -> None:
     assert "radians" in {name for name, _ in complete_rules("radi")}
 
 
-def test_profiles_are_listed_as_they_are() -> None:
-    from seldio.scores import answers, scorers
-    from seldio.scores.imaging import profiles as imaging
-    from seldio.scores.seld import profiles as seld
-    from seldio.scores.so_bench import profiles as so_bench
-
-    tables = (seld.PROFILES, imaging.PROFILES, so_bench.PROFILES)
-
-    own = [(profile.name, profile.title) for table in tables for profile in table]
-    assert scorers.profile_titles() == [*own, *answers.TITLES]
-    answered = {one.name for one in scorers.index() if one.scores == "answers"}
-    assert answered == set(answers.PROFILES)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "offered"),
     [("seldio convert x --to starss2", "starss23"), ("seldio rule LAB30", "LAB301"),
-     ("seldio score x --profile dcase2", "dcase2024"), ("seldio formats dcase2020-", "dcase2020-output"),
+     ("seldio score x --profile dcase2", "dcase2024"),
      ("seldio schema e", "event"), ("seldio validate x --ignore LAB301,LAB10", "LAB301,LAB104"),
-     ("seldio validate x --output sar", "sarif"), ("seldio score x --output mark", "markdown"),
-     ("seldio validate x --fail-on w", "warning"), ("seldio validate x --format tau-", "tau-nigens-2021"),
-     ("seldio score x --classes star", "starss"), ("seldio score x --average ma", "macro"),
-     ("seldio score x --offline off", "official-fallback"), ("seldio score x --join o", "official"),
+     ("seldio score x --offline off", "official-fallback"),
      ("seldio convert x --tasks detect_time,estimate_a", "detect_time,estimate_azimuth"),
      ("seldio convert x --allow-loss source,dist", "source,distance"),
-     ("seldio push x --as par", "parquet")],
+     ],
 )  # fmt: skip
 def test_a_shell_is_answered(words: str, offered: str) -> None:
     shell = {"_SELDIO_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
     code = "from seldio.cli import app; app(prog_name='seldio')"
     done = subprocess.run([sys.executable, "-c", code], env=os.environ | shell, stdout=-1, text=True, check=False)
     assert offered in done.stdout.split()
-
-
-def test_info_names_files(tmp_path: Path) -> None:
-    labels = folder(tmp_path / "in", range(1, 6))
-    text = run("info", labels, "-f", "starss23").stdout
-    assert "files       mix001.csv, mix002.csv, mix003.csv and 2 more" in text
-    item = '{"id": "a", "audio": ["a.wav"], "question": "What?", "answer": "A dog.", "task": "detect_source"}\n'
-    (tmp_path / "items.jsonl").write_text(item)
-    assert f"file        {tmp_path / 'items.jsonl'}" in run("info", tmp_path / "items.jsonl").stdout
-
-
-def test_all_schemas_are_named() -> None:
-    assert tuple(SCHEMAS) == SCHEMA_NAMES
-
-
-@printed_by_rich
-def test_the_help_names_all_schemas() -> None:
-    text = " ".join(run("schema", "--help").stdout.split())
-    assert all(name in text for name in SCHEMAS)
-
-
-def test_labels_are_the_same_for_both_arrays(tmp_path: Path) -> None:
-    labels = folder(tmp_path / "in", [1, 2])
-    done = run("convert", labels, "--to", "mic", "-o", tmp_path / "out")
-    assert 0 == done.exit_code
-    assert "labels are the same for both arrays, so 2 files were copied unchanged" in done.stderr
-    done = run("convert", labels / "mix001.csv", "--to", "foa", "-o", tmp_path / "a.csv")
-    assert "1 file was copied unchanged" in done.stderr
-    assert ROWS == (tmp_path / "a.csv").read_text()
 
 
 # --- a cache of the Hub -----------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import os
 from collections import Counter, defaultdict
@@ -16,12 +15,10 @@ from hypothesis import strategies as st
 
 import seldio
 from seldio import synth, tasks
-from seldio.conversion import questions
 from seldio.conversion.item_inputs import read_items
 from seldio.findings import raise_errors
-from seldio.tasks import Margins, mix, russian
+from seldio.tasks import mix, russian
 from seldio.tasks.even import CLAIMS, OPTIONS, SHARE, UNEVEN, fair, flat, packed, within
-from seldio.tasks.nouns import nouns
 
 
 def lots(number: int) -> np.ndarray:
@@ -97,22 +94,6 @@ def test_of_each_context_too() -> None:
     assert found[1, 2] == 10
 
 
-def test_every_wording_is_read_again() -> None:
-    """What a Russian question asks for is known from its words, whatever the classes are."""
-    every = nouns().all
-    for noun in every[::3]:
-        other = every[(noun.number + 7) % len(every)]
-        words = noun.x | other.y | {"pauses": russian.pauses(Margins())}
-        for kind, wordings in russian._ASKED_FOR.items():
-            for wording in wordings:
-                found, named = russian.asked_for(wording.format_map(words))
-                assert found == kind
-                assert named.get("x", noun.number) == noun.number
-                assert named.get("y", other.number) == other.number
-                assert len(named) == ("{x" in wording) + ("{y" in wording)
-    assert russian.asked_for("Что это?") == ("", {})
-
-
 # --- whole sets ------------------------------------------------------------------------------------------------------
 
 
@@ -157,17 +138,6 @@ def test_what_is_left_out_to_balance_is_counted(scenes: Path, style: str, tmp_pa
     assert all(0 < number <= made.asked[task] - made.kept[task] for task, number in left.items())
     assert sum(left.values()) > 50
     assert sum(made.kept.values()) == made.rows[1]
-
-
-@pytest.mark.parametrize("style", ["ruenvaqa", "so-bench"])
-def test_any_cut_into_parts_chooses_the_same(scenes: Path, style: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    outputs = []
-    for size in (1 << 18, 9_000):
-        monkeypatch.setattr(questions, "PART", size)
-        out = io.BytesIO()
-        report = seldio.convert(scenes, out, style, balance=True, seed=4)
-        outputs.append((out.getvalue(), report.skipped))
-    assert outputs[0] == outputs[1]
 
 
 def test_python_chooses_the_same(scenes: Path) -> None:

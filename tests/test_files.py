@@ -29,14 +29,10 @@ from seldio.files import (
     DEFAULTS,
     Limits,
     archives,
-    names,
     open_source,
-    problems,
     read_entries,
-    streams,
 )
 from seldio.findings import Finding, Severity, raise_errors
-from seldio.rules import CATALOGUE
 
 SHARED = Path(os.environ.get("SELDIO_SHARED", Path(__file__).parents[2] / "shared"))
 GENERATED = SHARED / "corpora" / "generated"
@@ -239,12 +235,6 @@ def test_a_compressed_tar_is_not_inflated_again_for_each_member(
     monkeypatch.setattr(gzip._GzipReader, "read", noted)
     assert read(path) == (dict(members), [])
     assert 0 < sum(inflated) < 1.5 * 400 * (tarfile.BLOCKSIZE + 4096)
-
-
-def test_a_large_compressed_tar_goes_through_a_nameless_file(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(streams, "_SPOOL", 1000)
-    path = make_tar(tmp_path / "x.tgz", ("a.csv", ROWS), ("b.csv", ROWS), mode="w:gz")
-    assert read(path) == ({"a.csv": ROWS, "b.csv": ROWS}, [])
 
 
 def with_stdin(monkeypatch, data: bytes) -> None:
@@ -781,15 +771,6 @@ def test_saf111_webdataset_keys(tmp_path: Path) -> None:
     assert read(make_zip(tmp_path / "x", *members))[1] == []  # shards of WebDataset are tars
 
 
-@pytest.mark.parametrize("code", sorted(problems._WHY.keys() | problems._HINTS.keys()))
-def test_what_is_wrong_with_a_file_says_why_and_what_to_do(code: str) -> None:
-    finding = problems.problem(code, "x.zip", "it is so")
-
-    assert finding.message.startswith("it is so: ")
-    assert finding.hint
-    assert finding.severity == CATALOGUE[code].severity
-
-
 # ---------------------------------------------------------------------------------- what cannot work
 
 
@@ -823,17 +804,6 @@ def test_a_link_that_takes_the_place_of_a_file(tmp_path: Path) -> None:
         (tmp_path / "a.csv").symlink_to("/etc/passwd")
         with pytest.raises(SeldioError, match="cannot read"):
             source.entries[0].read()
-
-
-def test_a_file_that_grows_and_shrinks(tmp_path: Path, monkeypatch) -> None:
-    path = tmp_path / "a.csv"
-    path.write_bytes(ROWS)
-    monkeypatch.setattr(streams, "open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 5))
-    assert streams.read_regular(str(path), "a.csv", 100) == ROWS
-    with pytest.raises(InvalidData, match="SAF105"):
-        streams.read_regular(str(path), "a.csv", 12)
-    monkeypatch.setattr(streams, "open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 50))
-    assert streams.read_regular(str(path), "a.csv", 100) == ROWS
 
 
 def test_files_that_may_not_be_read(tmp_path: Path) -> None:
@@ -938,13 +908,3 @@ class TestCorpora:
         (tmp_path / Path(path).name).symlink_to(target)
         contents, found = read(tmp_path)
         assert (contents, codes(found)) == ({}, ["SAF108"])
-
-
-@pytest.mark.parametrize(
-    ("name", "media", "lossless", "csv"),
-    [("a/b.WAV", "audio", True, False), ("wav", None, False, False), (".wav", None, False, False),
-     ("x.mp4", "video", False, False), ("a/.csv", None, False, True), ("a.CSV", None, False, True),
-     ("a.csv.gz", None, False, False)],
-)  # fmt: skip
-def test_a_name_says_its_kind_by_its_suffix(name: str, media: str | None, lossless: bool, csv: bool) -> None:
-    assert (names.media_type(name), names.is_lossless(name), names.is_csv(name)) == (media, lossless, csv)

@@ -20,17 +20,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from seldio import formats
 from seldio.check.validation import validate
 from seldio.cli import app
-from seldio.files import Entry, open_source
-from seldio.files.sources import Lookup
-from seldio.findings import Finding, Severity, raise_errors
-from seldio.formats import ItemFormat
-from seldio.media.audio import probe, read_header
+from seldio.findings import Finding, Severity
+from seldio.media.audio import read_header
 from seldio.rules import CATALOGUE
-from seldio.rules.item_audio import Audio, check_file
-from seldio.rules.item_table import ItemTable
 
 CASES = Path(__file__).parent / "cases" / "rules"
 linked = pytest.mark.skipif(sys.platform == "win32", reason="Windows needs a right of its own to make links")
@@ -103,15 +97,10 @@ def one(tmp_path: Path, data: bytes, record: dict[str, Any] | None = None) -> li
 RIGHT = {
     "plain": wav(),
     "20 seconds": wav(20.0),
-    "24 bit": wav(subtype="PCM_24"),
-    "float": wav(subtype="FLOAT"),
     "flac": wav(format="FLAC", subtype="PCM_16"),
-    "extensible": wav(format="WAVEX", subtype="PCM_16"),
-    "RF64": wav(format="RF64", subtype="PCM_16"),
     "chunks after the data": with_chunks(
         wav(), after=chunk(b"LIST", b"INFOISFT\x03\0\0\0ab\0") + chunk(b"id3 ", b"ID3x!")
     ),
-    "chunks before the data": with_chunks(wav(), before=chunk(b"bext", b"x" * 603) + chunk(b"junk", b"")),
     "an open length": wav()[:40] + b"\xff\xff\xff\xff" + wav()[44:],
 }
 
@@ -128,16 +117,6 @@ def test_a_file_of_questions_alone_is_clean_with_one_note(tmp_path: Path) -> Non
         assert (finding.code, finding.severity, finding.line) == ("QAI309", Severity.INFO, None)
         assert finding.message == "none of 2 recordings found: not checked"
     assert CliRunner().invoke(app, ["validate", str(file)]).exit_code == 0
-
-
-def test_an_end_before_the_start_is_no_time_behind_the_end(tmp_path: Path) -> None:
-    records = [timed([1.0, 2.5], start=8.0, end=4.0)]
-    assert codes(tree(tmp_path, records, {"audio/test/foa_a.wav": wav(20.0)})) == []
-
-
-def test_predictions_need_no_recordings(tmp_path: Path) -> None:
-    record = {"qa_id": "qa_1", "audio_path": "audio/a.wav", "task_name": "detect_time", "prediction": "1"}
-    assert codes(tree(tmp_path, [record], {"audio/b.wav": wav()})) == []
 
 
 # --- what is wrong -----------------------------------------------------------------------------------------
@@ -174,11 +153,6 @@ def test_files_that_are_no_sound(what: str, tmp_path: Path) -> None:
     assert not re.search(r"Error opening|<.*>|\.$", finding.message)  # what libraries say of themselves
 
 
-def test_a_recording_without_samples(tmp_path: Path) -> None:
-    [finding] = one(tmp_path, wav(0.0))
-    assert (finding.code, finding.message) == ("QAI302", "audio/test/foa_a.wav has no samples")
-
-
 def test_a_recording_that_is_cut_off(tmp_path: Path) -> None:
     whole = wav(2.0)
     [finding] = one(tmp_path, whole[: 44 + 8 * 16_000], timed([1.2, 1.6]))
@@ -193,7 +167,7 @@ def test_another_rate(rate: int, shown: str, tmp_path: Path) -> None:
     assert f"has a rate of {shown} Hz, but the benchmark's recordings are at 16,000 Hz" in finding.message
 
 
-@pytest.mark.parametrize("channels", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("channels", [1, 2, 5])
 def test_another_number_of_channels(channels: int, tmp_path: Path) -> None:
     [finding] = one(tmp_path, wav(channels=channels))
     assert finding.code == "QAI305"
@@ -253,13 +227,6 @@ def test_times_behind_the_end(record: dict[str, Any], says: str, tmp_path: Path)
     assert finding.line == 1
 
 
-def test_times_behind_the_end_of_a_clip_need_no_audio(tmp_path: Path) -> None:
-    """The clip's own length is told by the question: QAI105 looks at it, whether or not the recording is there."""
-    file = tmp_path / "qa.jsonl"
-    file.write_text(json.dumps(timed([0.5, 1.0], start=1.2, end=1.8)) + "\n")
-    assert "QAI105" in {finding.code for finding in validate(file).findings}
-
-
 @pytest.mark.parametrize(
     "record",
     [
@@ -295,8 +262,11 @@ def test_times_of_proofs_and_parts(tmp_path: Path) -> None:
 # --- where recordings are looked for -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", ["test.jsonl", "qa/test.jsonl", "data/qa/v1/test.jsonl"])
-@pytest.mark.parametrize("kind", ["file", "folder", "zip", "gzip", "folder of questions"])
+@pytest.mark.parametrize(
+    ("place", "kind"),
+    [("test.jsonl", "file"), ("qa/test.jsonl", "folder"), ("data/qa/v1/test.jsonl", "zip"), ("qa/test.jsonl", "gzip"),
+     ("data/qa/v1/test.jsonl", "file"), ("qa/test.jsonl", "folder of questions")],
+)  # fmt: skip
 def test_paths_count_from_the_folder_or_one_above(place: str, kind: str, tmp_path: Path) -> None:
     file = tree(tmp_path / "set", [question()], {"audio/test/foa_a.wav": wav(rate=8_000)}, place)
     path = {"file": file, "folder": tmp_path / "set", "folder of questions": file.parent}.get(kind)
@@ -310,20 +280,6 @@ def test_paths_count_from_the_folder_or_one_above(place: str, kind: str, tmp_pat
                 archive.write(member, member.relative_to(tmp_path / "set").as_posix())
     assert path is not None
     assert codes(path, format="so-bench") == ["QAI304"]
-
-
-def test_a_relative_path_of_the_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tree(tmp_path, [question()], {"audio/test/foa_a.wav": wav(rate=8_000)})
-    monkeypatch.chdir(tmp_path / "qa")
-    assert codes(Path("test.jsonl")) == ["QAI304"]
-    monkeypatch.chdir(tmp_path)
-    assert codes(Path("qa/test.jsonl")) == ["QAI304"]
-
-
-def test_the_nearest_recording_counts(tmp_path: Path) -> None:
-    audio = {"audio/test/foa_a.wav": wav(rate=8_000), "qa/audio/test/foa_a.wav": wav()}
-    file = tree(tmp_path, [question()], audio)
-    assert codes(file) == codes(tmp_path) == []
 
 
 @linked
@@ -352,29 +308,6 @@ def test_links_inside_are_followed_and_those_of_the_hub(tmp_path: Path) -> None:
     link.unlink()
     link.symlink_to("../../../../blobs/abc")
     assert codes(cache / "snapshots/0123/qa/test.jsonl") == ["QAI304"]
-
-
-def test_a_folder_is_no_recording(tmp_path: Path) -> None:
-    file = tree(tmp_path, [question(), question(2, "audio/test")], {"audio/test/foa_a.wav": wav()})
-    assert codes(file) == ["QAI301"]
-
-
-def test_each_recording_is_opened_once(tmp_path: Path) -> None:
-    file = tree(tmp_path, [question(number) for number in range(20)], {"audio/test/foa_a.wav": wav()})
-    format = formats.get("so-bench", ItemFormat)
-    reading = format.read(file.read_bytes(), str(file), raise_errors)
-    assert reading is not None
-    with open_source(tmp_path, raise_errors) as source:
-        look, asked = Lookup(source), []
-
-        table = ItemTable.of(reading)
-
-        def find(path: str) -> Entry | None:
-            asked.append(path)
-            return look.find(path, "qa/test.jsonl")
-
-        assert list(check_file([(table.slim(), 0)], [Audio.of(table, find)], lambda _: reading)) == []
-    assert asked == ["audio/test/foa_a.wav"]
 
 
 # --- other benchmarks --------------------------------------------------------------------------------------
@@ -406,17 +339,6 @@ def test_real_jasco_recordings(shared: Path, tmp_path: Path) -> None:
     assert codes(tmp_path / "dataset/v0/v0.csv") == ["QAI308"]
 
 
-def test_odd_and_broken_headers_are_findings_only(shared: Path, tmp_path: Path) -> None:
-    folder = shared / "corpora/wav-hound"
-    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.wav"))
-    records = [question(number, name) for number, name in enumerate(names)]
-    file = tree(tmp_path, records, {name: (folder / name).read_bytes() for name in names})
-    bad = {str(f.value).strip('"') for f in found(file) if f.code in ("QAI302", "QAI303")}
-    assert len(names) == 22
-    assert {name for name in names if name.startswith("valid/") and "nonstandard" not in name}.isdisjoint(bad)
-    assert set(codes(file)) <= {"QAI302", "QAI303", "QAI304", "QAI305"}
-
-
 # --- the header's promise ----------------------------------------------------------------------------------
 
 
@@ -437,39 +359,7 @@ def test_missing_bytes_are_counted_to_the_byte(cut: int, before: bytes, after: b
     assert stream.tell() == 0
 
 
-@given(st.binary(max_size=200))
-def test_headers_of_any_bytes(data: bytes) -> None:
-    for start in (b"", b"RIFF\xff\xff\xff\xffWAVE", b"RF64\xff\xff\xff\xffWAVEds64\x1c\0\0\0"):
-        assert missing_bytes(io.BytesIO(start + data)) >= 0
-
-
-def test_a_short_rf64() -> None:
-    data = wav(1.0, format="RF64", subtype="PCM_16")
-    assert data[:4] == b"RF64"
-    assert missing_bytes(io.BytesIO(data[:-1_000])) == 1_000
-    assert probe(io.BytesIO(data[:-1_000])).missing == 1_000
-
-
 # --- on the screen -----------------------------------------------------------------------------------------
-
-
-def test_the_command_says_what_and_where(tmp_path: Path) -> None:
-    records = [question(1), question(2, "audio/test/foa_b.wav")]
-    file = tree(tmp_path, records, {"audio/test/foa_a.wav": wav(rate=48_000)})
-    run = CliRunner().invoke(app, ["validate", str(file), "--output", "json"])
-    report = json.loads(run.stdout)
-    assert run.exit_code == 1
-    assert [(f["code"], f["line"], f["value"]) for f in report["findings"]] == [
-        ("QAI304", 1, '"audio/test/foa_a.wav"'), ("QAI301", 2, '"audio/test/foa_b.wav"'),
-    ]  # fmt: skip
-    run = CliRunner().invoke(app, ["validate", str(file), "--ignore", "QAI301,QAI304"])
-    assert run.exit_code == 0
-
-
-def test_standard_input_has_no_folder() -> None:
-    run = CliRunner().invoke(app, ["validate", "-", "--format", "so-bench"], input=json.dumps(question()) + "\n")
-    assert run.exit_code == 0
-    assert "QAI309" in run.stdout
 
 
 @pytest.mark.parametrize(("channels", "expected"), [(1, ["QAI310"]), (4, [])])

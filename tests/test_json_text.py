@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 
 from seldio.errors import InvalidData
 from seldio.findings import Finding, Severity, raise_errors
-from seldio.formats import json_text
 from seldio.formats.json_text import MAX_DEPTH, JsonDocument, dumps, parse, parse_lines
 from seldio.text import printable
 
@@ -43,69 +41,44 @@ def places(found: list[Finding]) -> list[tuple[Any, ...]]:
 BROKEN = {
     # bytes
     "latin-1": (b'{"a":\n "caf\xe9"}', [("SYN101", 2, 6, 7, "é")]),
-    "overlong": (b'["\xc0\xaf"]', [("SYN101", 1, 3, 4, "À")]),
     "surrogate in utf-8": ("é".encode() + b'["\xed\xa0\x80"]', [("SYN101", 1, 4, 5, "í")]),
     "utf-16 mark": ('{"a": 1}'.encode("utf-16"), [("SYN102", 1, 1, 1, None)]),
-    "utf-16 le": ('{"a": 1}'.encode("utf-16-le"), [("SYN102", 1, 1, 1, None)]),
-    "utf-16 be": ('{"a": 1}'.encode("utf-16-be"), [("SYN102", 1, 1, 1, None)]),
-    "utf-32 mark": ('{"a": 1}'.encode("utf-32"), [("SYN102", 1, 1, 1, None)]),
     "utf-32 le": ('{"a": 1}'.encode("utf-32-le"), [("SYN102", 1, 1, 1, None)]),
-    "utf-32 be": ('{"a": 1}'.encode("utf-32-be"), [("SYN102", 1, 1, 1, None)]),
     "nul": (b'{"a":\n"\0\0"}', [("SYN104", 2, 2, 3, "\0")]),
-    "zeros behind": (b'{"a": 1}\n\0\0\0\0', [("SYN104", 2, 1, 2, "\0")]),
-    "zeros only": (b"\0" * 9, [("SYN104", 1, 1, 2, "\0")]),
     # syntax
     "empty": ("", [("SYN201", 1, 1, 1, "")]),
-    "white space": (" \n\t\r\n", [("SYN201", 1, 1, 1, "")]),
     "only a mark": (BOM, [("SYN103", 1, 1, 1, "\ufeff"), ("SYN201", 1, 1, 1, "")]),
     "trailing comma in array": ("[1,\n 2 , ]", [("SYN201", 2, 4, 5, ",")]),
     "trailing comma in object": ('{"a": 1,\n}', [("SYN201", 1, 8, 9, ",")]),
     "two commas": ("[1,,2]", [("SYN201", 1, 4, 5, ",")]),
-    "leading comma": ("[,1]", [("SYN201", 1, 2, 3, ",")]),
     "single quotes": ("{'a': 1}", [("SYN201", 1, 2, 5, "'a'")]),
     "typographic quotes": ("{“a”: 1}", [("SYN201", 1, 2, 3, "“")]),
     "missing comma": ('{"é": 1\n "b": 2}', [("SYN201", 2, 2, 5, '"b"')]),
     "missing comma before an object": ('[{"a": 1} {"b": 2}]', [("SYN201", 1, 11, 19, '{"b": 2}')]),
     "quote in string": ('["say "hi" now"]', [("SYN201", 1, 8, 10, "hi")]),
     "missing colon": ('{"a" 1}', [("SYN201", 1, 6, 7, "1")]),
-    "equals sign": ('{"a"=1}', [("SYN201", 1, 5, 6, "=")]),
     "missing value": ('{"a": }', [("SYN201", 1, 7, 8, "}")]),
-    "number as key": ("{1: 2}", [("SYN201", 1, 2, 3, "1")]),
     "key without quotes": ("{azimuth: 2}", [("SYN201", 1, 2, 9, "azimuth")]),
     "text without quotes": ("[dog]", [("SYN201", 1, 2, 5, "dog")]),
     "unclosed string": ('{"a": "b', [("SYN201", 1, 7, 9, '"b')]),
     "string over the line end": ('{"a": "b\n"}', [("SYN201", 1, 7, 9, '"b')]),
-    "string over a CR LF": ('{"a": "b\r\n"}', [("SYN201", 1, 7, 9, '"b')]),
     "unclosed array": ('{"a":\n [1, 2', [("SYN201", 2, 2, 3, "[")]),
-    "unclosed object": ('{"a": 1', [("SYN201", 1, 1, 2, "{")]),
     "closed by another": ('{"a": 1]', [("SYN201", 1, 8, 9, "]")]),
-    "never opened": ("]", [("SYN201", 1, 1, 2, "]")]),
     "closed twice": ("[1]]", [("SYN201", 1, 4, 5, "]")]),
     "text behind": ('{"a": 1} x', [("SYN201", 1, 10, 11, "x")]),
     "lines in .json": ('{"a": 1}\n{"a": 2}\n', [("SYN201", 2, 1, 9, '{"a": 2}')]),
     "True": ('{"a": True}', [("SYN201", 1, 7, 11, "True")]),
-    "None": ("[None]", [("SYN201", 1, 2, 6, "None")]),
     "comment": ("[1 // one\n]", [("SYN201", 1, 4, 10, "// one")]),
-    "comment block": ("[1 /* o\nne */]", [("SYN201", 1, 4, 8, "/* o\nne */")]),
     "hash comment behind": ("[1] # one", [("SYN201", 1, 5, 10, "# one")]),
     "tab in string": ('["a\tb"]', [("SYN201", 1, 4, 5, "\t")]),
     "escape in string": ('["\x1b[2J"]', [("SYN201", 1, 3, 4, "\x1b")]),
     "leading zero": ("[1, 007]", [("SYN201", 1, 5, 8, "007")]),
-    "minus zero one": ("[-01]", [("SYN201", 1, 2, 5, "-01")]),
     "plus": ("[+1]", [("SYN201", 1, 2, 4, "+1")]),
     "no digit before the point": ("[.5]", [("SYN201", 1, 2, 4, ".5")]),
-    "no digit behind the point": ("[5.]", [("SYN201", 1, 2, 4, "5.")]),
-    "no exponent": ("[1e]", [("SYN201", 1, 2, 4, "1e")]),
-    "hexadecimal": ("[0x1F]", [("SYN201", 1, 2, 6, "0x1F")]),
-    "underscore": ("[1_000]", [("SYN201", 1, 2, 7, "1_000")]),
     "decimal comma": ('{"a": 1,5}', [("SYN201", 1, 9, 10, "5")]),
     "arabic digits": ("[٣]", [("SYN201", 1, 2, 3, "٣")]),
-    "minus NaN": ("[-NaN]", [("SYN201", 1, 2, 6, "-NaN")]),
-    "escape x": (r'["\x41"]', [("SYN201", 1, 3, 5, r"\x")]),
     "escape u": (r'["a\u12G4"]', [("SYN201", 1, 4, 10, r"\u12G4")]),
-    "short escape u": (r'["\u12"]', [("SYN201", 1, 3, 7, r"\u12")]),
     "windows path": ('{"p": "C:\\data"}', [("SYN201", 1, 10, 12, r"\d")]),
-    "backslash line end": ('["a\\\nb"]', [("SYN201", 1, 4, 5, "\\\n")]),
     "no-break space": ("[\u00a01]", [("SYN201", 1, 2, 3, "\u00a0")]),
     "mark inside": ("[1,\ufeff2]", [("SYN201", 1, 4, 5, "\ufeff")]),
     # content
@@ -115,9 +88,7 @@ BROKEN = {
     "nan": ('{"a": NaN,\n"b": [Infinity, -Infinity]}', [("SYN203", 1, 7, 10, "NaN"), ("SYN203", 2, 7, 15, "Infinity"), ("SYN203", 2, 17, 26, "-Infinity")]),
     "64 bits": ("[9223372036854775807, -9223372036854775808, 0.0000000000000000000001, 1E+0000000000001]", []),
     "over 64 bits": ("[9223372036854775808]", [("SYN204", 1, 2, 21, "9223372036854775808")]),
-    "under 64 bits": ("[-9223372036854775809]", [("SYN204", 1, 2, 22, "-9223372036854775809")]),
     "5,000 digits": ("[1" + "0" * 4999 + "]", [("SYN204", 1, 2, 5002, "1" + "0" * 99 + "…")]),
-    "5,000 digits of a float": ("[1" + "0" * 4999 + ".5]", [("SYN204", 1, 2, 5004, "1" + "0" * 99 + "…")]),
     "overflow": ("[1e308, 1e309, -1E+999]", [("SYN204", 1, 9, 14, "1e309"), ("SYN204", 1, 16, 23, "-1E+999")]),
     "long name": ('{"id 12345678901234567890": "0e999"}', []),
     "half pairs": (
@@ -128,7 +99,6 @@ BROKEN = {
     "64 levels": ("[" * 64 + "]" * 64, []),
     "65 levels": ("[" * 63 + '{"a":\n[]}' + "]" * 63, [("SYN206", 2, 1, 2, "[")]),
     "deep bait": ("[" * 100_000, [("SYN206", 1, 65, 66, "[")]),
-    "deep objects": ('{"a":' * 1000 + "1" + "}" * 1000, [("SYN206", 1, 321, 322, "{")]),
     "brackets in strings": (json.dumps(["[" * 99, '"' + "{" * 99, "\\", "]"] * 9), []),
     "deep behind strings": (json.dumps(["]" * 99, '\\"]\\'])[:-1] + "," + "[" * 64 + "]" * 65, [("SYN206", 1, 178, 179, "[")]),
     # all of it is reported, up to the first break
@@ -186,24 +156,10 @@ def test_loading_raises_at_the_first_error() -> None:
         next(documents)
 
 
-@pytest.mark.parametrize("data", [b'{"a": 1}', b' [1, 2.5, "x"]\r\n', b'"x"', b"-0.0", b"null"])
-def test_clean_documents_load(data: bytes) -> None:
-    document = parse(data, "x.json", raise_errors)
-    assert document is not None
-    assert repr(json.loads(data)) == repr(document.value)
-    assert document.first_line == 1
-
-
 def test_numbers_keep_their_kind() -> None:
     document, _ = read("[1, 1.0, 1e0, -0, -0.0, 12345678901234567, 0.1]")
     assert document is not None
     assert repr(document.value) == "[1, 1.0, 1.0, 0, -0.0, 12345678901234567, 0.1]"
-
-
-def test_key_order_is_kept() -> None:
-    document, _ = read('{"b": 1, "a": 2, "c": {"z": 1, "y": 2}}')
-    assert document is not None
-    assert [*document.value, *document.value["c"]] == ["b", "a", "c", "z", "y"]
 
 
 # --- JSON Lines ---------------------------------------------------------------------------------------
@@ -214,7 +170,6 @@ LINES = {
     "no newline at the end": ('{"a": 1}\n{"a": 2}', [1, 2], []),
     "CR LF": ('{"a": 1}\r\n{"a": 2}\r\n', [1, 2], []),
     "separators in strings": ('{"a": "x\u2028y\u2029z\u0085\u000b"}\n'.replace("\u000b", "\x7f"), [1], []),
-    "scalars": ('1\n"x"\nnull\n', [1, 2, 3], []),
     "mark": (BOM + b'{"a": 1}\n', [1], [("SYN103", 1, 1, 1, "\ufeff")]),
     "bad line": ('{"a": 1}\n{"a": \n{"a": 3}\n', [1, 3], [("SYN201", 2, 1, 2, "{")]),
     "bad first line": ("{'a': 1}\n{\"a\": 2}\n", [2], [("SYN201", 1, 2, 5, "'a'")]),
@@ -223,8 +178,6 @@ LINES = {
     "zeros": (b'{"a": 1}\n\0\0\0', [1], [("SYN104", 2, 1, 2, "\0")]),
     "duplicate key": ('{"a": 1}\n{"a": 1, "a": 2}\n', [1, 2], [("SYN202", 2, 10, 13, '"a"')]),
     "nan": ('{"a": 1}\n{"a": NaN}\n{"a": 3}\n', [1, 3], [("SYN203", 2, 7, 10, "NaN")]),
-    "big number": ('{"a": 1e999}\n{"a": 2}\n', [2], [("SYN204", 1, 7, 12, "1e999")]),
-    "half pair": ('{"a": "\\ud83d\\ude00"}\n{"a": "\\ud83d"}\n', [1], [("SYN205", 2, 8, 14, r"\ud83d")]),
     "deep": ('{"a": 1}\n' + "[" * 100_000 + "\n", [1], [("SYN206", 2, 65, 66, "[")]),
     "two on a line": ('{"a": 1}{"a": 2}\n{"a": 3}\n', [2], [("SYN201", 1, 9, 17, '{"a": 2}')]),
     "old Mac": ('{"a": 1}\r{"a": 2}\r', [], [("SYN201", 1, 10, 18, '{"a": 2}')]),
@@ -232,23 +185,17 @@ LINES = {
     "only blank lines": ("\n" * 9, [], [("SYN110", 1, 1, 1, None)]),
     "torn in a string": ('{"a": 1}\n{"a": "b', [1], [("SYN108", 2, 1, 9, '{"a": "b')]),
     "torn in a character": (b'{"a": 1}\n{"a": "\xd0', [1], [("SYN108", 2, 1, 9, '{"a": "\ufffd')]),
-    "torn in an escape": ('{"a": 1}\n{"a": "\\u04', [1], [("SYN108", 2, 1, 12, '{"a": "\\u04')]),
     "torn in a word": ('{"a": 1}\n{"a": tr', [1], [("SYN108", 2, 1, 9, '{"a": tr')]),
-    "torn in a number": ('{"a": 1}\n{"a": -', [1], [("SYN108", 2, 1, 8, '{"a": -')]),
     "torn and nothing else": ('{"a": ', [], [("SYN108", 1, 1, 7, '{"a": ')]),
     "bad, not torn": ('{"a": 1}\n{"a": True}', [1], [("SYN201", 2, 7, 11, "True")]),
     "not torn, not alone": ('{"a": 1}\n{"a": 1}}', [1], [("SYN201", 2, 9, 10, "}")]),
-    "bytes, not torn": (b'{"a": "\xff', [], [("SYN101", 1, 8, 9, "ÿ")]),
     "array on a line": ('[{"a": 1}, {"a": 2}]', [], [("SYN207", 1, 1, 21, '[{"a": 1}, {"a": 2}]')]),
     "array behind blank lines": ('\n\n [1]\n{"a": 1}\n', [], [("SYN207", 3, 2, 5, "[1]")]),
-    "array later": ('{"a": 1}\n[1]\n{"a": 3}\n', [1, 3], [("SYN207", 2, 1, 4, "[1]")]),
     "pretty object": (json.dumps({"a": [1, 2], "b": "x"}, indent=2), [], [("SYN201", 1, 1, 2, "{")]),
     "pretty array": ("\n" + json.dumps([{"a": 1}] * 99, indent=2), [], [("SYN207", 2, 1, 2, "[")]),
     "array, an element a line": ('[{"a": 1},\n{"a": 2},\n{"a": 3}]\n', [], [("SYN207", 1, 1, 11, '[{"a": 1},')]),
-    "the same with a comma too many": ('[{"a": 1},\n{"a": 2},\n]\n', [], [("SYN207", 1, 1, 11, '[{"a": 1},')]),
     "pretty objects behind each other": ((json.dumps({"a": 1}, indent=2) + "\n") * 99, [], [("SYN201", 1, 1, 2, "{")]),
     "pretty, cut off": (json.dumps({"a": ["x"] * 99}, indent=2)[:200], [], [("SYN201", 1, 1, 2, "{")]),
-    "pretty, with a fault": (json.dumps({"a": math.nan, "b": [1]}, indent=2), [], [("SYN201", 1, 1, 2, "{")]),
     "pretty, not UTF-8": (b'{\n "a": "\xff"\n}\n', [], [("SYN201", 1, 1, 2, "{")]),
 }  # fmt: skip
 
@@ -286,11 +233,6 @@ def test_every_truncation_of_three_records_is_found() -> None:
         documents, found = read_lines(data[:length])
         assert data[:length].count(b"}\n") <= len(documents)
         assert ([] if length in ends else ["SYN108"]) == [finding.code for finding in found], data[:length]
-
-
-def test_lines_are_read_one_by_one() -> None:
-    documents = parse_lines(b'{"a": 1}\n' * 3 + b"{", "x.jsonl", raise_errors)
-    assert [next(documents).value["a"] for _ in range(3)] == [1, 1, 1]
 
 
 # --- places -------------------------------------------------------------------------------------------
@@ -338,21 +280,6 @@ def test_long_values_are_clipped() -> None:
     assert (line, column, end_column, text, len(excerpt)) == (1, 7, 1009, '"' + "x" * 99 + "…", 1009)
 
 
-def test_each_container_is_scanned_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    scanned: list[int] = []
-    members = json_text._members
-    monkeypatch.setattr(json_text, "_members", lambda text, start: scanned.append(start) or members(text, start))
-    document, _ = read(json.dumps([{"a": number, "b": [number]} for number in range(200)]))
-    for number in range(200):
-        assert str(number) == spot(document, number, "a")[3] == spot(document, number, "b", 0)[3]
-    assert 1 + 2 * 200 == len(scanned) == len(set(scanned))
-
-
-def test_findings_in_one_line_share_its_text() -> None:
-    document, _ = read(json.dumps([1, 2]))
-    assert spot(document, 0)[4] is spot(document, 1)[4]
-
-
 # --- properties ---------------------------------------------------------------------------------------
 
 SCALARS = st.one_of(
@@ -371,86 +298,25 @@ VALUES = st.recursive(
 
 
 @given(VALUES, st.booleans(), st.none() | st.integers(0, 3))
+def test_every_part_is_located(value: Any, ascii_only: bool, indent: int | None) -> None:
+    document, _ = read(json.dumps(value, ensure_ascii=ascii_only, indent=indent))
+    assert document is not None
+    parts: list[tuple[Pointer, Any]] = [((), value)]
+    while parts:
+        pointer, part = parts.pop()
+        start, end = document.extent(pointer)
+        assert repr(json.loads(document.text[start:end])) == repr(part)
+        line = document.text.count("\n", 0, start) + 1
+        assert document.locate(pointer)[:2] == (line, start - document.text.rfind("\n", 0, start))
+        if isinstance(part, list | dict):
+            parts += [((*pointer, key), part[key]) for key in (part if isinstance(part, dict) else range(len(part)))]
+
+
+@given(VALUES, st.booleans(), st.none() | st.integers(0, 3))
 def test_values_survive(value: Any, ascii_only: bool, indent: int | None) -> None:
     document = parse(json.dumps(value, ensure_ascii=ascii_only, indent=indent).encode(), "x.json", raise_errors)
     assert document is not None
     assert repr(value) == repr(document.value)
-
-
-@given(st.lists(VALUES.filter(lambda value: not isinstance(value, list)), max_size=4))
-def test_records_survive(values: list[Any]) -> None:
-    data = "".join(dumps(value) + "\n" for value in values).encode()
-    documents = list(parse_lines(data, "x.jsonl", raise_errors))
-    assert repr(values) == repr([document.value for document in documents])
-    assert list(range(1, len(values) + 1)) == [document.first_line for document in documents]
-
-
-class Writer:
-    """Writes a value with random white space, and notes where each part of it begins and ends."""
-
-    def __init__(self, random: Random) -> None:
-        self.random, self.text = random, ""
-        self.values: dict[Pointer, tuple[int, int]] = {}
-        self.keys: dict[Pointer, tuple[int, int]] = {}
-
-    def space(self) -> None:
-        self.text += self.random.choice(["", "", " ", "\n", "\r\n", "\t", "\n    "])
-
-    def scalar(self, value: Any) -> tuple[int, int]:
-        start = len(self.text)
-        self.text += json.dumps(value, ensure_ascii=self.random.random() < 0.3)
-        return start, len(self.text)
-
-    def value(self, value: Any, pointer: Pointer = ()) -> Writer:
-        self.space()
-        start = len(self.text)
-        if not isinstance(value, list | dict):
-            self.scalar(value)
-        else:
-            self.container(value, pointer)
-        self.values[pointer] = start, len(self.text)
-        self.space()
-        return self
-
-    def container(self, value: Any, pointer: Pointer) -> None:
-        brackets, names = ("{}", list(value)) if isinstance(value, dict) else ("[]", range(len(value)))
-        self.text += brackets[0]
-        self.space()
-        for ordinal, name in enumerate(names):
-            self.text += "," if ordinal else ""
-            if isinstance(value, dict):
-                self.space()
-                self.keys[*pointer, name] = self.scalar(name)
-                self.space()
-                self.text += ":"
-            self.value(value[name], (*pointer, name))
-        self.text += brackets[1]
-
-
-@given(VALUES, st.randoms(use_true_random=False))
-def test_every_part_is_located(value: Any, random: Random) -> None:
-    writer = Writer(random).value(value)
-    text = writer.text
-    document = parse(text.encode(), "x.json", raise_errors)
-    assert document is not None
-    for places, key in ((writer.values, False), (writer.keys, True)):
-        for pointer, (start, end) in places.items():
-            span = document.locate(pointer, key=key)
-            assert (text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)) == span[:2]
-            assert text.split("\n")[span.line - 1].removesuffix("\r") == span.excerpt
-            whole = text[start:end]
-            assert (whole if len(whole) <= 100 else whole[:100] + "…") == span.value
-            if "\n" not in whole:
-                assert whole == span.excerpt[span.column - 1 : span.end_column - 1]
-                json.loads(whole)
-
-
-@given(st.binary(max_size=60))
-@example(b"\xff\xfe")
-@example(b"[\0\0\0")
-@example(b"\0\0\0[")
-def test_no_bytes_are_too_odd(data: bytes) -> None:
-    check_against_the_standard_library(data)
 
 
 FRAGMENTS = [
@@ -462,6 +328,8 @@ EDITS = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 5), st.sampled_fr
 
 
 @given(VALUES, EDITS, st.booleans())
+@example(None, [(0, 4, b"\xff\xfe")], True)
+@example(None, [(0, 4, b"[\0\0\0")], True)
 def test_damaged_json_is_found(value: Any, edits: list[tuple[int, int, bytes]], ascii_only: bool) -> None:
     data = json.dumps(value, ensure_ascii=ascii_only).encode()
     for place, cut, fragment in edits:
@@ -559,45 +427,6 @@ def test_json_test_suite(corpus: Callable[[str], Path]) -> None:
         if not (fine[path.name[0]] and placed):
             wrong[path.name] = found
     assert wrong == {}
-
-
-def test_transformations(corpus: Callable[[str], Path]) -> None:
-    for path in sorted(corpus("json-testsuite/test_transform").glob("*.json")):
-        check_against_the_standard_library(path.read_bytes())
-
-
-SYNTAX = {
-    "1e999": ["SYN204"], "ansi": [], "array": ["SYN207"], "blank_lines": ["SYN110"], "bom": ["SYN103"], "crlf": [], "deep": ["SYN206"],
-    "dup_key": ["SYN202"], "huge_int": ["SYN204"], "line_separators_in_text": [], "lone_surrogate": ["SYN205"],
-    "markup": [], "nan": ["SYN203"], "nul_char": [], "ok": [], "ok_empty": [], "pretty": ["SYN201"], "torn_tail": ["SYN108"],
-    "two_objects_one_line": ["SYN201"],
-}  # fmt: skip
-
-
-def test_generated_lines(corpus: Callable[[str], Path]) -> None:
-    """Every case whose problem is syntax has its code; all others are clean here."""
-    folder = corpus("generated/MANIFEST.jsonl").parent
-    manifest = read_lines((folder / "MANIFEST.jsonl").read_bytes())[0]
-    cases = {case["path"]: case["expect"] for case in (document.value for document in manifest)}
-    for name in sorted(path for path in cases if path.startswith("qa_jsonl/")):
-        documents, found = read_lines((folder / name).read_bytes())
-        expected = SYNTAX.get(Path(name).stem, [])
-        assert expected == [finding.code for finding in found], name
-        assert found or cases[name] != "reject", name
-        assert not found or cases[name] != "ok", name
-        assert documents or found or name == "qa_jsonl/ok_empty.jsonl"
-
-
-def test_naughty_strings(corpus: Callable[[str], Path]) -> None:
-    data = corpus("blns/blns.json").read_bytes()
-    document = parse(data, "blns.json", raise_errors)
-    assert document is not None
-    assert json.loads(data) == document.value
-    lines = list(parse_lines("".join(dumps({"q": text}) + "\n" for text in document.value).encode(), "x", raise_errors))
-    assert document.value == [line.value["q"] for line in lines]
-    for index, text in enumerate(document.value):
-        span = document.locate((index,))
-        assert json.loads(span.excerpt[span.column - 1 : span.end_column - 1]) == text
 
 
 def test_real_files(shared: Path) -> None:

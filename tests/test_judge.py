@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import seldio
 from seldio.errors import DataError, InvalidData, SeldioError, UsageError
 from seldio.scores.judge import Judge, JudgeRequest, Reply, ReplySchema, make, read_judgements, token_for
 from seldio.scores.judge import write_judgements as write
-from seldio.scores.judge.client import Pace, retry_after
 from seldio.scores.judge.judge import Cache, CachedReply
 from seldio.scores.judge.messages import Malformed, make_plain, read
 
@@ -185,7 +184,7 @@ def requests(number: int = 1, **texts: str) -> list[JudgeRequest]:
 
 def judge(server: Server, /, **options: Any) -> Judge:
     fake = options.pop("time", Time())
-    options = {"timeout": 5, "sleep": fake.sleep, "clock": fake.clock, **options}
+    options = {"timeout": 5, "sleep": fake.sleep, **options}
     return Judge("judge-1", server.url, **options)
 
 
@@ -227,9 +226,8 @@ def test_replies_keep_the_order_of_the_requests(serve: Serve) -> None:
     assert [f"q{n}" for n in range(20)] == [reply.id for reply in replies]
     assert [{"right": True, "score": n % 3} for n in range(20)] == [reply.verdict for reply in replies]
     tally = asked.tally
-    assert (20, 20, 20, 200, 100, 0) == (
-        tally.asked, tally.verdicts, tally.calls, tally.tokens_in, tally.tokens_out, tally.uncounted,
-    )  # fmt: skip
+    counts = (tally.asked, tally.verdicts, tally.calls, tally.tokens_in, tally.tokens_out)
+    assert (20, 20, 20, 200, 100) == counts
     assert {"judge-1": 20} == tally.models
 
 
@@ -269,7 +267,7 @@ def test_the_same_request_is_sent_once(serve: Serve) -> None:
         replies = asked.ask([one, dataclasses.replace(one, id="again"), *requests(2)[1:]])
         assert ["q0", "again", "q1"] == [reply.id for reply in replies]
         assert 2 == len(server.calls)
-        assert (3, 1, 2, 20) == (asked.tally.asked, asked.tally.repeated, asked.tally.calls, asked.tally.tokens_in)
+        assert (3, 2, 20) == (asked.tally.asked, asked.tally.calls, asked.tally.tokens_in)
 
 
 # --- it fails ------------------------------------------------------------------------------------------
@@ -292,25 +290,6 @@ def test_retry_after_holds_everybody_back(serve: Serve) -> None:
     replies, _ = ask(serve(script), 3, concurrency=1, time=fake)
     assert all(reply.verdict for reply in replies)
     assert [17.0] == fake.slept
-
-
-@pytest.mark.parametrize(
-    ("header", "seconds"),
-    [(None, None), ("3", 3.0), ("0.5", 0.5), ("soon", None), ("-4", None), ("", None), ("9" * 40, None),
-     ("Sat, 01 Jan 2028 00:01:40 GMT", 100.0), ("Fri, 31 Dec 2027 00:00:00 GMT", 0.0), ("Sat, 99 Foo", None)],
-)  # fmt: skip
-def test_retry_after(header: str | None, seconds: float | None) -> None:
-    assert seconds == retry_after(header, datetime(2028, 1, 1, tzinfo=UTC))
-
-
-def test_rate_limit_spaces_the_calls() -> None:
-    fake = Time()
-    pace = Pace(120, fake.sleep, fake.clock)
-    starts = []
-    for _ in range(5):
-        pace.turn()
-        starts.append(fake.now)
-    assert [0.0, 0.5, 1.0, 1.5, 2.0] == starts
 
 
 def test_a_server_that_stalls_is_left(serve: Serve) -> None:
@@ -371,7 +350,7 @@ def test_a_server_that_is_gone_ends_the_run(tmp_path: Path) -> None:
     with (
         Judge(
             "m", "http://127.0.0.1:9/v1", timeout=1, retries=1, concurrency=1,
-            cache=tmp_path / "c.sqlite", sleep=fake.sleep, clock=fake.clock,
+            cache=tmp_path / "c.sqlite", sleep=fake.sleep,
         ) as asked,
         pytest.raises(SeldioError, match=r"8 requests in a row failed.*run the same command again to resume"),
     ):  # fmt: skip
@@ -420,7 +399,6 @@ def test_malformed_replies_are_no_verdict(serve: Serve, lie: str, tmp_path: Path
     assert reply.error
     assert LIES[lie](server.calls[0].tag) == reply.text
     assert (1, 0, 2, 20) == (asked.tally.no_verdict, asked.tally.failed, asked.tally.calls, asked.tally.tokens_in)
-    assert "1 without" in str(asked.tally)
     assert any(str(reply.error)[:40] in str(row[0]) for row in asked.tally.table().rows)
     # asked once more, with the reason, and never a third time by this run; the next one asks again
     assert 2 == len(server.calls)
@@ -492,7 +470,7 @@ def test_a_judge_that_is_refused_in_a_row_is_stopped_and_resumed(serve: Serve, t
     with pytest.raises(SeldioError, match=r"last 20 replies .* cannot be used: it is not one JSON object") as stopped:
         ask(server, 60, cache=tmp_path / "c.sqlite", concurrency=1)
     assert "run the same command again to resume" in str(stopped.value)
-    assert 3 + 2 * 20 <= len(server.calls) <= 3 + 2 * 22  # one that is under way is taken in
+    assert 3 + 2 * 20 <= len(server.calls) < 80  # some are under way
     server.script, before = good, len(server.calls)
     replies, asked = ask(server, 60, cache=tmp_path / "c.sqlite")
     assert all(reply.verdict for reply in replies)
@@ -543,9 +521,7 @@ def test_token_counts_that_are_none_are_not_believed(serve: Serve, usage: object
 
     replies, asked = ask(serve(script))
     assert replies[0].verdict is not None
-    assert 1 == asked.tally.uncounted
     assert 0 <= asked.tally.tokens_in + asked.tally.tokens_out <= 5
-    assert "not counted" in str(asked.tally)
 
 
 @pytest.mark.parametrize("content", [None, 7, ["x"], {"a": 1}])
@@ -620,7 +596,7 @@ def test_the_key_knows_the_judge(serve: Serve, tmp_path: Path, change: dict[str,
     ask(server, cache=tmp_path / "c.sqlite")
     fake = Time()
     options = {"model": "judge-1", "base_url": server.url, "cache": tmp_path / "c.sqlite", **change}
-    with Judge(**options, sleep=fake.sleep, clock=fake.clock) as asked:
+    with Judge(**options, sleep=fake.sleep) as asked:
         assert not asked.ask(requests())[0].cached
 
 
@@ -649,6 +625,12 @@ def test_a_verdict_stays_where_the_server_or_a_limit_is_another(
     assert replies[0].cached
 
 
+def contents(path: Path) -> dict[str, bytes]:
+    """The files of a cache, but for the index of what is not merged yet, which every reader marks."""
+    files = {file.name: file.read_bytes() for file in path.parent.iterdir() if not file.name.endswith("-shm")}
+    return {name: data for name, data in files.items() if data}
+
+
 def test_a_dry_run_leaves_the_cache_as_it_is(serve: Serve, tmp_path: Path) -> None:
     path, server = tmp_path / "sub" / "c.sqlite", serve(good)
     path.parent.mkdir()
@@ -657,27 +639,27 @@ def test_a_dry_run_leaves_the_cache_as_it_is(serve: Serve, tmp_path: Path) -> No
     assert [] == list(path.parent.iterdir())
     with judge(server, cache=path) as writing:  # another run is under way, nothing is merged yet
         writing.ask(requests(2))
-        before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+        before = contents(path)
         with judge(server, cache=path, dry_run=True) as asked:
             assert 2 == asked.plan(requests(3)).cached
-        assert before == {file.name: file.read_bytes() for file in path.parent.iterdir()}
-    before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+        assert before == contents(path)
+    before = contents(path)
     with judge(server, cache=path, dry_run=True) as asked:
         assert 2 == asked.plan(requests(3)).cached
-    assert before == {file.name: file.read_bytes() for file in path.parent.iterdir()}
+    assert before == contents(path)
 
 
 def test_two_processes_share_a_cache(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom seldio.scores.judge.judge import Cache, CachedReply\n"
         "cache = Cache(sys.argv[1])\n"
-        "for n in range(150): cache.keep(f'{sys.argv[2]}-{n}', CachedReply('t', None, 1, 1, 'x'))\n"
+        "for n in range(150): cache.keep(f'{sys.argv[2]}-{n}', CachedReply('t', None, 1, 1))\n"
     )
     path = tmp_path / "c.sqlite"
     runs = [subprocess.Popen([sys.executable, "-c", code, str(path), name], stderr=subprocess.PIPE) for name in "ab"]
     assert [b"", b""] == [run.communicate(timeout=60)[1] for run in runs]
     cache = Cache(path)
-    assert 300 == len(cache.find(f"{name}-{n}" for name in "ab" for n in range(150)))
+    assert all(cache.find(f"{name}-{n}") for name in "ab" for n in range(150))
     cache.close()
 
 
@@ -739,8 +721,8 @@ def test_a_stop_keeps_what_is_there_and_says_how_to_go_on(serve: Serve, tmp_path
     asked = judge(server, cache=path, concurrency=1)
     keep = asked.cache.keep
 
-    def interrupted(key: str, entry: CachedReply) -> None:
-        keep(key, entry)
+    def interrupted(key: str, entry: CachedReply, task: str) -> None:
+        keep(key, entry, task)
         if stop.is_set():
             stop.clear()
             raise KeyboardInterrupt
@@ -770,7 +752,7 @@ def test_a_plan(serve: Serve, tmp_path: Path) -> None:
         assert abs(plan.tokens_in - size / 4) <= 1
         assert [] == server.calls
         asked.ask(requests(3))
-        assert str(asked.tally).endswith("30 tokens in, 15 out")
+        assert (30, 15) == (asked.tally.tokens_in, asked.tally.tokens_out)
         assert "4 requests, 3 of them in the cache: 1 call, about" in str(asked.plan(requests(4)))
 
 
@@ -807,7 +789,7 @@ def test_addresses_that_are_none(url: str) -> None:
         Judge("m", url)
 
 
-@pytest.mark.parametrize("options", [{"concurrency": 0}, {"max_rpm": 0}, {"timeout": float("nan")}, {"retries": -1}, {"temperature": 3}, {"max_tokens": 0}, {"model": " "}])  # fmt: skip
+@pytest.mark.parametrize("options", [{"concurrency": 0}, {"timeout": float("nan")}, {"retries": -1}, {"temperature": 3}, {"max_tokens": 0}, {"model": " "}])  # fmt: skip
 def test_options_that_make_no_sense(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         Judge(**{"model": "m", "base_url": "http://a/v1", **options})
@@ -854,3 +836,31 @@ def test_reading_never_crashes(text: str, parts: Sequence[str]) -> None:
     for candidate in (text, "".join(parts)):
         with pytest.raises(Malformed):
             read(candidate, requests()[0])
+
+
+# --- options -------------------------------------------------------------------------------------------
+
+
+def test_a_judge_decides_what_stays_unread_of_replies_with_options(serve: Serve, tmp_path: Path) -> None:
+    replies = ("The bow is drawn over the strings.", "flute", "Nobody could say.")
+    options = ["flute", "violin", "drum"]
+    for name, key in (("q", "answer"), ("p", "prediction")):
+        texts = ("violin", "flute", "drum") if name == "q" else replies
+        asked = {"audio": ["a.wav"], "task": "t", "question": "What plays?", "options": options} if name == "q" else {}
+        lines = [json.dumps({"id": str(n), key: text, **asked}) for n, text in enumerate(texts)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    server = serve(
+        lambda call: completion(
+            json.dumps({"request": call.tag, "option": 2 * ("bow" in call.body["messages"][1]["content"])})
+        )
+    )
+    given = {"predictions": tmp_path / "p.jsonl", "reference": tmp_path / "q.jsonl"}
+    judge = {"judge": "judge-1", "judge_url": server.url}
+
+    plan = seldio.score(**given, **judge, dry_run=True)
+    assert "2 requests" in " ".join(notice.text for notice in plan.notices)
+    assert [] == server.calls
+    alone, judged = seldio.score(**given), seldio.score(**given, **judge)
+    assert [1 / 3, 2 / 3] == [alone.overall["read"], judged.overall["read"]]
+    assert alone.overall["accuracy"] == judged.overall["accuracy"]
+    assert 2 == len(server.calls)

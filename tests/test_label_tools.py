@@ -146,6 +146,13 @@ def test_examples_are_recognised(tool: ToolFormat, tmp_path: Path) -> None:
     assert json.loads(table.schema.metadata[b"seldio"])["format"] == tool.name
 
 
+def test_choices_about_whole_recordings_are_no_labels(tmp_path: Path) -> None:
+    result = [{"from_name": "c", "to_name": "audio", "type": "choices", "value": {"choices": ["dog"]}}]
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps([{"id": 1, "data": {"audio": "a.wav"}, "annotations": [{"result": result}]}]), "utf-8")
+    assert ["SYN213"] == [one.code for one in seldio.validate(path).findings]
+
+
 def test_no_other_file_is_taken_for_one_of_a_tool() -> None:
     names = {tool.name for tool in TOOLS}
     for folder in (CASES / "formats", CASES / "formats-items", CASES / "rules", CASES / "answers"):

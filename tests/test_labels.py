@@ -28,7 +28,6 @@ from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import CsvPart, Dialect
 from seldio.rules import CATALOGUE
 from seldio.schema.event_rows import Event, to_events
-from seldio.schema.events import origin_of
 
 CASES = Path(__file__).parent / "cases" / "formats"
 #: Each kind of column, with a header and without; `make test-slow` takes them all.
@@ -91,16 +90,6 @@ def _values(event: Event) -> dict[str, object]:
     if older("numpy", "2.0"):
         return {name: float(f"{value:.15g}") if isinstance(value, float) else value for name, value in values.items()}
     return values
-
-
-@pytest.mark.parametrize("columns", [7, 12, 5_000, 200_000])
-@pytest.mark.parametrize("rows", [1, 20_000])
-def test_lines_with_far_too_many_columns_are_reported(rows: int, columns: int) -> None:
-    good = b"".join(b"%d,1,0,10,20,150\n" % frame for frame in range(rows))
-    for data in (b",".join([b"1"] * columns) + b"\n" + good, good + b",".join([b"1"] * columns) + b"\n"):
-        reading, found = read(get("starss23"), data)
-        assert reading.table.num_rows == rows
-        assert codes(found) in (["SYN121"], ["SYN147"])
 
 
 @pytest.mark.parametrize("format", TEXT, ids=lambda format: format.name)
@@ -257,14 +246,6 @@ def test_rows_longer_than_a_block_are_read() -> None:
     assert reading.table["azimuth"].to_pylist() == [5.0, 5.0]
 
 
-@pytest.mark.parametrize(
-    "unit", [b"\x0c\n", b" \n", b"\t \n", b'"\n', b"\r", b",", b"\n", b"0,", b"1,1,0,5,5,", b"e", b"\x1b"]
-)
-def test_long_runs_of_anything_are_read_in_linear_time(unit: bytes) -> None:
-    for dialect in (get("starss22"), get("dcase2019"), get("dcase2020-output")):
-        read(dialect, unit * 50_000)
-
-
 def test_no_files_give_an_empty_table() -> None:
     for dialect in DIALECTS:
         assert dialect.read([], raise_errors).table.num_rows == 0
@@ -275,11 +256,6 @@ def test_loading_raises_the_first_error_with_its_place() -> None:
     with pytest.raises(InvalidData, match=r"^mix001\.csv:2:5: SYN133 source is nan") as caught:
         get("starss22").read([text_file(b"0,1,0,5,5\n1,1,nan,5,5\n")], raise_errors)
     assert caught.value.finding.value == "nan"
-
-
-def test_loading_passes_what_is_no_error() -> None:
-    reading = get("starss22").read([text_file(b"0,1,0,5,5\r\n1,1,0,+5,5\r\n")], raise_errors)
-    assert reading.table.num_rows == 2
 
 
 # --- where findings point ----------------------------------------------------------------------------
@@ -304,11 +280,13 @@ def assert_points_at_its_value(finding: Finding, data: bytes) -> None:
             assert finding.value == text[finding.column - 1 : finding.end_column - 1]
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("mark", [b"", BOM])
-@pytest.mark.parametrize("front", [(), ("",), ("", " ", "")])
-@pytest.mark.parametrize("header", [False, True])
-@pytest.mark.parametrize("removed", [(), ("1,2,3",), ("x,1,0,5,5", "", "9,9")])
+#: Line ends, a mark at the beginning, lines in front, a header, and rows that are not read; every seventh of all ways.
+WRITTEN = [*itertools.product(
+    ["\n", "\r\n", "\r"], [b"", BOM], [(), ("",), ("", " ", "")], [False, True], [(), ("1,2,3",), ("x,1,0,5,5", "", "9,9")],
+)][::7]  # fmt: skip
+
+
+@pytest.mark.parametrize(("newline", "mark", "front", "header", "removed"), WRITTEN)
 def test_places_in_the_file(
     newline: str, mark: bytes, front: tuple[str, ...], header: bool, removed: tuple[str, ...]
 ) -> None:
@@ -353,23 +331,6 @@ def test_a_space_behind_the_delimiter_is_no_delimiter() -> None:
     assert codes(found) == ["SYN121"]
 
 
-def test_places_of_rows_behind_silent_ones() -> None:
-    data = b"frame,class,x,y,z\n0,NOTHING,0,0,0\n1,Knock,1,0,0\n2, NOTHING,0,0,0\n3,Knock,0,1,0\n"
-    reading, found = read(get("seld-studio"), data)
-    assert found == []
-    assert reading.table["frame"].to_pylist() == [1, 3]
-    assert [reading.parts[0].place(row, "frame").line for row in range(2)] == [3, 5]
-    assert (
-        reading.parts[0].place(1, "class_id").value,
-        reading.parts[0].place(1, "class_id").column,
-    ) == ("Knock", 3)
-
-
-def test_places_of_derived_angles_are_those_of_x() -> None:
-    reading, _ = read(get("dcase2020-output"), b"0,1,0,0.5,0.25,-0.75\n")
-    assert reading.parts[0].place(0, "azimuth").value == "0.5"
-
-
 # --- what is reported --------------------------------------------------------------------------------
 
 FIVE = "0,1,0,5,5\n"
@@ -388,7 +349,6 @@ FIVE = "0,1,0,5,5\n"
         (FIVE + "1,1,0,5,5\r\n", ["SYN106"], 2),
         (FIVE.replace("\n", "\r") * 2, ["SYN107"], 2),
         ("\ufeff" + FIVE, ["SYN103"], 1),
-        ("\ufeff", ["SYN103"], 0),
         (FIVE + "\n\n1,1,0,5,5\n", ["SYN110"], 2),
         (FIVE + "1,1,0", ["SYN108"], 1),
         (FIVE + "1,1,0\n", ["SYN121"], 1),
@@ -400,8 +360,6 @@ FIVE = "0,1,0,5,5\n"
         ("0;1;0;5;5\n", ["SYN120"], 1),
         (' 0,"1",0,5 ,5\n', ["SYN123", "SYN122", "SYN123"], 1),
         ("1_0,1,0,5,5\n", ["SYN131"], 0),
-        ("٣,1,0,5,5\n", ["SYN131"], 0),
-        ("0x1F,1,0,5,5\n", ["SYN131"], 0),
         ("1e3,1,0,5,5\n", ["SYN131"], 1),
         ("+1,1,0,5,5\n", ["SYN137"], 1),
         ("24.0,1,0,5,5\n", ["SYN132"], 1),
@@ -411,7 +369,6 @@ FIVE = "0,1,0,5,5\n"
         ("0,1,0,5,\n", ["SYN135"], 0),
         ("0,1,0,5,dog\n", ["SYN130"], 0),
         ("0,1,0,5,=cmd|' /C calc'!A0\n", ["SAF202"], 0),
-        ("0,1,0,5,-cmd\n", ["SAF202"], 0),
         ("0,1,0,5,\x1b[2J\n", ["SAF201"], 0),
         ("0,1,0,\u202e5,5\n", ["SAF201"], 0),
         ('0,"1,0,5,5\n1,1,0,5,5\n', ["SYN122"], 0),
@@ -564,21 +521,6 @@ def test_elevation_stands_before_azimuth_in_2019() -> None:
     }
 
 
-def test_names_outside_the_vocabulary_keep_their_spelling() -> None:
-    rows = rows_of("seld-studio", "frame,class,x,y,z\n0,female_speech,1,0,0\n1,Knock,1,0,0\n2,dog,1,0,0\n")
-    assert [(row.get("class_id"), row.get("class_name")) for row in rows] == [
-        (0, "female_speech"),
-        (12, None),
-        (None, "dog"),
-    ]
-
-
-def test_aliases_bring_their_vocabulary() -> None:
-    assert get("dcase2021").vocabulary == "tau-nigens-2021"
-    assert get("dcase2022-output").vocabulary == "starss"
-    assert origin_of(get("dcase2020").read([], raise_errors).table).vocabulary == "tau-nigens-2020"
-
-
 # --- round trips -------------------------------------------------------------------------------------
 
 
@@ -728,22 +670,3 @@ def test_any_bytes_are_read(data: bytes) -> None:
         _, found = read(dialect, data)
         for finding in found:
             assert_points_at_its_value(finding, data)
-
-
-@given(st.lists(st.lists(st.one_of(st.integers(-(10**10), 10**10).map(str), st.sampled_from(["", "-", "--1", "007", "-0"])),
-                         min_size=1, max_size=3).map(",".join), max_size=4),
-       st.sampled_from(["", "\n", "\n\n", ","]))  # fmt: skip
-def test_small_files_of_whole_numbers_are_parsed_as_by_pyarrow(lines: list[str], end: str) -> None:
-    import pyarrow.csv
-
-    data = ("\n".join(lines) + end).encode()
-    found = label_csv._whole_numbers(data, 2)
-
-    if found is not None:
-        table = pyarrow.csv.read_csv(
-            pa.BufferReader(data), pyarrow.csv.ReadOptions(column_names=["a", "b"]),
-            pyarrow.csv.ParseOptions(ignore_empty_lines=False),
-            pyarrow.csv.ConvertOptions(column_types={"a": pa.int32(), "b": pa.int32()}, null_values=[]),
-        )  # fmt: skip
-        assert [table["a"].to_pylist(), table["b"].to_pylist()] == found.tolist()
-    assert (found is not None) == bool(re.fullmatch(rb"(-?[0-9]{1,9},-?[0-9]{1,9}\n)+", data))

@@ -37,7 +37,7 @@ FLOOR = {place: number for number, floor in enumerate(FLOORS) for place in floor
 #: Where each library may be imported; everything else has to go through these files.
 HOMES: dict[str, tuple[str, ...]] = {
     "pydantic": ("schema/", "schemas.py"),
-    "pydantic_core": ("formats/json_columns.py", "formats/json_records.py"),  # its JSON, which makes no models
+    "pydantic_core": ("formats/json_strict.py",),  # its JSON, which makes no models
     "rich": ("reports/terminal.py", "reports/bars.py"),
     "typer": ("cli/",),
     "yaml": ("formats/yaml_text.py",),
@@ -196,7 +196,6 @@ _DEEDS = frozenset([
 ])  # fmt: skip
 #: Where that is right, and why.
 _OTHERS = {
-    ("scores/judge/judge.py", "copyfile"): "a copy of a cache in a temporary folder of its own",
     ("cli/guard.py", "open"): "the null device, in the place of an output that nobody reads",
 }
 #: Where files are written that the user names as such, through links too; in them the folder above is not given.

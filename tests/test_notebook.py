@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import re
@@ -19,7 +18,6 @@ import seldio
 from seldio.hub import Pulled
 from seldio.reports.tables import Column, Notice, ScoreReport, Table
 from seldio.synth.tree import write_demo
-from seldio.viewer.page import Page
 
 TOUR = Path(__file__).parents[1] / "examples/tour.ipynb"
 RUN = """
@@ -143,23 +141,6 @@ def test_a_notebook_shows_a_picture_and_keeps_its_figure() -> None:
     assert made._repr_png_().startswith(b"\x89PNG")
     assert made._repr_html_() is None
     assert ["fold4"] == [text[:5] for text in [made.figure.axes[0].get_title(loc="left")]]
-
-
-def test_a_large_page_is_linked_whatever_its_name_is() -> None:
-    page = Page(b" " * (9 << 20), "a<b", 1, None, None, 0, (), 0, "clip\udcff<.html")
-
-    assert page._repr_html_() == '<a href="clip%FF%3C.html">a&lt;b: 1 event, 0 findings, in clip\\xff&lt;.html</a>'
-
-
-def test_long_results_are_cut() -> None:
-    rows = tuple((f"clip{number}", number) for number in range(5000))
-    table = Table("events", "Events", (Column("clip", "clip"), Column("start", "start", digits=0)), rows)
-    report = ScoreReport("s", "p", "t", "o", (table, dataclasses.replace(table, name="rest", aside=True)))
-
-    assert len(repr(table)) < 100
-    for shown in (table._repr_html_(), report._repr_html_()):
-        assert ("clip59" in shown, "clip60" in shown) == (True, False)
-    assert "Not shown: 4,940 rows of events, rest; " in report._repr_html_()
 
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"

@@ -12,7 +12,7 @@ import seldio
 from seldio.check.reference import load
 from seldio.check.settings import Settings, read_baseline, write_baseline
 from seldio.check.validation import examine
-from seldio.findings import MOST_LISTED, MOST_RANGES, Finding, Report, Severity, gathered
+from seldio.findings import MOST_LISTED, MOST_RANGES, Finding, Report, Severity
 from seldio.reports import Options, render
 from seldio.rules import CATALOGUE
 
@@ -82,20 +82,6 @@ def test_a_thousand_duplicates_are_one_finding(folder: Callable[..., Path]) -> N
     assert found.message == "same row as line 1"
 
 
-def test_duplicates_out_of_order_are_counted_too(folder: Callable[..., Path]) -> None:
-    report = check(folder(text([*rows(), *rows()])))
-
-    assert only(report, "LAB202").count == 60
-    assert only(report, "LAB202").ranges == ((61, 120),)
-
-
-def test_decimals_throughout_are_one_finding_for_each_column(folder: Callable[..., Path]) -> None:
-    table = "".join(f"{f},{c},{s},{a + 0.5},{e}\n" for f, c, s, a, e in rows())
-    found = only(check(folder(table)), "LAB205")
-
-    assert (found.count, found.ranges) == (60, ((1, 60),))
-
-
 def test_the_screen_groups_what_many_files_share(folder: Callable[..., Path]) -> None:
     report = check(folder(text(high(rows())), files=78))
     shown = "".join(render(report, "text", Options(CATALOGUE)))
@@ -109,12 +95,6 @@ def test_the_screen_groups_what_many_files_share(folder: Callable[..., Path]) ->
     assert ", in 78 of 78 files |" in markdown
     every = "".join(render(report, "text", Options(CATALOGUE, max_per_rule=None)))
     assert every.count("\n  mix0") == 78
-
-
-def test_three_files_are_shown_one_by_one(folder: Callable[..., Path]) -> None:
-    report = check(folder(text(high(rows())), files=3))
-
-    assert "".join(render(report, "text", Options(CATALOGUE))).count("LAB104") == 3
 
 
 def test_reports_for_programs_tell_count_and_lines(folder: Callable[..., Path]) -> None:
@@ -157,16 +137,6 @@ def test_a_baseline_knows_places_whether_listed_alone_or_together(folder: Callab
     write_baseline(file, alone)
     known = Settings(baseline=read_baseline(file))
     assert list(known.applied(together)) == together
-
-
-def test_more_than_a_few_findings_are_gathered() -> None:
-    found = [Finding("QAI102", Severity.ERROR, f"row {n}", "q.jsonl", n) for n in range(1, 22)]
-
-    assert gathered(found[:20], 20) == found[:20]
-    one = gathered(found, 20)
-    assert [(o.message, o.count, o.ranges) for o in one] == [("row 1", 21, ((1, 21),))]
-    twice = gathered([*one, *found], 20)
-    assert [(o.count, o.ranges) for o in twice] == [(42, ((1, 21),))]
 
 
 # --- rows that cannot be read as they are ---------------------------------------------------------------

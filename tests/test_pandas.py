@@ -8,7 +8,6 @@ import json
 import math
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -75,17 +74,6 @@ def test_rows_and_clips_that_are_taken_out_stay_out(frame: pd.DataFrame, tmp_pat
     assert written(bells, tmp_path / "heard").keys() == {"fold4_room1_mix001"}
 
 
-def test_an_index_with_a_name_is_a_column(frame: pd.DataFrame, folder: Path) -> None:
-    assert seldio.read(frame.set_index(["clip", "frame"])).equals(seldio.read(folder, format="starss23"))
-
-
-def test_frames_that_are_put_together_keep_their_classes(frame: pd.DataFrame) -> None:
-    both = pd.concat([frame, frame.assign(clip="fold4_room1_mix003")])
-    table = seldio.read(both)
-    assert table["class_id"].to_pylist() == [1, 1, 11] * 2
-    assert "class_name" not in table.column_names
-
-
 def test_missing_whole_numbers_and_flags_stay_what_they_are() -> None:
     rows = {"clip": ["a", "a"], "frame": [0, 1], "class_id": [1, 2], "source": [None, 3], "onscreen": [None, True]}
     table = seldio.read(seldio.to_pandas(pa.table(rows)))
@@ -145,21 +133,6 @@ def _lines(place: Path, asked: pd.DataFrame) -> str:
     return path
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"azimuth": "azi"}, "the table: not columns of an event table: azi; choose from clip"),
-        ({"clip": "file"}, "the table has no column clip, the name of the recording in each row"),
-        ({"azimuth": "frame"}, "the table: the DataFrame has frame twice"),
-        ({name: number for number, name in enumerate(("clip", "frame", "azimuth"))}, "no names, only numbers"),
-    ],
-)
-def test_columns_that_are_unclear_are_refused(frame: pd.DataFrame, change: dict[str, str], said: str) -> None:
-    for verb in (seldio.read, seldio.validate):
-        with pytest.raises(UsageError, match=said):
-            verb(frame.rename(columns=change))
-
-
 def test_columns_of_nothing_known_are_refused(frame: pd.DataFrame) -> None:
     strange = pd.DataFrame({"height": [1.0], "weight": [2.0]})
     with pytest.raises(UsageError, match="the table: height, weight are columns of neither labels"):
@@ -170,14 +143,6 @@ def test_columns_of_nothing_known_are_refused(frame: pd.DataFrame) -> None:
         seldio.score(frame, strange)
     with pytest.raises(UsageError, match=r"the table must be a path, .* not int"):
         seldio.read(7)
-
-
-def test_a_name_that_is_not_that_of_its_number_is_refused(frame: pd.DataFrame) -> None:
-    frame.loc[2, "class_name"] = "Telephone"
-    said = "row 3 of the DataFrame has class_id 11, which is Bell, and class_name Telephone: drop the column"
-    with pytest.raises(UsageError, match=said):
-        seldio.score(frame, frame)
-    assert seldio.read(frame.drop(columns="class_id"))["class_name"].to_pylist()[2] == "Telephone"
 
 
 def test_pandas_is_loaded_by_none_but_who_uses_it(folder: Path) -> None:
@@ -200,16 +165,6 @@ WRONG = "LAB103 azimuth 200 is outside [-180, 180]"
 )  # fmt: skip
 def test_bytes_and_streams_are_checked(data: Any, name: str) -> None:
     assert [str(one) for one in seldio.validate(data, format="starss23").findings] == [f"{name}:2:7: {WRONG}"]
-
-
-@pytest.mark.parametrize("mode", ["r", "rb"])
-def test_an_open_file_is_called_by_its_name(mode: str, tmp_path: Path) -> None:
-    path = tmp_path / "mix001.csv"
-    path.write_bytes(ROWS)
-    with path.open(mode) as stream:
-        assert [str(one) for one in seldio.validate(stream, format="starss23")] == [f"{path}:2:7: {WRONG}"]
-    with path.open(mode) as stream:
-        assert seldio.read(stream, format="starss23", force=True)["clip"].to_pylist() == ["mix001", "mix001"]
 
 
 def test_a_stream_that_cannot_be_read_is_an_error_in_a_sentence(tmp_path: Path) -> None:
@@ -243,37 +198,6 @@ def test_bytes_are_told_by_their_content() -> None:
     assert [row[2].value for row in compared.tables[0].rows] == [pytest.approx(1 / 13)] * 2
     assert seldio.score(replies, lines).overall["accuracy"] == pytest.approx(2 / 3)
     assert seldio.validate([rows, lines]).files == 2
-
-
-def test_bytes_are_converted(tmp_path: Path) -> None:
-    rows, lines = ROWS.replace(b"200", b"20"), "".join(f"{json.dumps(row)}\n" for row in QUESTIONS).encode()
-
-    seldio.convert(rows, tmp_path / "mix001.csv", "dcase2020", allow_loss="distance")
-    assert (tmp_path / "mix001.csv").read_text() == "0,11,0,10,0\n1,11,0,20,0\n"
-    assert seldio.convert(lines, tmp_path / "items.json", "ruenvaqa", allow_loss="all").rows == (3, 3)
-    with pytest.raises(UsageError, match="what is in memory becomes labels or questions, not foa: name files"):
-        seldio.convert(rows, tmp_path / "foa", "foa")
-
-
-def test_an_archive_in_memory_is_looked_into() -> None:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("mix001.csv", ROWS)
-    data = stream.getvalue()
-
-    assert [str(one) for one in seldio.validate(data, format="starss23")] == [f"the bytes!/mix001.csv:2:7: {WRONG}"]
-    codes = [one.code for one in seldio.validate(data[:60])]
-    assert "SAF107" in codes
-    assert "SAF107" not in [one.code for one in seldio.validate(data[:60], ignore="SAF")]
-    with pytest.raises(InvalidData, match="SAF107 A corrupt zip archive"):
-        seldio.read(data[:60])
-
-
-def test_what_is_in_memory_is_not_repaired() -> None:
-    with pytest.raises(UsageError, match="fix=True repairs files, but this is in memory: write it to a file first"):
-        seldio.validate(ROWS, fix=True)
-    with pytest.raises(UsageError, match="the table must be a path, bytes, a stream, a list of dicts, a DataFrame or"):
-        seldio.validate(5)
 
 
 def test_validate_finds_the_directions_that_other_verbs_miss(tmp_path: Path) -> None:

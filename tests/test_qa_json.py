@@ -30,7 +30,6 @@ from seldio.formats.qa_json import (
     SPATIAL_SOUND_QA,
 )
 from seldio.rules import CATALOGUE
-from seldio.schema.flaws import flaws
 from seldio.schema.qa import Item, Prediction
 
 ALL: tuple[JsonItems, ...] = (
@@ -507,11 +506,6 @@ def test_any_bytes(noise: bytes, at: int, path: str, format: JsonItems) -> None:
 def test_halves_of_surrogates_are_not_written() -> None:
     with pytest.raises(InvalidData):
         MMAU.write([Item.model_construct(id="\ud800", audio=["a"])])
-
-
-def test_flaws_of_a_row() -> None:
-    assert list(flaws(Item, {"id": "a"})) == []
-    assert [(flaw.at, flaw.kind) for flaw in flaws(Item, {"x": 1})] == [(("id",), "missing"), (("x",), "unknown")]
 
 
 def test_the_formats_are_listed() -> None:

@@ -1,68 +1,297 @@
-"""Replies of models, as a person reads them: written from their meaning, before what reads them.
+"""What is read in replies, held against what people say that they say.
 
-A row of ``cases/answers/replies.jsonl`` and ``sentences.jsonl`` is the options, a reply and the option that it gives; null where a person would
-not be sure either. One of ``quantities.jsonl`` is what is asked for, a reply and the number that it gives.
+``cases/answers/README.md`` says where the replies come from and who labelled them.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from growing import grows_no_faster
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
 
-from seldio.answers.bearings import yes_no
-from seldio.answers.counts import number_of
+from seldio.answers.extract import extract
+from seldio.answers.judgements import AnsweredQuestion
 from seldio.answers.measures import QUANTITIES
-from seldio.answers.options import read_option
+from seldio.answers.names import Names
 from seldio.answers.plain_text import plainly
-from seldio.answers.quantities import count
+from seldio.answers.reading import read
+from seldio.cli import app
 
-CASES = Path(__file__).parent / "cases/answers"
-ROWS: list[tuple[list[str], str, str | None]] = [
-    tuple(json.loads(line))
-    for name in ("replies", "sentences")
-    for line in (CASES / f"{name}.jsonl").read_text("utf-8").splitlines()
-]
+CASES = Path(__file__).parent / "cases" / "answers"
+INSTRUMENTS = ["violin", "flute", "guitar", "piano"]
+YES_AND_NO = ["Yes", "No"]
+#: The readers of quantities, by what was asked.
+READERS = {"azimuth": "azimuth", "elevation": "elevation", "distance": "distance", "time": "onset", "count": "count"}
+#: The task of each quantity of ``labelled.jsonl``, the key of what is read, and the question and its answer.
+TASKS = {
+    "azimuth": ("estimate_azimuth", "angle_deg", "?", "?"),
+    "elevation": ("estimate_elevation", "elevation_deg", "?", "?"),
+    "distance": ("estimate_distance", "distance_m", "?", "?"),
+    "onset": ("onset_from_location", "onset_time_s", "?", "?"),
+    "span": ("detect_time", "time_span", "?", "?"),
+    "count": ("count_sources", "count", "?", "?"),
+    "motion": ("classify_motion", "motion_label", "?", "stationary"),
+    "side": ("relative_left_right", "left_right", "Is the crackle left or right of the vehicle?",
+             "crackle is to the right of vehicle."),
+}  # fmt: skip
+NAMES = Names(["crackle", "vehicle"])
+
+Labelled = tuple[str, list[str], str, Any]  # reply, options, question, the option that it gives or None
 
 
-def test_there_are_many_replies() -> None:
-    assert len({(tuple(options), text) for options, text, _ in ROWS}) == len(ROWS) > 200
+def rows(name: str) -> list[Any]:
+    return [json.loads(line) for line in (CASES / f"{name}.jsonl").read_text("utf-8").splitlines()]
 
 
-def test_replies_are_read_as_a_person_reads_them() -> None:
-    """Each reply that is read otherwise, with what is read and what it says."""
-    found = [(text, read_option(text, options), says) for options, text, says in ROWS]
+def of_two_readers() -> Iterator[Labelled]:
+    """Yield the replies with options, or with yes and no, about which both readers agree."""
+    for row in rows("two-readers"):
+        options = row.get("options") or YES_AND_NO
+        first, second = (label["says"] or None for label in row["labels"])
+        if row["kind"] != "quantity" and first == second:
+            says = options[first - 1] if isinstance(first, int) else first and first.capitalize()
+            yield row["reply"], options, row["question"], says
 
-    assert [] == [row for row in found if row[1] != row[2]]
+
+def of_one_author(half: str) -> Iterator[Labelled]:
+    """Yield the replies with options of one half of ``labelled.jsonl``, where both labels agree."""
+    for row_half, need, asked, reply, first, second in rows("labelled"):
+        if row_half == half and need != "meaning" and isinstance(asked, list) and agree(first, second):
+            yield reply, asked, "", None if first == "refused" else first
+
+
+def agree(first: Any, second: Any) -> bool:
+    return bool(first == second or {first, second} <= {None, "refused"})
+
+
+def older(name: str) -> Iterator[Labelled]:
+    for options, reply, says in rows(name):
+        yield reply, options, "", says
+
+
+@pytest.mark.parametrize(
+    ("labelled", "right", "wrong"),
+    [
+        (of_two_readers(), 927, 2),
+        (of_one_author("develop"), 362, 0),
+        (of_one_author("held out"), 411, 0),
+        (older("replies"), 229, 0),
+        (older("sentences"), 582, 11),
+    ],
+    ids=["two readers", "labelled, develop", "labelled, held out", "replies", "sentences"],
+)
+def test_options_are_read_as_people_read_them(labelled: Iterator[Labelled], right: int, wrong: int) -> None:
+    found = [(reply, says, read(reply, options, question).option) for reply, options, question, says in labelled]
+    misread = [row for row in found if row[2] not in (None, row[1])]
+
+    assert sum(says == option for _, says, option in found) >= right
+    assert len(misread) <= wrong, misread
+
+
+def test_refusals_are_told_from_replies_that_say_something_else() -> None:
+    labelled = [row for row in rows("labelled") if isinstance(row[2], list)]
+    refused = Counter((row[4] == "refused", read(row[3], row[2]).state == "refused") for row in labelled)
+    read_as_refused = sum(
+        read(reply, asked).state == "refused"
+        for _, _, asked, reply, first, _ in labelled
+        if first not in (None, "refused")
+    )
+    assert refused[True, True] >= 0.95 * (refused[True, True] + refused[True, False])
+    assert read_as_refused <= 0.01 * len(labelled)
+
+
+# --- what no reply may do --------------------------------------------------------------------------
+
+PIECES = (
+    *("The answer is: ", "because ", "A", "B.", "\n", "(A) ", "dog", "no ", "<think>", "</think>", "\\boxed{", "}"),
+    *('{"answer": "', "\ud800", "\0", "?", "- ", "Options:", "wait, no ", "А", "1 ", "да", "it's ", " or ", "\u2028"),
+)
+made_up = st.one_of(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.text(max_size=60))
+
+
+@given(made_up, st.lists(made_up, max_size=5), made_up)
+def test_no_reply_ends_a_score(reply: str, options: list[str], question: str) -> None:
+    found = read(reply, options, question)
+
+    assert found.option is None or found.option in options
+    assert (found.state == "read") == (found.option is not None)
+
+
+@pytest.mark.parametrize("bit", ["<think>", "answer: ", "the answer is ", "flute ", "**flute** ", "not ", "\\boxed{", "or ", "\n", "B) ",
+                                 "Ответ: ", "<answer>", "answer ", "a violin, ", "A/B ", "так "])  # fmt: skip
+def test_the_time_for_long_replies_grows_with_them_and_no_faster(bit: str) -> None:
+    assert grows_no_faster(lambda length: read(bit * (length // len(bit)), INSTRUMENTS), 50_000)
+
+
+def restated(options: list[str]) -> Iterator[str]:
+    """Yield lists of options, whole and cut off, with a heading and without."""
+    heads = ("", "Options:\n", "The options are: ", "Варианты:\n", "Let's consider each option:\n")
+    for head, joint, mark in product(heads, ("\n", " ", "; "), ("{}. ", "{}) ", "({}) ", "- ")):
+        labelled = [mark.format("ABCD"[number]) + option for number, option in enumerate(options)]
+        yield head + joint.join(labelled)
+        yield head + joint.join(labelled[:2]) + joint + labelled[2][:-2]
+
+
+@pytest.mark.parametrize(
+    "options", [["dog", "cat", "rain", "violin"], ["A dog barks", "A cat meows", "Rain falls", "People talk"]]
+)
+def test_restated_options_are_no_answer(options: list[str]) -> None:
+    assert [] == [reply for reply in restated(options) if read(reply, options).option is not None]
+
+
+ANNOUNCED = (
+    *("{x}", "{x}.", "The answer is {x}", "Answer: {x}", 'The correct answer is: "{x}".', "<answer>{x}</answer>"),
+    *("({l}) {x}", "{l}. {x}", "**{l}. {x}**", "\\boxed{{{x}}}", "<think>It may be {y}.</think>{x}"),
+    "{l}. {x}. If you have any other questions, feel free to ask!",
+    "The answer is {l}. {x}. Let me know if anything could be clearer.",
+)
+
+
+def test_every_announced_option_of_real_questions_is_read(shared: Path) -> None:
+    """Options with signs at which a sentence could be cut, and every tenth of the others."""
+    questions = json.loads((shared / "data/mmau/mmau-test-mini.json").read_text("utf-8"))
+    unread = []
+    signs = 0
+    for number, question in enumerate(questions):
+        options = question["choices"]
+        for place, option in enumerate(options):
+            special = any(sign in option for sign in (";", " (", ":"))
+            signs += special
+            letters = len({*options}) < len(options) or len(option) == 1
+            if letters or not (special or number % 10 == 0):
+                continue
+            for form in ANNOUNCED:
+                reply = form.format(x=option, l="ABCDEFGH"[place], y=options[place - 1])
+                if read(reply, options, question["question"]).option != option:
+                    unread.append((reply, options))
+    assert signs > 100
+    assert unread == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "options", "says"),
+    [
+        ("It is F Major.", ["A Major", "C Major"], None),
+        ("It is F Major.", ["A Major", "F Major"], "F Major"),
+        ("C", ["C#", "C"], "C"),
+        ("C#", ["C", "D"], None),
+        ("Cat? No, dog.", ["dog", "rain", "cat"], "dog"),
+        ("It sounds like a flute at first. But wait.", INSTRUMENTS, None),
+        ("It cannot be determined.", ["rain", "It cannot be determined."], "It cannot be determined."),
+        ("(A) violin (B) flute", INSTRUMENTS, None),
+        ("I chose flute over piano.", INSTRUMENTS, "flute"),
+        ("Do I hear a flute?", INSTRUMENTS, None),
+        ("flute", ["flute", "flute", "drum"], "flute"),
+    ],
+)
+def test_what_is_near_an_option_is_not_it(reply: str, options: list[str], says: str | None) -> None:
+    assert read(reply, options).option == says
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "says"),
+    [
+        ("Is the car closer than the dog?", "The car is farther away.", "No"),
+        ("Is the car closer than the dog?", "The car is closer.", "Yes"),
+        ("Is there a dog?", "There is a dog.", "Yes"),
+        ("Is there a dog?", "I cannot hear the recording.", None),
+    ],
+)
+def test_yes_and_no_depend_on_the_question(question: str, reply: str, says: str | None) -> None:
+    assert read(reply, YES_AND_NO, question).option == says
+
+
+# --- scores ----------------------------------------------------------------------------------------
+
+
+def test_situations_are_read_by_seldio_score(tmp_path: Path) -> None:
+    situations = rows("situations")
+    for name in ("questions", "replies"):
+        with (tmp_path / f"{name}.jsonl").open("w", encoding="utf-8") as file:
+            for number, (options, reply, _) in enumerate(situations):
+                question = {"task": "t", "question": "What is heard?", "options": options, "answer": options[0]}
+                row = question | {"audio": [f"{number}.wav"]} if name == "questions" else {"prediction": reply}
+                file.write(json.dumps({"id": str(number)} | row) + "\n")
+    paths = [str(tmp_path / name) for name in ("replies.jsonl", "questions.jsonl", "items.jsonl")]
+    done = CliRunner().invoke(app, ["score", paths[0], "-r", paths[1], "--items", paths[2]])
+
+    assert done.exit_code == 0, done.output
+    listed = [json.loads(line) for line in Path(paths[2]).read_text("utf-8").splitlines()]
+    assert {row["reply"]: row["read"] for row in listed} == {reply: says or "" for _, reply, says in situations}
+
+
+def test_a_reply_that_is_a_reason_alone_does_not_end_a_score_of_ruenvaqa() -> None:
+    folder = CASES / "reason-only"
+    wanted = ["score", str(folder / "ruEnvAQA.json"), "-r", str(folder / "ru.json"), "--table", "overall"]
+    done = CliRunner().invoke(app, [*wanted, "--output", "csv"])
+
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[1].rpartition("/")[2].startswith("ruEnvAQA.json,1,0.0")
+
+
+# --- quantities ------------------------------------------------------------------------------------
 
 
 def test_numbers_in_replies_are_read_as_a_person_reads_them() -> None:
-    rows = [json.loads(line) for line in (CASES / "quantities.jsonl").read_text("utf-8").splitlines()]
-    found = [(asked, reply, says, QUANTITIES[asked](plainly(reply))) for asked, reply, says in rows]
+    found = [(asked, reply, says, QUANTITIES[asked](plainly(reply))) for asked, reply, says in rows("quantities")]
 
-    assert len({(asked, reply) for asked, reply, _ in rows}) == len(rows) > 600
     assert [] == [row for row in found if row[3] != (row[2] if row[2] is None else pytest.approx(row[2], abs=0.01))]
 
 
-@pytest.mark.parametrize("piece", ["2 m, no, ", "3 times ", "a dog, ", "1, 2 and ", "второй "])
+def same(one: Any, other: Any, quantity: str) -> bool:
+    """Return whether two readings are one: up to a hundredth, a turn apart for azimuths, anywhere in a range."""
+    if isinstance(other, list):
+        return isinstance(one, list | tuple) or (one is not None and min(other) - 1e-6 <= one <= max(other) + 1e-6)
+    if one is None or other is None or isinstance(one, list | tuple):
+        return bool(one == other)
+    turn = quantity == "azimuth" and abs(abs(one - other) - 360) < 1e-6
+    return bool(turn or abs(one - other) <= 0.011 * max(1, abs(other)))
+
+
+def test_quantities_are_read_as_two_people_read_them() -> None:
+    found = []
+    for row in rows("two-readers"):
+        first, second = (label["says"] for label in row["labels"])
+        if row["kind"] == "quantity" and same(first, second, row["quantity"]):
+            value = QUANTITIES[READERS[row["quantity"]]](plainly(row["reply"]))
+            found.append((row["reply"], first, value, same(value, first, row["quantity"])))
+    wrong = [row for row in found if row[2] is not None and not row[3]]
+
+    assert sum(right for *_, right in found) >= 333
+    assert len(wrong) <= 1, wrong
+
+
+def test_most_quantities_of_the_half_held_out_are_read() -> None:
+    found = []
+    for half, need, asked, reply, first, second in rows("labelled"):
+        if half == "held out" and need != "meaning" and isinstance(asked, str) and agree(first, second):
+            task, key, question, answer = TASKS[asked]
+            judged: Any = extract(AnsweredQuestion("1", task, question, answer, answer, {}, reply), NAMES)
+            value = judged and judged["prediction"][key]
+            label = None if first == "refused" else first
+            number = isinstance(label, int | float) and value is not None
+            right = abs(value - label) < 0.02 or abs(value) == abs(label) == 180 if number else value == label
+            found.append((reply, label, value, right))
+    wrong = [row for row in found if row[2] is not None and not row[3]]
+
+    assert sum(right for *_, right in found) >= 266
+    assert wrong == []
+
+
+@pytest.mark.parametrize("piece", ["2 m, no, ", "3 times ", "a dog, ", "1, 2 and ", "второй ", "so, ", "but no, "])
 def test_the_time_for_long_quantities_grows_with_them_and_no_faster(piece: str) -> None:
-    def read(length: int) -> None:
+    def read_quantities(length: int) -> None:
         text = plainly(piece * (length // len(piece)))
         for asked in ("azimuth", "distance", "onset", "count"):
             QUANTITIES[asked](text)
 
-    assert grows_no_faster(read, 2_000)
-
-
-@pytest.mark.parametrize("bit", ["<think>", "answer: ", "the answer is ", "flute ", "**flute** ", "not ", "\\boxed{", "or ", "\n", "B) ",
-                                 "Ответ: ", "<answer>", "answer ", "a violin, "])  # fmt: skip
-def test_the_time_for_long_replies_grows_with_them_and_no_faster(bit: str) -> None:
-    assert grows_no_faster(lambda length: read_option(bit * (length // len(bit)), ["violin", "flute"]), 50_000)
-
-
-@pytest.mark.parametrize("bit", ["so, ", "well. ", "3, ", "a dog and ", "but no, "])
-def test_the_time_for_numbers_and_statements_grows_with_them_and_no_faster(bit: str) -> None:
-    for read in (yes_no, number_of, count):
-        assert grows_no_faster(lambda length, read=read: read(bit * (length // len(bit))), 20_000)
+    assert grows_no_faster(read_quantities, 2_000)

@@ -25,7 +25,7 @@ CASES = Path(__file__).parent / "cases"
 #: What a schema says of files of each format: rules whose findings it shares. The others compare values, or read texts.
 SAID = {
     "items": {"QAI110", "QAI111", "SYN211", "SYN212"},
-    "jasco": {"QAI112", "SYN135", "SYN113"},
+    "jasco": {"QAI112", "QAI126", "SYN135", "SYN113"},
     "ruenvaqa": {
         "QAI102", "QAI104", "QAI110", "QAI111", "QAI113", "QAI126", "QAI127", "QAI128", "QAI205", "QAI211", "QAI212",
     },

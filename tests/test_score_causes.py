@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from effort import some
-from typer.testing import CliRunner
 
 import seldio
-from seldio.cli import app
 from seldio.parallel import running
 from seldio.reports import render
 from seldio.scores.seld import score_labels as counting
@@ -193,40 +191,6 @@ def test_the_same_cause_wherever_parts_are_counted(
     assert reports() == whole
     with running(2):
         assert reports() == whole
-
-
-def test_it_stands_above_the_tables(truth: Path, tmp_path: Path) -> None:
-    given = write(tmp_path / "out", changed(MISTAKES[0][0]), as_axes)
-    done = CliRunner().invoke(app, ["score", str(given), "-r", str(truth), "-f", "dcase2024-output"])
-    assert done.exit_code == 0, done.stderr
-    assert done.stdout.index("! probable-cause: with the azimuth mirrored F would be") < done.stdout.index("overall\n")
-
-
-def test_the_work_is_bounded(truth: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An honest system is counted once, a suspicious one once more; what is tried is a sample of a few clips."""
-    calls: list[str] = []
-    tried: set[int] = set()
-    whole, trial = counting.Counting.__call__, counting.Trial.__init__
-
-    def counted(self: counting.Counting, part: counting.SeldPart) -> Any:
-        calls.extend(part.clips)
-        return whole(self, part)
-
-    def sampled(self: counting.Trial, reference: Any, prediction: Any, clips: int, *rest: Any) -> None:
-        tried.update(reference.clip, prediction.clip)
-        assert not ({*reference.frame, *prediction.frame} & {0, 1, 3, 4, 5})
-        trial(self, reference, prediction, clips, *rest)
-
-    monkeypatch.setattr(counting.Counting, "__call__", counted)
-    monkeypatch.setattr(counting.Trial, "__init__", sampled)
-    good = write(tmp_path / "good", changed(lambda row: row), as_axes)
-    seldio.score(good, truth, format="dcase2024-output")
-    assert len(calls) == CLIPS
-    calls.clear()
-    tried.clear()
-    monkeypatch.setattr("seldio.scores.seld.score_labels.TRIED", 4)
-    seldio.score(write(tmp_path / "out", changed(MISTAKES[0][0]), as_axes), truth, format="dcase2024-output")
-    assert (len(calls), tried) == (2 * CLIPS, {0, 1, 2, 3})
 
 
 def test_radians(truth: Path, tmp_path: Path) -> None:

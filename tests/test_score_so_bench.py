@@ -230,7 +230,6 @@ def test_an_azimuth_that_is_written_is_read(value, shape):
 
 
 def test_yes_and_no():
-    assert [True, False, None] == [bearings.yes_no(plainly(text)) for text in ("Yes, no doubt", "No.", "left")]
     assert "no" == official_fallback("Yes, no doubt")["prediction"]["yes_no"]
 
 
@@ -249,11 +248,12 @@ def test_motions(text, label):
 
 # --- names and comparisons -------------------------------------------------------------------------
 
-NAMES = Names([
+NAMES = Names(["dog", "cat", "bird",
     "string instrument", "crackle", "vehicle", "telephone alarm", "guitar", "bell", "dog", "camera", "glass", "doorbell",
     "Water tap, faucet",
 ])  # fmt: skip
 LOCATION = ("identify_source_by_location", "What is the sound source to the front-left?", "string instrument", {})
+BARK = ("identify_source_by_location", "What is to the left?", "dog", {})
 DOA = ("identify_source_by_doa", "Which source is at azimuth 30 degrees?", "water tap, faucet", {})
 HOP = ("multi_hop", "After the dog has ended, which sound starts behind?", "telephone alarm", {})
 SIDE = (
@@ -275,7 +275,7 @@ MOTION = ("classify_motion", "How does it move?", "stationary", {})
     [
         (LOCATION, "A string instrument is the sound source coming from the front-left.", 1),
         (LOCATION, "String_Instruments", 1), (LOCATION, "a stringed instrument, to the left", 1),
-        (LOCATION, "guitar", None), (LOCATION, "music", None), (LOCATION, "a dog", 0), (LOCATION, "a kazoo", None),
+        (LOCATION, "guitar", None), (LOCATION, "music", None), (BARK, "a cat", 0), (BARK, "a bird", None), (LOCATION, "a dog", 0), (LOCATION, "a kazoo", None),
         (LOCATION, "not a string instrument", None), (LOCATION, "dog or string instrument", None),
         (LOCATION, "a string instrument and a kazoo", None), (LOCATION, "", 0), (DOA, "A faucet", 1),
         (DOA, "Water tap, faucet.", 1), (DOA, "the door bell", 0), (HOP, "After the dog, a telephone alarm starts.", 1),

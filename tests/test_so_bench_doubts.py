@@ -226,11 +226,6 @@ def test_motions(text: str, label: str | None) -> None:
     assert bearings.motion(plainly(text)) == label
 
 
-def test_yes_or_no_is_neither() -> None:
-    texts = ("Yes or no?", "yes/no", "Yes.", "No, left")
-    assert [bearings.yes_no(plainly(text)) for text in texts] == [None, None, True, False]
-
-
 @pytest.mark.parametrize(("unit", "kind"), [("degrees", "azimuth"), ("m", "distance"), ("s", "onset")])
 def test_denials_do_not_reach_over_the_next_number(unit: str, kind: str) -> None:
     """A value that is given beside a denied one of another kind stays."""

@@ -334,13 +334,6 @@ if __name__ == "__main__":
     assert "True 3 True" == done.stdout.strip(), done.stderr
 
 
-@pytest.mark.slow
-def test_importing_seldio_imports_no_framework() -> None:
-    code = "import seldio, sys; seldio.open; from seldio.data import Stream; list(Stream(range(3)).batch(2)); print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"torch", "tensorflow", "jax", "grain", "ray", "datasets"} & set(loaded)
-
-
 def test_windows_are_streamed_in_batches_with_masks(tmp_path: Path) -> None:
     dataset = seldio.open(starss_tree.write(tmp_path))
     stream = dataset.windows(target="rows").stream().batch(3, pad={"audio": 0, "target": np.nan})
@@ -388,10 +381,3 @@ def test_shards_are_counted_from_0() -> None:
     for shard in ((0, 0), (2, 2), (2, -1)):
         with pytest.raises(UsageError, match="counted from 0"):
             Stream(range(10)).shard(*shard)
-
-
-def test_streams_say_what_they_are() -> None:
-    stream = Stream(range(9)).shuffle(3).shard(4, 1).batch(2, pad=0).map(len)
-
-    assert "Stream(range(0, 9), seed=3, shard=1 of 4, batch(2, pad=0, drop_last=False), map(len))" == repr(stream)
-    assert 9 == stream.num_shards

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 import seldio
 from seldio import clock, geometry
 from seldio.check.validation import validate
-from seldio.errors import UsageError
 from seldio.formats import get
 from seldio.media import arrays
 from seldio.media.audio import probe
@@ -22,7 +20,7 @@ from seldio.media.video import Video
 from seldio.schema.events import origin_of
 from seldio.synth import CLIPS, Track, labels, scene
 from seldio.synth.outputs import imagine, write_outputs
-from seldio.synth.recording import DIFFUSE, RATE, RecordingOptions, Room, mix, on_capsules, record
+from seldio.synth.recording import RATE, RecordingOptions, Room, mix, record
 from seldio.synth.sounds import LEVEL, PEAK, SOUNDS, sound
 from seldio.synth.tree import COLOURS, painted, write_clip, write_tree
 
@@ -156,45 +154,6 @@ def test_noise_is_as_loud_as_asked(snr: float) -> None:
         assert (power > 0).all()
 
 
-def test_the_room_reverberates_as_long_as_asked() -> None:
-    decays = []
-    for seconds in (0.25, 0.6):
-        tail = Room(reverberation=seconds).tail(RATE, np.random.default_rng(8))
-        left = 10 * np.log10(np.cumsum((tail**2).sum(axis=0)[::-1])[::-1])
-        left -= left[0]
-        fall = np.flatnonzero(left < -25)[0] - np.flatnonzero(left < -5)[0]
-        decays.append(3 * fall / RATE)
-
-    assert decays == pytest.approx([0.25, 0.6], rel=0.12)
-
-
-def test_the_tail_is_as_loud_as_the_source_at_the_critical_distance() -> None:
-    room = Room(reverberation=0.6)
-    tail = room.tail(RATE, np.random.default_rng(9))
-    steady = (tail[0] ** 2).sum() * room.critical**2
-
-    assert 0.6 < steady < 1, "what comes before the tail sets in is left to the images"
-    assert (tail[1:] ** 2).sum(axis=1) / (tail[0] ** 2).sum() == pytest.approx([1 / 3] * 3, rel=0.2)
-
-
-def test_a_diffuse_field_is_right_on_the_capsules() -> None:
-    rng = np.random.default_rng(10)
-    field = (DIFFUSE * rng.standard_normal((4, 20 * RATE))).astype(np.float32)
-    size = 256
-    spectra = np.fft.rfft(
-        on_capsules(field, RATE)[:, : 20 * RATE // size * size].reshape(4, -1, size) * np.hanning(size)
-    )
-    seen = np.einsum("itf,jtf->fij", spectra, spectra.conj()).real / spectra.shape[1]
-    level = np.sqrt(np.einsum("fii->fi", seen))
-    wanted = arrays.diffuse_coherence("mic", np.fft.rfftfreq(size, 1 / RATE))
-
-    inner = slice(3, -8)
-    assert np.abs(seen / level[:, :, None] / level[:, None] - wanted)[inner].max() < 0.1
-    power = level[inner] ** 2 / np.sum(np.hanning(size) ** 2)
-    sphere = np.einsum("fii->fi", arrays.diffuse_covariance(np.fft.rfftfreq(size, 1 / RATE)))[inner]
-    assert np.abs(10 * np.log10(power / sphere)).max() < 0.7
-
-
 def test_nothing_is_cut_off_and_channels_keep_their_ratio() -> None:
     track = walking(0, 90, frames=20, class_id=2)
     loud = Track(2, 1, 2, 0.15 * track.positions)  # at 0.2 m
@@ -212,25 +171,6 @@ def test_silence_has_noise_only() -> None:
 
     assert 0 < np.abs(waves["foa"]).max() < 300
     assert not record([], 1.0, 12, OPEN)["mic"].any()
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        (lambda: RecordingOptions(snr=float("nan")), "signal-to-noise"),
-        (lambda: RecordingOptions(rate=100), "100 Hz"),
-        (lambda: Room(reverberation=-1), "reverberation time"),
-        (lambda: Room(reverberation=0.01), "swallow everything"),
-        (lambda: Room(array=(9, 1, 1)), "not inside"),
-        (lambda: record([standing(0, 0, 9)], 2, 0), "outside of the room"),
-        (lambda: write_clip(Path(), "m", "s", [standing(0, 0)], 0.5, 0), "not inside of 0.5 s"),
-        (lambda: write_clip(Path(), "m", "s", [], 0, 0), "a scene of 0 s"),
-        (lambda: write_clip(Path(), "m", "s", [], 1, 0, media=["smell"]), "smell"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(wrong: Callable[[], object], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        wrong()
 
 
 # --- pictures ------------------------------------------------------------------------------------------------

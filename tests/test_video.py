@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import io
 import os
@@ -33,7 +32,7 @@ from seldio.errors import DataError, UsageError
 from seldio.files import open_source
 from seldio.findings import Finding
 from seldio.media import video_packets
-from seldio.media.video import NotVideo, PictureDecoder, Video
+from seldio.media.video import NotVideo, Video
 from seldio.rules.collection import Collection
 from seldio.rules.video import check_videos
 
@@ -132,27 +131,6 @@ def test_any_label_frames_in_any_order(wanted: list[int], between: int, containe
     assert shown(data, wanted) == [whole[clock.video_frame(frame)] for frame in wanted]
 
 
-@pytest.mark.parametrize(("wanted", "seeks"), [(range(100), 0), ([0, 90], 1), ([1, 50, 95], 2), ([0, 3, 6], 0)])
-def test_it_seeks_only_over_long_gaps(wanted: Any, seeks: int) -> None:
-    data, whole = long(3, "mp4")
-    with Video(io.BytesIO(data)) as video:
-        numbers = video.numbers(wanted).tolist()
-        with PictureDecoder(video._opened, video.scan, frozenset(numbers)) as decoder:
-            found = [number(decoder.picture(at).to_ndarray(format="rgb24")) for at in numbers]
-
-            assert found == [whole[at] for at in numbers]
-            assert decoder.seeks == seeks
-
-
-def test_a_seek_that_goes_astray_is_made_good() -> None:
-    data, whole = long(3, "mp4")
-    with Video(io.BytesIO(data)) as video:
-        astray = dataclasses.replace(video.scan, keys=np.full(300, 280))  # past what is wanted
-        with PictureDecoder(video._opened, astray, frozenset([250])) as decoder:
-            assert number(decoder.picture(250).to_ndarray(format="rgb24")) == whole[250]
-            assert decoder.seeks == 1
-
-
 def test_threads_may_share_a_video() -> None:
     data, whole = long(3, "mp4")
     with Video(io.BytesIO(data), threads=1) as video, ThreadPoolExecutor(4) as pool:
@@ -170,13 +148,6 @@ def test_rates_and_lengths_are_exact() -> None:
         assert (video.rate, video.frames, video.size, video.start) == (NTSC, 60, (192, 96), 0)
         assert video.duration == 60 / NTSC
         assert video.numbers(range(20)).tolist() == [clock.video_frame(frame) for frame in range(20)]
-
-
-@pytest.mark.parametrize("kind", ["mkv", "mpegts", "avi", "h264", "mp4 without B pictures"])
-def test_containers_agree(kind: str) -> None:
-    with Video(io.BytesIO(made(kind))) as video, Video(io.BytesIO(made("mp4"))) as mp4:
-        assert video.rate == NTSC
-        assert np.array_equal(video.numbers(range(25)), mp4.numbers(range(25)))
 
 
 def test_a_late_start_moves_the_pictures() -> None:
@@ -223,15 +194,6 @@ def test_label_frames_without_a_picture() -> None:
     assert shown(data, range(18, 25), missing="skip") == [55, 58]
     assert shown(data, range(18, 25), missing="hold") == [55, 58] + [59] * 5
     assert shown(made("starts late"), range(7), missing="hold") == [0] * 5 + [1, 4]
-
-
-def test_sizes() -> None:
-    with Video(io.BytesIO(made("mp4"))) as video:
-        assert video.pictures([0, 5], size=(360, 180)).shape == (2, 180, 360, 3)
-        with pytest.raises(UsageError, match="no pictures of 0 × 180"):
-            video.frames_at([0], size=(0, 180))
-        with pytest.raises(UsageError, match="unknown convention"):
-            video.frames_at([0], convention="x")
 
 
 @pytest.mark.parametrize("options", [{}, {"pix_fmt": "yuvj420p"}, {"rotation": 90}, {"rotation": 180}])
@@ -391,16 +353,6 @@ def test_damage_ends_in_an_error_that_says_so(kind: str, spots: list[tuple[float
             assert picture.shape == (18, 36, 3)
 
 
-def test_the_file_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "a.mp4").write_bytes(made("mp4"))
-    with Video(tmp_path / "a.mp4") as video:
-        next(video.frames_at([3]))
-    assert video._stream.closed
-    given = io.BytesIO(made("mp4"))
-    Video(given).close()
-    assert not given.closed
-
-
 # --- rules ---------------------------------------------------------------------------------------------
 
 PANORAMA = (1920, 960)
@@ -435,11 +387,6 @@ def about(path: Path, code: str = "VID") -> list[Finding]:
 def test_a_video_as_published_has_no_findings(tmp_path: Path) -> None:
     clip(tmp_path, panorama())
     assert about(tmp_path) == []
-
-
-def test_a_video_made_smaller_is_fine(tmp_path: Path) -> None:
-    clip(tmp_path, make(30, **QUICK))
-    assert "VID103" not in {finding.code for finding in about(tmp_path)}
 
 
 def cut_off(folder: Path) -> bytes:

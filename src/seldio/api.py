@@ -500,7 +500,6 @@ def score(
     judge_url: str | None = None,
     judge_cache: Path | None = None,
     judge_concurrency: int = 8,
-    judge_rpm: float | None = None,
     judge_again: bool = False,
     judge_timeout: float = 120.0,
     judge_retries: int = 4,
@@ -554,7 +553,6 @@ def score(
         judge_url: the OpenAI-compatible server, up to ``/v1``.
         judge_cache: cache replies in this SQLite file.
         judge_concurrency: the number of parallel requests.
-        judge_rpm: the maximum number of requests per minute.
         judge_again: ignore cached replies and ask again.
         judge_timeout: the maximum time in seconds without data from the server.
         judge_retries: the number of retries of a failed request.
@@ -586,7 +584,7 @@ def score(
     format = _own_keys(fields, format)
     reference_format = _own_keys(reference_fields, reference_format, asked=True)
     server = _judge(
-        judge, judge_url, cache=judge_cache, concurrency=judge_concurrency, max_rpm=judge_rpm,
+        judge, judge_url, cache=judge_cache, concurrency=judge_concurrency,
         again=judge_again, timeout=judge_timeout, retries=judge_retries, max_tokens=judge_max_tokens,
         temperature=judge_temperature, json_mode=judge_json, dry_run=dry_run, prompt=judge_prompt,
     )  # fmt: skip

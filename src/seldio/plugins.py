@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from seldio.errors import UsageError
+from seldio.text import from_toml
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -147,7 +148,7 @@ def _datasets_outside() -> Iterator[Mapping[str, Any]]:
         for file in sorted(folder.path.glob("*.toml")):
             place = f"{folder.place}/{file.name}"
             try:
-                record = tomllib.loads(file.read_text("utf-8"))
-            except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+                record = from_toml(file.read_text("utf-8"))
+            except ValueError as error:
                 raise UsageError(f"{place}: {error}") from None
             yield {**record, "place": place}

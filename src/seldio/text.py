@@ -53,6 +53,26 @@ def hides(text: str) -> bool:
     return not (text.isascii() and text.isprintable()) and _UNSAFE.search(text) is not None
 
 
+def from_toml(text: str) -> dict[str, Any]:
+    """Read TOML.
+
+    Raises:
+        ValueError: it is no TOML, is nested too deep, or has a number that is too long.
+    """
+    import tomllib
+
+    try:
+        record = tomllib.loads(text)
+        repr(record)  # a long number in hexadecimal is read, but nothing can show it
+        return record
+    except tomllib.TOMLDecodeError:
+        raise
+    except RecursionError:
+        raise ValueError("arrays and tables are nested too deep") from None
+    except ValueError:
+        raise ValueError("a number has too many digits") from None
+
+
 def json_text(value: Any, **options: Any) -> str:
     r"""*value* as JSON that any parser reads, and no terminal or CI system obeys.
 

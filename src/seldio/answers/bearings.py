@@ -160,38 +160,6 @@ def sides(text: str) -> list[tuple[Side, int]]:
     return found
 
 
-_OPENING = rf"(?:(?:{words('opening')})\W+){{0,4}}"
-#: An answer at the beginning, where nothing else is said of it; in a clause of its own, or after what it follows from.
-_YES_NO = regex(
-    rf"\A\W*{_OPENING}(?:(?P<yes>{words('yes')})|(?P<no>{words('no')}))\b"
-    rf"(?!\s+(?:doubt|sound|source|(?:is|{words('no_count')})\b)|\s*(?:or|/|and)\s*(?:yes|no)\b)"
-)
-_CLAUSE = regex(rf"[.,:;!]\s*(?:but\s+)?{_OPENING}(?:(?P<yes>yes)|(?P<no>(?:qq )*no))(?=\W*\Z|[.,:;!])")
-_SAYING = regex(rf"\A\W*(?:(?:{words('lead')}),?\s+)?(?:(?P<yes>{words('saying_yes')})|(?P<no>{words('saying_no')}))")
-_NO_SUCH = regex(
-    rf"\A\W*(?:there (?:is|are|was|were)|i (?:can )?hear) (?:no|nothing) (?!sounds?\b|(?:{words('no_count')})\b)[a-z]"
-    r"|\A\W*there (?:is|are|was|were)n't an?y? |\A\W*i (?:do not|don't|can't|cannot) hear any (?!audio|sound)[a-z]"
-)
-#: Before the answer that counts: a question, or one that is taken back.
-_BEFORE = regex(rf"\?|(?<![\w'])(?:{words('instead')})(?![\w'])(?<!no)")
-_SO = regex(rf"\b(?:{words('so')})\W+")
-
-
-def yes_no(text: str) -> bool | None:
-    """Whether a plain text says yes (true) or no (false) in the end: *Yes, no doubt* is yes, *Yes. Wait, no* is no."""
-    end = len(text.rstrip(" .!?…,;:\"')"))
-    text = text[max((each.end() for each in _BEFORE.finditer(text, 0, end) if each.end() < end), default=0) :]
-    after = max((each.end() for each in _SO.finditer(text)), default=0)
-    said = (after and _said(text[after:])) or _said(text) | {each.lastgroup == "yes" for each in _CLAUSE.finditer(text)}
-    return said.pop() if len(said) == 1 else None
-
-
-def _said(text: str) -> set[bool]:
-    """What the beginning of a plain text says, of yes and no."""
-    found = _YES_NO.match(text) or _SAYING.match(text)
-    return {found.lastgroup == "yes"} if found else {False} if _NO_SUCH.match(text) else set()
-
-
 # --- motions and comparisons -----------------------------------------------------------------------
 
 _PLACE = r"(?:place|one place|the same)"

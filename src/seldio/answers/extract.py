@@ -13,12 +13,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from seldio.answers import bearings, measures, plain_text
-from seldio.answers.bearings import POLES, SAME, denied, sides, yes_no
+from seldio.answers.bearings import POLES, SAME, denied, sides
 from seldio.answers.judgements import READ, AnsweredQuestion, Judgement, judgement
 from seldio.answers.languages import regex, unsure
 from seldio.answers.names import Mention, Names, listed_names, side_answer, source_and_direction
 from seldio.answers.plain_text import plainly
 from seldio.answers.quantities import only
+from seldio.answers.reading import yes_or_no
 from seldio.tasks.specs import PUBLISHED
 
 # --- comparisons -----------------------------------------------------------------------------------
@@ -151,7 +152,7 @@ def _side(side: str, place: int, text: str, mentions: list[Mention], pair: _Pair
 
 def _answered(request: AnsweredQuestion, text: str) -> str | None:
     """The side that yes or no gives, where the question names one side."""
-    answer = yes_no(text)
+    answer = yes_or_no(text, request.question)
     asked = {side for side, _ in sides(plainly(request.question))}
     if answer is None or len(asked) != 1:
         return None
@@ -207,7 +208,10 @@ def _level(answered: set[str], true: set[str], names: Names) -> str | None:
         return None
     if answered == true:
         return "exact_or_synonym"
-    return "wrong" if all(names.apart(one, other) for one in answered for other in true) else None
+    pairs = [(one, other) for one in answered for other in true]
+    if all(names.apart(*pair) for pair in pairs):
+        return "wrong"
+    return "related_but_wrong" if all(names.different(*pair) for pair in pairs) else None
 
 
 def _source_fields(mentions: list[Mention], level: str) -> tuple[dict[str, object], dict[str, object]]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from seldio.answers.languages import regex
 from seldio.answers.plain_text import plainly
@@ -123,6 +123,7 @@ class Names:
     def __init__(self, own: Iterable[str]) -> None:
         self._names: dict[str, str] = {}
         self._families: dict[str, set[str]] = {}
+        self._synonyms: dict[str, str] = {}  # the usual name of each
         self._starts: set[str] = set()
         self._longest = 1
         own = [name for name in dict.fromkeys(own) if 0 < len(_TOKEN.findall(name.lower())) <= _MOST_WORDS]
@@ -132,6 +133,7 @@ class Names:
         for name in own:
             if called[spoken := name_of(name).spoken] == 1:
                 self._add(spoken, key(name))
+        self._classes = {key(name) for name in own}
         for families, names in _groups():
             group = [key(name) for name in names]
             main = [each for each in dict.fromkeys(group) if each in self._names]
@@ -140,6 +142,7 @@ class Names:
                     self._add(name, main[0] if main else group[0])
             for each in main or group[:1]:
                 self._families.setdefault(each, set()).update(families)
+                self._synonyms[each] = names[0]
         for name in own:
             for part in name.split(",") if "," in name else ():
                 if " or " not in part:
@@ -192,11 +195,22 @@ class Names:
         families = self._families.get(one), self._families.get(other)
         return bool(families[0] and families[1] and not families[0] & families[1])
 
+    def different(self, one: str, other: str) -> bool:
+        """Return whether two names are classes of the benchmark, no synonyms, and neither may hold the other."""
+        usual = {self._synonyms.get(one, one), self._synonyms.get(other, other)}
+        return {one, other} <= self._classes and len(usual) == 2 and not usual & {*_table()["general"]}
+
+
+@cache
+def _table() -> dict[str, Any]:
+    table: dict[str, Any] = json.loads(files(__package__ or "").joinpath("labels.json").read_text("utf-8"))
+    return table
+
 
 @cache
 def _groups() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
     """The families of each group of synonyms, and the group, the usual name first."""
-    table = json.loads(files(__package__ or "").joinpath("labels.json").read_text("utf-8"))
+    table = _table()
     return tuple(
         ((family, *table["also"].get(name, ())), (name, *others))
         for family, names in table["families"].items()

@@ -20,7 +20,10 @@ class FieldValues:
     """The values that a field of a record holds."""
 
     name: str
-    values: tuple[str, ...]
+    values: tuple[str, ...] = ()
+    wrong: str = ""  # of those that are not listed, a regular expression of what they are not
+    has: str = ""  # the values in words, where they are not listed
+    needed: bool = False  # whether each record has one
     path: tuple[str, ...] = ()  # the keys that lead to it in a record; its name alone if empty
     column: str = ""  # of questions as a table, that which holds it; empty where it is among the further keys
     #: what a record has that is none of the benchmark's, in any of these places (``meta.audio_id``): any value will do
@@ -31,6 +34,11 @@ class FieldValues:
     def keys(self) -> tuple[str, ...]:
         """The keys that lead to it."""
         return self.path or (self.name,)
+
+    @property
+    def field(self) -> str:
+        """The field of questions that holds it; its own name where it is among the further keys."""
+        return self.column.partition(".")[0] or self.name
 
 
 @dataclass(frozen=True, kw_only=True)

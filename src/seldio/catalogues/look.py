@@ -296,7 +296,10 @@ def _foreign_json(file: TextFile, sink: Sink) -> bool:
         return True
     value = documents[0].value if documents and documents[0] is not None else None
     message = f"no known format: {_content(value, bool(documents), lines)}"
-    sink(READER_RULES["SYN901"].at(file.path, message, _LAYOUTS, 1))
+    from seldio.formats.own_keys import proposal
+
+    hint = (isinstance(value, dict | list) and proposal(file.data, file.path)) or _LAYOUTS
+    sink(READER_RULES["SYN901"].at(file.path, message, hint, 1))
     return True
 
 

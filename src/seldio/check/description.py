@@ -65,6 +65,7 @@ def description(examined: Examined, path: str, named: bool = False) -> dict[str,
     report = examined.report
     found = {"path": path, "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
     doubts = [finding.message for finding in report.findings if finding.code == "SYN902"]
+    doubts += [f"{finding.hint} ({finding.path})" for finding in report.findings if "fields" in (finding.hint or "")]
     own = [one.facts for one in examined.described.datasets] if examined.described else []
     known = [] if any("license" in one for one in own) else list(_recognized(examined, items))
     about = [one for one in known if one["complete"] or not own]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import json
-import tomllib
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import Any
 
 from seldio.errors import SeldioError, UsageError
 from seldio.findings import Finding, Severity
-from seldio.text import printable
+from seldio.text import from_toml, printable
 
 #: The least severity that makes ``seldio validate`` end with exit code 1.
 FAIL_ON = Severity.ERROR
@@ -110,8 +109,8 @@ def load_file(file: Path) -> Settings:
 
 def _table(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return from_toml(file.read_text("utf-8"))
+    except ValueError as error:
         raise UsageError(f"{printable(str(file))} is not valid TOML: {error}") from None
     except OSError as error:
         raise SeldioError(f"cannot read {printable(str(file))}: {error.strerror}") from error
@@ -171,7 +170,7 @@ def read_baseline(file: Path) -> dict[str, int]:
     try:
         data = json.loads(file.read_bytes())
         return {str(mark): int(count) for mark, count in data["findings"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise UsageError(f"{printable(str(file))} is not a baseline; create one with --write-baseline") from None
 
 

@@ -118,9 +118,6 @@ def score(
         None, metavar="FILE", help="Cache replies in this SQLite file.", rich_help_panel=_JUDGE
     ),
     judge_concurrency: int = typer.Option(8, metavar="N", help="Parallel requests.", rich_help_panel=_JUDGE),
-    judge_rpm: float | None = typer.Option(
-        None, metavar="N", help="Maximum requests per minute.", rich_help_panel=_JUDGE
-    ),
     judge_again: bool = typer.Option(
         False, "--judge-again", help="Ignore cached replies and ask again.", rich_help_panel=_JUDGE
     ),

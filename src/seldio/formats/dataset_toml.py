@@ -14,7 +14,7 @@ from seldio.formats.base import LabelFormat, Place, TextLines
 from seldio.formats.datasets import clip_range
 from seldio.reader_rules import READER_RULES
 from seldio.schema.own_columns import FIELDS
-from seldio.text import clipped
+from seldio.text import clipped, from_toml
 
 if TYPE_CHECKING:
     from seldio.schema.dataset_file import KeyFault
@@ -29,19 +29,17 @@ def clips_of(text: str) -> frozenset[str]:
 @lru_cache(maxsize=16)
 def parsed(data: bytes, path: str) -> tuple[Mapping[str, Any], Sequence[Finding]]:
     """The keys of a file, and what is wrong with them."""
-    import tomllib
-
     from seldio.schema.dataset_file import faults
 
     try:
         text = data.decode()
-        record = tomllib.loads(text)
+        record = from_toml(text)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         return {}, [
             READER_RULES["DAT101"].at(path, "is not UTF-8", "save it as UTF-8; labels are not read until then", line)
         ]
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         return {}, [_not_toml(text, str(error), path)]
     places = TomlPlaces(text)
     wrong = [*faults(record)] or [*_more(record)]

@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from seldio.findings import Sink
 from seldio.formats.inspect_eval import is_archive, read_archive
-from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.json_items import JsonItems
 from seldio.formats.json_layout import Layout
 from seldio.formats.json_text import Pointer
 from seldio.schema.arrays import pc
-from seldio.schema.qa import Item, Proof, Rows
+from seldio.schema.qa import Item, Proof
 from seldio.text import listed
 
 Flat = Mapping[str, Any]
@@ -43,17 +43,13 @@ class HarnessItems(JsonItems):
     sounds: tuple[str, ...] = ()  # suffixes of the recordings that the harness takes; empty for any
     columnar: bool = False
 
-    def record(self, row: Row) -> dict[str, Any]:
-        """See :meth:`JsonItems.record`."""
-        return self.pack(super().record(row))
+    def record_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """See :meth:`JsonItems.record_of`."""
+        return self.pack(super().record_of(values))
 
     def fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """See :meth:`JsonItems.fields`."""
         return super().fields(self.unpack(record))
-
-    def texts(self, table: pa.Table, layout: Layout) -> list[str]:
-        """See :meth:`JsonItems.texts`."""
-        return [layout.record(self.record(row)) for row in Rows(table, self.model)]
 
     def place_of(self, field: str, record: Mapping[str, Any]) -> Pointer:  # noqa: ARG002
         """See :meth:`JsonItems.place_of`."""

@@ -31,8 +31,8 @@ from seldio.formats.json_layout import is_sound
 from seldio.formats.parquet import TableRows, Wrong, guarded, row_runs, too_large
 from seldio.reader_rules import reader_rule
 from seldio.schema.arrays import pc
-from seldio.schema.flaws import fitting, flaws, kinds, row_of
-from seldio.schema.qa import Item, Prediction, Rows, table_of, unpacked
+from seldio.schema.flaws import flaws, row_of, wrong_rows
+from seldio.schema.qa import Item, Prediction, Rows, packed, table_of, unpacked
 from seldio.text import clipped, listed, plural
 
 _KEY = b"seldio.items"
@@ -187,8 +187,9 @@ class ItemParquet(ItemFormat):
         table = self._whole(batch)
         fits = np.zeros(len(batch), bool)
         if table is not None:
-            fits = np.logical_and.reduce([fitting(kind, table.column(name).combine_chunks())
-                                          for name, kind in kinds(self.model).items()])  # fmt: skip
+            columns = ((name, _opened(name, table.column(name).to_pylist())) for name in table.column_names)
+            wrong = set().union(*(wrong_rows(self.model, name, values) for name, values in columns))
+            fits = ~np.isin(np.arange(len(batch)), [*wrong])
             sure = np.flatnonzero(fits)
             yield table if fits.all() else table.take(sure), sure
         rows, kept = list[Row](), list[int]()
@@ -351,6 +352,24 @@ def _size(origin: Mapping[str, object]) -> int:
 
 def _nothing(finding: Finding) -> None:
     """A look at a file tells nothing of what is wrong with it."""
+
+
+def _opened(field: str, values: list[Any]) -> list[Any]:
+    """Return the values of a column, json text as objects; as it is where it is not what seldio writes."""
+    if field == "extra":
+        return [_object(text) for text in values]
+    for events in values if field == "events" else ():
+        for event in events or ():
+            event["extra"] = _object(event["extra"])
+    return values
+
+
+def _object(text: str | None) -> Any:
+    try:
+        value = None if text is None else json.loads(text)
+        return value if text is None or packed(value) == text else text
+    except (ValueError, RecursionError):
+        return text
 
 
 def _kept(schema: pa.Schema) -> dict[str, Any] | None:

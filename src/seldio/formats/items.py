@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from seldio.errors import DataError
 from seldio.findings import Sink
-from seldio.formats.base import Format, Place, Reading
+from seldio.formats.base import Format, Ints, Place, Reading
 from seldio.formats.json_layout import KeyOrders
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of
 
@@ -59,6 +59,7 @@ class ItemReading(Reading):
     lost: dict[str, str] = dataclasses.field(default_factory=dict)
     #: takes note of how the rows are written, of a file that is read in parts
     note: Callable[[KeyOrders], None] | None = None
+    lines: Ints | None = None  # where each row begins, of a file with a record in each line
 
     @cached_property
     def table(self) -> pa.Table:

@@ -11,9 +11,8 @@ import dataclasses
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -22,17 +21,19 @@ import pyarrow as pa
 from seldio.findings import Sink
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
-from seldio.formats.json_columns import ColumnReader, ColumnWriter, quotes_in, texts_in
-from seldio.formats.json_layout import KeyOrders, Layout, layout_of, rows_by_order
+from seldio.formats.json_layout import KeyOrders, Layout, layout_of, layouts_by_id
 from seldio.formats.json_records import Records, Run, peek, value_at
 from seldio.formats.json_text import Pointer, Record
 from seldio.schema.arrays import pc
-from seldio.schema.flaws import Flaw, flaws, row_of
+from seldio.schema.flaws import Flaw, flaws, row_of, wrong_rows
 from seldio.schema.qa import (
     AnswerMeta,
     Rows,
+    packed,
+    packed_events,
     plain_value,
     table_of,
+    unpacked,
 )
 from seldio.text import clipped, plural
 
@@ -40,6 +41,9 @@ _SCALARS = (int, float)
 #: A whole number as JSON writes it.
 WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _ABSENT = object()
+#: What a row has in fields that are not there and may not be null.
+_EMPTY: dict[str, object] = {"audio": [], "question": ""}
+_META = frozenset(AnswerMeta.model_fields)
 #: Rows that are written at a time.
 _RUN = 1 << 13
 #: Fields that any open format of questions can hold under their own names, with the types of their values.
@@ -72,6 +76,7 @@ class JsonItems(ItemFormat):
     numbered: bool = False  # whether ids may be whole numbers in its files; in others, those of questions are text
     columnar: bool = True  # whether its keys are those of the records, so that many are read at once
     besides: tuple[str, ...] = dataclasses.field(init=False, default=())
+    _fields: Mapping[str, str] = dataclasses.field(init=False, default_factory=dict)  # of keys that have one
 
     def __post_init__(self) -> None:
         """Let an open format of questions carry what it has no key of its own for, under the names of the fields."""
@@ -80,6 +85,8 @@ class JsonItems(ItemFormat):
         besides = () if self.closed or self.holds != "items" else tuple(_BESIDES)
         named = {*self.keys, *self.keys.values()}
         held = {*self.keys.values()} | (set() if self.closed else {"extra"})
+        fields = {key: field for key, field in self.keys.items() if field != "extra" or self.closed}
+        object.__setattr__(self, "_fields", fields)
         object.__setattr__(self, "besides", tuple(field for field in besides if field not in named))
         carries = [field for field in self.model.model_fields if field in held]
         object.__setattr__(self, "carries", (*carries, *self.besides))
@@ -102,7 +109,8 @@ class JsonItems(ItemFormat):
         if not reader.records.readable:
             return None
         rows, note = Rows(table, self.model), partial(reader.note, table)
-        return ItemReading(self, path, rows, reader.locate, partial(reader.origin, table), note=note)
+        lines = reader.numbers + 1 if reader.records.lines else None
+        return ItemReading(self, path, rows, reader.locate, partial(reader.origin, table), note=note, lines=lines)
 
     def write(self, rows: Sequence[Row] | pa.Table, origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`."""
@@ -121,23 +129,22 @@ class JsonItems(ItemFormat):
         """See :meth:`ItemFormat.writer`."""
         return _JsonWriter(self, stream)
 
-    def texts(self, table: pa.Table, layout: Layout) -> list[str]:
+    def texts(self, table: pa.Table, layout: Layout, origin: Mapping[str, Any]) -> list[str]:
         """The text of each row's record in a format, with its lead."""
-        if layout.indent is not None:
-            return [layout.record(self.laid_out(self.record(row), layout)) for row in Rows(table, self.model)]
-        writer = ColumnWriter(self, layout)
-        texts = chain.from_iterable(
-            writer.texts(table.slice(start, _RUN)).to_pylist() for start in range(0, len(table), _RUN)
-        )
-        return [layout.lead + text for text in texts] if layout.lead else list(texts)
+        slices = (table.slice(start, _RUN) for start in range(0, len(table), _RUN))
+        rows = (unpacked(values) for part in slices for values in part.to_pylist())
+        layouts = layouts_by_id(layout, origin)
+        pairs = ((values, layouts.get(values["id"], layout)) for values in rows)
+        return [here.record(self.laid_out(self.record_of(values), here)) for values, here in pairs]
 
     def laid_out(self, record: dict[str, Any], layout: Layout) -> dict[str, Any]:
         """Return a record with the keys that a layout has, its id as a number where all are."""
-        names, id = self.named_in(layout.order), self.key_of("id", record)
-        record = {names.get(key, key): value for key, value in record.items()}
+        if names := self.named_in(layout.order):
+            record = {names.get(key, key): value for key, value in record.items()}
         if layout.order and "audio" not in layout.order and record.get("audio") == []:
             del record["audio"]
-        if layout.numbered and isinstance(record.get(id), str) and WHOLE.fullmatch(record[id]):
+        id = self.key_of("id", record) if layout.numbered else ""
+        if isinstance(record.get(id), str) and WHOLE.fullmatch(record[id]):
             record[id] = int(record[id])
         return record
 
@@ -157,7 +164,10 @@ class JsonItems(ItemFormat):
 
     def record(self, row: Row) -> dict[str, Any]:
         """A row as a record of this format, keys in its order; what is unknown is left out."""
-        values = row.__dict__  # in one go: this is where most of the time of writing goes
+        return self.record_of({field: plain_value(value) for field, value in row.__dict__.items()})
+
+    def record_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The record of the values of a row."""
         extra = {} if self.closed else dict(values.get("extra") or {})
         record: dict[str, Any] = {}
         for key, field in self.keys.items():
@@ -168,7 +178,7 @@ class JsonItems(ItemFormat):
                 continue
             value = values.get(field)
             if value is not None and type(value) is not str:
-                value = self.written(field, plain_value(value), more)
+                value = self.written(field, value, more)
             if value is not None or more is None or (self.closed and key in self.required):
                 record[key] = value
         for field in self.besides:
@@ -190,8 +200,8 @@ class JsonItems(ItemFormat):
         """The inverse of :meth:`record`, unchecked."""
         values, extra = {}, {}
         for key, value in record.items():
-            field = self.keys.get(key, "extra")
-            if (field == "extra" and not self.closed) or key not in self.keys:
+            field = self._fields.get(key)
+            if field is None:
                 extra[key] = value
             else:
                 values[field] = value
@@ -234,10 +244,6 @@ class JsonItems(ItemFormat):
         known = {self.proofs[key]: value for key, value in event.items() if key in self.proofs}
         return known | ({"extra": extra} if extra else {})
 
-    def types_besides(self, field: str) -> frozenset[type]:
-        """The types of values that a field of :attr:`besides` takes."""
-        return frozenset(_BESIDES[field])
-
     def key_of(self, field: str, record: Mapping[str, Any]) -> str:
         """The key of *record* that holds a field; the field itself where the format has no key for it."""
         key = next((key for key, name in self.keys.items() if name == field), field)
@@ -256,12 +262,10 @@ def _tidy(format: JsonItems, values: dict[str, Any], extra: dict[str, Any]) -> N
     audio = values.get("audio", [])
     values["audio"] = [audio] if isinstance(audio, str) else [] if audio is None else audio
     meta = values.get("answer_meta")
-    if isinstance(meta, dict):
-        known = AnswerMeta.model_fields
-        unknown = {key: value for key, value in meta.items() if key not in known or value is None}
+    if isinstance(meta, dict) and (not meta.keys() <= _META or None in meta.values()):
+        unknown = {key: value for key, value in meta.items() if key not in _META or value is None}
         values["answer_meta"] = {key: value for key, value in meta.items() if key not in unknown}
-        if unknown:
-            extra[format.key_of("answer_meta", {})] = unknown
+        extra[format.key_of("answer_meta", {})] = unknown
     events = values.get("events")
     if isinstance(events, list) and format.proofs:
         values["events"] = [format.proof(event) for event in events]
@@ -292,10 +296,7 @@ class _JsonWriter(Writer):
         layout = layout_of((origin or {}).get("layout"), self.format.layout)
         if layout.single and (len(table) != 1 or self._layout is not None):
             layout = self.format.layout
-        texts = self.format.texts(table, layout)
-        for other, numbers in rows_by_order(table["id"].to_pylist(), layout, origin or {}):
-            for number, text in zip(numbers, self.format.texts(table.take(numbers), other), strict=True):
-                texts[number] = text
+        texts = self.format.texts(table, layout, origin or {})
         if texts:
             before = layout.head if self._layout is None else self._layout.joint
             self.stream.write((before + layout.joint.join(texts)).encode())
@@ -325,17 +326,9 @@ class _Reader:
     def table(self) -> pa.Table:
         """The rows of the records that can be read; what is wrong with the others goes to the sink."""
         for run in self.records.runs():
-            columns = self.columns(run)
-            for group in columns.groups:
-                numbers = [run.first + number for number in group.numbers]
-                self._tables.append((group.table, numbers))
-                self.shapes.setdefault(group.keys, []).extend(numbers)
-                for key in group.absent:
-                    self.absent[key] += numbers
-                self.whole += len(numbers) * group.numbered
-                self.numbered += numbers if group.numbered and not self.format.numbered else []
-            self.records.readable |= bool(columns.groups)
-            self.careful(run, columns.doubtful)
+            right = self.columns(run)
+            self.records.readable |= bool(right)
+            self.careful(run, sorted({*range(len(run.values))} - right))
         self.warn()
         table = pa.concat_tables([self.format.schema.empty_table(), *(table for table, _ in self._tables)])
         self.numbers = np.array([number for _, numbers in self._tables for number in numbers], np.int64)
@@ -345,25 +338,49 @@ class _Reader:
         self._tables.clear()
         return table
 
-    def columns(self, run: Run) -> ColumnReader:
-        """The records that are surely right: in lines, those without a key that appears twice, which JSON hides."""
-        columns = ColumnReader(self.format, run.values)
-        if not self.format.columnar:
-            columns.doubtful = list(range(len(run.values)))
-            return columns
-        columns.read(range(len(run.values)))
-        if not run.raws:
-            return columns
-        left = {*columns.doubtful}
-        raws = [raw for number, raw in enumerate(run.raws) if number not in left] if left else run.raws
-        if quotes_in(b"".join(raws)) == 2 * sum(group.texts for group in columns.groups):
-            return columns
-        twice = [number for group in columns.groups for number in group.numbers
-                 if quotes_in(run.raws[number]) != 2 * texts_in([run.values[number]], 0)]  # fmt: skip
-        again = ColumnReader(self.format, run.values)
-        again.read(sorted({*range(len(run.values))} - {*twice}))
-        again.doubtful = sorted(again.doubtful + twice)
-        return again
+    def columns(self, run: Run) -> set[int]:
+        """Read all records at once that are right; return their numbers in the run."""
+        known = {*self.format.schema.names}
+        values = {number: self.format.fields(record) for number, record in enumerate(run.values)
+                  if type(record) is dict and not any(self.lacking(record))}  # fmt: skip
+        whole = {number for number, row in values.items() if type(row.get("id")) is int} if self.whole_ids else set()
+        for number in whole:
+            values[number]["id"] = str(values[number]["id"])
+        rows = {number: row for number, row in values.items() if row.keys() <= known}
+        columns = _columns(self.format.schema, rows.values())
+        if wrong := self.wrong(columns):
+            rows = {number: row for place, (number, row) in enumerate(rows.items()) if place not in wrong}
+            columns = _columns(self.format.schema, rows.values())
+        try:
+            table = _table(self.format.schema, columns, len(rows))
+        except (pa.ArrowException, OverflowError):  # a number that Arrow cannot hold
+            return set()
+        if rows:
+            self._tables.append((table, [run.first + number for number in rows]))
+        for key, numbers in self.absent.items():
+            numbers += [run.first + number for number in rows if key not in run.values[number]]
+        whole &= rows.keys()
+        self.whole += len(whole)
+        self.numbered += [] if self.format.numbered else sorted(run.first + number for number in whole)
+        for number in rows:
+            self.shapes.setdefault((*run.values[number],), []).append(run.first + number)
+        return {*rows}
+
+    def wrong(self, columns: Mapping[str, list[Any]]) -> set[int]:
+        """Return the places of values that cannot stand in their field."""
+        fields = (field for field in columns if field != "extra" or self.format.closed)  # else it holds what JSON can
+        return set().union(*(wrong_rows(self.format.model, field, columns[field]) for field in fields))
+
+    @property
+    def whole_ids(self) -> bool:
+        """Whether ids may be whole numbers."""
+        return self.format.numbered or self.format.holds == "predictions"
+
+    def lacking(self, record: Mapping[str, Any]) -> Iterator[str]:
+        """Yield the keys that must be there and are not, nor one in their place."""
+        for key in self.format.required:
+            if key not in record and record.keys().isdisjoint(self.format.instead.get(key, ())):
+                yield key
 
     def careful(self, run: Run, numbers: Sequence[int]) -> None:
         """Read records one by one."""
@@ -424,7 +441,7 @@ class _Reader:
         if type(values.get("id")) not in _SCALARS:
             return
         key = self.format.key_of("id", record.value)
-        if type(values["id"]) is int and (self.format.numbered or self.format.holds == "predictions"):
+        if type(values["id"]) is int and self.whole_ids:
             values["id"] = str(values["id"])
             self.whole += 1
             self.numbered += [] if self.format.numbered else [number]
@@ -451,10 +468,9 @@ class _Reader:
 
     def report_absent(self, record: Record, number: int) -> None:
         """A finding for each key that must be there, a note of each that should."""
-        for key in self.format.required:
-            if key not in record.value and record.value.keys().isdisjoint(self.format.instead.get(key, ())):
-                hint = f"a record has the keys {', '.join(self.format.required)}"
-                self.report("SYN211", f"{key} is missing", record, (), hint)
+        for key in self.lacking(record.value):
+            hint = f"a record has the keys {', '.join(self.format.required)}"
+            self.report("SYN211", f"{key} is missing", record, (), hint)
         for key, numbers in self.absent.items():
             if key not in record.value:
                 numbers.append(number)
@@ -488,6 +504,26 @@ class _Reader:
     def report(self, code: str, message: str, record: Record, pointer: Pointer, hint: str | None) -> None:
         """A finding at *pointer* inside a record."""
         self.records.sink(record.finding(code, message, pointer, hint))
+
+
+def _columns(schema: pa.Schema, rows: Collection[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The values of each field that some row has, and of the ids."""
+    present = {"id"}.union(*rows)
+    empty = {field: _EMPTY.get(field) for field in schema.names if field in present}
+    return {field: [row.get(field, value) for row in rows] for field, value in empty.items()}
+
+
+def _table(schema: pa.Schema, columns: Mapping[str, list[Any]], size: int) -> pa.Table:
+    """The table of columns of values that are right."""
+    arrays = []
+    for field in schema:
+        values = columns.get(field.name, [_EMPTY.get(field.name)] * size)
+        if field.name == "extra":
+            values = [None if value is None else packed(value) for value in values]
+        elif field.name == "events":
+            values = [None if events is None else packed_events(events) for events in values]
+        arrays.append(pa.array(values, field.type))
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def _in(numbers: Sequence[int]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from seldio.formats.json_text import dumps
@@ -112,7 +112,7 @@ class KeyOrders:
 
 
 def is_sound(origin: Mapping[str, Any]) -> bool:
-    """Return whether :func:`rows_by_order` can follow what an origin says of single records."""
+    """Return whether :func:`layouts_by_id` can follow what an origin says of single records."""
     orders, order_of = origin.get("orders", []), origin.get("order_of", {})
     if not isinstance(orders, list) or not isinstance(order_of, dict):
         return False
@@ -120,14 +120,7 @@ def is_sound(origin: Mapping[str, Any]) -> bool:
     return whole and all(type(number) is int and 0 <= number < len(orders) for number in order_of.values())
 
 
-def rows_by_order(
-    ids: Sequence[str | None], layout: Layout, origin: Mapping[str, Any]
-) -> Iterator[tuple[Layout, list[int]]]:
-    """Yield the layouts of rows whose keys have an order of their own, each with the numbers of its rows."""
-    order_of: Mapping[str | None, int] = origin.get("order_of") or {}
-    numbers: dict[int, list[int]] = {}
-    for number, id in enumerate(ids) if order_of else ():
-        if id in order_of:
-            numbers.setdefault(order_of[id], []).append(number)
-    for order, some in numbers.items():
-        yield dataclasses.replace(layout, order=tuple(origin["orders"][order])), some
+def layouts_by_id(layout: Layout, origin: Mapping[str, Any]) -> dict[str | None, Layout]:
+    """Return the layouts of rows whose keys have an order of their own."""
+    layouts = [dataclasses.replace(layout, order=tuple(order)) for order in origin.get("orders", ())]
+    return {id: layouts[number] for id, number in (origin.get("order_of") or {}).items()}

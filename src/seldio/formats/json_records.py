@@ -10,12 +10,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic_core import from_json
 
 from seldio.findings import Sink
-from seldio.formats.json_columns import Doubt, quotes_in, texts_in
 from seldio.formats.json_layout import Layout
-from seldio.formats.json_strict import LENIENT, JsonSource
+from seldio.formats.json_strict import LENIENT, JsonSource, proven
 from seldio.formats.json_text import JsonDocument, JsonReader, Pointer, Record
 
 #: Where an object keeps its records.
@@ -68,7 +66,7 @@ class Records:
             raws = self.data[start:end].split(b"\n")
             if not raws[-1]:
                 raws.pop()
-            yield Run(first, _values(raws), raws)
+            yield Run(first, proven(raws) or [_value(raw) for raw in raws], raws)
             first, start = first + len(raws), end
 
     def careful(self, run: Run, numbers: Sequence[int]) -> Iterator[tuple[int, Record]]:
@@ -109,12 +107,10 @@ class Records:
         return JsonDocument(LENIENT.decode(text), JsonSource(text, self.path))
 
     def _of_document(self) -> Sequence[Any]:
-        value = _value(self.data)
-        try:
-            sound = value is not None and 2 * texts_in([value], 0) == quotes_in(self.data)
-        except Doubt:
-            sound = False
-        if not sound:
+        value = proven([self.data])
+        if value is not None:
+            value = value[0]
+        else:
             document = None if self.reader.wide() else self.reader.read(self.data)
             if document is None:
                 return ()
@@ -156,19 +152,9 @@ class Records:
         return Layout(text[:opening], lead, gap.removesuffix(lead), tail), text[start:end]
 
 
-def _value(data: bytes) -> Any:
-    """What a text holds; None where it may be no JSON."""
-    try:
-        return from_json(data, allow_inf_nan=False, cache_strings="keys")
-    except ValueError:
-        return None
-
-
-def _values(raws: Sequence[bytes]) -> list[Any]:
-    try:
-        return [from_json(raw, allow_inf_nan=False, cache_strings="keys") for raw in raws]
-    except ValueError:
-        return [_value(raw) for raw in raws]
+def _value(raw: bytes) -> Any:
+    values = proven([raw])
+    return None if values is None else values[0]
 
 
 def value_at(value: Any, pointer: Pointer) -> Any:

@@ -1,7 +1,7 @@
-"""Strict JSON: what it asks for beyond what the scanner of the standard library does, and what is wrong with a text.
+"""Strict JSON: values that are proven to be strict, and what is wrong with a text where they are not.
 
-The first part is shared by those who load (``json_text``). The second, :class:`Walk`, goes through a text token by
-token and says in plain words what is wrong: slow, and started only where strict reading has failed.
+:func:`proven` reads at the speed of the parser. :func:`problems` goes through a text token by token and says in plain
+words what is wrong: slow, and started only where the proof has failed.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
-import numpy as np
+from pydantic_core import from_json
 
 from seldio.findings import Finding, Severity
 from seldio.formats.base import Place, TextLines
@@ -26,18 +26,18 @@ MAX_DEPTH = 64
 MOST_REPEATED = 100
 _CLIP = 100
 
-_ONE_DIGIT = bytes.maketrans(b"123456789E", b"000000000e")
-_BIG_EXPONENT = re.compile(rb"0e\+?000")
-SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-# Half of a surrogate pair, in masked text.
-LONE = re.compile(
+LENIENT = json.JSONDecoder()
+_SYNTAX = json.JSONDecoder(parse_int=float)  # numbers of any length
+_LINE_FEED = re.compile("\n")
+_SPACE = re.compile(r"[ \t\n\r]*")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\],:]|[^ \t\n\r{}\[\],:"]+', re.DOTALL)
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<float>(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
+_CONSTANTS = ("NaN", "Infinity", "-Infinity")
+# Half of a surrogate pair, where escaped backslashes are masked.
+_LONE = re.compile(
     r"\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD])[c-fC-F][0-9a-fA-F]{2})"
 )
-_SAME_BRACKETS = bytes.maketrans(b"{}", b"[]")
-_PROSE = bytes(set(range(256)) - set(b'"[]{}\\/bfnrtu'))  # all but brackets, quotes and escapes
-_LINE_FEED = re.compile("\n")
-_SPACE = re.compile(r"[ \t\n\r]*")
 
 
 class JsonProblem(NamedTuple):
@@ -87,83 +87,49 @@ def skip(text: str, pos: int) -> int:
     return match.end() if match else pos
 
 
-def masked(text: str) -> str:
-    """*text*, as long as before, with other escaped backslashes: each one left begins an escape."""
-    return text.replace("\\\\", "__")
+def proven(texts: Sequence[bytes]) -> list[Any] | None:
+    """Return what texts hold, read at full speed; None where one of them may not be strict JSON.
+
+    The parser takes a key that appears twice: then the texts have more quotation marks than their values.
+    """
+    try:
+        values = [from_json(text, allow_inf_nan=False, cache_strings="keys") for text in texts]
+        return values if _quotes_in(b"".join(texts)) == 2 * _texts_in(values) else None
+    except ValueError:
+        return None
 
 
-def large_numbers(data: bytes) -> bool:
-    """Whether there are 19 digits that follow no point, or 3 in an exponent: these may leave 64 bits."""
-    digits = data.translate(_ONE_DIGIT)
-    heads = digits.split(b"0" * 19)[:-1]
-    return any(not head.endswith(b".") for head in heads) or _BIG_EXPONENT.search(digits) is not None
+def _quotes_in(data: bytes) -> int:
+    """How many quotation marks begin or end a text in JSON."""
+    if b"\\" not in data:
+        return data.count(b'"')
+    plain = data.replace(b"\\\\", b"")
+    return plain.count(b'"') - plain.count(b'\\"')
 
 
-def too_deep(raw: bytes) -> bool:
-    """Whether brackets nest deeper than MAX_DEPTH; exact up to the first break of the syntax."""
-    raw = raw.translate(None, _PROSE)
-    if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
-        return False
-    if b"\\" in raw:
-        raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
-    structure = raw.translate(_SAME_BRACKETS, b"/bfnrtu\\").replace(b'""', b"")
-    structure = b"".join(structure.split(b'"')[::2])  # without the brackets in strings
-    steps = ord("[") + 1 - np.frombuffer(structure, np.int8)  # 1 in, and -1 out
-    return bool(steps.cumsum(dtype=np.int64).max(initial=0) > MAX_DEPTH)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise ValueError
-    return members
-
-
-def int64(digits: str) -> int:
-    """The whole number; a ValueError if it does not fit in 64 bits."""
-    if len(digits) > 20 or not -(2**63) <= (number := int(digits)) < 2**63:
-        raise ValueError
-    return number
-
-
-def finite(digits: str) -> float:
-    """The number; a ValueError if it is larger than any float."""
-    if math.isinf(number := float(digits)):
-        raise ValueError
-    return number
-
-
-def refuse(constant: str) -> None:
-    """NaN and infinity are a ValueError."""
-    raise ValueError(constant)
-
-
-LENIENT = json.JSONDecoder()
-PLAIN = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=refuse)
-CAREFUL = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=refuse, parse_int=int64, parse_float=finite)
+def _texts_in(values: Sequence[Any], depth: int = 0) -> int:
+    """How many keys and texts there are in *values*; a ValueError if some are nested too deep, or numbers too large."""
+    count = 0
+    types = set(map(type, values))
+    for kind in types:
+        alike: Sequence[Any] = values if len(types) == 1 else [value for value in values if type(value) is kind]
+        if kind in (dict, list) and depth == MAX_DEPTH:
+            raise ValueError
+        if kind is str:
+            count += len(alike)
+        elif kind is dict:
+            count += sum(map(len, alike)) + _texts_in([*chain.from_iterable(map(dict.values, alike))], depth + 1)
+        elif kind is list:
+            count += _texts_in([*chain.from_iterable(alike)], depth + 1)
+        elif kind in (int, float) and not (
+            min(alike) >= -(2**63) and max(alike) < (2**63 if kind is int else math.inf)
+        ):
+            raise ValueError
+    return count
 
 
 # --- what is wrong with broken JSON -----------------------------------------------------------------
 
-_ATOM = re.compile(
-    r"(?:(?P<float>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+(?:[eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+))"
-    r"|(?P<int>-?(?:0|[1-9][0-9]*))|(?P<constant>NaN|-?Infinity)|(?P<word>true|false|null))(?![\w.+-])"
-)
-# Tokens that are checked by their content, as the scanner checks them.
-_CHECKED = {
-    "constant": (refuse, "SYN203", "{} is not JSON", "write null, or leave the key out"),
-    "int": (int64, "SYN204", "{} does not fit in 64 bits", "if it is a name, put it in double quotes"),
-    "float": (finite, "SYN204", "{} is larger than any float", "the largest float is about 1.8e308"),
-}
-# What may come next, in the words of messages, and which tokens that allows.
-_VALUE, _ITEM, _KEY, _MEMBER = "a value", "a value or ]", "a key in quotes", "a key in quotes or }"
-_COLON, _NEXT_ITEM, _NEXT_MEMBER, _END = "a colon", "a comma or ]", "a comma or }", "the end"
-_VALUES = frozenset({"string", "word", "[", "{", *_CHECKED})
-_MARKS = frozenset("]},:")
-_ALLOWED = {
-    _VALUE: _VALUES, _ITEM: _VALUES | {"]"}, _KEY: {"string"}, _MEMBER: {"string", "}"}, _COLON: {":"},
-    _NEXT_ITEM: {",", "]"}, _NEXT_MEMBER: {",", "}"}, _END: {"nothing"},
-}  # fmt: skip
 # What people and programs write that is not JSON: the first pattern that matches explains it.
 _FOREIGN = {
     r"//[^\n]*|#[^\n]*|/\*(?s:.*?)(?:\*/|\Z)": ("{} is a comment", "remove it: JSON has no comments"),
@@ -187,175 +153,188 @@ _BEHIND = (
 _MAYBE_CUT = "close it, or fetch the file again: it may be cut off"
 _CUT_ESCAPE = re.compile(r"\\u?[0-9a-fA-F]{0,4}\Z")
 _BAD_ESCAPE = re.compile(r'\\(?:u[^"\\\s]{0,4}|(?s:.))')
+# What should have come, by the first words of the scanner's message.
+_WANTED = {"Expecting value": "a value", "Expecting property": "a key in quotes", "Expecting ':'": "a colon"}
 
 
-class Walk:
-    """A way through a text, token by token, that says all that is wrong with it.
+def problems(source: JsonSource, *, lines: bool = False) -> list[JsonProblem]:
+    """Return all that is wrong with a text, in its order, up to the first break of the syntax."""
+    text = source.text
+    if (nul := text.find("\0")) >= 0:
+        message = f"{plural(text.count(chr(0)), 'NUL byte')} in the text"
+        hint = "they come from a crash while writing: write the file again"
+        return [JsonProblem("SYN104", nul, nul + 1, message, hint)]
+    fault = _fault(text)
+    tokens = _Tokens(source, len(text) if fault is None else fault.pos)
+    tokens.check()
+    stopped = bool(tokens.problems) and tokens.problems[-1].last
+    return tokens.problems + ([] if fault is None or stopped else [tokens.broken(fault, lines)])
 
-    It ends at the first break of the syntax: *pos* is there, *wanted* says what should have come.
-    """
 
-    def __init__(self, source: JsonSource, *, lines: bool = False) -> None:
-        self.source, self.text, self.lines = source, source.text, lines
-        self.halves = LONE.search(masked(self.text)) is not None
-        # Whether to leap over arrays and objects without fault (not at each of 64 levels again).
-        self.leap = not self.halves and not too_deep(self.text.encode())
-        self.pos = 0
-        self.wanted = _VALUE
-        self.comma = -1  # where it stands, if the last token was one
-        self.open: list[tuple[int, dict[str, int]]] = []  # brackets, and the keys in them, with their offsets
-        self.repeated = 0  # keys that were there before
+def first_break(text: str) -> int | None:
+    """Return where the syntax of a text breaks; None where it does not."""
+    fault = _fault(text)
+    return None if fault is None else fault.pos
 
-    def problems(self) -> Iterator[JsonProblem]:
-        """All that is wrong, in the order of the text."""
-        if (nul := self.text.find("\0")) >= 0:
-            message = f"{plural(self.text.count(chr(0)), 'NUL byte')} in the text"
-            yield JsonProblem(
-                "SYN104", nul, nul + 1, message, "they come from a crash while writing: write the file again"
-            )
+
+def _fault(text: str) -> json.JSONDecodeError | None:
+    try:
+        _SYNTAX.decode(text)
+    except json.JSONDecodeError as error:
+        return error
+    except RecursionError:  # the tokens show where it is too deep
+        return None
+    return None
+
+
+class _Tokens:
+    """The tokens of a text that is JSON up to *end*."""
+
+    def __init__(self, source: JsonSource, end: int) -> None:
+        self.source, self.text, self.end = source, source.text, end
+        self.problems: list[JsonProblem] = []
+        self.open: list[tuple[int, dict[str, int] | None]] = []  # brackets, and the keys of objects with their offsets
+        self.last = len(self.text)  # the token at which the syntax breaks
+        self.repeated = 0
+
+    def check(self) -> None:
+        """Find what is wrong with the content of tokens; stop at what is nested too deep or repeats too many keys."""
+        before = ""
+        for match in _TOKEN.finditer(self.text):
+            token, start, end = match.group(), match.start(), match.end()
+            if end > self.end:
+                self.last = start
+                return
+            if token in ("[", "{"):
+                if len(self.open) == MAX_DEPTH:
+                    message = f"arrays and objects nested deeper than {MAX_DEPTH} levels"
+                    hint = "data of this kind is never nested this deeply"
+                    self.problems.append(JsonProblem("SYN206", start, end, message, hint, last=True))
+                    return
+                self.open.append((start, {} if token == "{" else None))
+            elif token in ("]", "}"):
+                self.open.pop()
+            elif token[0] == '"':
+                self._string(token, start, before)
+                if self.repeated == MOST_REPEATED:
+                    return
+            else:
+                self._word(token, start)
+            before = token
+
+    def _word(self, word: str, start: int) -> None:
+        end = start + len(word)
+        if word in _CONSTANTS:
+            hint = "write null, or leave the key out"
+            self.problems.append(JsonProblem("SYN203", start, end, f"{word} is not JSON", hint))
             return
-        while self.pos <= len(self.text):
-            self.pos = skip(self.text, self.pos)
-            kind, end, value = self.token()
-            if kind not in _ALLOWED[self.wanted]:
-                yield self.explain(kind, end, value)
-                return
-            if kind in ("[", "{") and len(self.open) == MAX_DEPTH:
-                message = f"arrays and objects nested deeper than {MAX_DEPTH} levels"
-                yield JsonProblem("SYN206", self.pos, end, message, "data of this kind is never nested this deeply")
-                return
-            yield from self.string_faults(end, value) if kind == "string" else self.faults(kind, end, value)
-            if self.repeated == MOST_REPEATED:
-                return
-            self.advance(kind, end, value)
+        number = _NUMBER.fullmatch(word)
+        if number is None:
+            return
+        if number["float"] and math.isinf(float(word)):
+            message = f"{clipped(word, 30)} is larger than any float"
+            self.problems.append(JsonProblem("SYN204", start, end, message, "the largest float is about 1.8e308"))
+        elif not number["float"] and (len(word) > 20 or not -(2**63) <= int(word) < 2**63):
+            message = f"{clipped(word, 30)} does not fit in 64 bits"
+            hint = "if it is a name, put it in double quotes"
+            self.problems.append(JsonProblem("SYN204", start, end, message, hint))
 
-    def token(self) -> tuple[str, int, str]:
-        """Kind, end and content of the next token; "broken" for a bad string, "foreign" for no token."""
-        character = self.text[self.pos : self.pos + 1]
-        if character == '"':
-            try:
-                value, end = LENIENT.raw_decode(self.text, self.pos)
-            except json.JSONDecodeError as error:
-                return "broken", error.pos, error.msg
-            return "string", end, value
-        if character in ("[", "{") and self.leap and len(self.open) < 8:
-            with suppress(ValueError):
-                return "word", CAREFUL.raw_decode(self.text, self.pos)[1], ""
-        if not character or character in "[]{},:":
-            return character or "nothing", self.pos + 1, character
-        match = _ATOM.match(self.text, self.pos)
-        return (match.lastgroup or "", match.end(), match.group()) if match else ("foreign", self.pos, "")
-
-    def faults(self, kind: str, end: int, value: str) -> Sequence[JsonProblem]:
-        """What is wrong with the content of a token in a valid place."""
-        if kind in _CHECKED:
-            check, code, message, hint = _CHECKED[kind]
-            try:
-                check(value)
-            except ValueError:
-                return [JsonProblem(code, self.pos, end, message.format(clipped(value, 30)), hint)]
-        return ()
-
-    def string_faults(self, end: int, value: str) -> Sequence[JsonProblem]:
+    def _string(self, token: str, start: int, before: str) -> None:
         """Halves of surrogate pairs, and keys that appear twice."""
-        found = []
-        for match in LONE.finditer(masked(self.text[self.pos : end])) if self.halves else ():
-            start, stop = (self.pos + offset for offset in match.span())
+        for match in _LONE.finditer(token.replace("\\\\", "__")) if "\\u" in token else ():
             message = f"{match.group()} is half of a surrogate pair, not a character"
             hint = "write the character itself, or both halves"
-            found.append(JsonProblem("SYN205", start, stop, message, hint))
-        if self.wanted in (_KEY, _MEMBER) and value in self.open[-1][1]:
-            first = self.source.words(self.open[-1][1][value])
-            message = f'the key "{clipped(value)}" appears twice in its object, first in {first}'
+            self.problems.append(JsonProblem("SYN205", start + match.start(), start + match.end(), message, hint))
+        keys = self.open[-1][1] if self.open else None
+        if keys is None or before not in ("{", ","):
+            return
+        key = json.loads(token)
+        if key in keys:
+            message = f'the key "{clipped(key)}" appears twice in its object, first in {self.source.words(keys[key])}'
             hint = "remove one: most readers silently keep the last"
             self.repeated += 1
             if last := self.repeated == MOST_REPEATED:
                 message += f"; it is the {MOST_REPEATED}th such key, and the rest of the text is not read"
-            found.append(JsonProblem("SYN202", self.pos, end, message, hint, last=last))
-        return found
+            self.problems.append(JsonProblem("SYN202", start, start + len(token), message, hint, last=last))
+        keys.setdefault(key, start)
 
-    def advance(self, kind: str, end: int, value: str) -> None:
-        """Go behind a token, and know what may come next."""
-        self.comma = self.pos if kind == "," else -1
-        if kind in ("[", "{"):
-            self.open.append((self.pos, {}))
-            self.wanted = _ITEM if kind == "[" else _MEMBER
-        elif kind in (",", ":"):
-            self.wanted = _KEY if self.wanted is _NEXT_MEMBER else _VALUE
-        elif kind == "string" and self.wanted in (_KEY, _MEMBER):
-            self.open[-1][1].setdefault(value, self.pos)
-            self.wanted = _COLON
-        else:
-            if kind in ("]", "}"):
-                self.open.pop()
-            in_array = self.open and self.text[self.open[-1][0]] == "["
-            self.wanted = _END if not self.open else _NEXT_ITEM if in_array else _NEXT_MEMBER
-        self.pos = end
-
-    def explain(self, kind: str, end: int, value: str) -> JsonProblem:
-        """Why a token is not valid in its place."""
-        if kind == "nothing":
-            return self.unclosed()
-        if kind == "broken":
-            return self.broken_string(end, value)
-        wanted = f"{{}} where {self.wanted} is expected"
-        problem = self.foreign() if kind == "foreign" else self.stray(end, wanted)
-        if kind == "foreign" and self.text[self.pos] in "/#":
-            pass
-        elif self.wanted is _END:
-            problem = self.stray(len(self.text.rstrip()), *_BEHIND[self.lines])
-        elif self.wanted is _COLON:
-            problem = self.stray(problem.end, "a colon is missing before {}", "put one between key and value")
-        elif self.wanted in (_NEXT_ITEM, _NEXT_MEMBER) and kind not in _MARKS:
+    def broken(self, fault: json.JSONDecodeError, lines: bool) -> JsonProblem:
+        """Explain why the syntax breaks."""
+        text, start = self.text, self.last
+        character = text[start : start + 1]
+        if character == '"' and start < len(text) and ("Expecting" not in fault.msg) and fault.msg != "Extra data":
+            return self._broken_string(fault)
+        if not character:
+            return self._unclosed(fault)
+        if character == "," and fault.msg.startswith("Illegal trailing"):  # as the scanner of Python 3.13 tells it
+            start = skip(text, start + 1)
+            character = text[start]
+        foreign = None if character in '"[]{},:' else self._foreign()
+        if foreign is not None and (fault.pos > start or character in "/#"):
+            return foreign
+        if fault.msg == "Extra data":
+            return self._stray(len(text.rstrip()), *_BEHIND[lines])
+        end = foreign.end if foreign is not None else self._value_end(start)
+        if fault.msg.startswith("Expecting ':'"):
+            return self._stray(end, "a colon is missing before {}", "put one between key and value")
+        if fault.msg.startswith("Expecting ','") and character not in "]},:":
             hint = 'put one there; write a quotation mark inside a string as \\"'
-            problem = self.stray(problem.end, "a comma is missing before {}", hint)
-        elif self.comma >= 0 and kind in ("]", "}"):
+            return self._stray(end, "a comma is missing before {}", hint)
+        before = text[:start].rstrip()
+        if character in "]}" and before.endswith(","):
             hint = "remove it: nothing follows the last comma"
-            return JsonProblem("SYN201", self.comma, self.comma + 1, f"a comma before the closing {kind}", hint)
-        shown = clipped(self.text[self.pos : problem.end], 20)
-        return problem._replace(message=problem.message.replace("{}", shown, 1))
+            message = f"a comma before the closing {character}"
+            return JsonProblem("SYN201", len(before) - 1, len(before), message, hint)
+        return foreign or self._stray(end, f"{{}} where {self._wanted(fault)} is expected")
 
-    def stray(self, end: int, message: str, hint: str | None = None, cut: bool = False) -> JsonProblem:
-        """A problem with the text from here to *end*."""
-        return JsonProblem("SYN201", self.pos, end, message, hint, cut)
+    def _wanted(self, fault: json.JSONDecodeError) -> str:
+        return next((what for words, what in _WANTED.items() if fault.msg.startswith(words)), "a comma")
 
-    def foreign(self) -> JsonProblem:
-        """What is not a JSON token."""
+    def _value_end(self, start: int) -> int:
+        try:
+            return LENIENT.raw_decode(self.text, start)[1]
+        except (ValueError, RecursionError):
+            return start + 1
+
+    def _stray(self, end: int, message: str, hint: str | None = None, cut: bool = False) -> JsonProblem:
+        """Return a problem with the text from the last token to *end*, which stands for {} in the message."""
+        shown = clipped(self.text[self.last : end], 20)
+        return JsonProblem("SYN201", self.last, end, message.replace("{}", shown, 1), hint, cut)
+
+    def _foreign(self) -> JsonProblem | None:
+        """What is not a JSON token; None for one that is."""
+        start = self.last
+        token = _TOKEN.match(self.text, start)
+        if token is None or _NUMBER.fullmatch(token[0]) or token[0] in ("true", "false", "null", *_CONSTANTS):
+            return None
         for pattern, (message, hint) in _FOREIGN.items():
-            if match := re.compile(pattern).match(self.text, self.pos):
+            if match := re.compile(pattern).match(self.text, start):
                 cut = bool(self.open) and match.end() == len(self.text)
-                return self.stray(match.end(), message, hint, cut)
-        return self.stray(self.pos + 1, f"{{}} (U+{ord(self.text[self.pos]):04X}) cannot stand here")
+                return self._stray(match.end(), message, hint, cut)
+        return self._stray(start + 1, f"{{}} (U+{ord(self.text[start]):04X}) cannot stand here")
 
-    def unclosed(self) -> JsonProblem:
+    def _unclosed(self, fault: json.JSONDecodeError) -> JsonProblem:
         """The end of the text, too early."""
         if not self.open:
             return JsonProblem("SYN201", 0, 0, "the file is empty", "an empty list is written []")
         start = self.open[-1][0]
         end = self.source.words(len(self.text.rstrip()))
-        message = f"the {self.text[start]} is never closed: the text ends at {end}, where {self.wanted} is expected"
+        wanted = self._wanted(fault)
+        message = f"the {self.text[start]} is never closed: the text ends at {end}, where {wanted} is expected"
         return JsonProblem("SYN201", start, start + 1, message, _MAYBE_CUT, cut=True)
 
-    def broken_string(self, place: int, reason: str) -> JsonProblem:
-        """A string that the scanner gave up at *place*."""
+    def _broken_string(self, fault: json.JSONDecodeError) -> JsonProblem:
+        """A string that the scanner gave up."""
+        place = fault.pos
         escape = self.text.rfind("\\", 0, place + 1)
-        bad = _BAD_ESCAPE.match(self.text, escape) if "escape" in reason else None
+        bad = _BAD_ESCAPE.match(self.text, escape) if "escape" in fault.msg else None
         if bad and not _CUT_ESCAPE.match(self.text, escape):
             message = f"{clipped(bad.group())} is not a JSON escape"
             return JsonProblem("SYN201", escape, bad.end(), message, "write a backslash as \\\\")
-        if "control" not in reason:
-            return self.stray(len(self.text), "the string is never closed", _MAYBE_CUT, cut=True)
+        if "control" not in fault.msg:
+            return self._stray(len(self.text), "the string is never closed", _MAYBE_CUT, cut=True)
         if (character := self.text[place]) in "\r\n":
             hint = "close it with a quotation mark; write a line break inside a string as \\n"
-            return self.stray(place, "the string is not closed on its line", hint)
+            return self._stray(place, "the string is not closed on its line", hint)
         message = f"a control character (U+{ord(character):04X}) in a string"
         return JsonProblem("SYN201", place, place + 1, message, f"write {json.dumps(character)[1:-1]}")
-
-
-def first_break(text: str) -> int | None:
-    """Where the syntax of a text breaks; None where it does not."""
-    walk = Walk(JsonSource(text))
-    for problem in walk.problems():
-        if problem.last:
-            return None
-    return walk.pos if walk.pos <= len(text) else None

@@ -1,9 +1,5 @@
 """JSON and JSON Lines, strict: one syntax for loading (the sink raises) and for checking (it collects).
 
-The scanner of the standard library reads. Where it takes more than JSON, cheap looks at the bytes
-tell whether a closer look is needed. Only when something is wrong does ``json_strict`` go through the
-text token by token, to say what and where.
-
 Duplicate keys (SYN202) and a byte order mark (SYN103) are reported and read over; after every other
 error there is no document.
 """
@@ -24,20 +20,14 @@ from seldio.errors import InvalidData
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats.base import Place
 from seldio.formats.json_strict import (
-    CAREFUL,
     LENIENT,
-    LONE,
     MAX_DEPTH,
-    PLAIN,
-    SURROGATE,
     JsonProblem,
     JsonSource,
-    Walk,
     first_break,
-    large_numbers,
-    masked,
+    problems,
+    proven,
     skip,
-    too_deep,
 )
 from seldio.reader_rules import reader_rule
 from seldio.text import plural
@@ -206,21 +196,13 @@ class JsonReader:
         except UnicodeDecodeError as error:
             self.undecodable(error, line, cut)
             return None
-        try:
-            return JsonDocument(self.strict(raw, source.text), source)
-        except ValueError:
-            return self.diagnose(source, cut)
-
-    def strict(self, raw: bytes, text: str) -> Any:
-        """The value; a ValueError, which need not say what or where, for all that is not strict JSON."""
-        if too_deep(raw) or (b"\\" in raw and SURROGATE.search(raw) and LONE.search(masked(text))):
-            raise ValueError
-        return (CAREFUL if large_numbers(raw) else PLAIN).decode(text)
+        values = proven([raw])
+        return self.diagnose(source, cut) if values is None else JsonDocument(values[0], source)
 
     def diagnose(self, source: JsonSource, cut: bool) -> JsonDocument | None:
         """Report all that is wrong; the document, where that is nothing but some duplicate keys."""
         readable = True
-        for problem in Walk(source, lines=self.lines).problems():
+        for problem in problems(source, lines=self.lines):
             self.sink(source.finding(_torn(source) if cut and problem.cut else problem))
             readable &= problem.code == "SYN202" and not problem.last
         return JsonDocument(LENIENT.decode(source.text), source) if readable else None
@@ -250,11 +232,10 @@ class JsonReader:
         line = self.data.count(b"\n", 0, start) + 1
         body = self.data[start:]
         first = body.partition(b"\n")[0]
-        try:
-            value = self.strict(first, first.decode())
-        except ValueError:
+        values = proven([first])
+        if values is None:
             return self.spread(JsonSource(body.decode(errors="replace"), self.path, line))
-        return self.array(JsonDocument(value, JsonSource(first.decode(), self.path, line)))
+        return self.array(JsonDocument(values[0], JsonSource(first.decode(), self.path, line)))
 
     def spread(self, source: JsonSource) -> bool:
         """Whether the first record runs over several lines, which is a finding.

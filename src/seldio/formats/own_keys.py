@@ -368,6 +368,18 @@ def _of_csv(data: bytes, path: str, sink: Sink) -> OwnRecords | None:
 # --- which keys are meant ---------------------------------------------------------------------------
 
 
+def proposal(data: bytes, path: str) -> str:
+    """Return what to do about a file in no known format that seems to hold predictions or questions; else nothing."""
+    columns, count = _columns(data, path)
+    id = _likely_id(columns, count) if count > 1 else None
+    if id is not None and (reply := _reply(columns, (), id)) is not None:
+        return f"if these are predictions, try --fields {_quoted(f'id={id},prediction={reply}')}"
+    given = _asked(columns, id)
+    if id is None or not {"question", "answer"} <= given.keys():
+        return ""
+    return f"if these are questions, try --format {_quoted(PREFIX + _pairs(given))}"
+
+
 def advice(data: bytes, path: str, questions: Sequence[Item]) -> str:
     """Return what to do about predictions in no known format: the keys that are there, and those that seem to be meant.
 
@@ -408,17 +420,28 @@ def asked_advice(data: bytes, path: str, ids: Collection[str]) -> str:
         path: as people know it.
         ids: those that predictions name.
     """
-    columns, _ = _columns(data, path)
-    scalars = [key for key in columns if not any(isinstance(value, list | dict) for value in columns[key])]
-    found = {field: next(filter(pattern.search, scalars), None) for field, pattern in _ASKED_AS.items()}
-    if found["answer"] is None:
+    columns, count = _columns(data, path)
+    id, share = _key_of_ids(columns, ids) if columns else ("", 0.0)
+    id = id if share >= 0.5 else _likely_id(columns, count) or "KEY"
+    given = _asked(columns, id)
+    if "answer" not in given:
         return ""
-    id, share = _key_of_ids(columns, ids)
-    id = id if share >= 0.5 else _likely_id(columns, len(columns[id])) or "KEY"
-    fields = {"id": id, "question": found["question"], "options": _key_of_options(columns), "answer": found["answer"]}
-    given = ",".join(f"{field}={key}" for field, key in fields.items() if key is not None)
     said = f"Wanted are id, question, options and answer; the keys are {listed([*columns], 12)}"
-    return f"{said}: try --reference-fields {_quoted(given)}" + " with the key that holds the ids" * (id == "KEY")
+    return f"{said}: try --reference-fields {_quoted(_pairs(given))}" + " with the key that holds the ids" * (
+        id == "KEY"
+    )
+
+
+def _asked(columns: Mapping[str, list[Any]], id: str | None) -> dict[str, str]:
+    """Return the keys that seem to hold the fields of questions."""
+    scalars = [key for key in columns if not any(isinstance(value, list | dict) for value in columns[key])]
+    found = {field: next(filter(_ASKED_AS[field].search, scalars), None) for field in ("question", "answer")}
+    fields = {"id": id, "question": found["question"], "options": _key_of_options(columns), "answer": found["answer"]}
+    return {field: key for field, key in fields.items() if key is not None}
+
+
+def _pairs(fields: Mapping[str, str]) -> str:
+    return ",".join(f"{field}={key}" for field, key in fields.items())
 
 
 def _quoted(text: str) -> str:

@@ -94,6 +94,8 @@ class RuEnvAqa(ItemFormat):
             return 0.0
         if b'"data_example"' in head or b'"dataset_name"' in head:
             return 0.0  # the description of a dataset, which shows one record
+        if b'"audio' not in head and (b'"image' in head or b'"video' in head):
+            return 0.0  # another of MERA's sets
         return 0.98 if b'"option_a"' in head and b'"meta"' in head else 0.6
 
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:

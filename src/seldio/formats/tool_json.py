@@ -150,6 +150,8 @@ class LabelStudioFormat(JsonTool):
         """See :meth:`JsonTool.described`; predictions count where nobody has labelled a task."""
         single = isinstance(document.value, dict)
         tasks = [document.value] if single else listed_objects(document.value, (), "tasks", report)
+        about: Pointer | None = None  # the first results about all of a recording
+        timed = False
         for number, task in enumerate(tasks):
             if not isinstance(task, dict):
                 continue
@@ -179,7 +181,12 @@ class LabelStudioFormat(JsonTool):
                 found.extra = ({"task": rest} if rest else {}) | ({"results": whole} if whole else {})
                 for region in regions:
                     found.labels += region.labels(report)
+                timed |= bool(regions)
+                about = (*place, "result") if whole and about is None else about
                 yield found
+        if about is not None and not timed:
+            message = "the annotations are about whole recordings, and none about a part of one: there are no labels"
+            report("SYN213", about, message, "give the labels a start and an end")
 
     def content(self, labels: Sequence[ToolLabel], clip: str, extra: Mapping[str, Any]) -> Any:
         """See :meth:`JsonTool.content`."""

@@ -176,7 +176,7 @@ def _loads(entry: Entry) -> bool:
         return head.startswith(b"[")
     try:
         json.loads(head.split(b"\n", 1)[0])
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return b"\n" in head.rstrip()
 

@@ -156,6 +156,8 @@ def _plainly(text: str) -> str:
 @rule("QAI116", ERROR)
 def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Answer in words that contradicts the canonical answer or the meta."""
+    if table.asks and table.home == "jasco":
+        yield from _without_key_words(table, found)
     rows = list(_published(table))
     if not rows:
         return
@@ -173,6 +175,17 @@ def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding
         if truth is not None:
             message = f"the answer says {clipped(answers[row], 90)}, but {truth}"
             yield found(row, "answer", message, "write both from the same value")
+
+
+def _without_key_words(table: ItemTable, found: Found) -> Iterator[Finding]:
+    """Right answers in which no word begins like one of their key words."""
+    for row, (answer, words) in enumerate(
+        zip(table.values("answer"), table.values("answer_meta.keywords"), strict=True)
+    ):
+        told = {word[:3] for word in re.findall(r"\w{3,}", " ".join(words or ()).lower())}
+        if answer and told and told.isdisjoint(word[:3] for word in re.findall(r"\w{3,}", answer.lower())):
+            message = f"the answer is {clipped(answer, 60)}, but its key words are {clipped(', '.join(words), 60)}"
+            yield found(row, "answer_meta", message, "write words of the answer")
 
 
 class _AnswersInWords:

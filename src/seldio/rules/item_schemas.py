@@ -44,7 +44,7 @@ def so_bench() -> _Schema:
 def items() -> _Schema:
     """Questions as seldio keeps them."""
     record = _of_format(ITEMS)
-    record["properties"]["options"] = {"type": ["array", "null"], "minItems": 2, "items": {"type": "string"}}
+    record["properties"]["options"] = {"type": ["array", "null"], "minItems": 2, "items": _FULL}
     return _file(ITEMS.title, record, ("records", "data"))
 
 
@@ -52,7 +52,8 @@ def jasco() -> _Schema:
     """Rows of JASCO's questions, as a CSV reader gives them: by column, all of them text."""
     cells: dict[str, _Schema] = {name: {"type": "string"} for name in JASCO.columns}
     cells |= {"audio_id": {"type": "string", "minLength": 1}, JASCO.fields["answer"]: _FULL}
-    return _file(JASCO.title, {"type": "object", "properties": cells, "required": list(cells)}, ())
+    record: _Schema = {"type": "object", "properties": cells, "required": list(cells), "allOf": []}
+    return _file(JASCO.title, _with_values(record, benchmark("jasco")), ())
 
 
 def ruenvaqa() -> _Schema:
@@ -69,7 +70,7 @@ def ruenvaqa() -> _Schema:
     audio = r"^audio(_[1-9][0-9]?)?$"
     asked: _Schema = {
         "type": "object", "required": ["question"], "properties": {"question": _FULL},
-        "patternProperties": {audio: path, "^option_[a-z]$": text},
+        "patternProperties": {audio: path, "^option_[a-z]$": text | {"pattern": r"\S"}},
         "not": {"propertyNames": {"not": {"pattern": audio}}},
         # options follow each other without a gap, and there is more than one
         "allOf": [_if(_has(name(one)), _has(name(before))) for before, one in pairwise(letters)]
@@ -97,7 +98,7 @@ def ruenvaqa() -> _Schema:
                 _at(["outputs"], {"not": {"enum": list(HOMOGLYPHS)}})),
         ],
     }  # fmt: skip
-    record = _with_values(record, known, optional=True)
+    record = _with_values(record, known)
     for task, has in known.tasks.items():
         record["allOf"].append(_if(_at(known.task, {"const": task}), _at(["inputs"], _options(has))))
     return _file(RUENVAQA.title, record, ("data",), {"access": {"enum": ["public", "private", ""]}})
@@ -133,22 +134,23 @@ def _of_format(format: JsonItems) -> _Schema:
     record: _Schema = {"type": "object", "properties": properties, "required": list(format.required), "allOf": []}
     if format.closed:
         record["additionalProperties"] = False
-    else:  # what is besides the known values of an object goes along; one recording needs no list
-        audio = format.key_of("audio", {})
-        several = properties[audio]
-        properties[audio] = {"anyOf": [several["items"], several, {"type": "null"}]}
+    audio = format.key_of("audio", {})
+    several = properties[audio]  # one recording needs no list
+    properties[audio] = {"anyOf": [several["items"], several, *([] if format.closed else [{"type": "null"}])]}
+    if not format.closed:  # what is besides the known values of an object goes along
         named = {name: {k: v for k, v in part.items() if k != "additionalProperties"} for name, part in named.items()}
         properties |= {field: {"minimum": 0} for field in format.besides if field in ("start", "end")}
     properties[format.key_of("question", {})] = _FULL | {"description": "The question itself."}
     return record | {"$defs": named}
 
 
-def _with_values(record: _Schema, known: Benchmark, optional: bool = False) -> _Schema:
+def _with_values(record: _Schema, known: Benchmark) -> _Schema:
     """A record of a benchmark with the values of its fields, and those that go with each task."""
-    none = [None] if optional else []
-    record["allOf"].append(_at(known.task, {"enum": [*known.tasks, *none]}))
+    record["allOf"] += [_required(_at(known.task, {"enum": [*known.tasks]}))] if known.tasks else []
     for one in known.fields:
-        rest = [_at(one.keys, {"enum": [*one.values, None]})]
+        rest = [_at(one.keys, {"enum": [*one.values, None]})] if one.values else []
+        rest += [_at(one.keys, {"not": {"type": "string", "pattern": one.wrong}})] if one.wrong else []
+        rest += [_required(_at(one.keys, _THERE))] if one.needed else []
         for value in dict.fromkeys(known.of_tasks[one.name].values()):
             tasks = [task for task, right in known.of_tasks[one.name].items() if right == value]
             rest.append(_if(_at(known.task, {"enum": tasks}), _at(one.keys, {"enum": [value, None]})))

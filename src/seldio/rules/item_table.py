@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from seldio import formats
 from seldio.benchmarks import FieldValues, find
-from seldio.findings import Finding, Rule
-from seldio.formats.base import Ints
+from seldio.findings import RECORDS_SINGLY, Finding, Rule
+from seldio.formats.base import FirstRow, Ints
 from seldio.formats.items import ItemReading
 from seldio.formats.mera import dig
 from seldio.rules.base import Bools
@@ -29,8 +29,8 @@ OUTPUTS = {"mmau": "model_output", "mmar": "answer_prediction"}
 #: The columns that rules about all rows of a file look at.
 WHOLE = ("id", "audio", "task", "prompt")
 #: What is worked out of the other columns for them: whether a question has an answer, and a number for each question
-#: about a recording.
-ANSWERED, ASKED = "answered", "asked"
+#: about a recording; and the line in which a row begins.
+ANSWERED, ASKED, LINE = "answered", "asked", "line"
 #: What the names of columns begin with that hold the fields of a benchmark, see :meth:`ItemTable.field`.
 FIELD = "field "
 #: A place in a message.
@@ -70,6 +70,8 @@ class ItemTable:
         """The columns that rules about the whole file need: ``WHOLE``, and further keys that may hold outputs."""
         names = (*WHOLE, "extra") if self.home in OUTPUTS else WHOLE
         kept = self.table.select([name for name in names if name in self.table.column_names])
+        lines = None if self.reading is None else self.reading.lines
+        kept = kept.append_column(LINE, pa.nulls(len(self), pa.int64()) if lines is None else pa.array(lines))
         if self.asks:
             answered = pc.invert(pc.and_(self.blank("answer"), self.blank("canonical_answer")))
             kept = kept.append_column(ANSWERED, answered).append_column(ASKED, self._asked())
@@ -99,14 +101,26 @@ class ItemTable:
     def field(self, one: FieldValues) -> pa.Array:
         """What each record has in a field of its benchmark, as text; null where it has none, or may have any."""
         if one.name not in self._fields:
-            self._fields[one.name] = self._field(one)
+            there = FIELD + one.name in self.table.column_names
+            self._fields[one.name] = self.column(FIELD + one.name) if there else self._field(one)
         return self._fields[one.name]
 
+    def strange(self, one: FieldValues, values: pa.Array) -> pa.BooleanArray:
+        """Which of *values* a field of a benchmark does not hold."""
+        if one.values:
+            return pc.invert(pc.is_in(values, value_set=pa.array(one.values)))
+        return pc.match_substring_regex(values, one.wrong) if one.wrong else pa.repeat(False, len(values))
+
     def _field(self, one: FieldValues) -> pa.Array:
-        key, texts, known = f'"{one.keys[-1]}"', self.column("extra"), pa.array(one.values)
+        key, known = f'"{one.keys[-1]}"', pa.array(one.values)
         if one.column:
             found = self.column(one.column)
-            odd = pc.and_(found.is_valid(), pc.invert(pc.is_in(found, value_set=known)))
+            found = pc.binary_join(found, ", ") if pa.types.is_list(found.type) else found
+            if not one.unless:
+                return found
+        texts = self.column("extra")
+        if one.column:
+            odd = pc.and_(found.is_valid(), self.strange(one, found))
         else:
             found = pc.struct_field(pc.extract_regex(texts, rf'{key}: "(?P<value>[^"\\]*)"'), "value")
             usual = pc.and_(pc.equal(pc.count_substring(texts, key), 1), pc.is_in(found, value_set=known))
@@ -206,22 +220,10 @@ class ItemTable:
         first = np.searchsorted(row, row)
         return Paths(found.dictionary.to_pylist(), found.indices.to_numpy(), row, np.arange(len(row)) - first)
 
-    def repeated(self, *fields: str) -> list[tuple[int, int]]:
-        """The rows whose *fields* appear before, each with the first such row; none without the first field."""
-        key = np.zeros(len(self), np.int64)
-        for field in fields:
-            found = self.column(field).dictionary_encode("encode")
-            key = key * (len(found.dictionary) + 1) + found.indices.to_numpy()
-        key[~self.known(fields[0])] = -1
-        _, firsts, inverse = np.unique(key, return_index=True, return_inverse=True)
-        first = firsts[inverse]
-        rows = rows_where((first != np.arange(len(self))) & (key >= 0))
-        return list(zip(rows, first[rows].tolist(), strict=True))
-
-    def line(self, row: int) -> int:
-        """The line of the id of a row."""
+    def line(self, row: int, field: str | None = "id") -> int:
+        """The line in which a field of a row stands, or the row begins."""
         reading, row, lines = self._at(row)
-        return reading.place(row, "id").line + lines
+        return reading.place(row, field).line + lines
 
 
 class ItemFile(ItemTable):
@@ -238,15 +240,46 @@ class ItemFile(ItemTable):
         self.starts = np.cumsum([0, *(len(part) for part, _ in parts)])
         self._lines = np.cumsum([0, *(lines for _, lines in parts)])
 
-    def asked(self, row: int) -> tuple[Any, ...]:
-        """Return question, recordings, start, end and sorted options of a row, as its part has them."""
-        reading, own, _ = self._at(row)
-        asked = [reading.table[name][own].as_py() for name in ("question", "audio", "start", "end", "options")]
-        return (*asked[:4], sorted(asked[4] or ()))
-
     def _at(self, row: int) -> tuple[ItemReading, int, int]:
         part = int(np.searchsorted(self.starts, row, side="right")) - 1
         return self._source(part), row - int(self.starts[part]), int(self._lines[part])
+
+    def finding(
+        self, rule: Rule, row: int | None, field: str | None, message: str, hint: str | None = None,
+        number: int | None = None,
+    ) -> Finding:  # fmt: skip
+        """See :meth:`ItemTable.finding`; it counts for all rows that this one stands for."""
+        found = super().finding(rule, row, field, message, hint, number)
+        if not isinstance(row, FirstRow):
+            return found
+        lines = self.column(LINE).take(pa.array(row.alike))
+        if lines.null_count:
+            return found.times(len(row.alike), (self.line(each, None) for each in row.alike.tolist()))
+        before = self._lines[np.searchsorted(self.starts, row.alike, side="right") - 1]
+        return found.times(len(row.alike), lines.to_numpy() + before)
+
+    def repeated(self, *fields: str, unless: str | None = None) -> list[tuple[int, int]]:
+        """The rows whose *fields* appear before, each with the first such row; none without the first field.
+
+        More than :data:`~seldio.findings.RECORDS_SINGLY` of them are one, see :class:`~seldio.formats.base.FirstRow`.
+        Rows whose field *unless* is that of the first row do not count.
+        """
+        key = np.zeros(len(self), np.int64)
+        for field in fields:
+            key = key * (len(self) + 1) + self._codes(field)
+        key[~self.known(fields[0])] = -1
+        _, firsts, inverse = np.unique(key, return_index=True, return_inverse=True)
+        first = firsts[inverse]
+        again = (first != np.arange(len(self))) & (key >= 0)
+        if unless is not None:
+            codes = self._codes(unless)
+            again &= codes != codes[first]
+        rows = np.flatnonzero(again)
+        single = rows.tolist() if len(rows) <= RECORDS_SINGLY else [FirstRow.of(rows)]
+        return [(row, int(first[row])) for row in single]
+
+    def _codes(self, field: str) -> Ints:
+        return self.column(field).dictionary_encode("encode").indices.to_numpy()  # type: ignore[no-any-return]
 
 
 def _hashed(texts: Sequence[str | None]) -> npt.NDArray[np.uint64]:

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from seldio import formats
-from seldio.benchmarks import Benchmark, find
+import pyarrow as pa
+
+from seldio.benchmarks import Benchmark, FieldValues, find
 from seldio.findings import Finding
 from seldio.formats.about import with_address
-from seldio.formats.items import ItemFormat
 from seldio.rules.collection import Found
-from seldio.rules.item_table import FIELD, ItemFile, ItemTable
+from seldio.rules.item_table import ItemFile, ItemTable, rows_where
 from seldio.rules.registry import INFO, WARNING, rule
 from seldio.schema.arrays import pc
 from seldio.text import clipped, listed, plural, printable
@@ -63,7 +63,7 @@ def _benchmark_of(table: ItemFile) -> Benchmark | None:
     known = find(table.format)
     if known is None or not known.sizes or not table.asks:
         return None
-    elsewhere = (table.column(FIELD + one.name).null_count == len(table) for one in known.fields if one.unless)
+    elsewhere = (table.field(one).null_count == len(table) for one in known.fields if one.unless)
     return None if any(elsewhere) else known
 
 
@@ -95,13 +95,13 @@ def _runs(numbers: Sequence[int]) -> str:
 def _differences(known: Benchmark, table: ItemTable) -> Iterator[tuple[str, list[str]]]:
     """What has other counts than it has in the benchmark: the field, and sentences about its values."""
     wanted = {name: task["weight"] for name, task in known.tasks.items() if "weight" in task}
-    counts = _counts(table, "task")
+    counts = _counts(table.column("task"))
     if wanted and counts != wanted:
         wrong = [f"{name}: {counts.get(name, 0)} instead of {n}" for name, n in wanted.items() if counts.get(name) != n]
         wrong += [f"{printable(str(name))} is not one of its tasks" for name in counts if name not in wanted]
         yield "task", wrong
     for one in known.fields:
-        counts = _counts(table, FIELD + one.name) if one.shares else {}
+        counts = _counts(table.field(one)) if one.shares else {}
         are = {name: counts.get(name, 0) / len(table) for name in one.shares}
         wrong = [
             f"{are[name]:.0%} are {name} instead of {share:.0%}"
@@ -109,13 +109,12 @@ def _differences(known: Benchmark, table: ItemTable) -> Iterator[tuple[str, list
             if abs(are[name] - share) > _SHARE
         ]
         if wrong:
-            yield one.column or one.name, wrong
+            yield one.field, wrong
 
 
-def _counts(table: ItemTable, column: str) -> dict[str | None, int]:
+def _counts(column: pa.Array) -> dict[str, int]:
     """How often each value of a column is there, in their order."""
-    counts = pc.value_counts(table.column(column)) if table.asks else []
-    return {each["values"].as_py(): each["counts"].as_py() for each in counts}
+    return {each["values"].as_py(): each["counts"].as_py() for each in pc.value_counts(column)}
 
 
 def _meant(value: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
@@ -130,27 +129,11 @@ def _plain(text: str) -> str:
 @rule("QAI113", WARNING)
 def unknown_task(table: ItemFile, found: Found) -> Iterator[Finding]:
     """Task that the benchmark does not have."""
-    known = find(table.home)
-    if known is None or not known.tasks:
-        return
-    names: dict[str | None, None] = dict.fromkeys(known.tasks)
-    if "task" not in formats.get(table.home, ItemFormat).needs:
-        names[None] = None
-    counts: dict[str, int] = {}
-    for task, count in _counts(table, "task").items():
-        if task not in names:
-            counts[task or ""] = counts.get(task or "", 0) + count  # no task, and an empty one, count as the same
-    for task, count in counts.items():
-        shown = [name for name in names if name is not None]
-        meant = _meant(task, shown)
-        hint = f"write {meant}" if meant else f"choose from {', '.join(shown)}"
-        named = f"{clipped(task)} is not a task of {known.title}" if task.strip() else "the question has no task"
-        first = pc.index(pc.fill_null(table.column("task"), ""), task).as_py()
-        yield found(first, "task", named + _in(count), hint)
-
-
-def _in(count: int) -> str:
-    return f", in {count:,} questions" if count > 1 else ""
+    known = find(table.home) if table.asks else None
+    if known is not None and known.tasks:
+        yield from _strange(
+            known, FieldValues(name="task", values=(*known.tasks,), column="task", needed=True), table, found
+        )
 
 
 @rule("QAI126", WARNING)
@@ -158,14 +141,28 @@ def value_of_another_benchmark(table: ItemFile, found: Found) -> Iterator[Findin
     """Value of a field that the benchmark does not have."""
     known = find(table.home) if table.asks else None
     for one in known.fields if known is not None else ():
-        for value, count in _counts(table, FIELD + one.name).items():
-            if value is not None and value not in one.values:
-                first = pc.index(table.column(FIELD + one.name), value).as_py()
-                meant = _meant(value, one.values)
-                has = f"{known.title} has {listed(list(one.values), 6)}" if known is not None else ""
-                message = f"{one.name} is {clipped(value) or 'empty'}{_in(count)}, but {has}"
-                hint = f"write {meant}" if meant else f"choose from {', '.join(one.values)}"
-                yield found(first, one.column or one.name, message, hint)
+        yield from _strange(known, one, table, found)
+
+
+def _strange(known: Benchmark, one: FieldValues, table: ItemFile, found: Found) -> Iterator[Finding]:
+    """What a field of a benchmark does not hold, each value once for the file."""
+    column = table.field(one)
+    has = one.has or listed([*one.values], 6) or "one for each question"
+    if one.needed and (one.values or one.wrong):  # else an empty one is told of elsewhere
+        column = pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), ""), None, column)
+    if one.needed and (missing := rows_where(column.is_null())):
+        message = f"the question has no {one.name}{_in(len(missing))}"
+        yield found(missing[0], one.field, message, f"write it: {known.title} has {has}")
+    values = column.drop_null()
+    for value, count in _counts(values.filter(table.strange(one, values))).items():
+        meant = _meant(value, one.values)
+        message = f"{one.name} is {clipped(value) or 'empty'}{_in(count)}, but {known.title} has {has}"
+        hint = f"write {meant}" if meant else f"choose from {', '.join(one.values)}" if one.values else "correct it"
+        yield found(pc.index(column, value).as_py(), one.field, message, hint)
+
+
+def _in(count: int) -> str:
+    return f", in {count:,} questions" if count > 1 else ""
 
 
 @rule("QAI127", WARNING)
@@ -180,7 +177,7 @@ def field_of_another_task(table: ItemTable, found: Found) -> Iterator[Finding]:
         for row, (task, value) in enumerate(zip(tasks, table.field(one).to_pylist() if right else (), strict=False)):
             if value is not None and value != right.get(task, value) and value in one.values:
                 message = f"{one.name} is {value}, but that of {task} is {right[task]}"
-                yield found(row, one.column or one.name, message, f"correct the task, or write {right[task]}")
+                yield found(row, one.field, message, f"correct the task, or write {right[task]}")
     for row, (task, options) in enumerate(zip(tasks, table.values("options"), strict=True)):
         if wrong := _options(known.tasks.get(task, {}), options or ()):
             yield found(

@@ -152,11 +152,10 @@ def same_question_twice(table: ItemFile, found: Found) -> Iterator[Finding]:
     """Question about a recording that is asked twice, under two ids."""
     if not table.asks:
         return
-    for row, first in table.repeated(ASKED):
-        if table.values("id")[row] != table.values("id")[first] and table.asked(row) == table.asked(first):
-            message = f"the question and its recording are those of {clipped(table.values('id')[first], 40)}"
-            message += f", in line {table.line(first)}"
-            yield found(row, "question", message, "leave one of them out")
+    for row, first in table.repeated(ASKED, unless="id"):
+        message = f"the question and its recording are those of {clipped(table.values('id')[first], 40)}"
+        message += f", in line {table.line(first)}"
+        yield found(row, "question", message, "leave one of them out")
 
 
 @rule("QAI124", WARNING)

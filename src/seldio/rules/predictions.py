@@ -22,7 +22,7 @@ from seldio.rules.collection import Found
 from seldio.rules.item_table import OUTPUTS, ItemFile, ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, findings, rule
 from seldio.schema.arrays import pc
-from seldio.schema.qa import same_audio, same_task
+from seldio.schema.qa import cause_of_surplus, difference, loose, same_audio, same_task
 from seldio.text import clipped, listed, plural, printable
 
 #: The benchmark of each format of predictions.
@@ -165,20 +165,14 @@ def missing_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
 def surplus_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
     """Prediction for a question that the reference does not have."""
     surplus = rows_where((answered.question < 0) & answered.answers.known("id"))
-    alike = {_loose(id): id for id in answered.questions.values("id")} if surplus else {}
+    alike = {loose(id): id for id in answered.questions.values("id")} if surplus else {}
     for row in surplus:
         id = answered.answers.values("id")[row]
-        other = alike.get(_loose(id))
-        hint = f"the reference has {clipped(repr(other))}" if other is not None else answered.join.surplus
+        other, hint = alike.get(loose(id)), answered.join.surplus
+        if other is not None:
+            hint = f"the reference has {clipped(repr(other))}: they differ only in {difference(id, other)}"
         name = clipped(repr(id) if other is not None else id)
         yield found(row, "id", f"no question {name} in {answered.path}", hint)
-
-
-def _loose(id: str) -> str:
-    """An id as programs see it that read numbers or ignore case: 007, 7.0 and 7 are the same."""
-    text = id.strip().casefold()
-    match = re.fullmatch(r"0*(\d+)(?:\.0*)?", text)
-    return match[1] if match else text
 
 
 @rule("PRD203", ERROR)
@@ -331,6 +325,7 @@ def other_questions(answered: Answered, found: Found) -> Iterator[Finding]:
         ids, theirs = answered.answers.values("id"), next(iter(answered.questions.values("id")), "")
         message = f"none of {plural(len(set(ids)), 'id')} matches a question of the reference"
         hint = f"ids here look like {clipped(ids[0], 30)}, those in {answered.path} like {clipped(theirs, 30)}"
+        hint = printable(cause_of_surplus(ids, answered.questions.values("id"))) or hint
         yield found(0, "id", message, hint)
 
 

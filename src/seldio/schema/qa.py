@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -303,14 +304,19 @@ def _models(table: pa.Table, model: type[Item | Prediction]) -> Iterator[Item | 
         yield trusted(Item, row)
 
 
-def _packed(row: dict[str, Any]) -> dict[str, Any]:
+def _packed(row: Mapping[str, Any]) -> dict[str, Any]:
     """*row* with the open-ended parts as json text."""
     values = dict(row)
     if row.get("extra") is not None:
         values["extra"] = packed(row["extra"])
     if row.get("events") is not None:
-        values["events"] = [_packed(event) for event in row["events"]]
+        values["events"] = packed_events(row["events"])
     return values
+
+
+def packed_events(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return events with their open-ended parts as json text."""
+    return [_packed(event) for event in events]
 
 
 #: The open-ended part of a row as the json text that a table holds.
@@ -332,6 +338,28 @@ def unpacked(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 # --- whether a prediction and a question are about the same thing, as far as both say --------------
+
+
+def loose(id: str) -> str:
+    """Return an id as programs see it that read numbers, ignore case or compose accents: 007, 7.0 and 7 are one."""
+    text = unicodedata.normalize("NFC", id.strip()).casefold()
+    match = re.fullmatch(r"0*(\d+)(?:\.0*)?", text)
+    return match[1] if match else text
+
+
+def difference(id: str, other: str) -> str:
+    """Return in what two ids differ that are the same for :func:`loose`."""
+    if id.strip() == other.strip():
+        return "spaces"
+    one, two = (unicodedata.normalize("NFC", each.strip()) for each in (id, other))
+    return "the Unicode form of accents" if one == two else "case" if one.casefold() == two.casefold() else "zeros"
+
+
+def cause_of_surplus(surplus: Iterable[str], known: Iterable[str]) -> str:
+    """Return a sentence about the first of *surplus* ids that only looks like a known one; empty where none does."""
+    alike = {loose(id): id for id in known}
+    pairs = ((id, alike[loose(id)]) for id in surplus if loose(id) in alike)
+    return next((f"{id} and {other} differ only in {difference(id, other)}" for id, other in pairs), "")
 
 
 def same_audio(one: Sequence[str], other: Sequence[str]) -> bool:

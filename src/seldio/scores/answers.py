@@ -352,7 +352,7 @@ Take = Callable[[Iterable["verdicts.ReplyVerdict"]], object] | None
 def _so_bench(
     items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions, take: Take
 ) -> ScoreReport:
-    from seldio.scores.judge.costs import JudgeTally
+    from seldio.scores.judge import JudgeTally
     from seldio.scores.so_bench import judging
     from seldio.scores.so_bench.report import score, state_of
 
@@ -396,13 +396,28 @@ def _ruenvaqa(
 ) -> ScoreReport:
     from seldio.scores.ruenvaqa import score
 
-    return score(items or [], rows, system=system, allow_missing=options.allow_missing, take=take)
+    with _judge(options) as server:
+        found = score(items or [], rows, system=system, allow_missing=options.allow_missing, take=take, server=server)
+    return _with_tally(found, server)
 
 
 def _choice(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions, take: Take) -> ScoreReport:
     from seldio.scores.multiple_choice import score
 
-    return score(items or [], rows, system=system, profile=profile, allow_missing=options.allow_missing, take=take)
+    missing = options.allow_missing
+    with _judge(options) as server:
+        found = score(
+            items or [], rows, system=system, profile=profile, allow_missing=missing, take=take, server=server
+        )
+    return _with_tally(found, server)
+
+
+def _with_tally(found: ScoreReport, server: Judge | _Planner | None) -> ScoreReport:
+    """Return a report with what judging took."""
+    if server is None:
+        return found
+    tally = server.tally
+    return dataclasses.replace(found, tables=(*found.tables, tally.table()), notices=(*tally.notices(), *found.notices))
 
 
 #: The ways of scoring other questions than those of SO-Bench: name and title.
@@ -471,7 +486,7 @@ def _judge(options: AnswerOptions) -> Iterator[Judge | _Planner | None]:
 
     wanted = options.judge
     with Judge(
-        wanted.model, wanted.url, cache=wanted.cache, concurrency=wanted.concurrency, max_rpm=wanted.max_rpm,
+        wanted.model, wanted.url, cache=wanted.cache, concurrency=wanted.concurrency,
         timeout=wanted.timeout, retries=wanted.retries, temperature=wanted.temperature, max_tokens=wanted.max_tokens,
         again=wanted.again, json_mode=wanted.json_mode, dry_run=wanted.dry_run,
     ) as judge:  # fmt: skip

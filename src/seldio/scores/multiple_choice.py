@@ -12,14 +12,13 @@ import numpy.typing as npt
 
 from seldio.answers.letters import letter_of
 from seldio.answers.matching import chosen, passing, same_text, string_match
-from seldio.answers.options import reading
 from seldio.errors import DataError
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
-from seldio.schema.qa import Item, Prediction
+from seldio.schema.qa import Item, Prediction, cause_of_surplus
 from seldio.scores import intervals, replies
-from seldio.scores.replies import state_of
+from seldio.scores.replies import Server, read_all, state_of
 from seldio.scores.verdicts import ReplyVerdict, of_choices
-from seldio.text import clipped, listed, plural
+from seldio.text import clipped, listed, plural, printable
 
 # --- what scorers of options share: the join, and shares of right answers --------------------------
 
@@ -95,7 +94,9 @@ def _whole(joined: Joined) -> None:
     if joined.surplus:
         parts.append(f"{plural(len(joined.surplus), 'prediction')} without question ({listed(joined.surplus)})")
     if parts:
-        raise DataError(f"{', and '.join(parts)}. Correct the ids, or use --allow-missing")
+        cause = cause_of_surplus(joined.surplus, joined.missing)
+        because = f": {printable(cause)}" if cause else ""
+        raise DataError(f"{', and '.join(parts)}{because}. Correct the ids, or use --allow-missing")
 
 
 def join_notices(joined: Joined, texts: Mapping[str, str]) -> Iterator[Notice]:
@@ -219,6 +220,7 @@ def score(
     profile: str = "multiple-choice",
     allow_missing: bool = False,
     take: Callable[[Iterator[ReplyVerdict]], object] | None = None,
+    server: Server | None = None,
 ) -> ScoreReport:
     """The score of *predictions*.
 
@@ -229,6 +231,7 @@ def score(
         profile: ``mmau``, ``mmar`` or ``multiple-choice``, which count alike, or ``dcase2026-task5``.
         allow_missing: whether some questions may lack a prediction, and some predictions a question.
         take: is handed the verdicts on all replies.
+        server: a judge of the replies that are unread.
 
     Raises:
         DataError: predictions and questions do not fit, or answers are secret.
@@ -236,7 +239,7 @@ def score(
     joined = join(items, predictions, allow_missing=allow_missing)
     answered = sum(row is not None for _, row in joined.pairs)
     over = f"{plural(len(joined.pairs), 'question')}, {answered:,} with a prediction"
-    measured = count(joined, top_1=profile == "dcase2026-task5")
+    measured = count(joined, top_1=profile == "dcase2026-task5", server=server)
     if take is not None:
         take(of_choices(joined, measured))
     top_1 = TOP_1 in measured.measures
@@ -246,7 +249,7 @@ def score(
     return ScoreReport(system, profile, PROGRAMS.get(profile, profile), over, *found, {"allow_missing": allow_missing})
 
 
-def count(joined: Joined, *, top_1: bool = False) -> Measured:
+def count(joined: Joined, *, top_1: bool = False, server: Server | None = None) -> Measured:
     """Which answers are right, by measure; with *top_1*, *accuracy* is that of ADQA."""
     triples = [
         (text, item.answer or "", item.options or [])
@@ -260,7 +263,7 @@ def count(joined: Joined, *, top_1: bool = False) -> Measured:
     )
     exact = np.array([text == answer for text, answer, _ in triples], dtype=bool)
     first = {TOP_1: exact, MATCH: matched} if top_1 else {OFFICIAL: matched, OVER_ALL: matched, EXACT: exact}
-    said = [reading(text, options) for text, _, options in triples]
+    said = read_all(joined.pairs, joined.texts, server)
     read = np.array(
         [
             found.option == answer if answer in options else same_text(text, answer)

@@ -10,14 +10,13 @@ import numpy as np
 
 from seldio.answers.letters import Letter, letter_of
 from seldio.answers.matching import after_answer_word, exact_match
-from seldio.answers.options import reading
 from seldio.formats.about import about
 from seldio.formats.mera import CYRILLIC
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import replies
 from seldio.scores.multiple_choice import READ, Flags, Joined, Measured, join, join_notices
-from seldio.scores.replies import state_of
+from seldio.scores.replies import Server, read_all, state_of
 from seldio.scores.verdicts import ReplyVerdict, of_choices
 from seldio.text import clipped, listed, plural
 
@@ -175,6 +174,7 @@ def score(
     system: str = "predictions",
     allow_missing: bool = False,
     take: Callable[[Iterator[ReplyVerdict]], object] | None = None,
+    server: Server | None = None,
 ) -> ScoreReport:
     """The score of *predictions*; a question without prediction counts as wrong.
 
@@ -184,12 +184,13 @@ def score(
         system: what was scored.
         allow_missing: whether some questions may lack a prediction, and some predictions a question.
         take: is handed the verdicts on all replies.
+        server: a judge of the replies that are unread.
 
     Raises:
         DataError: predictions and questions do not fit, or answers are secret.
     """
     joined = join(items, predictions, allow_missing=allow_missing)
-    case = count(joined)
+    case = count(joined, server)
     if take is not None:
         take(of_choices(joined, case.measured))
     over = f"{plural(len(joined.pairs), 'question')}, {sum(row is not None for _, row in joined.pairs):,} answered"
@@ -211,7 +212,7 @@ def tables(system: str, case: RuenvaqaCase) -> tuple[Table, ...]:
     return (*shown, *_groups(case), _forms(case), *_homoglyphs(case), case.measured.intervals(items, labels))
 
 
-def count(joined: Joined) -> RuenvaqaCase:
+def count(joined: Joined, server: Server | None = None) -> RuenvaqaCase:
     """The letters of answers, and which of them are right."""
     letters = tuple(letter_of(text) for text in joined.texts)
     gold = [item.answer or "" for item, _ in joined.pairs]
@@ -226,7 +227,7 @@ def count(joined: Joined) -> RuenvaqaCase:
     )
     latin = _flags(found is not None and not found.cyrillic for found in letters)
     right = [_option(item) for item, _ in joined.pairs]
-    said = [reading(text, item.options or ()) for (item, _), text in zip(joined.pairs, texts, strict=True)]
+    said = read_all(joined.pairs, texts, server)
     named = _flags(option is not None and each.option == option for each, option in zip(said, right, strict=True))
     measures = {EXACT: exact, STRIPPED: stripped, ANSWER_WORD: exact | worded, LETTER: look & latin, LOOK: look,
                 READ: look | named}  # fmt: skip

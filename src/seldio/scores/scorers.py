@@ -48,7 +48,6 @@ class JudgeOptions:
     url: str  # of the server, down to ``/v1``
     cache: str | None = None  # SQLite file of replies
     concurrency: int = 8  # calls at a time
-    max_rpm: float | None = None  # calls per minute
     again: bool = False  # ask again, whatever the cache holds
     timeout: float = 120.0  # seconds without a byte from the server
     retries: int = 4  # further tries of a call that failed

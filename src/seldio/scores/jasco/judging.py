@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from seldio.benchmarks import prompts
 from seldio.errors import DataError
-from seldio.formats.json_strict import CAREFUL, too_deep
+from seldio.formats.json_strict import proven
 from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.schema.qa import Prediction
 from seldio.scores.judge import Judgement, JudgeRequest, Reply, ReplySchema, make
@@ -118,13 +118,8 @@ def _corrected(text: str) -> Judged:
 
 
 def _as_json(text: str) -> dict[str, object] | None:
-    if not text.lstrip().startswith("{") or too_deep(text.encode("utf-8", "replace")):
-        return None
-    try:
-        value = CAREFUL.decode(text.strip())
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+    values = proven([text.strip().encode("utf-8", "replace")])
+    return values[0] if values and isinstance(values[0], dict) else None
 
 
 def _of_object(found: dict[str, object]) -> Judged:

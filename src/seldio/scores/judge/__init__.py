@@ -7,9 +7,7 @@
 
 from __future__ import annotations
 
-from seldio.scores.judge.client import token_for
-from seldio.scores.judge.costs import JudgePlan, JudgeTally
-from seldio.scores.judge.judge import Judge
+from seldio.scores.judge.judge import Judge, JudgePlan, JudgeTally, token_for
 from seldio.scores.judge.messages import (
     Judgement,
     JudgeRequest,

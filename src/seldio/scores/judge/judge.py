@@ -1,7 +1,7 @@
-"""Replies kept in a SQLite file, so that no judgement is paid for twice and a stopped run goes on.
+"""A model on a server that speaks OpenAI's chat completions, and the SQLite file of its replies.
 
-The text of a reply is kept, never the verdict made of it: whoever reads the cache reads the reply anew,
-with today's rules. Calls that failed are not kept. A request whose replies say nothing is gave up after a few runs.
+The file keeps the text of a reply, never the verdict: whoever reads it applies the rules of today, no reply is paid for
+twice, and a stopped run goes on. A request whose replies say nothing is given up after a few runs.
 """
 
 from __future__ import annotations
@@ -9,73 +9,96 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-import shutil
+import random
+import re
 import sqlite3
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
-from queue import Empty
-from typing import NamedTuple, Self
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple, Self
+from urllib.parse import urlsplit
 
 from seldio import progress
-from seldio.errors import SeldioError, UsageError
-from seldio.scores.judge.client import Client, Crew, JudgeOutcome, Pace, checked_url, token_for
-from seldio.scores.judge.costs import JudgePlan, JudgeTally
+from seldio.errors import SeldioError, UsageError, needing
+from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.scores.judge.messages import JudgeRequest, Malformed, Reply, read
-from seldio.text import clipped, plural, printable
+from seldio.text import clipped, listed, plural, printable
 
-_APPLICATION = 0x5E1D_10  # tells our files from other SQLite files
-_FORMAT = 1
-_SCHEMA = """
-CREATE TABLE replies (
-    key TEXT PRIMARY KEY, text TEXT NOT NULL, model TEXT, tokens_in INTEGER, tokens_out INTEGER, task TEXT NOT NULL
-) WITHOUT ROWID
-"""
-#: Runs whose reply could not be read; a table of its own, so that caches made before there was one go on.
+TOKEN = "SELDIO_JUDGE_TOKEN"
+_HUGGING_FACE = (".huggingface.co", ".huggingface.cloud", ".hf.space")
+#: In place of a token: with none, huggingface_hub would send the saved one of the Hub to any server.
+_NO_TOKEN = "no-token"
+_SHORTEST_SECRET = 6  # characters; a shorter one is part of many words
+_HOPELESS = {401, 402, 403, 404, 405}  # the answer to any request will be the same
+_PASSING = {408, 409, 425, 429}
+_LONGEST_WAIT = 300.0  # seconds, whatever the server asks for
+_BYTES_PER_TOKEN = 4
+_SHOWN = 4000  # characters of a bad reply that the judge is shown again
+_GRACE = 5.0  # seconds to wait, at a stop, for calls that are under way
+_MOST_UNREAD = 3  # runs without a reply that can be read, after which a request is given up
+_MOST_REFUSED = 20  # requests in a row without such a reply, after which the judge is not asked any more
+_APPLICATION, _FORMAT = 0x5E1D_10, 1  # tell our files from other SQLite files
+_SCHEMA = (
+    "CREATE TABLE replies (key TEXT PRIMARY KEY, text TEXT NOT NULL, model TEXT, tokens_in INTEGER, "
+    "tokens_out INTEGER, task TEXT NOT NULL) WITHOUT ROWID"
+)
 _UNREAD = "CREATE TABLE IF NOT EXISTS unread (key TEXT PRIMARY KEY, runs INTEGER NOT NULL) WITHOUT ROWID"
-_BUSY = 30.0  # seconds to wait for another process
+_FIND = "SELECT text, model, tokens_in, tokens_out, coalesce(runs, 0) FROM replies LEFT JOIN unread USING (key) WHERE key = ?"  # noqa: E501
+
+
+def token_for(base_url: str, environ: Mapping[str, str] = os.environ) -> str | None:
+    """Return the token for a server: ``SELDIO_JUDGE_TOKEN``; ``HF_TOKEN`` goes to hosts of Hugging Face alone."""
+    if token := environ.get(TOKEN, "").strip():
+        return token
+    host = "." + (urlsplit(base_url).hostname or "")
+    return (environ.get("HF_TOKEN", "").strip() or None) if host.endswith(_HUGGING_FACE) else None
+
+
+# --- the cache -------------------------------------------------------------------------------------
 
 
 class CachedReply(NamedTuple):
-    """A reply that was received; *unread* counts the runs in which none could be read."""
+    """A reply that was received."""
 
     text: str
-    model: str | None
-    tokens_in: int | None
-    tokens_out: int | None
-    task: str
-    unread: int = 0
+    model: str | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    unread: int = 0  # the runs in which none could be read
 
 
 class Cache:
-    """A cache file, made where there is none; None for one in memory. For one thread, and any number of processes.
-
-    A *copy* leaves the file and its folder as they are.
+    """A cache file, made where there is none; in memory without a path. For one thread, and any number of processes.
 
     Raises:
         UsageError: its folder does not exist.
         SeldioError: the file is damaged, of something else, or cannot be written.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None, *, copy: bool = False) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, *, read_only: bool = False) -> None:
         self.path = None if path is None else os.fspath(path)
-        if self.path is not None and not os.path.isdir(os.path.dirname(os.path.abspath(self.path))):  # noqa: PTH100, PTH112, PTH120
+        if self.path is not None and not Path(self.path).absolute().parent.is_dir():
             raise UsageError(f"cannot make the judge's cache {printable(self.path)}: its folder does not exist")
-        self._copy = tempfile.TemporaryDirectory(prefix="seldio-") if copy and self.path is not None else None
-        opened = self.path or ":memory:" if self._copy is None else _copied(str(self.path), self._copy.name)
+        place = self.path or ":memory:"
+        if read_only and self.path is not None:
+            place = f"{Path(self.path).absolute().as_uri()}?mode=ro" if Path(self.path).is_file() else ":memory:"
         with self._sqlite_errors():
-            self._base = sqlite3.connect(opened, timeout=_BUSY, isolation_level=None)
+            self._base = sqlite3.connect(place, timeout=30, isolation_level=None, uri=place.startswith("file:"))
             try:
-                self._prepare()
+                if not place.startswith("file:"):
+                    self._prepare()
+                elif not self._is_ours():
+                    raise SeldioError(f"{printable(place)} is empty: it holds no replies of a judge")
             except BaseException:
                 self._base.close()
                 raise
 
     def _prepare(self) -> None:
-        """Look and make in one transaction: another process may be about to make the same file."""
-        with self._transaction():
+        with self._transaction():  # another process may be about to make the same file
             if not self._is_ours():
                 self._base.execute(f"PRAGMA application_id={_APPLICATION}")
                 self._base.execute(f"PRAGMA user_version={_FORMAT}")
@@ -86,11 +109,9 @@ class Cache:
         self._base.execute("PRAGMA synchronous=NORMAL")
 
     def _is_ours(self) -> bool:
-        """Whether the file is a cache; False where it is new."""
-        application, version, tables = (
-            self._base.execute(query).fetchone()[0]
-            for query in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
-        )
+        """Return whether the file is a cache; False where it is new."""
+        queries = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+        application, version, tables = (self._base.execute(query).fetchone()[0] for query in queries)
         if tables and application != _APPLICATION:
             raise SeldioError(f"{self._name} is a SQLite file, but not a judge cache of seldio: use another file")
         if tables and version != _FORMAT:
@@ -116,7 +137,6 @@ class Cache:
 
     @contextmanager
     def _sqlite_errors(self) -> Iterator[None]:
-        """SQLite's errors as ours."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -130,63 +150,127 @@ class Cache:
                 "to begin a new one; its judgements will be asked for again"
             ) from error
 
-    def find(self, keys: Iterable[str]) -> dict[str, CachedReply]:
-        """Those of *keys* that are there."""
-        found: dict[str, CachedReply] = {}
+    def find(self, key: str) -> CachedReply | None:
+        """Return the reply of a key."""
         with self._sqlite_errors():
-            for key in keys:
-                query = (
-                    "SELECT text, model, tokens_in, tokens_out, task, coalesce(runs, 0) "
-                    "FROM replies LEFT JOIN unread USING (key) WHERE key = ?"
-                )
-                with closing(self._base.execute(query, (key,))) as cursor:
-                    if row := cursor.fetchone():
-                        found[key] = self._entry(row)
-        return found
-
-    def _entry(self, row: tuple[object, ...]) -> CachedReply:
-        if not all(isinstance(row[place], str) for place in (0, 4)):
+            row = self._base.execute(_FIND, (key,)).fetchone()
+        if row and not isinstance(row[0], str):
             raise SeldioError(f"the judge's cache {self._name} is damaged (a reply is not text): move it away")
-        return CachedReply(*row)  # type: ignore[arg-type]
+        return CachedReply(*row) if row else None
 
-    def keep(self, key: str, entry: CachedReply) -> None:
-        """Add a reply, safe on the disk when this returns; one that is there already is replaced.
-
-        Unread runs add up, until a reply can be read.
-        """
+    def keep(self, key: str, reply: CachedReply, task: str = "") -> None:
+        """Write a reply, in place of one that is there; unread runs add up until a reply can be read."""
         with self._sqlite_errors(), self._transaction():
-            self._base.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)", (key, *entry[:-1]))
-            if entry.unread:
+            self._base.execute("REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)", (key, *reply[:-1], task))
+            if reply.unread:
                 add = "INSERT INTO unread VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET runs = runs + excluded.runs"
-                self._base.execute(add, (key, entry.unread))
+                self._base.execute(add, (key, reply.unread))
             else:
                 self._base.execute("DELETE FROM unread WHERE key = ?", (key,))
 
     def close(self) -> None:
         """Close the file."""
         self._base.close()
-        if self._copy is not None:
-            self._copy.cleanup()
 
 
-def _copied(path: str, folder: str) -> str:
-    """A copy of the SQLite file at *path*, with what is not merged into it yet; where there is none, a new file."""
-    copy = os.path.join(folder, "cache.sqlite")  # noqa: PTH118
-    for end in ("", "-wal"):
-        if os.path.isfile(path + end):  # noqa: PTH113
-            try:
-                shutil.copyfile(path + end, copy + end)
-            except OSError as error:
-                raise SeldioError(f"cannot read the judge's cache {printable(path)}: {error.strerror}") from error
-    return copy
+# --- counts ----------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class JudgeTally:
+    """Counts of a run."""
+
+    asked: int = 0  # requests
+    cached: int = 0  # of these, those whose reply was in the cache
+    verdicts: int = 0  # those with a verdict
+    no_verdict: int = 0  # those with a reply that could not be read
+    failed: int = 0  # those that the server did not answer
+    calls: int = 0  # to the server that came back with a reply
+    tokens_in: int = 0  # sent, as far as the server counts
+    tokens_out: int = 0  # received
+    models: Counter[str] = dataclasses.field(default_factory=Counter)  # how often each replied, by its own name
+    refused: Counter[str] = dataclasses.field(default_factory=Counter)  # why replies were none, and how often
+    errors: Counter[str] = dataclasses.field(default_factory=Counter)  # why there was no reply, and how often
+
+    def add(self, replies: Sequence[Reply]) -> None:
+        """Count what came back."""
+        for reply in replies:
+            self.asked += 1
+            self.cached += reply.cached
+            self.failed += reply.failed
+            self.verdicts += reply.verdict is not None
+            self.no_verdict += reply.verdict is None and not reply.failed
+            if reply.model is not None:
+                self.models[reply.model] += 1
+            if reply.error is not None:
+                (self.errors if reply.failed else self.refused)[reply.error] += 1
+
+    def table(self) -> Table:
+        """Return the counts, for a report."""
+        names = ("asked", "cached", "verdicts", "no_verdict", "failed", "calls", "tokens_in", "tokens_out")
+        rows: list[tuple[Cell, ...]] = [(name, getattr(self, name)) for name in names]
+        rows += [(f"replied by {clipped(name)}", number) for name, number in sorted(self.models.items())]
+        for reasons, what in ((self.refused, "no verdict"), (self.errors, "no reply")):
+            rows += [(f"{what}: {clipped(why, 120)}", number) for why, number in reasons.most_common(5)]
+        columns = (Column("what", "what"), Column("count", "count", digits=4))
+        return Table("judge", "what judging took", columns, tuple(rows))
+
+    def notices(self) -> tuple[Notice, ...]:
+        """Return what to know before the numbers, where some replies give no verdict."""
+        if not self.refused:
+            return ()
+        replies = self.asked - self.failed
+        reasons = [f"{clipped(why, 90)} ({number:,})" for why, number in self.refused.most_common(3)]
+        verbs = ("reply of the judge was refused and gives", "replies of the judge were refused and give")
+        text = f"{self.refused.total():,} of {replies:,} {verbs[replies != 1]} no verdict: "
+        return (Notice("refused-replies", text + listed(reasons, 3, len(self.refused)), grave=True, first=True),)
+
+
+@dataclasses.dataclass(frozen=True)
+class JudgePlan:
+    """What a run would take (``--dry-run``)."""
+
+    requests: int  # all
+    cached: int  # whose reply is in the cache
+    calls: int  # to be made, if every reply is good at once
+    tokens_in: int  # estimated: a token for each four bytes of UTF-8
+    tokens_out: int  # at most
+
+    def __str__(self) -> str:
+        return (
+            f"{plural(self.requests, 'request')}, {self.cached:,} of them in the cache: {plural(self.calls, 'call')}, "
+            f"about {self.tokens_in:,} tokens in, at most {self.tokens_out:,} out"
+        )
 
 
 # --- the judge -------------------------------------------------------------------------------------
 
-_BYTES_PER_TOKEN = 4
-_GRACE = 5.0  # seconds to wait, at a stop, for calls that are under way
-_MOST_UNREAD = 3  # runs without a reply that can be read, after which a request is given up
-_MOST_REFUSED = 20  # requests in a row without such a reply, after which the judge is not asked any more
+
+class CallFailed(Exception):
+    """A call without an answer; *wait*: seconds that the server asks for, *hopeless*: all other calls will fail too."""
+
+    def __init__(self, reason: str, *, again: bool, wait: float | None = None, hopeless: bool = False) -> None:
+        super().__init__(reason)
+        self.again, self.wait, self.hopeless = again, wait, hopeless
+
+
+@dataclasses.dataclass
+class _Outcome:
+    """What a thread hands back for a request."""
+
+    reply: CachedReply = dataclasses.field(default_factory=lambda: CachedReply(""))
+    calls: int = 0
+    failure: BaseException | None = None
+    why: str = ""  # the last reply could not be read
+
+    def add(self, answer: CachedReply) -> None:
+        tokens_in, tokens_out = (_plus(self.reply[place], answer[place]) for place in (2, 3))
+        self.reply = CachedReply(answer.text, answer.model, tokens_in, tokens_out)
+        self.calls += 1
+
+
+def _plus(total: Any, more: Any) -> int | None:
+    return total if more is None else (total or 0) + more
 
 
 class Judge:
@@ -195,10 +279,9 @@ class Judge:
     Args:
         model: as the server names it.
         base_url: of the server, e.g. ``http://localhost:8000/v1``.
-        token: None for that of the environment (:func:`~seldio.scores.judge.client.token_for`).
+        token: None for that of the environment (:func:`token_for`).
         cache: SQLite file of replies; None keeps them only as long as this object.
         concurrency: calls at a time.
-        max_rpm: calls per minute; None for no limit.
         timeout: seconds without a byte from the server.
         retries: further tries of a call that failed.
         temperature: of the model.
@@ -207,10 +290,6 @@ class Judge:
         dry_run: only :meth:`plan` is used: nothing is written, not even a cache.
         json_mode: ask the server for JSON; to be switched off for servers that refuse it.
         sleep: used instead of real waiting.
-        clock: seconds that never go back.
-
-    Attributes:
-        tally: counts over all that was asked so far.
 
     Raises:
         UsageError: an option makes no sense.
@@ -218,35 +297,21 @@ class Judge:
     """
 
     def __init__(
-        self,
-        model: str,
-        base_url: str,
-        *,
-        token: str | None = None,
-        cache: str | os.PathLike[str] | None = None,
-        concurrency: int = 8,
-        max_rpm: float | None = None,
-        timeout: float = 120.0,
-        retries: int = 4,
-        temperature: float = 0.0,
-        max_tokens: int = 1024,
-        again: bool = False,
-        dry_run: bool = False,
-        json_mode: bool = True,
+        self, model: str, base_url: str, *, token: str | None = None, cache: str | os.PathLike[str] | None = None,
+        concurrency: int = 8, timeout: float = 120.0, retries: int = 4, temperature: float = 0.0,
+        max_tokens: int = 1024, again: bool = False, dry_run: bool = False, json_mode: bool = True,
         sleep: Callable[[float], object] | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.model, self.base_url = model, checked_url(base_url)
+    ) -> None:  # fmt: skip
+        self.model, self.base_url = model, _checked_url(base_url)
         self.temperature, self.max_tokens = temperature, max_tokens
-        _check(model, concurrency, max_rpm, timeout, retries, temperature, max_tokens)
+        _check(model, concurrency, timeout, retries, temperature, max_tokens)
         self._token = token or token_for(self.base_url)
         self._timeout, self._retries, self._concurrency = timeout, retries, concurrency
         self._again, self._json_mode = again, json_mode
-        self._settings = (model, float(temperature))  # what a verdict depends on; neither address nor limits
         self._stop = threading.Event()
-        self._pace = Pace(max_rpm, sleep or self._stop.wait, clock)
-        self._client: Client | None = None
-        self.cache = Cache(cache, copy=dry_run)
+        self._sleep = sleep or self._stop.wait
+        self._chat: Any = None
+        self.cache = Cache(cache, read_only=dry_run)
         self.tally = JudgeTally()
 
     def __enter__(self) -> Self:
@@ -263,20 +328,18 @@ class Judge:
         return f"Judge({self.model!r}, {self.base_url!r})"
 
     def plan(self, requests: Sequence[JudgeRequest]) -> JudgePlan:
-        """What asking *requests* would take; nothing is sent."""
+        """Return what asking *requests* would take; nothing is sent."""
         keys, known = self._look_up(requests)
         todo = {key: request for key, request in zip(keys, requests, strict=True) if key not in known}
         size = sum(len((request.system + request.user).encode()) for request in todo.values())
         tokens_in, tokens_out = math.ceil(size / _BYTES_PER_TOKEN), len(todo) * self.max_tokens
-        cached = sum(key in known for key in keys)
-        return JudgePlan(len(keys), cached, len(todo), tokens_in, tokens_out)
+        return JudgePlan(len(keys), sum(key in known for key in keys), len(todo), tokens_in, tokens_out)
 
     def ask(self, requests: Sequence[JudgeRequest]) -> list[Reply]:
-        """A reply to each of *requests*, in their order.
+        """Return a reply to each of *requests*, in their order; those that are word for word the same are sent once.
 
-        Requests that are word for word the same are sent once. A reply that does not fit the schema is sent back
-        once with an explanation; if that does not help, there is no verdict, and the next run asks again, three runs
-        in all.
+        A reply that does not fit the schema is sent back once with an explanation. If that does not help, there is no
+        verdict, and the next run asks again, three runs in all.
 
         Raises:
             SeldioError: the server refuses all requests, has stopped answering, or its replies cannot be used; the
@@ -286,165 +349,244 @@ class Judge:
         keys, known = self._look_up(requests)
         todo = {key: request for key, request in zip(keys, requests, strict=True) if key not in known}
         fresh = self._send(todo)
-        replies: list[Reply] = []
-        seen: set[str] = set()
-        for key, request in zip(keys, requests, strict=True):
-            entry = known.get(key)
-            new = fresh.get(key)
-            reply = _reply(request, entry, cached=True) if entry else _fresh(request, new) if new else None
-            assert reply is not None
-            if entry is None and key in seen:  # its tokens were counted with the first
-                reply = dataclasses.replace(reply, tokens_in=None, tokens_out=None)
-                self.tally.repeated += 1
-            seen.add(key)
-            replies.append(reply)
+        replies = [
+            _reply(request, known[key], cached=True) if key in known else _fresh(request, fresh[key])
+            for key, request in zip(keys, requests, strict=True)
+        ]
         self.tally.add(replies)
         return replies
 
     def _look_up(self, requests: Sequence[JudgeRequest]) -> tuple[list[str], dict[str, CachedReply]]:
-        keys = [request.key(*self._settings) for request in requests]
-        if self._again:
-            return keys, {}
-        firsts = dict(zip(keys, requests, strict=True))
-        known = self.cache.find(firsts)
-        return keys, {
-            key: entry
-            for key, entry in known.items()
-            if entry.unread >= _MOST_UNREAD or _reply(firsts[key], entry).verdict is not None
-        }
+        """Return the keys of requests, and the replies in the cache that need not be asked for again."""
+        keys = [request.key(self.model, float(self.temperature)) for request in requests]
+        known: dict[str, CachedReply] = {}
+        for key, request in zip(keys, requests, strict=True) if not self._again else ():
+            reply = self.cache.find(key)
+            if reply and (reply.unread >= _MOST_UNREAD or _reply(request, reply).verdict is not None):
+                known[key] = reply
+        return keys, known
 
-    def _send(self, todo: dict[str, JudgeRequest]) -> dict[str, JudgeOutcome]:
+    def _send(self, todo: dict[str, JudgeRequest]) -> dict[str, _Outcome]:
         """Ask all of *todo*; replies are in the cache as soon as they are here."""
-        if not todo:
-            return {}
-        self._client = self._client or Client(
-            self.base_url, self.model, self._token, self._timeout, self.temperature, self.max_tokens, self._json_mode
-        )
+        outcomes: dict[str, _Outcome] = {}
+        waiting, done = SimpleQueue[tuple[str, JudgeRequest]](), SimpleQueue[tuple[str, _Outcome]]()
+        for each in todo.items():
+            waiting.put(each)
         self._stop.clear()
-        size = min(self._concurrency, len(todo))
-        crew = Crew(self._client, self._pace, self._stop, self._retries, size)
-        outcomes: dict[str, JudgeOutcome] = {}
+        # daemons: a server that stalls cannot keep a stopped program from ending
+        threads = [
+            threading.Thread(target=self._work, args=(waiting, done), daemon=True)
+            for _ in range(min(self._concurrency, len(todo)))
+        ]
         try:
-            crew.start(todo)
+            for thread in threads:
+                thread.start()
             with progress.task("asking the judge", len(todo)) as advance:
-                self._collect(todo, crew, outcomes, lambda: advance(1, 0))
+                for outcome in self._collected(todo, done, outcomes):
+                    self._check_server(outcome, outcomes)
+                    advance(1, 0)
         except BaseException as error:
             self._stop.set()
-            with suppress(KeyboardInterrupt):  # a second Ctrl-C: no more waiting
-                self._drain(todo, crew, outcomes)
+            end = time.monotonic() + min(_GRACE, self._timeout)
+            for thread in threads:
+                thread.join(max(end - time.monotonic(), 0))
+            while not done.empty():
+                self._take(todo, *done.get(), outcomes)
             if isinstance(error, KeyboardInterrupt):
                 raise KeyboardInterrupt(f"stopped. {self._kept(outcomes)}") from None
             raise
-        crew.join()
         return outcomes
 
-    def _collect(
-        self, todo: dict[str, JudgeRequest], crew: Crew, outcomes: dict[str, JudgeOutcome], advance: Callable[[], None]
-    ) -> None:
-        """Take in what the threads hand back.
-
-        A server that fails as many requests in a row as this, each tried several times, is taken for gone; a model
-        whose replies to many in a row are refused does not understand what it is asked.
-        """
-        most, row, unread = max(8, 2 * self._concurrency), 0, 0
+    def _collected(
+        self, todo: dict[str, JudgeRequest], done: SimpleQueue[tuple[str, _Outcome]], outcomes: dict[str, _Outcome]
+    ) -> Iterator[_Outcome]:
         while len(outcomes) < len(todo):
             try:
-                outcome = crew.done.get(timeout=0.5)  # a wait without end could not be interrupted on Windows
+                key, outcome = done.get(timeout=0.5)  # a wait without end could not be interrupted on Windows
             except Empty:
                 continue
-            self._take(todo, outcome, outcomes)
-            advance()
-            row = 0 if outcome.failure is None else row + 1
-            if outcome.failure is not None and (outcome.failure.hopeless or row >= most):
-                times = "" if outcome.failure.hopeless else f" ({row} requests in a row failed)"
-                raise SeldioError(
-                    f"the judge at {printable(self.base_url)} cannot be used{times}: {outcome.failure}. "
-                    + self._kept(outcomes)
-                )
-            unread = unread + outcome.unread if outcome.unread or outcome.failure else 0
-            if unread >= _MOST_REFUSED:
-                why = _fresh(todo[outcome.key], outcome).error
-                raise SeldioError(
-                    f"the last {unread} replies of {printable(self.model)} cannot be used: {why}. Each was asked for "
-                    f"twice; try another model or --judge-max-tokens. {self._kept(outcomes)}"
-                )
+            self._take(todo, key, outcome, outcomes)
+            yield outcome
 
-    def _take(self, todo: dict[str, JudgeRequest], outcome: JudgeOutcome, outcomes: dict[str, JudgeOutcome]) -> None:
-        if outcome.bug is not None:
-            raise outcome.bug
+    def _take(self, todo: dict[str, JudgeRequest], key: str, outcome: _Outcome, outcomes: dict[str, _Outcome]) -> None:
+        if outcome.failure is not None and not isinstance(outcome.failure, CallFailed):
+            raise outcome.failure
         self.tally.calls += outcome.calls
-        self.tally.uncounted += outcome.uncounted
-        self.tally.tokens_in += outcome.tokens_in or 0
-        self.tally.tokens_out += outcome.tokens_out or 0
+        self.tally.tokens_in += outcome.reply.tokens_in or 0
+        self.tally.tokens_out += outcome.reply.tokens_out or 0
         if outcome.failure is None:
-            task = todo[outcome.key].task
-            entry = CachedReply(
-                outcome.text, outcome.model, outcome.tokens_in, outcome.tokens_out, task, int(outcome.unread)
+            self.cache.keep(key, outcome.reply, todo[key].task)
+        outcomes[key] = outcome
+
+    def _check_server(self, outcome: _Outcome, outcomes: dict[str, _Outcome]) -> None:
+        """Raise where the server has failed too many requests in a row, or its last replies could not be read."""
+        failure = outcome.failure
+        latest = list(outcomes.values())[::-1]
+        failed = next((n for n, each in enumerate(latest) if each.failure is None), len(latest))
+        hopeless = isinstance(failure, CallFailed) and failure.hopeless
+        if hopeless or failed >= max(8, 2 * self._concurrency):
+            times = "" if hopeless else f" ({failed} requests in a row failed)"
+            server = f"the judge at {printable(self.base_url)} cannot be used{times}: {failure}. "
+            raise SeldioError(server + self._kept(outcomes))
+        refused = [each for each in latest if each.failure is None][:_MOST_REFUSED]
+        if len(refused) == _MOST_REFUSED and all(each.reply.unread for each in refused):
+            raise SeldioError(
+                f"the last {_MOST_REFUSED} replies of {printable(self.model)} cannot be used: {outcome.why}. Each was "
+                f"asked for twice; try another model or --judge-max-tokens. {self._kept(outcomes)}"
             )
-            self.cache.keep(outcome.key, entry)
-        outcomes[outcome.key] = outcome
 
-    def _drain(self, todo: dict[str, JudgeRequest], crew: Crew, outcomes: dict[str, JudgeOutcome]) -> None:
-        """Keep what is paid for already: wait a little for calls under way."""
-        crew.join(min(_GRACE, self._timeout))
-        while not crew.done.empty():
-            outcome = crew.done.get()
-            if outcome.bug is None:
-                self._take(todo, outcome, outcomes)
-
-    def _kept(self, outcomes: dict[str, JudgeOutcome]) -> str:
-        good = sum(outcome.failure is None for outcome in outcomes.values())
+    def _kept(self, outcomes: dict[str, _Outcome]) -> str:
+        good = plural(sum(outcome.failure is None for outcome in outcomes.values()), "reply", "replies")
         if self.cache.path is None:
-            return f"Without a cache file, {plural(good, 'reply', 'replies')} of this run are lost: use --judge-cache"
-        return (
-            f"{plural(good, 'reply', 'replies')} of this run are in {printable(self.cache.path)}: "
-            "run the same command again to resume"
+            return f"Without a cache file, {good} of this run are lost: use --judge-cache"
+        return f"{good} of this run are in {printable(self.cache.path)}: run the same command again to resume"
+
+    # --- in threads
+
+    def _work(self, waiting: SimpleQueue[tuple[str, JudgeRequest]], done: SimpleQueue[tuple[str, _Outcome]]) -> None:
+        while not self._stop.is_set():
+            try:
+                key, request = waiting.get_nowait()
+            except Empty:
+                return
+            outcome = _Outcome()
+            try:
+                self._judge(request, outcome)
+            except BaseException as failure:  # noqa: BLE001 - raised again in the thread that asked
+                outcome.failure = failure
+                if isinstance(failure, CallFailed) and failure.hopeless:
+                    self._stop.set()  # the others need not find out by themselves
+            done.put((key, outcome))
+
+    def _judge(self, request: JudgeRequest, outcome: _Outcome) -> None:
+        """Ask once, and once more with an explanation if the reply cannot be read."""
+        messages = request.messages()
+        for last in (False, True):
+            outcome.add(self._call(messages, plain=request.schema.read is not None))
+            try:
+                read(outcome.reply.text, request)
+            except Malformed as why:
+                bad = {"role": "assistant", "content": outcome.reply.text[:_SHOWN] or "(empty)"}
+                messages += [bad, {"role": "user", "content": request.again(why)}]
+                outcome.reply, outcome.why = outcome.reply._replace(unread=int(last)), str(why)
+            else:
+                return
+
+    def _call(self, messages: list[dict[str, str]], *, plain: bool) -> CachedReply:
+        """Make one call, with its retries."""
+        for failures in range(self._retries + 1):
+            if self._stop.is_set():
+                break
+            try:
+                return self._asked(messages, plain=plain)
+            except CallFailed as failure:
+                if not failure.again or failures == self._retries:
+                    raise
+                wait = 2.0**failures * random.uniform(0.5, 1.5) if failure.wait is None else failure.wait
+                self._sleep(min(wait, _LONGEST_WAIT))
+        raise CallFailed("stopped", again=False)
+
+    def _asked(self, messages: list[dict[str, str]], *, plain: bool) -> CachedReply:
+        with needing("huggingface_hub"):
+            from huggingface_hub import InferenceClient, errors
+
+        if self._chat is None:
+            self._chat = InferenceClient(
+                base_url=self.base_url, api_key=self._token or _NO_TOKEN, timeout=self._timeout
+            )
+        transport: type[Exception] = errors.HTTPError  # type: ignore[attr-defined]  # of httpx, httpx2 or requests
+        form = {"response_format": {"type": "json_object"}} if self._json_mode and not plain else {}
+        try:
+            reply = self._chat.chat.completions.create(
+                messages=messages, model=self.model, temperature=self.temperature, max_tokens=self.max_tokens, **form
+            )
+            content, usage = reply.choices[0].message.content, getattr(reply, "usage", None)
+        except errors.OfflineModeIsEnabled as error:
+            raise CallFailed("HF_HUB_OFFLINE is set: unset it to ask a judge", again=False, hopeless=True) from error
+        except errors.HfHubHTTPError as error:
+            raise self._refused(error.response, str(error.server_message or "")) from error
+        except TimeoutError as error:
+            raise CallFailed("the server did not answer in time", again=True) from error
+        except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
+            raise CallFailed("the server's reply is not a chat completion", again=True) from error
+        except (transport, OSError) as error:  # OSError: requests has more errors than those of HTTP
+            raise CallFailed(self._safe(f"{type(error).__name__}: {error}"), again=True) from error
+        model = getattr(reply, "model", None)
+        return CachedReply(
+            self._hidden(content) if isinstance(content, str) else "",
+            self._hidden(model)[:200] if isinstance(model, str) else None,
+            _count(usage, "prompt_tokens"),
+            _count(usage, "completion_tokens"),
         )
 
+    def _refused(self, response: Any, message: str) -> CallFailed:
+        status = int(response.status_code)
+        reason = self._safe(f"the server answers {status}" + (f": {message}" if message else ""))
+        if status in (401, 403) and self._token is None:
+            reason += f" (no token was sent: set {TOKEN})"
+        header = (response.headers.get("retry-after") or "").strip()
+        wait = float(header) if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", header, re.ASCII) else None
+        again = status >= 500 or status in _PASSING
+        return CallFailed(reason, again=again, wait=wait, hopeless=status in _HOPELESS)
 
-def _fresh(request: JudgeRequest, outcome: JudgeOutcome) -> Reply:
-    """The reply of this run."""
-    if outcome.failure is not None:
-        reason = str(outcome.failure)
-        return Reply(request.id, None, "", False, outcome.tokens_in, outcome.tokens_out, reason, True, outcome.model)
-    entry = CachedReply(outcome.text, outcome.model, outcome.tokens_in, outcome.tokens_out, request.task)
-    return _reply(request, entry)
+    def _hidden(self, text: str) -> str:
+        """Return *text* without the token."""
+        secret = self._token
+        return text.replace(secret, "[token]") if secret and len(secret) >= _SHORTEST_SECRET else text
+
+    def _safe(self, text: str) -> str:
+        return clipped(re.sub(r"\s+", " ", self._hidden(text)).strip(), 200)
 
 
-def _reply(request: JudgeRequest, entry: CachedReply, *, cached: bool = False) -> Reply:
-    """The reply in *entry*, read anew. The tokens of a cached one were paid for by another run."""
-    tokens = (None, None) if cached else (entry.tokens_in, entry.tokens_out)
+def _count(usage: object, name: str) -> int | None:
+    """Return a number of tokens from a server, if it is a whole one that fits into a cache."""
+    value = getattr(usage, name, None)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40 else None
+
+
+def _fresh(request: JudgeRequest, outcome: _Outcome) -> Reply:
+    if outcome.failure is None:
+        return _reply(request, outcome.reply)
+    return Reply(request.id, None, error=str(outcome.failure), failed=True)
+
+
+def _reply(request: JudgeRequest, known: CachedReply, *, cached: bool = False) -> Reply:
+    tokens = (None, None) if cached else (known.tokens_in, known.tokens_out)
+    verdict = error = None
     try:
-        verdict, error = read(entry.text, request), None
+        verdict = read(known.text, request)
     except Malformed as why:
-        verdict, error = None, str(why)
+        error = str(why)
         if cached:
-            error += f"; gave up after {plural(entry.unread, 'run')}, --judge-again asks again"
-    return Reply(request.id, verdict, entry.text, cached, *tokens, error, False, entry.model)
+            error += f"; gave up after {plural(known.unread, 'run')}, --judge-again asks again"
+    return Reply(request.id, verdict, known.text, cached, *tokens, error, False, known.model)
 
 
-def _check(
-    model: str,
-    concurrency: int,
-    max_rpm: float | None,
-    timeout: float,
-    retries: int,
-    temperature: float,
-    max_tokens: int,
-) -> None:
-    """Options that make no sense are refused before anything is sent."""
-    wrong = [
-        text
-        for sound, text in (
-            (bool(model.strip()), "--judge requires the name of a model"),
-            (1 <= concurrency <= 1024, f"{concurrency} parallel calls: must be from 1 to 1,024"),
-            (max_rpm is None or 0 < max_rpm < math.inf, f"{max_rpm} calls per minute: must be above 0"),
-            (0 < timeout < math.inf, f"a timeout of {timeout} s: must be above 0"),
-            (0 <= retries <= 100, f"{retries} retries: must be from 0 to 100"),
-            (0 <= temperature <= 2, f"a temperature of {temperature}: must be from 0 to 2"),
-            (max_tokens >= 1, f"replies of {max_tokens} tokens: must be at least 1"),
-        )
-        if not sound
-    ]
-    if wrong:
+# --- options ---------------------------------------------------------------------------------------
+
+
+def _checked_url(base_url: str) -> str:
+    try:
+        parts = urlsplit(base_url.strip())
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise UsageError(f"{clipped(base_url)} is not the address of a server, such as http://localhost:8000/v1")
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        raise UsageError(f"the judge's address must not contain a password, query or #; put the token into {TOKEN}")
+    return base_url.strip().rstrip("/")
+
+
+def _check(model: str, concurrency: int, timeout: float, retries: int, temperature: float, max_tokens: int) -> None:
+    """Raise for options that make no sense, before anything is sent."""
+    sound = (
+        (bool(model.strip()), "--judge requires the name of a model"),
+        (1 <= concurrency <= 1024, f"{concurrency} parallel calls: must be from 1 to 1,024"),
+        (0 < timeout < math.inf, f"a timeout of {timeout} s: must be above 0"),
+        (0 <= retries <= 100, f"{retries} retries: must be from 0 to 100"),
+        (0 <= temperature <= 2, f"a temperature of {temperature}: must be from 0 to 2"),
+        (max_tokens >= 1, f"replies of {max_tokens} tokens: must be at least 1"),
+    )
+    if wrong := [text for right, text in sound if not right]:
         raise UsageError(clipped("; ".join(wrong), 300))

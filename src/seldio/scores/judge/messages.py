@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from seldio.errors import DataError
 from seldio.findings import raise_errors
-from seldio.formats.json_strict import CAREFUL, too_deep
+from seldio.formats.json_strict import proven
 from seldio.formats.json_text import parse_lines
 from seldio.text import clipped, printable
 
@@ -181,15 +181,10 @@ def _misfits(value: Mapping[str, Any], schema: str) -> list[str]:
 def _object(text: str) -> dict[str, Any]:
     """The JSON object of a reply: from its first brace to its last."""
     inside = text[text.find("{") : text.rfind("}") + 1]
-    try:
-        if too_deep(text.encode("utf-8", "replace")):
-            raise Malformed("it nests too deep")
-        value = CAREFUL.decode(inside)
-    except Malformed:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise Malformed("it is not one JSON object") from error
-    return dict(value)
+    values = proven([inside.encode("utf-8", "replace")])
+    if values is None:
+        raise Malformed("it is not one JSON object")
+    return dict(values[0])
 
 
 def _fitted(value: Any, schema: Mapping[str, Any]) -> Any:

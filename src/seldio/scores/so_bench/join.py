@@ -20,8 +20,8 @@ from seldio.errors import DataError
 from seldio.formats.base import Ints
 from seldio.reports.tables import Notice
 from seldio.schema.arrays import pc
-from seldio.schema.qa import ITEM_SCHEMA, Item, Prediction, Rows, same_audio, same_task
-from seldio.text import clipped, listed, plural
+from seldio.schema.qa import ITEM_SCHEMA, Item, Prediction, Rows, cause_of_surplus, same_audio, same_task
+from seldio.text import clipped, listed, plural, printable
 
 JoinedBy = Literal["strict", "official"]
 
@@ -61,6 +61,8 @@ def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedA
         if names
     ]
     if wrong:
+        cause = cause_of_surplus(faults["prediction with the qa_id of no question"], _column(items, "id").to_pylist())
+        wrong += [printable(cause)] if cause else []
         raise DataError(
             f"the predictions do not match the questions: {'; '.join(wrong)}. A score over wrong pairs says nothing: "
             "correct the file (seldio validate shows the lines), or score with the official join, which takes what "

@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from seldio.answers.judgements import (
     LEVELS,
@@ -25,17 +25,9 @@ from seldio.answers.judgements import (
     faults,
 )
 from seldio.benchmarks import prompts
-from seldio.scores.judge.messages import JudgeRequest, Reply, ReplySchema, make
+from seldio.scores.judge.messages import JudgeRequest, ReplySchema, make
+from seldio.scores.replies import Server
 from seldio.tasks.specs import PUBLISHED
-
-
-class Server(Protocol):
-    """What asks a model, as :class:`seldio.scores.judge.judge.Judge` does."""
-
-    def ask(self, requests: Sequence[JudgeRequest]) -> list[Reply]:
-        """A reply to each request, in their order."""
-        ...
-
 
 _INSTRUCTIONS = prompts("so-bench")["seldio"].rstrip("\n")
 

@@ -11,7 +11,7 @@ from statistics import median
 import numpy as np
 
 from seldio.answers.judgements import Judge
-from seldio.answers.options import reading
+from seldio.answers.reading import read as read_reply
 from seldio.errors import DataError
 from seldio.formats.base import Ints
 from seldio.geometry import Floats
@@ -58,7 +58,7 @@ _KEPT = (*(key for key, _ in _MEASURES), "wer", "wer_raw")
 
 def state_of(row: Scored) -> str:
     """What became of a reply."""
-    return _STATES.get(row.how) or replies.state_of(reading(row.prediction, ()))
+    return _STATES.get(row.how) or replies.state_of(read_reply(row.prediction, ()))
 
 
 class Marks:
