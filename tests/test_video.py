@@ -473,11 +473,11 @@ def test_a_video_alone_and_in_a_zip(tmp_path: Path) -> None:
     assert [finding.code for finding in about(tmp_path / "z.zip")] == ["VID101"]
 
 
-def deeply(folder: Path) -> list[Finding]:
+def in_full(folder: Path) -> list[Finding]:
     found: list[Finding] = []
     with open_source(folder, found.append) as source:
         collection = Collection(source.path, source.kind, source.entries, [])
-        check_videos(collection, read_tree([entry.name for entry in source], str(folder)), found.append, deep=True)
+        check_videos(collection, read_tree([entry.name for entry in source], str(folder)), found.append)
     return found
 
 
@@ -487,7 +487,7 @@ def test_a_video_that_was_cut_without_encoding_is_whole(tmp_path: Path) -> None:
     data = begun_at(whole, 4.5)
     (tmp_path / "a.mp4").write_bytes(data)
 
-    assert deeply(tmp_path) == []
+    assert in_full(tmp_path) == []
     with Video(io.BytesIO(data)) as video, Video(io.BytesIO(whole)) as original:
         assert video.frames == video.scan.promised == 105, "of 240, 134.9 come before"
         for frame, picture in video.frames_at([0, 7, 30]):
@@ -497,7 +497,7 @@ def test_a_video_that_was_cut_without_encoding_is_whole(tmp_path: Path) -> None:
         assert original.frames == 240
     short = data[: int(0.8 * data.rindex(b"moov"))] + data[data.rindex(b"moov") - 4 :]
     (tmp_path / "a.mp4").write_bytes(short)
-    assert {"VID101", "VID102"} & {one.code for one in deeply(tmp_path)}, "what is cut off is still told"
+    assert {"VID101", "VID102"} & {one.code for one in in_full(tmp_path)}, "what is cut off is still told"
 
 
 @pytest.mark.parametrize("name", ["a.mp4", "a.m4a", "foa/a.mp4", "video_dev/dev-train-tau/fold3_room4_mix001.mp4"])

@@ -278,8 +278,7 @@ def _media_text(found: dict[str, Any]) -> list[str]:
     lines.append(f"  length      from {found['start']:.3f} to {found['end']:.3f} s")
     if "fault" in found:
         lines.append(f"  fault       {printable(found['fault'])}")
-    sound = found.get("sound")
-    return [*lines, "", f"audio track  {printable(sound.get('type', ''))}", *_sound_text(sound)] if sound else lines
+    return lines
 
 
 def _sound_text(found: dict[str, Any]) -> list[str]:

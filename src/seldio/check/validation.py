@@ -286,5 +286,5 @@ class _Checking:
         if any(is_video(place.name) for place in tree.places):
             from seldio.rules.video import check_videos
 
-            count += check_videos(collection, tree, sink, deep=self.deep)
+            count += check_videos(collection, tree, sink)
         return count

@@ -257,29 +257,6 @@ class Closing(ABC):
         self.close()
 
 
-class ReadableSound(Closing):
-    """A recording that can be read in blocks; a context manager."""
-
-    @property
-    @abstractmethod
-    def probe(self) -> Probe:
-        """What its header says; NotAudio, where it cannot be read as audio."""
-
-    @abstractmethod
-    def blocks(self, frames: int) -> Iterator[Floats]:
-        """The whole sound, shape (channels, *frames* or what is left), float32, in memory that does not grow."""
-
-    @property
-    def rate(self) -> int:
-        """Frames per second."""
-        return self.probe.rate
-
-    @property
-    def channels(self) -> int:
-        """How many."""
-        return self.probe.channels
-
-
 class _SoundFile(soundfile.SoundFile):  # type: ignore[misc]
     """A file that can be read without soundfile's seek after each read, to the frame that has been reached anyway.
 

@@ -5,37 +5,19 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import math
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from itertools import combinations
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from seldio.errors import MissingLibrary, SeldioError
+from seldio.errors import SeldioError
 from seldio.files import Entry
-from seldio.media.audio import BLOCK, NotAudio, ReadableSound
+from seldio.media.audio import BLOCK
 from seldio.media.heard import array_heard
 from seldio.media.recording import Recording
 
-
-@contextmanager
-def opened_sound(entry: Entry) -> Iterator[ReadableSound]:
-    """The sound of a file: as libsndfile reads it, or out of a container; errors are in the words of libsndfile."""
-    with ExitStack() as stack:
-        found: ReadableSound = stack.enter_context(Recording(entry))
-        try:
-            _ = found.probe
-        except NotAudio as error:
-            try:
-                from seldio.media.contained import ContainedSound
-
-                found = stack.enter_context(ContainedSound(stack.enter_context(entry.open())))
-            except MissingLibrary:
-                raise
-            except SeldioError:
-                raise error from None
-        yield found
+if TYPE_CHECKING:
+    from seldio.media.video import Video
 
 
 # --- all samples of a recording, in one pass and little memory ---------------------------------------------------
@@ -95,7 +77,7 @@ class SoundSurvey:
         return np.flatnonzero((quiet | nothing) & (self.broken == 0)).tolist()
 
 
-def listen(recording: ReadableSound) -> SoundSurvey:
+def listen(recording: Recording) -> SoundSurvey:
     """Read all of *recording* once, in blocks; what breaks on the way is in ``fault``."""
     channels = recording.channels
     pairs = list(combinations(range(channels), 2))
@@ -136,23 +118,19 @@ def _decibels(amplitude: Any) -> Any:
 
 
 def contents(entry: Entry, kind: Literal["audio", "video"]) -> dict[str, Any]:
-    """What is in a file that is a recording or a video by its name; all of its sound is read."""
+    """What is in a file that is a recording or a video by its name; all samples of a recording are read."""
     if kind == "video":
-        from seldio.media.contained import video_contents
-        from seldio.media.video import SoundOnly, Video
+        from seldio.media.video import Video
 
-        try:
-            with entry.open() as stream, Video(stream) as video:
-                return video_contents(entry, video)
-        except SoundOnly:
-            pass
-    with opened_sound(entry) as recording:
+        with entry.open() as stream, Video(stream) as video:
+            return video_contents(video)
+    with Recording(entry) as recording:
         found = {"kind": "recording", **sound_contents(recording)}
     array = array_heard(entry)
     return found if array is None else found | {"array": {"named": array.named, "heard": array.heard}}
 
 
-def sound_contents(recording: ReadableSound) -> dict[str, Any]:
+def sound_contents(recording: Recording) -> dict[str, Any]:
     """What is in a recording, in numbers; all of it is read."""
     found, probe = listen(recording), recording.probe
     fault = found.fault or probe.cut_off
@@ -170,3 +148,31 @@ def sound_contents(recording: ReadableSound) -> dict[str, Any]:
         "peak": rounded(max(found.peaks.tolist(), default=-math.inf)),
         "by_channel": [{"peak": rounded(peak), "level": rounded(level)} for peak, level in levels],
     } | ({"fault": fault} if fault else {})
+
+
+#: By how much the mean of a constant frame rate may be off, as timestamps are rounded.
+_CONSTANT = 0.01
+
+
+def video_contents(video: Video) -> dict[str, Any]:
+    """What is in a video, in numbers."""
+    width, height = video.size
+    name = "MP4" if video.container.startswith("mov") else video.container.partition(",")[0].upper()
+    variable = abs(video.mean_rate / video.rate - 1) > _CONSTANT
+    found: dict[str, Any] = {
+        "kind": "video",
+        "type": f"{name} {video.codec.upper()}",
+        "width": width,
+        "height": height,
+        "rate": float(video.mean_rate if variable else video.rate),
+        "pictures": video.frames,
+        "start": float(video.start),
+        "end": float(video.scan.end),
+    }
+    if video.rotation:
+        found["rotation"] = video.rotation
+    if variable:
+        found["variable"] = True
+    if video.scan.fault:
+        found["fault"] = video.scan.fault
+    return found

@@ -16,7 +16,7 @@ from seldio.errors import UsageError
 from seldio.files import Entry
 from seldio.files.entries import plain_file
 from seldio.files.streams import inside
-from seldio.media.audio import FLOAT, PCM, Decoder, Floats, NotAudio, Probe, ReadableSound, SampleType, probe
+from seldio.media.audio import FLOAT, PCM, Closing, Decoder, Floats, NotAudio, Probe, SampleType, probe
 from seldio.text import plural, printable
 
 #: Sound as float32 or int16, shape (channels, frames).
@@ -30,7 +30,7 @@ def not_in_16_bits(subtype: str) -> str:
     return f"has samples of another kind ({subtype}), which int16 would round or cut off: use dtype='float32'"
 
 
-class Recording(ReadableSound):
+class Recording(Closing):
     """A recording that gives any part of its sound.
 
     It is opened when it is first asked for something, may be used by several threads, and can be pickled: each
@@ -67,8 +67,18 @@ class Recording(ReadableSound):
 
     @property
     def probe(self) -> Probe:
-        """What its header says."""
+        """What its header says; NotAudio, where it cannot be read as audio."""
         return self._sound().probe
+
+    @property
+    def rate(self) -> int:
+        """Frames per second."""
+        return self.probe.rate
+
+    @property
+    def channels(self) -> int:
+        """How many."""
+        return self.probe.channels
 
     def read(
         self, start: int = 0, frames: int | None = None, out: Samples | None = None, *, pad: bool = False,

@@ -103,8 +103,12 @@ def speaking() -> Iterator[None]:
 
 
 @contextmanager
-def container_in(stream: BinaryIO, lock: threading.Lock) -> Iterator[InputContainer]:
-    """The container in *stream*; NotVideo, where it is none that may be read."""
+def opened(stream: BinaryIO, lock: threading.Lock) -> Iterator[tuple[InputContainer, VideoStream]]:
+    """The container in *stream* and its main video stream, which nothing has been decoded of.
+
+    Raises:
+        NotVideo: it is no container that may be read, or has no pictures.
+    """
     reader: Any = SharedStream(stream, lock)
 
     def stay_closed(url: str, *_: Any) -> Any:
@@ -119,13 +123,6 @@ def container_in(stream: BinaryIO, lock: threading.Lock) -> Iterator[InputContai
         other = "it is not a video container, or it is damaged (known are MP4, MOV, Matroska, WebM, AVI, …)"
         raise NotVideo(text or other if start else "it is empty (0 bytes)") from error
     with container:
-        yield container
-
-
-@contextmanager
-def opened(stream: BinaryIO, lock: threading.Lock) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """The container in *stream* and its main video stream, which nothing has been decoded of."""
-    with container_in(stream, lock) as container:
         yield container, _main(container)
 
 
@@ -186,7 +183,6 @@ class Scan:
     keys: Ints  # for each picture the one from which decoding has to begin; nothing where seeking is not safe
     fault: str = ""  # why reading stopped before the end, if it did
     promised: int = 0  # pictures that the header counts, 0 where it does not; those that an edit list hides left out
-    has_sound: bool = False  # whether there is sound inside the container
 
     def __len__(self) -> int:
         return len(self.times)
@@ -259,7 +255,7 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
         listed = stream.index_entries if container.format.name.startswith("mov") else ()
         promised = sum(not entry.is_discard for entry in listed)  # of an MP4 file, those to be shown
     found = _scan(container, stream, packets, rate)
-    return dataclasses.replace(found, fault=fault, promised=promised, has_sound=bool(container.streams.audio))
+    return dataclasses.replace(found, fault=fault, promised=promised)
 
 
 def _scan(container: InputContainer, stream: VideoStream, packets: list[Stamps], rate: Fraction) -> Scan:

@@ -310,10 +310,11 @@ def check_sounds(files: Sequence[TreeFile[Any]], sink: Sink) -> SurveyedSounds:
 
 def _levels(entry: Entry) -> tuple[int, SoundSurvey] | Finding | None:
     """Channels and levels of a recording, or a finding about it; None if it cannot be opened."""
-    from seldio.media.contents import listen, opened_sound
+    from seldio.media.contents import listen
+    from seldio.media.recording import Recording
 
     try:
-        with opened_sound(entry) as recording:
+        with Recording(entry) as recording:
             return recording.channels, listen(recording)
     except InvalidData as error:
         return error.finding

@@ -12,7 +12,6 @@ from seldio.catalogues.trees import Tree
 from seldio.clock import centre
 from seldio.findings import Finding, Sink
 from seldio.formats.datasets import DatasetSpec
-from seldio.rules.audio import check_sounds
 from seldio.rules.collection import Collection, Found
 from seldio.rules.registry import ERROR, INFO, WARNING, rule, run
 from seldio.rules.tree_media import Prescription
@@ -116,13 +115,8 @@ def _bare(one: VideoFile, facts: VideoFacts) -> str:
     )
 
 
-def check_videos(collection: Collection, tree: Tree, sink: Sink, *, deep: bool = False) -> int:
-    """Check the videos of a tree or folder, or a single one; return how many there are.
-
-    With *deep* the samples of recordings in video containers are read as well.
-    """
+def check_videos(collection: Collection, tree: Tree, sink: Sink) -> int:
+    """Check the videos of a tree or folder, or a single one; return how many there are."""
     video = TreeVideo(collection, tree)
     run(video, sink)
-    if deep:
-        check_sounds([one for one in video.all if one.is_recording], sink)
     return len(video.all)
