@@ -2,7 +2,8 @@
 
 FOLDER is a checkout of the program of that year (seld-dcase2023 or DCASE2024_seld_baseline), which is not part of
 seldio. Its parts that have nothing to do with scoring (spectra, plots, a shell) are replaced by empty modules, so that
-only its own loading and scoring is timed, by the processor. With ``--jackknife`` its leave-one-out runs too, which takes minutes.
+only its own loading and scoring is timed, by the
+processor. With ``--jackknife`` its leave-one-out runs too, which takes minutes.
 """
 
 from __future__ import annotations

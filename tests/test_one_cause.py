@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
+import numpy as np
 import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import seldio
 from seldio.check.reference import load
 from seldio.check.settings import Settings, read_baseline, write_baseline
 from seldio.check.validation import examine
 from seldio.findings import MOST_LISTED, MOST_RANGES, Finding, Report, Severity
+from seldio.formats import TextFile, get
+from seldio.formats.bad_rows import BadRows
 from seldio.reports import Options, render
 from seldio.rules import CATALOGUE
 
@@ -189,6 +197,47 @@ def test_what_can_only_mean_one_thing_is_read_as_that(code: str, folder: Callabl
 
     assert list(zip(*(reading.table[name].to_pylist() for name in columns), strict=True)) == rows()
     assert reading.table["frame"].type == "int32"
+
+
+CELLS = st.one_of(
+    st.integers(-400, 10**10).map(str),
+    st.floats(-400, 400).map("{:.1f}".format),
+    st.sampled_from(["nan", "-inf", "", " ", "dog", "a dog", "1e3", "0x1F", "1_0", "--5", "1.", ".5", "+", '"', "45°"]),
+)
+WRAPPED = st.tuples(
+    CELLS, st.sampled_from(["{}", "{}", "{}", '"{}"', "{} ", " {}", "+{}", '" {}"', "{}.0", "{}m", "\t{}"])
+)
+ROWS = st.lists(WRAPPED.map(lambda pair: pair[1].format(pair[0])), min_size=4, max_size=7).map(",".join)
+
+
+def alike(row: str, seed: int) -> str:
+    """The same row with other digits."""
+    return re.sub("[1-9]", lambda match: str((int(match[0]) * 7 + seed) % 9 + 1), row)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["starss22", "starss23", "dcase2025", "dcase2020-output", "dcase2019-output"])
+@settings(max_examples=examples(60), deadline=None)
+@given(st.lists(st.tuples(ROWS, st.integers(1, 6)), min_size=1, max_size=6))
+def test_rows_taken_in_runs_give_what_rows_one_by_one_give(name: str, given_rows: list[tuple[str, int]]) -> None:
+    content = "".join(f"{alike(row, seed)}\n" for row, count in given_rows for seed in range(count)).encode() * 2
+    dialect = get(name)
+
+    def read() -> tuple[list[object], dict[tuple[str, bool], int], dict[str, set[int]]]:
+        found: list[Finding] = []
+        reading = dialect.read([TextFile("m.csv", "m.csv", "m", content)], found.append)
+        counts: dict[tuple[str, bool], int] = {}
+        lines: dict[str, set[int]] = {}
+        for one in found:
+            counts[one.code, one.fixable] = counts.get((one.code, one.fixable), 0) + one.count
+            runs = one.ranges or ((one.line or 0, one.line or 0),)
+            lines.setdefault(one.code, set()).update(n for low, high in runs for n in range(low, high + 1))
+        part = reading.parts[0]
+        return [reading.table.to_pydict(), part.lines(np.arange(part.rows)).tolist()], counts, lines
+
+    in_runs = read()
+    with patch.object(BadRows, "learn", lambda *_: None), patch.object(BadRows, "learn_ragged", lambda *_: None):
+        assert in_runs == read()
 
 
 # --- outputs that go on behind their recordings ---------------------------------------------------------

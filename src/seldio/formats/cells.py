@@ -13,7 +13,6 @@ import dataclasses
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -217,7 +216,6 @@ def control_character(cell: str) -> CellProblem | None:
     return CellProblem("SAF201", message, match.group(), hint, shift=match.start())
 
 
-@lru_cache(maxsize=1 << 14)  # a fault of a whole file is in each row, often in the same cells
 def problem(cell: str, kind: str, field: str, first: bool) -> CellProblem | None:
     """What is wrong with *cell* in a column of *kind*; None where nothing is.
 

@@ -12,7 +12,6 @@ import dataclasses
 import itertools
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from seldio.reader_rules import reader_rule
 from seldio.text import clipped, plural
 
 if TYPE_CHECKING:
+    from seldio.formats.bad_rows import BadRows
     from seldio.formats.label_csv import Dialect
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -34,8 +34,6 @@ _TEXT_END = re.compile(r"\r\n|\r|\n")
 #: A line that begins with a number that is not whole.
 _FRACTION = re.compile(rb"^[ \"]*+-?+[0-9]*+\.0*+[1-9]", re.MULTILINE)
 _BLANKS = re.compile(rb"(?>(?:[ \t\v\f]*+\n)*)")
-#: What matches nearly all good cells of a kind, and nothing else, in less time than their grammar takes.
-_NUMBERS = {"int": rb"-?+[0-9]{1,9}+", "whole": rb"-?+(?:[0-9]{1,9}+(?>(?:\.[0-9]*+)?)|\.[0-9]++)"}
 #: What people head the columns with, and the fields that are meant.
 _TITLES = {
     "frame": "frame", "class": "class_id", "class_id": "class_id", "source": "source", "track": "source",
@@ -63,6 +61,7 @@ class Cleaned:
     readable: bool = False  # False where the file could not be read at all
     newline: str = "\n"  # the line end that most lines have
     final_newline: bool = True  # whether the last line has one
+    pointed: bool = False  # whether whole numbers may have a point and zeros in the body
 
 
 def plain_lines(data: bytes) -> bytes:
@@ -107,9 +106,9 @@ def headed_by(line: str, header: str | None) -> bool:
     return header is not None and names == header.lower().split(",")
 
 
-def clean(file: TextFile, dialect: Dialect, sink: Sink) -> Cleaned:
-    """Hold *file* against the grammar of *dialect*."""
-    cleaner = _Cleaner(file, dialect)
+def clean(file: TextFile, dialect: Dialect, known: BadRows, sink: Sink) -> Cleaned:
+    """Hold *file* against the grammar of *dialect*; *known* are the bad rows of such files so far."""
+    cleaner = _Cleaner(file, dialect, known)
     cleaned = cleaner.run()
     for finding in sorted(cleaner.found(), key=lambda finding: finding.order):
         sink(finding)
@@ -119,7 +118,9 @@ def clean(file: TextFile, dialect: Dialect, sink: Sink) -> Cleaned:
 def repaired(text: str, dialect: Dialect, codes: Collection[str]) -> str:
     """*text* as its diagnosis says that it is meant, as to causes with *codes*; line ends stay."""
     file, ends = TextFile("", "", "", _BOM + text.encode()), _TEXT_END.findall(text)
-    cleaner = _Cleaner(file, dialect, codes)
+    from seldio.formats.bad_rows import BadRows
+
+    cleaner = _Cleaner(file, dialect, BadRows([part.kind for part in dialect.columns], most=0), codes)
     cleaner.run()
     lines = itertools.zip_longest(cleaner.meant, ends, fillvalue="")
     kept = [(line, end) for line, end in lines if line is not None and (line.strip() or "SYN110" not in codes)]
@@ -159,13 +160,14 @@ class _Cleaner:
     What is wrong by rules *undone* is put right in ``meant``: the lines of ``shown``, None where one has to go.
     """
 
-    def __init__(self, file: TextFile, dialect: Dialect, undone: Collection[str] = ()) -> None:
-        self.file, self.dialect, self.undone = file, dialect, undone
-        self.good_rows = _good_rows(tuple(part.kind for part in dialect.columns))
+    def __init__(self, file: TextFile, dialect: Dialect, known: BadRows, undone: Collection[str] = ()) -> None:
+        self.file, self.dialect, self.bad_rows, self.undone = file, dialect, known, undone
         self.meant: list[str | None] = []
         self.stuck = False  # whether nothing can be put right in the cells
         self.headless = False  # whether the header has to be put first
         self.causes: dict[tuple[str, bool], _Cause] = {}
+        #: by number of a shape the runs of lines that it has and that are counted only
+        self.counted: dict[int, list[tuple[int, int]]] = {}
         self.width = len(dialect.columns)
         self.shown = self.text = b""
         self.rows: list[bytes] = []  # runs of good rows
@@ -200,7 +202,8 @@ class _Cleaner:
         body = b"".join(self.rows)
         body = re.sub(rb", ++", b",", body) if b", " in body else body
         skipped = self.text.count(b"\n", 0, begin)
-        return Cleaned(body, _counted(self.runs), skipped, delimiter, True, newline, self.final_newline)
+        pointed = any(self.bad_rows.known[number - 1].pointed for number in self.counted)
+        return Cleaned(body, _counted(self.runs), skipped, delimiter, True, newline, self.final_newline, pointed)
 
     # --- what was found ----------------------------------------------------------------------------
 
@@ -240,6 +243,12 @@ class _Cleaner:
 
     def found(self) -> Iterator[Finding]:
         """Everything found: of each cause a few findings, or one for all."""
+        for number, runs in self.counted.items():
+            rows = sum(count for _, count in runs)
+            for fault in self.bad_rows.known[number - 1].faults:
+                cause = self.cause(fault.code, fault.fixable and not self.stuck)
+                cause.add(runs, rows * fault.cells)
+        self.counted.clear()
         for cause in self.causes.values():
             yield from cause.findings()
 
@@ -420,31 +429,64 @@ class _Cleaner:
     # --- line by line ------------------------------------------------------------------------------
 
     def scan(self, start: int) -> None:
-        """Keep runs of good rows; look at each line between them."""
+        """Keep runs of good rows and of rows that can only mean one thing; look at each line between them."""
         text, line = self.text, self.text.count(b"\n", 0, start) + 1
         # a last line without an end may be cut
         end = len(text) if self.final_newline else max(start, text.rfind(b"\n", 0, len(text) - 1) + 1)
         while start < len(text):
-            if (good := self.good_rows.match(text, start, end)) is not None:
-                count = text.count(b"\n", start, good.end())
-                self.keep(text[start : good.end()], line, count)
-                start, line = good.end(), line + count
+            if start < end:
+                start, line = self.runs_of_rows(start, line, end)
             if start < len(text):
                 start, count = self.odd_line(start, line)
                 line += count
+
+    def runs_of_rows(self, start: int, line: int, end: int) -> tuple[int, int]:
+        """Take the good rows and the known bad ones; return where a line begins that has to be looked at."""
+        text, known, counted = self.text, self.bad_rows.known, self.counted
+        unknown = len(known) + 1
+        for match in self.bad_rows.scanner.finditer(text, start, end):
+            begin, stop = match.span()
+            number = match.lastindex
+            if number == unknown:
+                return begin, line
+            count = text.count(b"\n", begin, stop)
+            while number is not None and number not in counted and count:
+                faults = known[number - 1].faults
+                causes = [self.cause(fault.code, fault.fixable and not self.stuck) for fault in faults]
+                if all(cause.full or (cause.first and count > SINGLY) for cause in causes):
+                    counted[number] = []
+                else:  # the first few are shown
+                    begin, lines = self.odd_line(begin, line, known=True)
+                    line, count = line + lines, count - lines
+                    if begin > stop:  # blank lines go on to the end of the file, which has no line end
+                        return begin, line
+            if not count:
+                continue
+            if number is None:
+                self.keep(text[begin:stop], line, count)
+            else:
+                counted[number].append((line, count))
+                shape = known[number - 1]
+                if shape.kept:
+                    self.keep(shape.readable(text[begin:stop]), line, count)
+            line += count
+        return end, line
 
     def keep(self, rows: bytes, line: int, count: int) -> None:
         self.rows.append(rows)
         self.runs.append((line, count))
 
-    def odd_line(self, start: int, line: int) -> tuple[int, int]:
-        """Report what is wrong in a line; return where the next one begins and how many lines that is."""
+    def odd_line(self, start: int, line: int, known: bool = False) -> tuple[int, int]:
+        """Report what is wrong in a line; return where the next one begins and how many lines that is.
+
+        The faults that it has are remembered, unless they are *known*.
+        """
         if (end := self.blanks(start, line)) > start:
             return end, self.text.count(b"\n", start, end)
         row, end = self.line_at(self.text, start), self.text.find(b"\n", start) + 1
         if row.count('"') % 2 and not self.undone:  # a repair takes each line for itself
             return self.open_quote(start, row, line)
-        repaired = self.row(start, row, line, last=end == len(self.text) and not self.final_newline)
+        repaired = self.row(start, row, line, last=end == len(self.text) and not self.final_newline, known=known)
         if repaired is not None:
             self.keep(repaired.encode() + b"\n", line, 1)
         return end, 1
@@ -461,7 +503,7 @@ class _Cleaner:
         self.report("SYN122", message, line, hint, start=start, column=row.rindex('"') + 1, fixable=False)
         return end, count
 
-    def row(self, start: int, text: str, line: int, *, last: bool) -> str | None:
+    def row(self, start: int, text: str, line: int, *, last: bool, known: bool) -> str | None:
         """Report each bad cell of a row; return the row repaired, or None where it has no one meaning."""
         parts = text.split(",")
         problems = [
@@ -483,6 +525,8 @@ class _Cleaner:
                     for cell, problem in pairs
                 )
             return None
+        if not known:
+            self.bad_rows.learn(text, parts, problems)
         column, meant = 1, list(parts)
         for index, (cell, problem) in enumerate(zip(parts, problems, strict=True)):
             if problem is not None:
@@ -520,16 +564,7 @@ class _Cleaner:
             message = f"{plural(width, 'cell')} in a row of {self.width} columns"
             hint = f"{self.dialect.name} rows are {', '.join(part.field for part in self.dialect.columns)}"
             self.report("SYN121", message, line, hint, start=start)
-
-
-@cache
-def _good_rows(kinds: tuple[str, ...]) -> re.Pattern[bytes]:
-    """Runs of rows without a fault, in columns of *kinds*."""
-    numbers = [_NUMBERS.get(kind, cells.KINDS[kind].pattern) for kind in kinds]
-    whole = [cells.KINDS[kind].pattern for kind in kinds]
-    row = rb", *+".join(numbers) + rb"\n|" + rb", *+".join(whole) + rb"\n"
-    # (?!) takes the place back to the start of a row that fails half-way, which Python before 3.11.5 forgets
-    return re.compile(rb"(?:" + row + rb"|(?!))++")
+            self.bad_rows.learn_ragged(text, width)
 
 
 def _counted(runs: Sequence[tuple[int, int]]) -> Ints:

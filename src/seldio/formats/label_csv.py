@@ -12,7 +12,7 @@ import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,10 @@ from seldio.formats.cells import KINDS, LIMIT, plain_exponents
 from seldio.schema.arrays import from_numpy, pc, to_mask, to_numpy
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.vocabularies import spelling, vocabulary
+
+if TYPE_CHECKING:
+    from seldio.formats.bad_rows import BadRows
+
 
 #: Stands for a comma in a cell of a dataset's own columns, which rows of bare cells cannot hold.
 COMMA = "\ue000"
@@ -116,8 +120,11 @@ class Dialect(LabelFormat):
             parts = [CsvPart(self, file) for file in files]
         parsed = _parse_all(self, parts)
         if parsed is None:
+            from seldio.formats.bad_rows import BadRows
+
+            known = BadRows([part.kind for part in self.columns])
             for part in parts:
-                part.clean(sink)
+                part.clean(known, sink)
             parsed = _parse_all(self, parts, checked=True)
             assert parsed is not None, "the grammar let a row through that cannot be parsed"
         return _reading(self, parts, parsed)
@@ -144,12 +151,15 @@ class CsvPart(FileRows):
         #: physical line of each row, where that is not simply counted on
         self.physical: Ints | None = None
         self.delimiter = ","
+        #: whether whole numbers may have a point and zeros in the body
+        self.pointed = False
         self._last: tuple[tuple[int, str | None], Place] = (-1, None), Place(1, 1, 1, "", "")
         super().__init__(file, ClipFile(file.clip, file.name, final_newline=file.data[-1:] in (b"\n", b"")))
 
-    def clean(self, sink: Sink) -> None:
+    def clean(self, known: BadRows, sink: Sink) -> None:
         """Keep the rows that the grammar accepts; everything else becomes a finding."""
-        cleaned = diagnosis.clean(self.file, self.dialect, sink)
+        cleaned = diagnosis.clean(self.file, self.dialect, known, sink)
+        self.pointed = cleaned.pointed
         self.body, self.physical, self.skipped = cleaned.body, cleaned.lines, cleaned.skipped
         self.readable, self.delimiter = cleaned.readable, cleaned.delimiter
         self.origin = dataclasses.replace(self.origin, newline=cleaned.newline, final_newline=cleaned.final_newline)
@@ -208,9 +218,10 @@ def _parse_all(dialect: Dialect, parts: Sequence[CsvPart], checked: bool = False
     if not joined:
         return pa.table({part.field: pa.array([], _type(part.kind, False)) for part in dialect.columns})
     decimals = b"." in joined or b"e" in joined
-    table = _parse(dialect, joined, decimals, 1 << 20)
+    pointed = any(part.pointed for part in parts)
+    table = _parse(dialect, joined, decimals, pointed, 1 << 20)
     if table is None and checked:  # a row may be longer than a block
-        table = _parse(dialect, joined, decimals, len(joined))
+        table = _parse(dialect, joined, decimals, pointed, len(joined))
     if table is None or not (checked or all(map(_small, table.columns))):
         return None
     for part, body in zip(parts, bodies, strict=True):
@@ -265,22 +276,27 @@ def _all_crlf(parts: Sequence[CsvPart], joined: bytes) -> bool:
     return True
 
 
-def _type(kind: str, decimals: bool) -> pa.DataType:
+def _type(kind: str, decimals: bool, pointed: bool = False) -> pa.DataType:
+    if kind == "int" and pointed:
+        return pa.float64()
     if kind == "whole" and not decimals:
         return pa.int32()
     return {"int": pa.int32(), "flag": pa.bool_(), "name": pa.string(), "text": pa.string()}.get(kind, pa.float64())
 
 
-def _parse(dialect: Dialect, data: bytes, decimals: bool, block: int) -> pa.Table | None:
-    """One pyarrow parse; None where it meets anything that it cannot take exactly."""
-    types = {part.field: _type(part.kind, decimals) for part in dialect.columns}
+def _parse(dialect: Dialect, data: bytes, decimals: bool, pointed: bool, block: int) -> pa.Table | None:
+    """One pyarrow parse; None where it meets anything that it cannot take exactly.
+
+    With *pointed*, whole numbers may be written with a point and zeros.
+    """
+    types = {part.field: _type(part.kind, decimals, pointed) for part in dialect.columns}
     if len(data) <= _FEW and set(types.values()) == {pa.int32()}:
         cells = _whole_numbers(data, len(types))
         if cells is not None:
             return pa.Table.from_arrays([from_numpy(column) for column in cells], names=list(types))
     csv = pyarrow.csv
     try:
-        return csv.read_csv(
+        table = csv.read_csv(
             pa.BufferReader(data),
             csv.ReadOptions(column_names=list(types), use_threads=len(data) > 1 << 20, block_size=block),
             csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
@@ -290,6 +306,10 @@ def _parse(dialect: Dialect, data: bytes, decimals: bool, block: int) -> pa.Tabl
         )
     except pa.ArrowInvalid:
         return None
+    if pointed:
+        whole = [pa.int32() if part.kind == "int" else types[part.field] for part in dialect.columns]
+        table = table.cast(pa.schema(zip(types, whole, strict=True)))
+    return table
 
 
 def _whole_numbers(data: bytes, columns: int) -> Any:
