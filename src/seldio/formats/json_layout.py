@@ -39,6 +39,8 @@ class Layout:
         """This layout with the style of the file's first record."""
         escaped = b"\\u" in data and data.isascii() and _ESCAPED.search(data) is not None
         value = json.loads(text)
+        if not isinstance(value, dict):
+            return self  # a finding says that it is no record
         found = _INDENT.match(text)
         base = self.lead.rpartition("\n")[2] if "\n" in self.lead else ""
         indent, eol = (found[2].removeprefix(base) or " ", found[1]) if found else (None, "\n")

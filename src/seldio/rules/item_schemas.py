@@ -159,7 +159,8 @@ def _with_values(record: _Schema, known: Benchmark) -> _Schema:
 
 
 def _unless(one: FieldValues, schema: _Schema) -> _Schema:
-    others: list[_Schema] = [_required(_at(keys.split("."), _THERE)) for keys in one.unless]
+    kinds = {"start": {"type": "number"}}  # a text there is no time
+    others: list[_Schema] = [_required(_at(keys.split("."), kinds.get(keys, _THERE))) for keys in one.unless]
     return {"if": {"anyOf": others}, "else": schema} if others else schema
 
 
