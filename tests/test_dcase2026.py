@@ -189,7 +189,7 @@ CASES = {
     "no list": (b'{"annotations": {}}', "1:17: SYN213 annotations is an object, not an array"),
     "no json": (
         b'{"annotations": [',
-        "1:17: SYN201 the [ is never closed: the text ends at line 1, column 18, where a value or ] is expected",
+        "1:17: SYN201 the [ is never closed: the text ends at line 1, column 18, where a value is expected",
     ),
 }
 

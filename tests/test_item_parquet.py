@@ -387,7 +387,8 @@ def test_what_cannot_be_written() -> None:
 def example(format: ItemFormat) -> list[Row]:
     """Rows that a format can hold, with all that it carries."""
     if format.name == "jasco":
-        reading = format.read(ODD["csv"].encode(), "x.csv", raise_errors)
+        head = b"audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
+        reading = format.read(head + b"7,Rain,Run!,It rains.,They run.,They run.,run\n", "x.csv", raise_errors)
         assert reading is not None
         return list(reading.rows)
     whole: Row = Item(

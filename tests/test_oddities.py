@@ -111,11 +111,11 @@ class Oddity(NamedTuple):
 
 ODDITIES = {
     # JASCO
-    "keywords joined in one cell": Oddity("jasco", asked('"movie, TV show"'), lambda row: row.answer_meta.keywords, ["movie", "TV show"]),
-    "a keyword that the answer lacks": Oddity("jasco", asked("gumble"), field("answer"), "They are running."),
+    "keywords joined in one cell": Oddity("jasco", asked('"movie, TV show"'), lambda row: row.answer_meta.keywords, ["movie", "TV show"], ("QAI116",)),
+    "a keyword that the answer lacks": Oddity("jasco", asked("gumble"), field("answer"), "They are running.", ("QAI116",)),
     "the path is implied": Oddity("jasco", asked("run", id="47"), field("audio"), ["dataset/v0/47.wav"]),
     "a curly apostrophe": Oddity("jasco", asked("run", "It’s a ’run’ isn't it"), field("answer"), "It’s a ’run’ isn't it"),
-    "an id with zeros": Oddity("jasco", asked("run", id="007"), field("id"), "007"),
+    "an id with zeros": Oddity("jasco", asked("run", id="007"), field("id"), "007", ("QAI126",)),
     "a placeholder in the path": Oddity("jasco-predictions", OUTPUTS + output("x"), field("audio"), ["{data_folder}/dataset/v0/1.wav"]),
     "an output that says None": Oddity("jasco-predictions", OUTPUTS + output("None"), field("prediction"), "None"),
     "an output that says nan": Oddity("jasco-predictions", OUTPUTS + output("nan"), field("prediction"), "nan"),
