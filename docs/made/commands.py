@@ -49,7 +49,6 @@ RUNS = {
     "rule": ("seldio rule LAB303", "seldio rule radians"),
     "schema": ("seldio schema", "seldio schema prediction"),
     "push": ("seldio push starss23 --repo you/tiny-starss --dry-run",),
-    "new": ("seldio new",),
     "demo": ("seldio demo --no-media --no-run",),
 }
 #: What is run before a command and not shown.
@@ -65,8 +64,9 @@ BEFORE = {
 }
 #: How many lines of the output are shown.
 CUT = {"push": 9}
-#: What is not run here: it needs a network, or replies of a model (docs/howto/own-replies.md runs it).
+#: What is not run here: it needs a network, replies of a model or labels of one's own (pages of the guides run it).
 SHOWN = {
+    "new": ("seldio new yard --azimuth clockwise --given elevation=0 --write",),
     "pull": ("seldio pull you/tiny-starss -o tiny-starss",),
     "verify": ('seldio verify "$(cat signature.txt)" replies.csv questions.jsonl',),
 }
