@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: make test-f
 data = pytest.importorskip("torch.utils.data")
 
 import seldio  # noqa: E402 - behind the skip
+from seldio.data import Stream  # noqa: E402 - behind the skip
 from seldio.errors import UsageError  # noqa: E402 - behind the skip
 
 #: What torch says about itself and about machines with few cores.
@@ -131,6 +133,17 @@ def test_even_ranks_have_the_same_number_of_batches(windows: Any, monkeypatch: p
         assert batches == found
 
 
+@pytest.mark.parametrize("stateful", [False, True])
+def test_a_loader_is_as_long_as_its_batches(stateful: bool) -> None:
+    kind = pytest.importorskip("torchdata.stateful_dataloader").StatefulDataLoader if stateful else data.DataLoader
+    for length, workers, drop in ((20, 0, False), (23, 2, False), (23, 2, True), (7, 3, False), (0, 1, False)):
+        loader = kind(Stream(range(length), seed=1), batch_size=4, num_workers=workers, drop_last=drop)
+        assert len(loader) == sum(1 for _ in loader)
+        batched = Stream(range(length)).batch(4, drop_last=drop)
+        loader = kind(batched, batch_size=None, num_workers=workers)
+        assert len(loader) == sum(1 for _ in loader)
+
+
 def test_workers_give_the_same_sound_with_all_options(dataset: Any, keys: Keys) -> None:
     pytest.importorskip("soxr", reason="soxr is not installed")
     windows = dataset.windows(
@@ -240,6 +253,21 @@ def test_a_stateful_loader_goes_on_with_batches_of_the_stream(windows: Any, stat
     again.load_state_dict(first.state_dict())
 
     assert expected == head + [_keys(batch) for batch in again]
+
+
+def test_states_of_workers_are_merged_for_another_number_of_them(windows: Any, keys: Keys, stateful: Any) -> None:
+    loader = stateful(windows.stream(seed=9), batch_size=2, num_workers=2)
+    iterator = iter(loader)
+    head = [key for _ in range(5) for key in _keys(next(iterator))]
+    snapshots = loader.state_dict()["_snapshot"]["_worker_snapshots"].values()
+    states = [worker["dataset_state"] or worker["fetcher_state"]["dataset_iter_state"] for worker in snapshots]
+
+    state = json.loads(json.dumps(Stream.merge(states)))
+    stream = windows.stream(seed=9)
+    stream.load_state_dict(state)
+    tail = _all(data.DataLoader(stream, batch_size=2, num_workers=3))
+
+    assert sorted(keys) == sorted([*head, *tail])
 
 
 def test_a_stateful_loader_takes_windows(windows: Any, keys: Keys, stateful: Any) -> None:

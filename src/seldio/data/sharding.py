@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing import context, sharedctypes
 from typing import Any, Literal, TypeGuard, get_args
@@ -84,6 +84,14 @@ def own_shard(chosen: Shard | None, split: bool | None, kind: type) -> OwnShard:
     return found
 
 
+def asking_loader(stream: object) -> Any:
+    """The loader of torch whose ``len()`` asks for that of *stream*; None where something else asks."""
+    frame = sys._getframe(2)
+    loader = frame.f_locals.get("self")
+    from_torch = str(frame.f_globals.get("__name__")).split(".", 1)[0] in ("torch", "torchdata")
+    return loader if from_torch and getattr(loader, "dataset", None) is stream else None
+
+
 def _other_splitter(found: OwnShard, chosen: Shard | None, kind: type) -> str | None:
     """What may split a stream of *kind* once more, in other words than the stream's own loader; None if nothing."""
     worker = _torch_worker() if found.worker[0] > 1 else None
@@ -139,22 +147,43 @@ def register(cls: type) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What is left of a pass of *length*: all places from the cursor to the end."""
+    """What is left of a pass of *length*: places *left* before the cursor, ascending, and all from there to the end."""
 
     length: int
     cursor: int = 0
+    left: tuple[int, ...] = ()
 
     def __len__(self) -> int:
-        return self.length - self.cursor
+        return len(self.left) + self.length - self.cursor
 
     def places(self, shard: Shard, count: int) -> Iterator[int]:
         """The places that are the shard's, in order, of the first *count*; past the end the pass begins anew."""
         for number in range(shard[1], count, shard[0]):
-            yield (self.cursor + number) % self.length
+            if number < len(self.left):
+                yield self.left[number]
+            else:
+                yield (self.cursor + number - len(self.left)) % self.length
 
     def after(self, taken: int) -> Rest:
         """What is left when *taken* more have been taken from the front."""
-        return Rest(self.length, min(self.length, self.cursor + taken))
+        beyond = max(0, taken - len(self.left))
+        return Rest(self.length, min(self.length, self.cursor + beyond), self.left[taken:])
+
+
+def merged(parts: Sequence[tuple[Rest, Shard]]) -> Rest:
+    """What all shards of one pass together have left, however far each of them came."""
+    shards = {shard for _, shard in parts}
+    count = parts[0][1][0] if parts else 0
+    if not parts or shards != {(count, index) for index in range(count)} or len(parts) != count:
+        raise UsageError(f"{len(parts)} states of {count} shards: give the state of each shard once")
+    rests = {shard[1]: rest for rest, shard in parts}
+    longest, shortest = max(rests.values(), key=len), min(rests.values(), key=len)
+    ahead = len(longest) - len(shortest)
+    # what each shard has left begins where the longest rest is that much shorter
+    mine = [len(longest) - len(rests[index]) for index in range(count)]
+    places = [*longest.left, *range(longest.cursor, longest.cursor + max(0, ahead - len(longest.left)))][:ahead]
+    open_ = [place for number, place in enumerate(places) if number >= mine[number % count]]
+    return Rest(shortest.length, shortest.cursor, (*open_, *shortest.left))
 
 
 def permutation(length: int, seed: int, epoch: int) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -182,10 +211,11 @@ def is_count(value: object) -> TypeGuard[int]:
 
 def rest_of(state: Mapping[str, Any], length: int) -> Rest:
     """What a state leaves of a pass of *length*."""
-    cursor = state.get("cursor")
-    if not is_count(cursor) or cursor > length or state.get("left"):  # merged states of seldio 0.2 had places left
-        raise UsageError(f"a state with cursor {cursor!r} does not fit a stream of {length:,}")
-    return Rest(length, cursor)
+    cursor, left = state.get("cursor"), state.get("left", [])
+    known = is_count(cursor) and cursor <= length and isinstance(left, list | tuple)
+    if not known or not all(is_count(place) and place < int(str(cursor)) for place in left):
+        raise UsageError(f"a state with cursor {cursor!r} and {left!r} left does not fit a stream of {length:,}")
+    return Rest(length, int(str(cursor)), tuple(left))
 
 
 class SharedEpoch:

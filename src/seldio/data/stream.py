@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from seldio.data import sharding
 from seldio.data.batches import Axes, Pad, collate, ragged_axes
-from seldio.data.sharding import Even, OwnShard, Rest, Shard, SharedEpoch
+from seldio.data.sharding import Even, OwnShard, Rest, Shard, SharedEpoch, within
 from seldio.errors import UsageError
 
 #: How many elements have been taken when a value is given, and the value.
@@ -90,8 +90,8 @@ class Stream:
     def __len__(self) -> int:
         """How many elements, or batches, the next pass gives here: what is left of it, after a state was loaded.
 
-        That is the share of this rank, and in a worker of a loader that of the worker. Each worker of a loader of torch
-        ends with a batch of its own, which ``len(loader)`` does not count.
+        That is the share of this rank, and in a worker of a loader that of the worker. ``len(loader)`` of torch is the
+        number of batches that all workers of the loader give, each of which ends with a batch of its own.
 
         Raises:
             UsageError: as iterating does, where it is not clear who splits.
@@ -100,6 +100,15 @@ class Stream:
             self._begin(epoch)
         rest = self._rest if self._resumed else Rest(len(self._source))
         split = sharding.own_shard(self._shard, self._splits, Stream)
+        if (loader := sharding.asking_loader(self)) is None:
+            return self._passed(rest, split)
+        # the loader divides by the size of its batches
+        size, drop, workers = loader.batch_size or 1, bool(loader.drop_last), max(1, loader.num_workers)
+        parts = [OwnShard(split.rank, within(split.worker, (workers, index))) for index in range(workers)]
+        return size * sum(_batches(self._passed(rest, part), size, drop) for part in parts)
+
+    def _passed(self, rest: Rest, split: OwnShard) -> int:
+        """How many values a pass gives to a shard."""
         count, index = split.shard
         number = max(0, -(-(split.count(len(rest), self._even) - index) // count))
         for stage in self._stages:
@@ -162,15 +171,15 @@ class Stream:
             self._epoch, self._resumed, self._rest, self._taken = epoch, False, Rest(len(self._source)), 0
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the last pass is, as small JSON: everything before ``cursor`` has been taken.
+        """Where the last pass is, as small JSON: everything before ``cursor`` but what is ``left`` has been taken.
 
         The cursor counts the elements of all shards, each as far as this one, so that the state also fits another
-        number of them if all had come equally far.
+        number of them; :meth:`merge` puts together states of shards that came differently far.
         """
         rest = self._rest.after(self._taken * self._split.shard[0])
         return {
             "version": _VERSION, "length": rest.length, "seed": self._seed, "epoch": self._epoch,
-            "cursor": rest.cursor, "shard": list(self._split.shard),
+            "cursor": rest.cursor, "left": list(rest.left), "shard": list(self._split.shard),
         }  # fmt: skip
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -190,6 +199,22 @@ class Stream:
             raise UsageError(f"the state has epoch {epoch!r}")
         self._rest, self._taken, self._split = sharding.rest_of(state, len(self._source)), 0, OwnShard()
         self._epoch, self._resumed = epoch, True
+
+    @staticmethod
+    def merge(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """One state of those of all shards of a pass, however far each of them came; it fits any number of shards.
+
+        Raises:
+            UsageError: they are not all shards of one pass.
+        """
+        heads = [{key: state.get(key) for key in ("version", "length", "seed", "epoch")} for state in states]
+        if not heads or any(head != heads[0] for head in heads):
+            raise UsageError("states of different streams or epochs cannot be merged")
+        length = int(states[0].get("length", 0))
+        rest = sharding.merged(
+            [(sharding.rest_of(one, length), sharding.checked(one.get("shard"), "a state")) for one in states]
+        )  # fmt: skip
+        return {**heads[0], "cursor": rest.cursor, "left": list(rest.left), "shard": list(sharding.WHOLE)}
 
     def torch(self) -> Self:
         """This stream, known to torch as an ``IterableDataset``: for where torch was imported after it was made.
@@ -267,4 +292,8 @@ class _BatchStage:
 
     def passed(self, number: int) -> int:
         """How many batches come out of *number* values."""
-        return number // self.size if self.drop_last else -(-number // self.size)
+        return _batches(number, self.size, self.drop_last)
+
+
+def _batches(number: int, size: int, drop_last: bool) -> int:
+    return number // size if drop_last else -(-number // size)
