@@ -24,7 +24,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-import seldio
 from seldio.cli import app
 from seldio.synth.tree import write_demo
 
