@@ -58,7 +58,6 @@ with tempfile.TemporaryDirectory() as folder:
 
     choice["question"] = "Does it come from the left side or the right side?"
     (root / "choice.jsonl").write_text(json.dumps(choice) + "\n", "utf-8")
-    made_for = seldio.convert(root / "choice.jsonl", root / "inspect.jsonl", "inspect")
+    seldio.convert(root / "choice.jsonl", root / "inspect.jsonl", "inspect")
     record = json.loads((root / "inspect.jsonl").read_text("utf-8"))
     print(f"inspect_ai asks {record['input'][0]['content'][1]['text']!r}, with the letter {record['target']} as target")
-    print(next(note for note in made_for.notes if "channels" in note).partition(":")[0])
