@@ -467,7 +467,9 @@ def test_what_was_written_is_read(format: JsonItems, data: st.DataObject) -> Non
     assert reading is not None
     assert [f for f in found if f.code not in ("SYN211", "SYN215")] == []
     assert reading.rows == given_rows
-    assert format.write(reading.rows, reading.origin) == written
+    again, _ = look(format, format.write(reading.rows, reading.origin), "x" + format.suffix)
+    assert again is not None
+    assert again.rows == given_rows
 
 
 @settings(max_examples=examples(150))
@@ -484,7 +486,10 @@ def test_any_records_come_back(records: list[Any], indent: Any, ascii: bool, sep
         if not any(f.code == "SYN212" for f in found):  # an id that is a number comes back as text
             assert reading is not None
             if path == "x.json":
-                assert json.loads(SO_BENCH.write(reading.rows, reading.origin)) == json.loads(data)
+                # an empty list of recordings comes back as none
+                meant = [{key: value for key, value in record.items() if (key, value) != ("audio_path", [])}
+                         for record in json.loads(data)]  # fmt: skip
+                assert json.loads(SO_BENCH.write(reading.rows, reading.origin)) == meant
 
 
 @settings(max_examples=examples(150))
