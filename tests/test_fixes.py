@@ -355,6 +355,11 @@ def _written(cell: str, kind: str) -> st.SearchStrategy[str]:
 JUDGED = {"LAB309", "LAB312"}
 
 
+def test_rows_inside_an_open_quote_are_not_sorted_away() -> None:
+    data = b'1,0,0,0.0,0.0,1.0\n0,0,0,0.0,0.0,1.0\n0,"0,0,0.0,0.0,1.0\n'
+    assert settled(data, get("dcase2020-output"), unsafe=False) == data
+
+
 def test_quotes_stay_where_a_comma_in_them_may_be_one_of_thousands() -> None:
     data = b'0;0;0;0;0\n0;0;0;0;"1,000"\n'
     _, found = checked(data, get("dcase2024-submission"))

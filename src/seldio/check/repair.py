@@ -136,12 +136,12 @@ def _fixed(text: str, dialect: Dialect, todo: list[str]) -> str:
 def _sorted(lines: list[Line], dialect: Dialect) -> list[Line]:
     """Rows by frame, in file order inside a frame; a blank line stays behind the row before it.
 
-    As they are if a line has no frame number: nobody knows where it belongs.
+    As they are if a line has no frame number, or leaves a quote open: nobody knows where it belongs.
     """
     at, keys = dialect.index("frame") or 0, [-math.inf]
     for line in lines:
         frame = number("".join(line.text.split(",")[at : at + 1]))
-        if frame is None and line.text.strip():
+        if (frame is None and line.text.strip()) or line.text.count('"') % 2:
             return lines
         keys.append(keys[-1] if frame is None else frame)
     return [lines[place] for place in sorted(range(len(lines)), key=keys[1:].__getitem__)]
