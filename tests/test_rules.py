@@ -502,7 +502,7 @@ def test_the_index_says_what_the_rules_say() -> None:
 def test_rules_with_a_check_say_what_they_look_at() -> None:
     subjects = {rule.subject for rule in CATALOGUE.values() if rule.check is not None}
     assert subjects == {
-        ("Labels",), ("Profile",), ("ItemTable",), ("ItemFile",), ("Answered",), ("Answers",), ("MeraPackage",), ("Audio",), ("Collection",),
+        ("Labels",), ("Profile",), ("ItemTable",), ("Answered",), ("Answers",), ("MeraPackage",), ("Audio",), ("Collection",),
         ("Collection", "Tree"), ("Package",), ("System",), ("Meta",), ("HubFolder",), ("TreeAudio",), ("SurveyedSound",), ("SurveyedSounds",), ("Ignored",),
         ("RecordingFile",), ("RecordingFile", "Probe"), ("TreeVideo",), ("VideoFile",), ("VideoFile", "VideoFacts"),
         ("Fits",), ("Misfit",),

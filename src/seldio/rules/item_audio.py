@@ -6,9 +6,8 @@ its recordings is data: :attr:`seldio.benchmarks.Benchmark.recordings`.
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,12 +15,11 @@ import pyarrow as pa
 
 from seldio.benchmarks import find
 from seldio.files import Entry
-from seldio.findings import Finding, Rule
-from seldio.formats.items import ItemReading
+from seldio.findings import Finding
 from seldio.rules.collection import Found, probed
-from seldio.rules.item_table import ItemFile, ItemTable
+from seldio.rules.item_table import ItemTable
 from seldio.rules.items import unsafe, usual_paths
-from seldio.rules.registry import ERROR, INFO, WARNING, findings, rule
+from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.schema.arrays import pc
 from seldio.tasks.spatial import spatial
 from seldio.text import clipped, plural, printable
@@ -53,9 +51,6 @@ class NamedRecording(NamedTuple):
         return clipped(self.path)
 
 
-_ABSENT = pa.schema({"path": pa.string(), "row": pa.int64(), "number": pa.int64()})
-
-
 class Late(NamedTuple):
     """A time (s) in an item's field after the end of its recording, or of the part of it that is the *clip*."""
 
@@ -67,88 +62,46 @@ class Late(NamedTuple):
     clip: bool
 
 
-@dataclasses.dataclass
 class Audio:
-    """The recordings that questions refer to, in a part of a file or in all of its parts together."""
+    """The recordings that the questions of a file refer to."""
 
-    recordings: dict[str, NamedRecording]  # those that exist, by path
-    missing: pa.Table  # path, row and number of the missing ones: most often all, and many; some more than once
-    late: list[tuple[int, str, Late]]  # times after the end of a recording, by row and path
-    file: ItemFile | None = None  # of a sum, the questions
-    #: of recordings that exist, the first row whose question takes directions or distances, by path
-    spatial: dict[str, int] = dataclasses.field(default_factory=dict)
+    def __init__(self, table: ItemTable, find: Find) -> None:
+        self.table = table
+        #: those that exist, by path, and those that are missing
+        self.recordings: dict[str, NamedRecording] = {}
+        self.absent: dict[str, NamedRecording] = {}
+        paths, usual, ours = table.paths, table.shared(usual_paths), _ours(table)
+        firsts = np.unique(paths.name, return_index=True)[1].tolist() if table.asks else ()
+        for name, ordinary, first in zip(paths.names, usual.tolist(), firsts, strict=False):
+            path, row, number = plain(name), int(paths.row[first]), int(paths.place[first])
+            if path in self.recordings or path in self.absent or not (ordinary or not unsafe(name)):
+                continue  # unsafe paths are QAI108
+            entry = find(path)
+            if entry is None:
+                self.absent[path] = NamedRecording(path, row, number)
+            else:
+                self.recordings[path] = NamedRecording(path, row, number, *probed(entry), ours is None or ours[row])
 
-    @classmethod
-    def of(cls, table: ItemTable, find: Find) -> Audio:
-        """The headers of the recordings that the questions of a part refer to; nothing for predictions."""
-        recordings: dict[str, NamedRecording] = {}
-        absent: dict[str, tuple[int, int]] = {}
-        paths = table.paths
-        mentions = zip(paths.name.tolist(), paths.row.tolist(), paths.place.tolist(), strict=True)
-        known: set[int] = set()
-        usual = table.shared(usual_paths).tolist()
-        ours = _ours(table)
-        for name, row, number in mentions if table.asks else ():
-            if name not in known and (usual[name] or not unsafe(paths.names[name])):  # unsafe paths are QAI108
-                path = plain(paths.names[name])
-                if path not in recordings and path not in absent:
-                    entry = find(path)
-                    if entry is None:
-                        absent[path] = row, number
-                    else:
-                        recordings[path] = NamedRecording(path, row, number, *probed(entry), ours is None or ours[row])
-            known.add(name)
-        whole = {path: one.probe.seconds for path, one in recordings.items() if one.probe and not one.probe.cut_off}
-        rows, numbers = zip(*absent.values(), strict=True) if absent else ((), ())
-        late = _behind(table, {path: seconds for path, seconds in whole.items() if seconds})
-        asked = spatial(table.table) if recordings else np.zeros(0, bool)
-        directed: dict[str, int] = {}
+    @property
+    def late(self) -> Iterator[tuple[int, Late]]:
+        """The times after the end of a recording, by row."""
+        whole = {path: one.probe.seconds for path, one in self.recordings.items() if one.probe and not one.probe.cut_off}
+        return _behind(self.table, {path: seconds for path, seconds in whole.items() if seconds})
+
+    @property
+    def directed(self) -> dict[str, int]:
+        """Of recordings that exist, the first row whose question takes directions or distances, by path."""
+        paths, asked = self.table.paths, spatial(self.table.table)
+        first: dict[str, int] = {}
         for name, row in zip(paths.name.tolist(), paths.row.tolist(), strict=True) if asked.any() else ():
-            if asked[row] and plain(paths.names[name]) in recordings:
-                directed.setdefault(plain(paths.names[name]), row)
-        return cls(recordings, pa.table([list(absent), rows, numbers], _ABSENT), list(late), None, directed)
-
-    @classmethod
-    def sum(cls, file: ItemFile, parts: Sequence[Audio]) -> Audio:
-        """All parts of a file together."""
-        recordings: dict[str, NamedRecording] = {}
-        late, missing = list[tuple[int, str, Late]](), [_ABSENT.empty_table()]
-        directed: dict[str, int] = {}
-        for part, first in zip(parts, file.starts.tolist(), strict=False):
-            for path, one in part.recordings.items():
-                recordings.setdefault(path, one._replace(row=one.row + first))
-            late += [(row + first, path, time) for row, path, time in part.late]
-            missing.append(part.missing.set_column(1, _ABSENT.field(1), pc.add(part.missing["row"], first)))
-            for path, row in part.spatial.items():
-                directed.setdefault(path, row + first)
-        return cls(recordings, pa.concat_tables(missing), late, file, directed)
+            if asked[row] and plain(paths.names[name]) in self.recordings:
+                first.setdefault(plain(paths.names[name]), row)
+        return first
 
     @property
     def expected(self) -> Mapping[str, Any]:
         """What the benchmark's recordings have in common."""
-        return _expected(self.file.format) if self.file is not None else {}
-
-    def finding(
-        self, rule: Rule, recording: NamedRecording | None, message: str, hint: str,
-        row: int | None = None, field: str = "audio", number: int | None = None,
-    ) -> Finding:  # fmt: skip
-        """A finding about a recording, at the first item that mentions it unless a *row* is given."""
-        assert self.file is not None
-        if recording is not None and row is None:
-            row, number = recording.row, recording.number
-        return self.file.finding(rule, row, field, message, hint, number)
-
-    def __len__(self) -> int:
-        """How many there are, present or missing."""
-        return len(self.recordings) + int(pc.count_distinct(self.missing["path"]).as_py())
-
-    @property
-    def absent(self) -> Iterator[NamedRecording]:
-        """Those that are missing."""
-        first: dict[str, NamedRecording] = {}
-        for path, row, number in zip(*(column.to_pylist() for column in self.missing.columns), strict=True):
-            first.setdefault(path, NamedRecording(path, row, number))
-        yield from first.values()
+        return _expected(self.table.format)
 
     @property
     def readable(self) -> Iterator[tuple[NamedRecording, Probe]]:
@@ -181,7 +134,7 @@ def plain(path: str) -> str:
 _TIMES = ("start", "end", "answer_meta.time_span", "answer_meta.onset_time", "events", "extra")
 
 
-def _behind(table: ItemTable, lengths: Mapping[str, float]) -> Iterator[tuple[int, str, Late]]:
+def _behind(table: ItemTable, lengths: Mapping[str, float]) -> Iterator[tuple[int, Late]]:
     """The times after the end of their recording, or of the part of it that is meant."""
     aside = _expected(table.format).get("aside")
     columns = [table.values(field) for field in _TIMES] if lengths else []
@@ -190,13 +143,13 @@ def _behind(table: ItemTable, lengths: Mapping[str, float]) -> Iterator[tuple[in
         if seconds is not None:
             start, end, span, onset, events, extra = (column[row] for column in columns)
             known = start is not None and end is not None
-            more = table.extras[row] if aside and extra and ('"start"' in extra or '"end"' in extra) else {}
+            more = table.extra(row) if aside and extra and ('"start"' in extra or '"end"' in extra) else {}
             start = _seconds(more.get("start")) if start is None else start
             end = _seconds(more.get("end")) if end is None else end
             # the span of an item with both is QAI105, which needs no recording
             times = _times(None if known else span, onset, events)
             for late in _late(start, end, seconds, times):
-                yield row, plain(audio[0]), late
+                yield row, late
 
 
 def _seconds(value: object) -> float | None:
@@ -241,8 +194,8 @@ MANY = 4
 @rule("QAI301", ERROR)
 def audio_missing(audio: Audio, found: Found) -> Iterator[Finding]:
     """Missing recording of a question, although others exist."""
-    for one in audio.absent if audio.recordings else ():
-        yield found(one, f"the recording {one.shown} is missing", "download it, or correct the path")
+    for one in audio.absent.values() if audio.recordings else ():
+        yield _at(one, found, f"the recording {one.shown} is missing", "download it, or correct the path")
 
 
 @rule("QAI302", ERROR)
@@ -250,9 +203,9 @@ def audio_unreadable(audio: Audio, found: Found) -> Iterator[Finding]:
     """Recording that is not audio, or has no samples."""
     for one in audio.recordings.values():
         if one.fault is not None:
-            yield found(one, f"{one.shown} cannot be read as audio: {printable(one.fault)}", "download it again")
+            yield _at(one, found, f"{one.shown} cannot be read as audio: {printable(one.fault)}", "download it again")
         elif one.probe is not None and not one.probe.frames:
-            yield found(one, f"{one.shown} has no samples", "download it again")
+            yield _at(one, found, f"{one.shown} has no samples", "download it again")
 
 
 @rule("QAI303", ERROR)
@@ -261,7 +214,7 @@ def audio_cut_off(audio: Audio, found: Found) -> Iterator[Finding]:
     for one, probe in audio.readable:
         if probe.cut_off:
             message = f"{one.shown} ends at {probe.seconds:.3f} s: {probe.cut_off}"
-            yield found(one, message, "download it again")
+            yield _at(one, found, message, "download it again")
 
 
 @rule("QAI304", ERROR)
@@ -298,7 +251,7 @@ def audio_too_long(audio: Audio, found: Found) -> Iterator[Finding]:
         for one, probe in audio.readable:
             if probe.seconds > most:
                 message = f"{one.shown} lasts {probe.seconds:.1f} s, but models hear only the first {most:g} s"
-                yield found(one, message, "cut it into clips")
+                yield _at(one, found, message, "cut it into clips")
 
 
 @rule("QAI311", WARNING)
@@ -308,17 +261,17 @@ def audio_of_another_length(audio: Audio, found: Found) -> Iterator[Finding]:
     for one, probe in audio.readable:
         if one.ours and not least - SLACK <= probe.seconds <= most + SLACK:
             message = f"{one.shown} lasts {probe.seconds:.1f} s, but the benchmark's recordings {least:g} to {most:g} s"
-            yield found(one, message, "cut it, or download it again")
+            yield _at(one, found, message, "cut it, or download it again")
 
 
 @rule("QAI307", ERROR)
 def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
     """Time after the end of the recording."""
-    for row, path, time in audio.late:
+    for row, time in audio.late:
         end = f"the {'clip' if time.clip else 'recording'} ends at {time.end:.3f} s"
         hint = "write times in seconds from its start"
         message = f"{time.what} is {time.time:g} s, but {end}"
-        yield found(audio.recordings[path], message, hint, row, time.field, time.number)
+        yield found(row, time.field, message, hint, time.number)
 
 
 @rule("QAI308", INFO)
@@ -328,15 +281,15 @@ def audio_known_oddity(audio: Audio, found: Found) -> Iterator[Finding]:
     for one, probe in audio.readable:
         if probe.rate != usual and known.get(one.path) == probe.rate:
             message = f"{one.shown} is at {probe.rate:,} Hz, as published; the others are at {usual:,} Hz"
-            yield found(one, message, "resample it when loading")
+            yield _at(one, found, message, "resample it when loading")
 
 
 @rule("QAI309", INFO)
 def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
     """File of questions without any of its recordings."""
-    if not audio.recordings and len(audio):
+    if audio.absent and not audio.recordings:
         hint = "put them where the paths point, relative to this file's folder or one above it"
-        yield found(None, f"none of {plural(len(audio), 'recording')} found: not checked", hint)
+        yield found(None, None, f"none of {plural(len(audio.absent), 'recording')} found: not checked", hint)
 
 
 @rule("QAI310", WARNING)
@@ -344,16 +297,20 @@ def direction_of_one_channel(audio: Audio, found: Found) -> Iterator[Finding]:
     """Direction or distance question about a mono recording."""
     if audio.expected.get("channels") is not None:
         return
-    mono = [one for one, probe in audio.readable if probe.channels == 1 and one.path in audio.spatial]
+    directed = audio.directed if audio.recordings else {}
+    mono = [one for one, probe in audio.readable if probe.channels == 1 and one.path in directed]
     if mono:
         more = f", and {plural(len(mono) - 1, 'other recording')}" if len(mono) > 1 else ""
         message = f"{mono[0].shown} has 1 channel, but the question takes a direction or distance to answer{more}"
-        yield found(
-            mono[0], message, "use the recordings with all their channels", audio.spatial[mono[0].path], "audio"
-        )
+        yield found(directed[mono[0].path], "audio", message, "use the recordings with all their channels")
 
 
 # --- what rules share --------------------------------------------------------------------------------------
+
+
+def _at(one: NamedRecording, found: Found, message: str, hint: str) -> Finding:
+    """A finding about a recording, at the first item that mentions it."""
+    return found(one.row, "audio", message, hint, one.number)
 
 
 def _shared(
@@ -363,20 +320,7 @@ def _shared(
     values = {value for _, value in wrong}
     if len(wrong) >= MANY and len(values) == 1 and len(wrong) == sum(1 for _ in audio.readable):
         message = f"all {len(wrong):,} recordings have {wrong[0][1]}, {rest}"
-        yield found(wrong[0][0], message, hint.format(them="them"))
+        yield _at(wrong[0][0], found, message, hint.format(them="them"))
         return
     for one, value in wrong:
-        yield found(one, f"{one.shown} has {value}, {rest}", hint.format(them="it"))
-
-
-# --- running them ------------------------------------------------------------------------------------------
-
-
-def check_file(
-    parts: Sequence[tuple[ItemTable, int]], recordings: Sequence[Audio], source: Callable[[int], ItemReading],
-    skip: Container[str] = (),
-) -> Iterator[Finding]:  # fmt: skip
-    """The findings about a file as a whole, see :class:`ItemFile`, and about the recordings of all its parts."""
-    file = ItemFile(parts, source)
-    yield from findings(file, skip=skip)
-    yield from findings(Audio.sum(file, recordings))
+        yield _at(one, found, f"{one.shown} has {value}, {rest}", hint.format(them="it"))

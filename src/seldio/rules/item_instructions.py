@@ -62,7 +62,7 @@ def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding
     """Placeholder that nothing fills, or a part of the question without a placeholder."""
     for number, instruction in _instructed(table):
         fields, audio = _fields(instruction), table.values("audio")[number]
-        further = table.extras[number].get("inputs")
+        further = table.extra(number).get("inputs")
         known = {"question", *(further if isinstance(further, dict) else ())}
         known |= {f"audio_{n}" for n in range(1, len(audio) + 1)} if len(audio) > 1 else {"audio"}
         for name in fields or ():

@@ -1,14 +1,13 @@
-"""Questions or predictions by columns, as their rules see them: a part of a file, and the sum of its parts."""
+"""The questions or predictions of a file by columns, as their rules see them."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cached_property
-from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,23 +15,19 @@ import pyarrow as pa
 
 from seldio import formats
 from seldio.benchmarks import FieldValues, find
-from seldio.findings import RECORDS_SINGLY, Finding, Rule
-from seldio.formats.base import FirstRow, Ints
+from seldio.findings import RECORDS_SINGLY, Finding, Rule, Severity
+from seldio.formats.base import Ints
 from seldio.formats.items import ItemReading
 from seldio.formats.mera import dig
 from seldio.rules.base import Bools
+from seldio.rules.collection import grouped
+from seldio.rules.registry import findings, rules_for
 from seldio.schema.arrays import pc
 from seldio.text import clipped
 
 #: Formats of questions whose files also carry a model's outputs, and the key of the output.
 OUTPUTS = {"mmau": "model_output", "mmar": "answer_prediction"}
-#: The columns that rules about all rows of a file look at.
-WHOLE = ("id", "audio", "task", "prompt")
-#: What is worked out of the other columns for them: whether a question has an answer, and a number for each question
-#: about a recording; and the line in which a row begins.
-ANSWERED, ASKED, LINE = "answered", "asked", "line"
-#: What the names of columns begin with that hold the fields of a benchmark, see :meth:`ItemTable.field`.
-FIELD = "field "
+Verdict = TypeVar("Verdict")
 #: A place in a message.
 _PLACE = re.compile(r"\bline ([\d,]+), column\b")
 
@@ -46,107 +41,133 @@ class Paths(NamedTuple):
     place: Ints
 
 
+class Groups(NamedTuple):
+    """Rows that have the same values: the first row of each group, and the number of each row's group."""
+
+    first: Ints
+    number: Ints
+
+
+class Fault(NamedTuple):
+    """A row that breaks a rule, before it is looked up where it stands; the message may be made of the row."""
+
+    rule: Rule
+    row: int | None
+    field: str | None
+    message: str | Callable[[int], str]
+    hint: str | None = None
+    number: int | None = None
+    severity: Severity | None = None
+    fixable: bool = True
+
+
 class ItemTable:
     """The columns of a file, or of a part of it, and values that several rules need, computed once.
 
-    *home* is the format that the rows come from; *reading* is None where no findings are created.
+    *home* is the format that the rows come from; *read* gives the reading of a part (again), for the places of findings.
     """
 
     def __init__(
-        self, table: pa.Table, home: str, format: str, path: str, reading: ItemReading | None = None
+        self, table: pa.Table, home: str, format: str, path: str, read: Callable[[int], ItemReading] | None = None,
+        begins: Ints | None = None,
     ) -> None:  # fmt: skip
-        self.table, self.home, self.format, self.path, self.reading = table, home, format, path, reading
+        self.table, self.home, self.format, self.path, self._read = table, home, format, path, read
+        #: the line in which each row begins, of a file with a record in each line
+        self._begins = begins
+        #: of each part the first row, and how many lines of the file precede it
+        self._starts = self._lines = np.zeros(1, np.int64)
         #: whether the rows are questions; else they are predictions
         self.asks = "question" in table.column_names or "prompt" not in table.column_names
         self._values: dict[str, Any] = {}
-        self._fields: dict[str, pa.Array] = {}
+        self._columns: dict[str, pa.Array] = {}
+        self._distinct: dict[tuple[str, ...], tuple[list[tuple[Any, ...]], Groups]] = {}
 
     @classmethod
-    def of(cls, reading: ItemReading) -> ItemTable:
-        """All columns of a reading."""
-        return cls(reading.table, reading.home, reading.format.name, reading.path, reading)
+    def of(cls, reading: ItemReading, keep: bool = True) -> ItemTable:
+        """All columns of a reading; without *keep*, what it was read from can go."""
+        read = (lambda _: reading) if keep else None
+        return cls(reading.table, reading.home, reading.format.name, reading.path, read, reading.lines)
 
-    def slim(self) -> ItemTable:
-        """The columns that rules about the whole file need: ``WHOLE``, and further keys that may hold outputs."""
-        names = (*WHOLE, "extra") if self.home in OUTPUTS else WHOLE
-        kept = self.table.select([name for name in names if name in self.table.column_names])
-        lines = None if self.reading is None else self.reading.lines
-        kept = kept.append_column(LINE, pa.nulls(len(self), pa.int64()) if lines is None else pa.array(lines))
-        if self.asks:
-            answered = pc.invert(pc.and_(self.blank("answer"), self.blank("canonical_answer")))
-            kept = kept.append_column(ANSWERED, answered).append_column(ASKED, self._asked())
-            for one in getattr(find(self.home), "fields", ()):
-                kept = kept.append_column(FIELD + one.name, self.field(one))
-        return ItemTable(kept, self.home, self.format, self.path)
+    def join(self, others: Sequence[ItemTable], lines: Sequence[int], read: Callable[[int], ItemReading]) -> None:
+        """Take the rows of the parts that follow, of a file whose parts have so many *lines*; they keep none."""
+        parts = [self, *others]
+        self._read, self._starts = read, np.cumsum([0, *map(len, parts)])[:-1]
+        self._lines = np.cumsum([0, *lines])[:-1]
+        begins = [part._begins for part in parts]
+        known = [begin + before for begin, before in zip(begins, self._lines, strict=True) if begin is not None]
+        self._begins = np.concatenate(known) if len(known) == len(parts) else None
+        columns = {}
+        for name in self.table.column_names if others else ():  # one by one, so that no row is in memory twice
+            columns[name] = pa.concat_arrays([chunk for part in parts for chunk in part.table[name].chunks])
+            for part in parts:
+                part.table = part.table.drop_columns([name])
+        self.table = pa.table(columns) if others else self.table
 
-    def _asked(self) -> pa.Array:
-        """Return a number for each question: of its text and options, the recordings in their order, and the times."""
-        paths, factor = self.paths, np.uint64(0x9E3779B97F4A7C15)
-        found = pc.fill_null(self.column("question"), "").dictionary_encode()
-        numbers = _hashed(found.dictionary.to_pylist())[found.indices.to_numpy()]
-        np.add.at(numbers, paths.row, (_hashed(paths.names)[paths.name] + paths.place.astype(np.uint64)) * factor)
-        options = self.column("options")
-        texts = pc.list_flatten(options).dictionary_encode()
-        hashes = _hashed(texts.dictionary.to_pylist())[texts.indices.to_numpy()]
-        np.add.at(numbers, pc.list_parent_indices(options).to_numpy(), hashes)  # in any order
-        for name in ("start", "end"):
-            numbers = numbers * factor + np.nan_to_num(self.numbers(name), nan=-1.0).view(np.uint64)
-        for key in sorted({key for format in formats.ITEM_FORMATS for key in format.recording}):
-            if pc.any(pc.match_substring(self.column("extra"), f'"{key}"')).as_py():
-                numbers = numbers * factor + _hashed([str(self.extras[row].get(key)) for row in range(len(self))])
-        heard = np.zeros(len(self), bool)
-        heard[paths.row] = True
-        return pa.array(numbers, mask=~heard)
+    # --- findings --------------------------------------------------------------------------------------
 
-    def field(self, one: FieldValues) -> pa.Array:
-        """What each record has in a field of its benchmark, as text; null where it has none, or may have any."""
-        if one.name not in self._fields:
-            there = FIELD + one.name in self.table.column_names
-            self._fields[one.name] = self.column(FIELD + one.name) if there else self._field(one)
-        return self._fields[one.name]
+    def report(self, *subjects: Any, skip: Container[str] = ()) -> list[Finding]:
+        """Return the findings of the rules for this file and for further *subjects* of its rows.
 
-    def strange(self, one: FieldValues, values: pa.Array) -> pa.BooleanArray:
-        """Which of *values* a field of a benchmark does not hold."""
-        if one.values:
-            return pc.invert(pc.is_in(values, value_set=pa.array(one.values)))
-        return pc.match_substring_regex(values, one.wrong) if one.wrong else pa.repeat(False, len(values))
+        More than :data:`~seldio.findings.RECORDS_SINGLY` of a rule are one, at the first row.
+        """
+        shown: list[tuple[Fault, Sequence[Fault]]] = []
+        for subject in (self, *subjects):
+            for rule in rules_for(type(subject)):
+                faults = findings(subject, chosen=[rule], skip=skip, at=Fault)
+                for same in grouped(faults, lambda fault: (fault.severity, fault.row is None)).values():
+                    many = len(same) > RECORDS_SINGLY and same[0].row is not None
+                    first = min(same, key=lambda fault: fault.row or 0)
+                    shown += [(first, same)] if many else [(fault, ()) for fault in same]
+        shown.sort(key=lambda pair: pair[0].row or 0)  # each part is read again once
+        return [self._shown(fault, same) for fault, same in shown]
 
-    def _field(self, one: FieldValues) -> pa.Array:
-        if one.column:
-            column = self.column(one.column)
-            column = pc.binary_join(column, ", ") if pa.types.is_list(column.type) else column
-            if not one.unless:
-                return column
-        values = column.to_pylist() if one.column else [dig(extra, *one.keys) for extra in self.extras]
-        for keys in one.unless:
-            column = keys in self.table.column_names
-            there = self.known(keys) if column else [dig(each, *keys.split(".")) is not None for each in self.extras]
-            values = [None if other else value for value, other in zip(values, there, strict=True)]
-        return pa.array((one if isinstance(one, str | None) else json.dumps(one) for one in values), pa.string())
-
-    def _at(self, row: int) -> tuple[ItemReading, int, int]:
-        """The reading of a row, the number of the row in it, and how many lines of the file precede it."""
-        assert self.reading is not None
-        return self.reading, row, 0
+    def _shown(self, fault: Fault, same: Sequence[Fault]) -> Finding:
+        finding = self.finding(*fault)
+        if not same:
+            return finding
+        rows = [fault.row for fault in same]
+        lines = (self.line(row, None) for row in rows) if self._begins is None else self._begins[rows]
+        return finding.times(len(same), lines)
 
     def finding(
-        self, rule: Rule, row: int | None, field: str | None, message: str, hint: str | None = None,
-        number: int | None = None,
+        self, rule: Rule, row: int | None, field: str | None, message: str | Callable[[int], str],
+        hint: str | None = None, number: int | None = None, severity: Severity | None = None, fixable: bool = True,
     ) -> Finding:  # fmt: skip
         """A finding of *rule* at *field* of a row, with its true place; about the file if *row* is None."""
         if row is None:
-            return rule.at(self.path, message, hint)
-        reading, row, lines = self._at(row)
-        return moved(reading.finding(rule, row, field, message, hint, number), lines)
+            return rule.at(self.path, str(message), hint)
+        reading, at, lines = self._at(row)
+        text = message if isinstance(message, str) else message(row)
+        finding = moved(reading.finding(rule, at, field, text, hint, number), lines)
+        return dataclasses.replace(
+            finding, severity=severity or finding.severity, fixable=finding.fixable and fixable
+        )
+
+    def _at(self, row: int) -> tuple[ItemReading, int, int]:
+        """The reading of a row, the number of the row in it, and how many lines of the file precede it."""
+        part = int(np.searchsorted(self._starts, row, side="right")) - 1
+        assert self._read is not None
+        return self._read(part), row - int(self._starts[part]), int(self._lines[part])
+
+    def line(self, row: int, field: str | None = "id") -> int:
+        """The line in which a field of a row stands, or the row begins."""
+        if self._begins is not None:
+            return int(self._begins[row])
+        reading, at, lines = self._at(row)
+        return reading.place(at, field).line + lines
+
+    # --- columns ---------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
     def column(self, field: str) -> pa.Array:
         """A column; ``answer_meta.KEY`` is a key of the meta."""
-        name, *keys = field.split(".", 1)
-        column = self.table[name].combine_chunks()
-        return pc.struct_field(column, keys) if keys else column
+        if field not in self._columns:
+            name, *keys = field.split(".", 1)
+            column = self.table[name].combine_chunks()
+            self._columns[field] = pc.struct_field(column, keys) if keys else column
+        return self._columns[field]
 
     def values(self, field: str) -> list[Any]:
         """A column as Python values."""
@@ -158,10 +179,106 @@ class ItemTable:
         """A column of numbers; NaN where one is not known."""
         return np.asarray(self.column(field).cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
 
+    def extra(self, row: int) -> dict[str, Any]:
+        """The further keys of a row."""
+        text = self.column("extra")[row].as_py()
+        return json.loads(text) if text else {}
+
+    def further(self, *keys: str) -> list[Any]:
+        """What each row has under further keys; None where it has nothing there."""
+        if keys not in self._further:
+            self._further[keys] = [dig(self.extra(row), *keys) for row in range(len(self))]
+        return self._further[keys]
+
     @cached_property
-    def extras(self) -> list[dict[str, Any]]:
-        """The further keys of each row."""
-        return [json.loads(text) if text else {} for text in self.values("extra")]
+    def _further(self) -> dict[tuple[str, ...], list[Any]]:
+        """By keys, what several rules look at; all of them at once, as reading takes time."""
+        fields = getattr(find(self.home), "fields", ())
+        wanted = {("audio_id",), *(one.keys for one in fields if not one.column)}
+        wanted |= {tuple(keys.split(".")) for one in fields for keys in one.unless if keys not in self.table.column_names}
+        found: dict[tuple[str, ...], list[Any]] = {keys: [] for keys in wanted}
+        same: dict[Any, Any] = {}
+        for text in self.column("extra").to_pylist():
+            record = json.loads(text) if text else {}
+            for keys, values in found.items():
+                value = dig(record, *keys)
+                values.append(same.setdefault(value, value) if isinstance(value, str) else value)
+        return found
+
+    def field(self, one: FieldValues) -> pa.Array:
+        """What each record has in a field of its benchmark, as text; null where it has none, or may have any."""
+        name = f"field {one.name}"
+        if name not in self._columns:
+            self._columns[name] = self._field(one)
+        return self._columns[name]
+
+    def strange(self, one: FieldValues, values: pa.Array) -> pa.BooleanArray:
+        """Which of *values* a field of a benchmark does not hold."""
+        if one.values:
+            return pc.invert(pc.is_in(values, value_set=pa.array(one.values)))
+        return pc.match_substring_regex(values, one.wrong) if one.wrong else pa.repeat(False, len(values))
+
+    def _field(self, one: FieldValues) -> pa.Array:
+        if one.column:
+            column = self.column(one.column)
+            column = pc.binary_join(column, ", ") if pa.types.is_list(column.type) else column
+        else:
+            values = (each if isinstance(each, str | None) else json.dumps(each) for each in self.further(*one.keys))
+            column = pa.array(values, pa.string())
+        for keys in one.unless:
+            known = self.table.column_names
+            other = self.known(keys) if keys in known else [each is not None for each in self.further(*keys.split("."))]
+            column = pc.if_else(pa.array(other, pa.bool_()), None, column)
+        return column
+
+    @cached_property
+    def asked(self) -> pa.Array:
+        """Return a number for each question: of its text and options, the recordings in their order, and the times."""
+        paths, factor = self.paths, np.uint64(0x9E3779B97F4A7C15)
+        numbers = _hashed(pc.fill_null(self.column("question"), ""))
+        np.add.at(numbers, paths.row, (_hashes(paths.names)[paths.name] + paths.place.astype(np.uint64)) * factor)
+        options = self.column("options")
+        np.add.at(numbers, pc.list_parent_indices(options).to_numpy(), _hashed(pc.list_flatten(options)))  # in any order
+        for name in ("start", "end"):
+            numbers = numbers * factor + np.nan_to_num(self.numbers(name), nan=-1.0).view(np.uint64)
+        for key in sorted({key for format in formats.ITEM_FORMATS for key in format.recording}):
+            if pc.any(pc.match_substring(self.column("extra"), f'"{key}"')).as_py():
+                numbers = numbers * factor + _hashes([str(value) for value in self.further(key)])
+        heard = np.zeros(len(self), bool)
+        heard[paths.row] = True
+        return pa.array(numbers, mask=~heard)
+
+    def distinct(self, *fields: str | FieldValues) -> tuple[list[tuple[Any, ...]], Groups]:
+        """The distinct values of *fields* together, and which rows have them."""
+        names = tuple(field if isinstance(field, str) else f"field {field.name}" for field in fields)
+        if names not in self._distinct:
+            columns = [self.column(field) if isinstance(field, str) else self.field(field) for field in fields]
+            groups = _groups(columns, len(self))
+            values = [column.take(groups.first).to_pylist() for column in columns]
+            self._distinct[names] = list(zip(*values, strict=True)), groups
+        return self._distinct[names]
+
+    def judged(
+        self, fields: Sequence[str | FieldValues], judge: Callable[..., Verdict | None]
+    ) -> Iterator[tuple[int, Verdict]]:
+        """Each row in whose *fields* *judge* finds a fault, and the fault; the same values are judged once."""
+        values, groups = self.distinct(*fields)
+        faults = [judge(*each) for each in values]
+        faulty = np.array([fault is not None for fault in faults], bool)
+        for row in rows_where(faulty[groups.number]):
+            yield row, faults[groups.number[row]]  # type: ignore[misc]
+
+    def repeated(self, *columns: pa.Array, unless: pa.Array | None = None) -> tuple[list[int], Ints]:
+        """The rows whose values in *columns* appear before, and by row the first such row; none without the first.
+
+        Rows whose value in *unless* is that of the first row do not count.
+        """
+        groups = _groups(columns, len(self))
+        first = groups.first[groups.number]
+        again = (first != np.arange(len(self))) & columns[0].is_valid().to_numpy(zero_copy_only=False)
+        if unless is not None:
+            again &= _codes(unless) != _codes(unless)[first]
+        return rows_where(again), first
 
     def shared(self, make: Callable[[ItemTable], Any]) -> Any:
         """The result of *make* for the table, computed once for all rules."""
@@ -183,7 +300,7 @@ class ItemTable:
 
     def cell(self, row: int, name: str) -> str:
         """A text of *row*, short enough for a sentence."""
-        return clipped(self.values(name)[row] or "this question")
+        return clipped(self.column(name)[row].as_py() or "this question")
 
     @cached_property
     def spans(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -202,72 +319,31 @@ class ItemTable:
         first = np.searchsorted(row, row)
         return Paths(found.dictionary.to_pylist(), found.indices.to_numpy(), row, np.arange(len(row)) - first)
 
-    def line(self, row: int, field: str | None = "id") -> int:
-        """The line in which a field of a row stands, or the row begins."""
-        reading, row, lines = self._at(row)
-        return reading.place(row, field).line + lines
+
+def _groups(columns: Sequence[pa.Array], rows: int) -> Groups:
+    number, first = np.zeros(rows, np.int64), np.zeros(min(rows, 1), np.int64)
+    for column in columns:
+        _, first, number = np.unique(number * (rows + 1) + _codes(column), return_index=True, return_inverse=True)
+    return Groups(first, number)
 
 
-class ItemFile(ItemTable):
-    """The sum of the parts of a file: what each keeps (:meth:`ItemTable.slim`) and how many lines it has.
-
-    *source* reads a part (again), for the places of findings.
-    """
-
-    def __init__(self, parts: Sequence[tuple[ItemTable, int]], source: Callable[[int], ItemReading]) -> None:
-        first, _ = parts[0]
-        super().__init__(pa.concat_tables([part.table for part, _ in parts]), first.home, first.format, first.path)
-        self._source = source
-        #: the number of the first row of each part, and that of all rows
-        self.starts = np.cumsum([0, *(len(part) for part, _ in parts)])
-        self._lines = np.cumsum([0, *(lines for _, lines in parts)])
-
-    def _at(self, row: int) -> tuple[ItemReading, int, int]:
-        part = int(np.searchsorted(self.starts, row, side="right")) - 1
-        return self._source(part), row - int(self.starts[part]), int(self._lines[part])
-
-    def finding(
-        self, rule: Rule, row: int | None, field: str | None, message: str, hint: str | None = None,
-        number: int | None = None,
-    ) -> Finding:  # fmt: skip
-        """See :meth:`ItemTable.finding`; it counts for all rows that this one stands for."""
-        found = super().finding(rule, row, field, message, hint, number)
-        if not isinstance(row, FirstRow):
-            return found
-        lines = self.column(LINE).take(pa.array(row.alike))
-        if lines.null_count:
-            return found.times(len(row.alike), (self.line(each, None) for each in row.alike.tolist()))
-        before = self._lines[np.searchsorted(self.starts, row.alike, side="right") - 1]
-        return found.times(len(row.alike), lines.to_numpy() + before)
-
-    def repeated(self, *fields: str, unless: str | None = None) -> list[tuple[int, int]]:
-        """The rows whose *fields* appear before, each with the first such row; none without the first field.
-
-        More than :data:`~seldio.findings.RECORDS_SINGLY` of them are one, see :class:`~seldio.formats.base.FirstRow`.
-        Rows whose field *unless* is that of the first row do not count.
-        """
-        key = np.zeros(len(self), np.int64)
-        for field in fields:
-            key = key * (len(self) + 1) + self._codes(field)
-        key[~self.known(fields[0])] = -1
-        _, firsts, inverse = np.unique(key, return_index=True, return_inverse=True)
-        first = firsts[inverse]
-        again = (first != np.arange(len(self))) & (key >= 0)
-        if unless is not None:
-            codes = self._codes(unless)
-            again &= codes != codes[first]
-        rows = np.flatnonzero(again)
-        single = rows.tolist() if len(rows) <= RECORDS_SINGLY else [FirstRow.of(rows)]
-        return [(row, int(first[row])) for row in single]
-
-    def _codes(self, field: str) -> Ints:
-        return self.column(field).dictionary_encode("encode").indices.to_numpy()  # type: ignore[no-any-return]
+def _codes(column: pa.Array) -> Ints:
+    """A number for each value of a column."""
+    if pa.types.is_struct(column.type):
+        return _groups([column.is_valid(), *column.flatten()], len(column)).number
+    if pa.types.is_list(column.type):
+        sizes, texts = pc.list_value_length(column), column.cast(pa.list_(pa.string()))
+        return _groups([sizes, pc.binary_join(texts, "\x1f")], len(column)).number
+    return column.dictionary_encode("encode").indices.to_numpy()  # type: ignore[no-any-return]
 
 
-def _hashed(texts: Sequence[str | None]) -> npt.NDArray[np.uint64]:
-    """A number for each text, the same in every process."""
-    encoded = ((text or "").encode("utf-8", "surrogatepass") for text in texts)
-    return np.frombuffer(bytearray().join(blake2b(one, digest_size=8).digest() for one in encoded), np.uint64)
+def _hashed(texts: pa.Array) -> npt.NDArray[np.uint64]:
+    distinct = texts.dictionary_encode()
+    return _hashes(distinct.dictionary.to_pylist())[distinct.indices.to_numpy()]
+
+
+def _hashes(texts: Sequence[str]) -> npt.NDArray[np.uint64]:
+    return np.fromiter(map(hash, texts), np.int64, len(texts)).view(np.uint64)
 
 
 def moved(finding: Finding, lines: int) -> Finding:

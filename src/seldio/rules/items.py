@@ -14,7 +14,7 @@ from seldio.files.names import plain_stem
 from seldio.findings import Finding
 from seldio.rules.base import Bools
 from seldio.rules.collection import Found
-from seldio.rules.item_table import ANSWERED, ASKED, ItemFile, ItemTable, rows_where
+from seldio.rules.item_table import ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
 from seldio.schema.arrays import pc
 from seldio.text import clipped, listed, printable
@@ -24,10 +24,16 @@ PUBLIC = ("so-bench", "so-dataset-qa")
 
 
 @rule("QAI101", ERROR)
-def repeated_id(table: ItemFile, found: Found) -> Iterator[Finding]:
+def repeated_id(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Duplicate question id."""
-    for row, first in table.repeated("id") if table.asks else ():
-        message = f"the id {clipped(table.values('id')[row])} already appears in line {table.line(first)}"
+    if not table.asks:
+        return
+    rows, first = table.repeated(table.column("id"))
+
+    def message(row: int) -> str:
+        return f"the id {table.cell(row, 'id')} already appears in line {table.line(first[row])}"
+
+    for row in rows:
         yield found(row, "id", message, "give each question its own id")
 
 
@@ -95,7 +101,7 @@ def unsafe(path: str) -> str | None:
 
 
 @rule("QAI109", WARNING)
-def awkward_audio_path(table: ItemFile, found: Found) -> Iterator[Finding]:
+def awkward_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Audio path that other systems reject or confuse."""
     named = pc.list_flatten(table.column("audio"))
     if pc.all(_are_usual(named)).as_py():
@@ -134,27 +140,31 @@ def no_answer(table: ItemTable) -> Marked:
 
 
 @rule("QAI122", ERROR)
-def answer_missing_among_others(table: ItemFile, found: Found) -> Iterator[Finding]:
+def answer_missing_among_others(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Question without an answer, in a file where most questions have one."""
     if not table.asks or table.home in (*PUBLIC, "jasco"):  # of which QAI112 tells each
         return
-    missing = rows_where(pc.invert(table.column(ANSWERED)))
+    missing = rows_where(pc.and_(table.blank("answer"), table.blank("canonical_answer")))
     if missing and 2 * len(missing) < len(table):
-        ids = table.values("id")
+        ids = table.column("id").take(pa.array(missing)).to_pylist()
         has = "has" if len(missing) == 1 else "have"
         message = f"{len(missing):,} of {len(table):,} questions {has} no answer, while the others do: "
-        message += listed([clipped(ids[row], 40) for row in missing], 3)
+        message += listed([clipped(id, 40) for id in ids], 3)
         yield found(missing[0], "answer", message, "write the answer, or leave the question out")
 
 
 @rule("QAI123", WARNING)
-def same_question_twice(table: ItemFile, found: Found) -> Iterator[Finding]:
+def same_question_twice(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Question about a recording that is asked twice, under two ids."""
     if not table.asks:
         return
-    for row, first in table.repeated(ASKED, unless="id"):
-        message = f"the question and its recording are those of {clipped(table.values('id')[first], 40)}"
-        message += f", in line {table.line(first)}"
+    rows, first = table.repeated(table.asked, unless=table.column("id"))
+
+    def message(row: int) -> str:
+        id = clipped(table.column("id")[first[row]].as_py(), 40)
+        return f"the question and its recording are those of {id}, in line {table.line(first[row])}"
+
+    for row in rows:
         yield found(row, "question", message, "leave one of them out")
 
 
@@ -165,7 +175,7 @@ def english_question(table: ItemTable, found: Found) -> Iterator[Finding]:
     if russian is None or not pc.any(russian).as_py():
         return
     for row in rows_where(pc.and_(russian, pc.match_substring_regex(table.column("question"), _ENGLISH))):
-        question = table.values("question")[row]
+        question = table.column("question")[row].as_py()
         latin, other = len(_LATIN.findall(question)), len(_CYRILLIC.findall(question))
         if latin > 4 * other:
             message = f"the question is in English ({latin / (latin + other):.0%} of its letters are Latin)"
@@ -182,22 +192,28 @@ def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Question whose audio_id does not match its recording."""
     if not table.asks or table.home not in PUBLIC:
         return
-    columns = (table.values(field) for field in ("audio", "start", "end"))
-    for row, (extra, audio, start, end) in enumerate(zip(table.extras, *columns, strict=True)):
-        name = extra.get("audio_id")
-        stem = plain_stem(audio[0]) if len(audio) == 1 and start is None and end is None else ""
-        if isinstance(name, str) and stem and stem != name:
-            message = f"the audio_id is {clipped(name)}, but the recording is {clipped(audio[0])}"
+    paths, names = table.paths, table.further("audio_id")
+    stems = [plain_stem(path) for path in paths.names]
+    whole = ~(table.known("start") | table.known("end")) & (np.bincount(paths.row, minlength=len(table)) == 1)
+    for row, path in zip(paths.row.tolist(), paths.name.tolist(), strict=True):
+        name = names[row]
+        if isinstance(name, str) and stems[path] and stems[path] != name and whole[row]:
+            message = f"the audio_id is {clipped(name)}, but the recording is {clipped(paths.names[path])}"
             yield found(row, "audio_id", message, "check where ids and paths were joined")
 
 
 @rule("PRD101", ERROR)
-def repeated_prediction(table: ItemFile, found: Found) -> Iterator[Finding]:
+def repeated_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Two predictions for one question."""
-    for row, first in () if table.asks else table.repeated("id", "prompt"):
-        id = clipped(table.values("id")[row])
-        message = f"a second prediction for {id}; the first is in line {table.line(first)}"
-        hint = "keep one: MERA uses the last, SO-Bench's scorer may join the second to another question"
+    if table.asks:
+        return
+    rows, first = table.repeated(table.column("id"), table.column("prompt"))
+
+    def message(row: int) -> str:
+        return f"a second prediction for {table.cell(row, 'id')}; the first is in line {table.line(first[row])}"
+
+    hint = "keep one: MERA uses the last, SO-Bench's scorer may join the second to another question"
+    for row in rows:
         yield found(row, "id", message, hint)
 
 
