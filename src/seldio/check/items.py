@@ -136,7 +136,9 @@ def _gold(reference: ItemReference | None, name: str, foreign: bool) -> list[Ite
 # --- all parts of a file together -------------------------------------------------------------------------------
 
 
-def item_findings(found: Iterable[tuple[Part, CheckedItems]], look: Lookup, referred: bool = False) -> Iterator[Finding]:
+def item_findings(
+    found: Iterable[tuple[Part, CheckedItems]], look: Lookup, referred: bool = False
+) -> Iterator[Finding]:
     """What is wrong with the files of all parts, in the order of the parts; *look* finds the recordings they name.
 
     Where they are compared with their questions, *referred*, that tells more of some things (:data:`REFERRED`).
@@ -145,7 +147,9 @@ def item_findings(found: Iterable[tuple[Part, CheckedItems]], look: Lookup, refe
         yield from _file_findings(list(pieces), look, REFERRED if referred else ())
 
 
-def _file_findings(pieces: Sequence[tuple[Part, CheckedItems]], look: Lookup, skip: Container[str]) -> Iterator[Finding]:
+def _file_findings(
+    pieces: Sequence[tuple[Part, CheckedItems]], look: Lookup, skip: Container[str]
+) -> Iterator[Finding]:
     before = np.cumsum([0, *(rows.lines for _, rows in pieces)]).tolist()
     found = (moved(one, first) for (_, rows), first in zip(pieces, before, strict=False) for one in rows.findings)
     yield from found if len(pieces) == 1 else gathered(found, RECORDS_SINGLY, places=True)

@@ -96,7 +96,7 @@ def _contradicted(canonical: str | None, meta: list[float]) -> bool:
 def missing_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Question without the number that its task is scored by."""
     for row, task in _judged(table, lambda asked: asked.task if asked.task in TRUTHS and not asked.truth else None):
-        meta, other = table.column("answer_meta")[row].as_py(), table.extra(row).get("answer_meta")
+        meta, other = table.value(row, "answer_meta"), table.extra(row).get("answer_meta")
         keys = [key for key, value in (meta or {}).items() if value is not None]
         keys += [key for key, value in other.items() if value is not None] if isinstance(other, dict) else []
         has = f"has {listed(keys)}" if keys else "is empty" if meta is not None else "is missing"
@@ -108,9 +108,9 @@ def missing_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
 def impossible_canonical_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Canonical answer that is impossible for its task."""
     for row, must in _judged(table, _lacking):
-        canonical = table.column("canonical_answer")[row].as_py()
+        canonical = table.value(row, "canonical_answer")
         shown = clipped(canonical) if canonical.strip() else "empty"
-        message = f"the canonical answer of {table.column('task')[row]} is {shown}"
+        message = f"the canonical answer of {table.value(row, 'task')} is {shown}"
         yield found(row, "canonical_answer", message, f"it must {must}")
 
 
@@ -169,7 +169,7 @@ def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding
 
         words = _AnswersInWords(Names(sorted({name for each in texts for name in names_in(*each)})))
         for row, truth in _judged(table, words.contradicted):
-            message = f"the answer says {clipped(table.column('answer')[row].as_py(), 90)}, but {truth}"
+            message = f"the answer says {clipped(table.value(row, 'answer'), 90)}, but {truth}"
             yield found(row, "answer", message, "write both from the same value")
 
 

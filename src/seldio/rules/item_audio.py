@@ -67,25 +67,35 @@ class Audio:
 
     def __init__(self, table: ItemTable, find: Find) -> None:
         self.table = table
-        #: those that exist, by path, and those that are missing
+        #: those that exist, by path, and the first mention of each that is missing
         self.recordings: dict[str, NamedRecording] = {}
-        self.absent: dict[str, NamedRecording] = {}
+        self.missing: list[int] = []
         paths, usual, ours = table.paths, table.shared(usual_paths), _ours(table)
         firsts = np.unique(paths.name, return_index=True)[1].tolist() if table.asks else ()
+        known = {name for name in paths.names if plain(name) != name} and {*paths.names}  # most often empty
         for name, ordinary, first in zip(paths.names, usual.tolist(), firsts, strict=False):
             path, row, number = plain(name), int(paths.row[first]), int(paths.place[first])
-            if path in self.recordings or path in self.absent or not (ordinary or not unsafe(name)):
+            if not (ordinary or not unsafe(name)) or (path != name and path in known):
                 continue  # unsafe paths are QAI108
-            entry = find(path)
-            if entry is None:
-                self.absent[path] = NamedRecording(path, row, number)
+            if (entry := find(path)) is None:
+                self.missing.append(first)
             else:
                 self.recordings[path] = NamedRecording(path, row, number, *probed(entry), ours is None or ours[row])
 
     @property
+    def absent(self) -> Iterator[NamedRecording]:
+        """Those that are missing."""
+        paths = self.table.paths
+        for first in self.missing:
+            path = plain(paths.names[paths.name[first]])
+            yield NamedRecording(path, int(paths.row[first]), int(paths.place[first]))
+
+    @property
     def late(self) -> Iterator[tuple[int, Late]]:
         """The times after the end of a recording, by row."""
-        whole = {path: one.probe.seconds for path, one in self.recordings.items() if one.probe and not one.probe.cut_off}
+        whole = {
+            path: one.probe.seconds for path, one in self.recordings.items() if one.probe and not one.probe.cut_off
+        }
         return _behind(self.table, {path: seconds for path, seconds in whole.items() if seconds})
 
     @property
@@ -194,7 +204,7 @@ MANY = 4
 @rule("QAI301", ERROR)
 def audio_missing(audio: Audio, found: Found) -> Iterator[Finding]:
     """Missing recording of a question, although others exist."""
-    for one in audio.absent.values() if audio.recordings else ():
+    for one in audio.absent if audio.recordings else ():
         yield _at(one, found, f"the recording {one.shown} is missing", "download it, or correct the path")
 
 
@@ -287,9 +297,9 @@ def audio_known_oddity(audio: Audio, found: Found) -> Iterator[Finding]:
 @rule("QAI309", INFO)
 def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
     """File of questions without any of its recordings."""
-    if audio.absent and not audio.recordings:
+    if audio.missing and not audio.recordings:
         hint = "put them where the paths point, relative to this file's folder or one above it"
-        yield found(None, None, f"none of {plural(len(audio.absent), 'recording')} found: not checked", hint)
+        yield found(None, None, f"none of {plural(len(audio.missing), 'recording')} found: not checked", hint)
 
 
 @rule("QAI310", WARNING)

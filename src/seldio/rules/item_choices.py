@@ -56,7 +56,7 @@ def text_for_a_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
 def _misformed(table: ItemTable, found: Found) -> Iterator[Finding]:
     form, home = _form(table) or "text", formats.get(table.home, ItemFormat)
     for row, right in misformed(table):
-        answer = table.column("answer")[row].as_py()
+        answer = table.value(row, "answer")
         said = f"the letter {answer}" if form == "text" else f'the text "{clipped(answer)}"'
         shown = f'"{clipped(right[0])}"' if form == "text" else " or ".join(right)
         yield found(row, "answer", f"the answer is {said}, but {home.name} holds {ANSWERS[form]}",
@@ -124,7 +124,7 @@ def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
     if not table.asks:
         return
     for row in rows_where(pc.is_in(table.column("answer"), value_set=pa.array(list(HOMOGLYPHS)))):
-        answer, options = (table.column(field)[row].as_py() for field in ("answer", "options"))
+        answer, options = (table.value(row, field) for field in ("answer", "options"))
         right, place = HOMOGLYPHS[answer], LETTERS.find(HOMOGLYPHS[answer])
         if _form(table) == "text" and 0 <= place < len(options or ()):
             right = f'"{clipped(options[place])}"'

@@ -7,13 +7,12 @@ import json
 import re
 from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from seldio import formats
 from seldio.benchmarks import FieldValues, find
 from seldio.findings import RECORDS_SINGLY, Finding, Rule, Severity
 from seldio.formats.base import Ints
@@ -28,6 +27,8 @@ from seldio.text import clipped
 #: Formats of questions whose files also carry a model's outputs, and the key of the output.
 OUTPUTS = {"mmau": "model_output", "mmar": "answer_prediction"}
 Verdict = TypeVar("Verdict")
+#: Values by row, or a number for each.
+Column = pa.Array | pa.ChunkedArray | Ints
 #: A place in a message.
 _PLACE = re.compile(r"\bline ([\d,]+), column\b")
 
@@ -42,7 +43,7 @@ class Paths(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Rows that have the same values: the first row of each group, and the number of each row's group."""
+    """Rows that have the same values: the first row of each group, in order, and the number of each row's group."""
 
     first: Ints
     number: Ints
@@ -89,19 +90,16 @@ class ItemTable:
         return cls(reading.table, reading.home, reading.format.name, reading.path, read, reading.lines)
 
     def join(self, others: Sequence[ItemTable], lines: Sequence[int], read: Callable[[int], ItemReading]) -> None:
-        """Take the rows of the parts that follow, of a file whose parts have so many *lines*; they keep none."""
+        """Take in the rows of the parts that follow, of a file whose parts have so many *lines*."""
         parts = [self, *others]
         self._read, self._starts = read, np.cumsum([0, *map(len, parts)])[:-1]
         self._lines = np.cumsum([0, *lines])[:-1]
         begins = [part._begins for part in parts]
         known = [begin + before for begin, before in zip(begins, self._lines, strict=True) if begin is not None]
         self._begins = np.concatenate(known) if len(known) == len(parts) else None
-        columns = {}
-        for name in self.table.column_names if others else ():  # one by one, so that no row is in memory twice
-            columns[name] = pa.concat_arrays([chunk for part in parts for chunk in part.table[name].chunks])
-            for part in parts:
-                part.table = part.table.drop_columns([name])
-        self.table = pa.table(columns) if others else self.table
+        self.table = pa.concat_tables([part.table for part in parts])
+        for part in others:
+            part.table = part.table.slice(0, 0)
 
     # --- findings --------------------------------------------------------------------------------------
 
@@ -139,9 +137,7 @@ class ItemTable:
         reading, at, lines = self._at(row)
         text = message if isinstance(message, str) else message(row)
         finding = moved(reading.finding(rule, at, field, text, hint, number), lines)
-        return dataclasses.replace(
-            finding, severity=severity or finding.severity, fixable=finding.fixable and fixable
-        )
+        return dataclasses.replace(finding, severity=severity or finding.severity, fixable=finding.fixable and fixable)
 
     def _at(self, row: int) -> tuple[ItemReading, int, int]:
         """The reading of a row, the number of the row in it, and how many lines of the file precede it."""
@@ -163,11 +159,9 @@ class ItemTable:
 
     def column(self, field: str) -> pa.Array:
         """A column; ``answer_meta.KEY`` is a key of the meta."""
-        if field not in self._columns:
-            name, *keys = field.split(".", 1)
-            column = self.table[name].combine_chunks()
-            self._columns[field] = pc.struct_field(column, keys) if keys else column
-        return self._columns[field]
+        name, *keys = field.split(".", 1)
+        column = self.table[name].combine_chunks()  # not kept, as it is as large as that of the table
+        return pc.struct_field(column, keys) if keys else column
 
     def values(self, field: str) -> list[Any]:
         """A column as Python values."""
@@ -181,7 +175,7 @@ class ItemTable:
 
     def extra(self, row: int) -> dict[str, Any]:
         """The further keys of a row."""
-        text = self.column("extra")[row].as_py()
+        text = self.table["extra"][row].as_py()
         return json.loads(text) if text else {}
 
     def further(self, *keys: str) -> list[Any]:
@@ -195,10 +189,12 @@ class ItemTable:
         """By keys, what several rules look at; all of them at once, as reading takes time."""
         fields = getattr(find(self.home), "fields", ())
         wanted = {("audio_id",), *(one.keys for one in fields if not one.column)}
-        wanted |= {tuple(keys.split(".")) for one in fields for keys in one.unless if keys not in self.table.column_names}
+        wanted |= {
+            tuple(keys.split(".")) for one in fields for keys in one.unless if keys not in self.table.column_names
+        }
         found: dict[tuple[str, ...], list[Any]] = {keys: [] for keys in wanted}
         same: dict[Any, Any] = {}
-        for text in self.column("extra").to_pylist():
+        for text in chain.from_iterable(chunk.to_pylist() for chunk in self.table["extra"].chunks):
             record = json.loads(text) if text else {}
             for keys, values in found.items():
                 value = dig(record, *keys)
@@ -231,30 +227,15 @@ class ItemTable:
             column = pc.if_else(pa.array(other, pa.bool_()), None, column)
         return column
 
-    @cached_property
-    def asked(self) -> pa.Array:
-        """Return a number for each question: of its text and options, the recordings in their order, and the times."""
-        paths, factor = self.paths, np.uint64(0x9E3779B97F4A7C15)
-        numbers = _hashed(pc.fill_null(self.column("question"), ""))
-        np.add.at(numbers, paths.row, (_hashes(paths.names)[paths.name] + paths.place.astype(np.uint64)) * factor)
-        options = self.column("options")
-        np.add.at(numbers, pc.list_parent_indices(options).to_numpy(), _hashed(pc.list_flatten(options)))  # in any order
-        for name in ("start", "end"):
-            numbers = numbers * factor + np.nan_to_num(self.numbers(name), nan=-1.0).view(np.uint64)
-        for key in sorted({key for format in formats.ITEM_FORMATS for key in format.recording}):
-            if pc.any(pc.match_substring(self.column("extra"), f'"{key}"')).as_py():
-                numbers = numbers * factor + _hashes([str(value) for value in self.further(key)])
-        heard = np.zeros(len(self), bool)
-        heard[paths.row] = True
-        return pa.array(numbers, mask=~heard)
-
     def distinct(self, *fields: str | FieldValues) -> tuple[list[tuple[Any, ...]], Groups]:
         """The distinct values of *fields* together, and which rows have them."""
         names = tuple(field if isinstance(field, str) else f"field {field.name}" for field in fields)
         if names not in self._distinct:
-            columns = [self.column(field) if isinstance(field, str) else self.field(field) for field in fields]
+            columns = [self.table[field] if isinstance(field, str) else self.field(field) for field in fields]
             groups = _groups(columns, len(self))
-            values = [column.take(groups.first).to_pylist() for column in columns]
+            chosen = np.zeros(len(self), bool)
+            chosen[groups.first] = True
+            values = [column.filter(pa.array(chosen)).to_pylist() for column in columns]
             self._distinct[names] = list(zip(*values, strict=True)), groups
         return self._distinct[names]
 
@@ -268,16 +249,17 @@ class ItemTable:
         for row in rows_where(faulty[groups.number]):
             yield row, faults[groups.number[row]]  # type: ignore[misc]
 
-    def repeated(self, *columns: pa.Array, unless: pa.Array | None = None) -> tuple[list[int], Ints]:
-        """The rows whose values in *columns* appear before, and by row the first such row; none without the first.
+    def repeated(self, columns: Sequence[Column], among: Bools, unless: str | None = None) -> tuple[list[int], Ints]:
+        """The rows, *among* some, whose values in *columns* appear before, and by row the first such row.
 
-        Rows whose value in *unless* is that of the first row do not count.
+        Rows whose value in the column *unless* is that of the first row do not count.
         """
-        groups = _groups(columns, len(self))
+        groups = _groups([among, *columns], len(self))
         first = groups.first[groups.number]
-        again = (first != np.arange(len(self))) & columns[0].is_valid().to_numpy(zero_copy_only=False)
+        again = among & (first != np.arange(len(self)))
         if unless is not None:
-            again &= _codes(unless) != _codes(unless)[first]
+            codes = _codes(self.table[unless])
+            again &= codes != codes[first]
         return rows_where(again), first
 
     def shared(self, make: Callable[[ItemTable], Any]) -> Any:
@@ -292,7 +274,8 @@ class ItemTable:
 
     def blank(self, field: str) -> pa.BooleanArray:
         """The rows whose text in *field* is empty or whitespace."""
-        return pc.equal(pc.utf8_trim_whitespace(pc.fill_null(self.column(field), "")), "")
+        trimmed = (pc.equal(pc.utf8_trim_whitespace(chunk), "") for chunk in self.table[field].chunks)
+        return pc.fill_null(pa.concat_arrays([pa.array([], pa.bool_()), *trimmed]), True)
 
     def where(self, field: str, mask: Bools | pa.BooleanArray | None) -> list[int]:  # noqa: ARG002
         """The rows that a mask selects; none without a mask."""
@@ -300,7 +283,11 @@ class ItemTable:
 
     def cell(self, row: int, name: str) -> str:
         """A text of *row*, short enough for a sentence."""
-        return clipped(self.column(name)[row].as_py() or "this question")
+        return clipped(self.value(row, name) or "this question")
+
+    def value(self, row: int, field: str) -> Any:
+        """The value of a row in a column."""
+        return self.table[field][row].as_py()
 
     @cached_property
     def spans(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -320,30 +307,26 @@ class ItemTable:
         return Paths(found.dictionary.to_pylist(), found.indices.to_numpy(), row, np.arange(len(row)) - first)
 
 
-def _groups(columns: Sequence[pa.Array], rows: int) -> Groups:
+def _groups(columns: Sequence[Column], rows: int) -> Groups:
     number, first = np.zeros(rows, np.int64), np.zeros(min(rows, 1), np.int64)
     for column in columns:
-        _, first, number = np.unique(number * (rows + 1) + _codes(column), return_index=True, return_inverse=True)
-    return Groups(first, number)
+        codes = column if isinstance(column, np.ndarray) else _codes(column)
+        _, first, number = np.unique(number * (rows + 1) + codes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return Groups(first[order], np.argsort(order)[number])
 
 
-def _codes(column: pa.Array) -> Ints:
+def _codes(column: pa.Array | pa.ChunkedArray) -> Ints:
     """A number for each value of a column."""
     if pa.types.is_struct(column.type):
+        column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         return _groups([column.is_valid(), *column.flatten()], len(column)).number
     if pa.types.is_list(column.type):
         sizes, texts = pc.list_value_length(column), column.cast(pa.list_(pa.string()))
         return _groups([sizes, pc.binary_join(texts, "\x1f")], len(column)).number
-    return column.dictionary_encode("encode").indices.to_numpy()  # type: ignore[no-any-return]
-
-
-def _hashed(texts: pa.Array) -> npt.NDArray[np.uint64]:
-    distinct = texts.dictionary_encode()
-    return _hashes(distinct.dictionary.to_pylist())[distinct.indices.to_numpy()]
-
-
-def _hashes(texts: Sequence[str]) -> npt.NDArray[np.uint64]:
-    return np.fromiter(map(hash, texts), np.int64, len(texts)).view(np.uint64)
+    encoded = column.dictionary_encode("encode")
+    chunks = encoded.chunks if isinstance(encoded, pa.ChunkedArray) else [encoded]
+    return np.concatenate([np.zeros(0, np.int64), *(chunk.indices.to_numpy() for chunk in chunks)])
 
 
 def moved(finding: Finding, lines: int) -> Finding:

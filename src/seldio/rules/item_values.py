@@ -180,11 +180,11 @@ def field_of_another_task(table: ItemTable, found: Found) -> Iterator[Finding]:
             return f"{one.name} is {value}, but that of {task} is {right[task]}" if wrong else None
 
         for row, message in table.judged(("task", one), other) if right else ():
-            yield found(row, one.field, message, f"correct the task, or write {right[table.column('task')[row].as_py()]}")
+            yield found(row, one.field, message, f"correct the task, or write {right[table.value(row, 'task')]}")
     options = table.judged(("task", "options"), lambda task, given: _options(known.tasks.get(task, {}), given or ()))
     for row, wrong in options:
-        field = "options" if table.column("options")[row].as_py() else "question"
-        yield found(row, field, f"{table.column('task')[row]} has {wrong}", "correct the task or the options")
+        field = "options" if table.value(row, "options") else "question"
+        yield found(row, field, f"{table.value(row, 'task')} has {wrong}", "correct the task or the options")
 
 
 def _options(task: Mapping[str, Any], options: Sequence[str]) -> str | None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from seldio import formats
 from seldio.files import name_fault
 from seldio.files.names import plain_stem
 from seldio.findings import Finding
@@ -28,7 +30,7 @@ def repeated_id(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Duplicate question id."""
     if not table.asks:
         return
-    rows, first = table.repeated(table.column("id"))
+    rows, first = table.repeated([table.table["id"]], table.known("id"))
 
     def message(row: int) -> str:
         return f"the id {table.cell(row, 'id')} already appears in line {table.line(first[row])}"
@@ -158,10 +160,18 @@ def same_question_twice(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Question about a recording that is asked twice, under two ids."""
     if not table.asks:
         return
-    rows, first = table.repeated(table.asked, unless=table.column("id"))
+    asked: list[Any] = [table.table[field] for field in ("question", "audio", "start", "end")]
+    choices, groups = table.distinct("options")
+    numbers: dict[tuple[str, ...], int] = {}
+    in_any_order = [numbers.setdefault(tuple(sorted(options or ())), len(numbers)) for (options,) in choices]
+    asked.append(np.array(in_any_order, np.int64)[groups.number])
+    for key in sorted({key for format in formats.ITEM_FORMATS for key in format.recording}):
+        if pc.any(pc.match_substring(table.table["extra"], f'"{key}"')).as_py():
+            asked.append(pa.array([str(value) for value in table.further(key)]))
+    rows, first = table.repeated(asked, np.bincount(table.paths.row, minlength=len(table)) > 0, unless="id")
 
     def message(row: int) -> str:
-        id = clipped(table.column("id")[first[row]].as_py(), 40)
+        id = clipped(table.value(first[row], "id"), 40)
         return f"the question and its recording are those of {id}, in line {table.line(first[row])}"
 
     for row in rows:
@@ -175,7 +185,7 @@ def english_question(table: ItemTable, found: Found) -> Iterator[Finding]:
     if russian is None or not pc.any(russian).as_py():
         return
     for row in rows_where(pc.and_(russian, pc.match_substring_regex(table.column("question"), _ENGLISH))):
-        question = table.column("question")[row].as_py()
+        question = table.value(row, "question")
         latin, other = len(_LATIN.findall(question)), len(_CYRILLIC.findall(question))
         if latin > 4 * other:
             message = f"the question is in English ({latin / (latin + other):.0%} of its letters are Latin)"
@@ -207,7 +217,7 @@ def repeated_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Two predictions for one question."""
     if table.asks:
         return
-    rows, first = table.repeated(table.column("id"), table.column("prompt"))
+    rows, first = table.repeated([table.table["id"], table.table["prompt"]], table.known("id"))
 
     def message(row: int) -> str:
         return f"a second prediction for {table.cell(row, 'id')}; the first is in line {table.line(first[row])}"
