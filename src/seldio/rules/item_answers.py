@@ -197,8 +197,9 @@ class _AnswersInWords:
 
     def contradicted(self, asked: _Asked) -> str | None:
         """The truth, where the answer in words certainly says something else; None where it does not."""
-        task, question, answer, canonical, truth = str(asked.task), *asked[1:4], asked.truth
-        if not (answer or "").strip():
+        task, question, answer, canonical = str(asked.task), asked.question, asked.answer or "", asked.canonical
+        truth = asked.truth
+        if not answer.strip():
             return None
         if task == "speech_content":
             return _right(canonical) if _transcribed_otherwise(canonical, answer) else None

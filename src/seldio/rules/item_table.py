@@ -5,14 +5,15 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
 
+from seldio import formats
 from seldio.benchmarks import FieldValues, find
 from seldio.findings import RECORDS_SINGLY, Finding, Rule, Severity
 from seldio.formats.base import Ints
@@ -27,8 +28,6 @@ from seldio.text import clipped
 #: Formats of questions whose files also carry a model's outputs, and the key of the output.
 OUTPUTS = {"mmau": "model_output", "mmar": "answer_prediction"}
 Verdict = TypeVar("Verdict")
-#: Values by row, or a number for each.
-Column = pa.Array | pa.ChunkedArray | Ints
 #: A place in a message.
 _PLACE = re.compile(r"\bline ([\d,]+), column\b")
 
@@ -40,6 +39,7 @@ class Paths(NamedTuple):
     name: Ints
     row: Ints
     place: Ints
+    unsafe: list[str | None]  # of each path why it must not be opened; None where it may be
 
 
 class Groups(NamedTuple):
@@ -50,10 +50,10 @@ class Groups(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A row that breaks a rule, before it is looked up where it stands; the message may be made of the row."""
+    """What breaks a rule, before anyone looks where it stands; the message may be made of the row."""
 
     rule: Rule
-    row: int | None
+    row: Any  # its number, or an array of several; None for the file
     field: str | None
     message: str | Callable[[int], str]
     hint: str | None = None
@@ -65,7 +65,7 @@ class Fault(NamedTuple):
 class ItemTable:
     """The columns of a file, or of a part of it, and values that several rules need, computed once.
 
-    *home* is the format that the rows come from; *read* gives the reading of a part (again), for the places of findings.
+    *home* is the format that the rows come from; *read* gives the reading of a part (again), for places.
     """
 
     def __init__(
@@ -108,32 +108,30 @@ class ItemTable:
 
         More than :data:`~seldio.findings.RECORDS_SINGLY` of a rule are one, at the first row.
         """
-        shown: list[tuple[Fault, Sequence[Fault]]] = []
+        shown: list[tuple[Fault, Ints]] = []
         for subject in (self, *subjects):
             for rule in rules_for(type(subject)):
-                faults = findings(subject, chosen=[rule], skip=skip, at=Fault)
+                faults: Iterable[Any] = findings(subject, chosen=[rule], skip=skip, at=cast("Any", Fault))
                 for same in grouped(faults, lambda fault: (fault.severity, fault.row is None)).values():
-                    many = len(same) > RECORDS_SINGLY and same[0].row is not None
-                    first = min(same, key=lambda fault: fault.row or 0)
-                    shown += [(first, same)] if many else [(fault, ()) for fault in same]
+                    shown += _folded(same) if same[0].row is not None else [(fault, np.zeros(0, int)) for fault in same]
         shown.sort(key=lambda pair: pair[0].row or 0)  # each part is read again once
-        return [self._shown(fault, same) for fault, same in shown]
+        return [self._shown(fault, rows) for fault, rows in shown]
 
-    def _shown(self, fault: Fault, same: Sequence[Fault]) -> Finding:
+    def _shown(self, fault: Fault, rows: Ints) -> Finding:
         finding = self.finding(*fault)
-        if not same:
+        if not len(rows):
             return finding
-        rows = [fault.row for fault in same]
-        lines = (self.line(row, None) for row in rows) if self._begins is None else self._begins[rows]
-        return finding.times(len(same), lines)
+        lines = (self.line(row, None) for row in rows.tolist()) if self._begins is None else self._begins[rows]
+        return finding.times(len(rows), lines)
 
     def finding(
-        self, rule: Rule, row: int | None, field: str | None, message: str | Callable[[int], str],
+        self, rule: Rule, row: int | Ints | None, field: str | None, message: str | Callable[[int], str],
         hint: str | None = None, number: int | None = None, severity: Severity | None = None, fixable: bool = True,
     ) -> Finding:  # fmt: skip
         """A finding of *rule* at *field* of a row, with its true place; about the file if *row* is None."""
         if row is None:
             return rule.at(self.path, str(message), hint)
+        row = int(row[0]) if isinstance(row, np.ndarray) else row
         reading, at, lines = self._at(row)
         text = message if isinstance(message, str) else message(row)
         finding = moved(reading.finding(rule, at, field, text, hint, number), lines)
@@ -188,10 +186,9 @@ class ItemTable:
     def _further(self) -> dict[tuple[str, ...], list[Any]]:
         """By keys, what several rules look at; all of them at once, as reading takes time."""
         fields = getattr(find(self.home), "fields", ())
-        wanted = {("audio_id",), *(one.keys for one in fields if not one.column)}
-        wanted |= {
-            tuple(keys.split(".")) for one in fields for keys in one.unless if keys not in self.table.column_names
-        }
+        recordings = {(key,) for format in formats.ITEM_FORMATS for key in format.recording}
+        wanted = {("audio_id",), *recordings, *(one.keys for one in fields if not one.column)}
+        wanted |= {tuple(keys.split(".")) for one in fields for keys in one.unless}
         found: dict[tuple[str, ...], list[Any]] = {keys: [] for keys in wanted}
         same: dict[Any, Any] = {}
         for text in chain.from_iterable(chunk.to_pylist() for chunk in self.table["extra"].chunks):
@@ -207,12 +204,6 @@ class ItemTable:
         if name not in self._columns:
             self._columns[name] = self._field(one)
         return self._columns[name]
-
-    def strange(self, one: FieldValues, values: pa.Array) -> pa.BooleanArray:
-        """Which of *values* a field of a benchmark does not hold."""
-        if one.values:
-            return pc.invert(pc.is_in(values, value_set=pa.array(one.values)))
-        return pc.match_substring_regex(values, one.wrong) if one.wrong else pa.repeat(False, len(values))
 
     def _field(self, one: FieldValues) -> pa.Array:
         if one.column:
@@ -247,9 +238,9 @@ class ItemTable:
         faults = [judge(*each) for each in values]
         faulty = np.array([fault is not None for fault in faults], bool)
         for row in rows_where(faulty[groups.number]):
-            yield row, faults[groups.number[row]]  # type: ignore[misc]
+            yield row, cast("Verdict", faults[groups.number[row]])
 
-    def repeated(self, columns: Sequence[Column], among: Bools, unless: str | None = None) -> tuple[list[int], Ints]:
+    def repeated(self, columns: Sequence[Any], among: Bools, unless: str | None = None) -> tuple[Ints, Ints]:
         """The rows, *among* some, whose values in *columns* appear before, and by row the first such row.
 
         Rows whose value in the column *unless* is that of the first row do not count.
@@ -260,13 +251,7 @@ class ItemTable:
         if unless is not None:
             codes = _codes(self.table[unless])
             again &= codes != codes[first]
-        return rows_where(again), first
-
-    def shared(self, make: Callable[[ItemTable], Any]) -> Any:
-        """The result of *make* for the table, computed once for all rules."""
-        if make.__name__ not in self._values:
-            self._values[make.__name__] = make(self)
-        return self._values[make.__name__]
+        return np.flatnonzero(again), first
 
     def known(self, field: str) -> Bools:
         """The rows that have a value of *field*."""
@@ -303,11 +288,38 @@ class ItemTable:
         lists = self.column("audio")
         found = pc.list_flatten(lists).dictionary_encode()
         row = pc.list_parent_indices(lists).to_numpy()
-        first = np.searchsorted(row, row)
-        return Paths(found.dictionary.to_pylist(), found.indices.to_numpy(), row, np.arange(len(row)) - first)
+        place = np.arange(len(row)) - np.searchsorted(row, row)
+        names = found.dictionary.to_pylist()
+        return Paths(names, found.indices.to_numpy(), row, place, [_unsafe(name) for name in names])
 
 
-def _groups(columns: Sequence[Column], rows: int) -> Groups:
+ABSOLUTE = "is absolute"
+_PROTOCOL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(:|,,)")
+_ROOT = re.compile(r"[/\\]|[A-Za-z]:")
+
+
+def _unsafe(path: str) -> str | None:
+    if path == "-":
+        return "means standard input to libsndfile"
+    if _PROTOCOL.match(path):
+        return "is a URL or a protocol, not a path"
+    if _ROOT.match(path):
+        return ABSOLUTE
+    return "climbs out of its folder" if ".." in path and ".." in re.split(r"[/\\]", path) else None
+
+
+def _folded(faults: Sequence[Fault]) -> list[tuple[Fault, Ints]]:
+    """Faults of one kind with one row each; more than a few as the first of them, with the rows of all."""
+    sizes = [fault.row.size if isinstance(fault.row, np.ndarray) else 1 for fault in faults]
+    if sum(sizes) > RECORDS_SINGLY:
+        rows = np.concatenate([np.atleast_1d(fault.row) for fault in faults])
+        first = faults[int(np.repeat(np.arange(len(faults)), sizes)[rows.argmin()])]
+        return [(first._replace(row=int(rows.min())), rows)]
+    none = np.zeros(0, np.int64)
+    return [(fault._replace(row=row), none) for fault in faults for row in np.atleast_1d(fault.row).tolist()]
+
+
+def _groups(columns: Sequence[Any], rows: int) -> Groups:
     number, first = np.zeros(rows, np.int64), np.zeros(min(rows, 1), np.int64)
     for column in columns:
         codes = column if isinstance(column, np.ndarray) else _codes(column)

@@ -155,7 +155,9 @@ def _strange(known: Benchmark, one: FieldValues, table: ItemTable, found: Found)
         message = f"the question has no {one.name}{_in(len(missing))}"
         yield found(missing[0], one.field, message, f"write it: {known.title} has {has}")
     values = column.drop_null()
-    for value, count in _counts(values.filter(table.strange(one, values))).items():
+    known_values = pc.is_in(values, value_set=pa.array(one.values, pa.string()))
+    strange = pc.invert(known_values) if one.values else pc.match_substring_regex(values, one.wrong or "^$a")
+    for value, count in _counts(values.filter(strange)).items():
         meant = _meant(value, one.values)
         message = f"{one.name} is {clipped(value) or 'empty'}{_in(count)}, but {known.title} has {has}"
         hint = f"write {meant}" if meant else f"choose from {', '.join(one.values)}" if one.values else "correct it"

@@ -14,9 +14,8 @@ from seldio import formats
 from seldio.files import name_fault
 from seldio.files.names import plain_stem
 from seldio.findings import Finding
-from seldio.rules.base import Bools
 from seldio.rules.collection import Found
-from seldio.rules.item_table import ItemTable, rows_where
+from seldio.rules.item_table import ABSOLUTE, ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
 from seldio.schema.arrays import pc
 from seldio.text import clipped, listed, printable
@@ -35,8 +34,8 @@ def repeated_id(table: ItemTable, found: Found) -> Iterator[Finding]:
     def message(row: int) -> str:
         return f"the id {table.cell(row, 'id')} already appears in line {table.line(first[row])}"
 
-    for row in rows:
-        yield found(row, "id", message, "give each question its own id")
+    if len(rows):
+        yield found(rows, "id", message, "give each question its own id")
 
 
 @rule("QAI105", ERROR)
@@ -63,23 +62,17 @@ def times_of_item(table: ItemTable, found: Found) -> Iterator[Finding]:
 @rule("QAI108", ERROR)
 def unsafe_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Audio path that leads out of the dataset, or is not a path."""
-    paths, usual = table.paths, table.shared(usual_paths)
-    if usual.all():
-        return
-    whys = [None if plain else unsafe(path) for path, plain in zip(paths.names, usual.tolist(), strict=True)]
-    wrong = np.array([why is not None and (table.asks or why != _ABSOLUTE) for why in whys], bool)
+    paths = table.paths
+    wrong = np.array([why is not None and (table.asks or why != ABSOLUTE) for why in paths.unsafe], bool)
     for mention in rows_where(wrong[paths.name]):
         name = paths.name[mention]
-        yield found(int(paths.row[mention]), "audio", f"the audio path {clipped(paths.names[name])} {whys[name]}",
-                    "write paths relative to the root of the dataset", number=int(paths.place[mention]))  # fmt: skip
-
-
-def usual_paths(table: ItemTable) -> Bools:
-    """Which of a table's paths are valid on every system, judged by their characters alone: most are."""
-    return np.asarray(_are_usual(pa.array(table.paths.names, pa.string())).to_numpy(zero_copy_only=False))
+        message = f"the audio path {clipped(paths.names[name])} {paths.unsafe[name]}"
+        hint = "write paths relative to the root of the dataset"
+        yield found(int(paths.row[mention]), "audio", message, hint, int(paths.place[mention]))
 
 
 def _are_usual(paths: pa.Array) -> pa.BooleanArray:
+    """Which paths are valid on every system, judged by their characters alone: most are."""
     return pc.and_not(pc.match_substring_regex(paths, _USUAL), pc.match_substring_regex(paths, _UNUSUAL))
 
 
@@ -87,19 +80,6 @@ def _are_usual(paths: pa.Array) -> pa.BooleanArray:
 _USUAL = r"^(?:\w[\w.-]{0,99}/){0,5}\w[\w.-]{0,99}$"
 #: Faults of such names: names of devices on Windows, and a trailing dot.
 _UNUSUAL = r"(?i)(?:^|/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)|\.(?:/|$)"
-_ABSOLUTE = "is absolute"
-_PROTOCOL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(:|,,)")
-
-
-def unsafe(path: str) -> str | None:
-    """Why an audio path must not be opened; None if it may be."""
-    if path == "-":
-        return "means standard input to libsndfile"
-    if _PROTOCOL.match(path):
-        return "is a URL or a protocol, not a path"
-    if path.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", path):
-        return _ABSOLUTE
-    return "climbs out of its folder" if ".." in path and ".." in re.split(r"[/\\]", path) else None
 
 
 @rule("QAI109", WARNING)
@@ -113,9 +93,9 @@ def awkward_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
     paths = table.paths
     spellings: dict[str, str] = {}
     faults: list[str | None] = []
-    for path in paths.names:
+    for path, why in zip(paths.names, paths.unsafe, strict=True):
         fault = None
-        if not unsafe(path):
+        if why is None:
             fault = name_fault(path.removeprefix("./")) if "{" not in path else None
             composed = unicodedata.normalize("NFC", path)
             if composed != path:
@@ -165,17 +145,16 @@ def same_question_twice(table: ItemTable, found: Found) -> Iterator[Finding]:
     numbers: dict[tuple[str, ...], int] = {}
     in_any_order = [numbers.setdefault(tuple(sorted(options or ())), len(numbers)) for (options,) in choices]
     asked.append(np.array(in_any_order, np.int64)[groups.number])
-    for key in sorted({key for format in formats.ITEM_FORMATS for key in format.recording}):
-        if pc.any(pc.match_substring(table.table["extra"], f'"{key}"')).as_py():
-            asked.append(pa.array([str(value) for value in table.further(key)]))
+    keys = sorted({key for format in formats.ITEM_FORMATS for key in format.recording})
+    asked += [pa.array(map(str, table.further(key)), pa.string()) for key in keys]
     rows, first = table.repeated(asked, np.bincount(table.paths.row, minlength=len(table)) > 0, unless="id")
 
     def message(row: int) -> str:
         id = clipped(table.value(first[row], "id"), 40)
         return f"the question and its recording are those of {id}, in line {table.line(first[row])}"
 
-    for row in rows:
-        yield found(row, "question", message, "leave one of them out")
+    if len(rows):
+        yield found(rows, "question", message, "leave one of them out")
 
 
 @rule("QAI124", WARNING)
@@ -223,8 +202,8 @@ def repeated_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
         return f"a second prediction for {table.cell(row, 'id')}; the first is in line {table.line(first[row])}"
 
     hint = "keep one: MERA uses the last, SO-Bench's scorer may join the second to another question"
-    for row in rows:
-        yield found(row, "id", message, hint)
+    if len(rows):
+        yield found(rows, "id", message, hint)
 
 
 @row_rule("PRD102", WARNING, field="prediction", message="no prediction for {id}", hint="it counts as wrong")
