@@ -213,11 +213,12 @@ class _AnswersInWords:
                 and self._as_written(task, _NUMBER.sub(lambda found: "#.#" if "." in found.group() else "#", answer))
             ):
                 return None
-        elif canonical is not None and (
-            (answer == canonical and task not in TRUTHS)
-            or (not _ODD.search(answer) and self._agrees(task, question, answer, canonical, truth))
-        ):
+        elif canonical is not None and answer == canonical and task not in TRUTHS:
             return None
+        elif canonical is not None and task in SOURCE_TASKS and not _ODD.search(answer):
+            name = canonical.partition(" from ")[0] if task == "detect_source" else canonical
+            if any(self._names(answer, called) for called in _called(name.strip('"'))):
+                return None
         verdict = self._read(task, question, answer, canonical)
         if verdict is None:
             return None
@@ -245,36 +246,6 @@ class _AnswersInWords:
             said = verdict["prediction"][TRUTHS[task][1]] if verdict is not None else None
             self._plain[task, frame] = (said if isinstance(said, list) else [said]) == values
         return self._plain[task, frame]
-
-    # --- the usual sentences, in which no number, name or word can mean anything else
-
-    def _agrees(self, task: str, question: str, answer: str, canonical: str, truth: list[float]) -> bool:
-        """Whether an answer is one of the usual sentences and says what the canonical answer says."""
-        if task in SOURCE_TASKS:
-            name = canonical.partition(" from ")[0] if task == "detect_source" else canonical
-            return self._says_one(answer, name.strip('"'))
-        if task in _POLES and (found := _COMPARED.fullmatch(answer)):
-            from seldio.answers.bearings import POLES
-
-            asked = [pole for pole, pattern in POLES[task].items() if pattern.search(question.lower())]
-            others = not any(pattern.search(found["x"] + found["y"]) for pattern in POLES[task].values())
-            return (
-                asked == [found["pole"]] and others and found["x"] in _called(canonical)
-                and self._names(answer, found["x"]) and self._names(answer, found["y"])
-                and self.names.named(found["x"]) != self.names.named(found["y"])
-            )  # fmt: skip
-        if task == "spatial_temporal" and (found := _HEARD.fullmatch(answer)):
-            source, _, side = canonical.partition(" from ")
-            return (
-                any(found["x"] == name and side.rstrip(".") == found["side"] for name in _called(source))
-                and [float(found["start"]), float(found["end"])] == truth
-                and not _says(task, found["x"]) and self._names(answer, found["x"])
-            )  # fmt: skip
-        return False
-
-    def _says_one(self, answer: str, name: str) -> bool:
-        """Whether an answer certainly contains a name, as the vocabulary spells it or as people say it."""
-        return any(self._names(answer, said) for said in _called(name))
 
     def _names(self, answer: str, name: str) -> bool:
         """Whether an answer certainly contains a name, and not as a part of another name."""
@@ -326,15 +297,6 @@ _MASK = re.compile(r"#((?:\.#)?)")
 #: What makes a sentence unusual: signs and words that may change its meaning.
 _ODD = re.compile(
     r"(?i)[^a-z0-9 ,.\"-]|not|think|answer|boxed|rather|instead|neither|never|without|except|whether|opposite"
-)
-_POLES = ("compare_elevation", "compare_distance")
-_COMPARED = re.compile(
-    r"The \"?(?P<x>[^\"]+?)\"? (?:is|are) (?P<pole>higher|lower|closer|farther)(?: (?:to|from) the listener)? than the "
-    r"\"?(?P<y>[^\"]+?)\"?\.?"
-)
-_HEARD = re.compile(
-    r"The \"?(?P<x>[^\"]+?)\"? from (?:the )?(?P<side>[a-z -]+?) (?:is|are) active from (?P<start>[\d.]+)s to "
-    r"(?P<end>[\d.]+)s\.?"
 )
 #: What separates words, in sentences that are not odd.
 _BETWEEN = ' ,."-'

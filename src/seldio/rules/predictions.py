@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
@@ -207,17 +207,23 @@ def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
     """JASCO recording without all eight instructions."""
     if answered.home != "jasco-predictions":
         return
-    asked: dict[int, dict[str, int]] = {}
-    for row, item in answered.pairs:
-        asked.setdefault(item, {}).setdefault(answered.answers.values("prompt")[row] or "", row)
-    for item, prompts in asked.items():
-        lacking = [str(n) for n, text in enumerate(INSTRUCTIONS, 1) if text not in prompts]
-        if lacking and len(prompts) < len(INSTRUCTIONS):
+    prompts = answered.answers.values("prompt")
+    for item, asked in _asked((item, prompts[row], row) for row, item in answered.pairs).items():
+        lacking = [str(n) for n, text in enumerate(INSTRUCTIONS, 1) if text not in asked]
+        if lacking and len(asked) < len(INSTRUCTIONS):
             id = answered.questions.values("id")[item]
-            message = f"{clipped(id)} was asked {len(prompts)} of {len(INSTRUCTIONS)} instructions"
+            message = f"{clipped(id)} was asked {len(asked)} of {len(INSTRUCTIONS)} instructions"
             numbers = f"number {lacking[0]}" if len(lacking) == 1 else f"numbers {', '.join(lacking)}"
             hint = f"{numbers} of JASCO's list missing: eval.py takes the best of the answers given"
-            yield found(next(iter(prompts.values())), "id", message, hint)
+            yield found(next(iter(asked.values())), "id", message, hint)
+
+
+def _asked(rows: Iterable[tuple[Any, str | None, int]]) -> dict[Any, dict[str, int]]:
+    """By question the instructions that were asked, each with its first row."""
+    found: dict[Any, dict[str, int]] = {}
+    for question, prompt, row in rows:
+        found.setdefault(question, {}).setdefault(prompt or "", row)
+    return found
 
 
 @rule("QAI125", ERROR)
@@ -225,9 +231,7 @@ def instruction_missing_among_others(table: ItemTable, found: Found) -> Iterator
     """JASCO recording that was asked fewer instructions than the others."""
     if table.home != "jasco-predictions":
         return
-    asked: dict[str, dict[str, int]] = {}
-    for row, (id, prompt) in enumerate(zip(table.values("id"), table.values("prompt"), strict=True)):
-        asked.setdefault(id, {}).setdefault(prompt or "", row)
+    asked = _asked(zip(table.values("id"), table.values("prompt"), range(len(table)), strict=True))
     most = max(map(len, asked.values()), default=0)
     for id, prompts in asked.items():
         if len(prompts) < most:
