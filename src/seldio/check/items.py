@@ -155,7 +155,7 @@ def _file_findings(
     yield from found if len(pieces) == 1 else gathered(found, RECORDS_SINGLY, places=True)
     there = [(part, rows, rows.part) for part, rows in pieces if rows.part is not None]
 
-    @lru_cache(1)
+    @lru_cache(2)
     def reading(number: int) -> ItemReading:
         part, rows, _ = there[number]
         return rows.reading or next(part.chosen([rows.file]).items(lambda _: None))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,12 +62,16 @@ def times_of_item(table: ItemTable, found: Found) -> Iterator[Finding]:
 @rule("QAI108", ERROR)
 def unsafe_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Audio path that leads out of the dataset, or is not a path."""
+    faults = [why if table.asks or why != ABSOLUTE else None for why in table.paths.unsafe]
+    yield from _mentions(table, faults, "write paths relative to the root of the dataset", found)
+
+
+def _mentions(table: ItemTable, faults: Sequence[str | None], hint: str, found: Found) -> Iterator[Finding]:
+    """A finding at each mention of a path with a fault."""
     paths = table.paths
-    wrong = np.array([why is not None and (table.asks or why != ABSOLUTE) for why in paths.unsafe], bool)
-    for mention in rows_where(wrong[paths.name]):
+    for mention in rows_where(np.array([fault is not None for fault in faults], bool)[paths.name]):
         name = paths.name[mention]
-        message = f"the audio path {clipped(paths.names[name])} {paths.unsafe[name]}"
-        hint = "write paths relative to the root of the dataset"
+        message = f"the audio path {clipped(paths.names[name])} {faults[name]}"
         yield found(int(paths.row[mention]), "audio", message, hint, int(paths.place[mention]))
 
 
@@ -90,10 +94,9 @@ def awkward_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
         lower = pc.utf8_lower(named)
         if lower.equals(named) or pc.count_distinct(lower).as_py() == pc.count_distinct(named).as_py():
             return
-    paths = table.paths
     spellings: dict[str, str] = {}
     faults: list[str | None] = []
-    for path, why in zip(paths.names, paths.unsafe, strict=True):
+    for path, why in zip(table.paths.names, table.paths.unsafe, strict=True):
         fault = None
         if why is None:
             fault = name_fault(path.removeprefix("./")) if "{" not in path else None
@@ -103,10 +106,7 @@ def awkward_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
             if (other := spellings.setdefault(composed.casefold(), path)) != path:
                 fault = f"differs from {printable(other)} only in case or accents"
         faults.append(fault)
-    for mention in rows_where(np.array([fault is not None for fault in faults], bool)[paths.name]):
-        name = paths.name[mention]
-        message = f"the audio path {clipped(paths.names[name])} {faults[name]}"
-        yield found(int(paths.row[mention]), "audio", message, "rename the recording", number=int(paths.place[mention]))
+    yield from _mentions(table, faults, "rename the recording", found)
 
 
 @row_rule("QAI111", ERROR, field="question", message="the question {id} is empty", hint="write the question")
