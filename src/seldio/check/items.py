@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seldio.catalogues.parts import Part
-from seldio.check.facts import ItemFacts
+from seldio.check.facts import evidence_of
 from seldio.check.reference import RUENVAQA, AnyReference
 from seldio.errors import UsageError
 from seldio.files import Source
@@ -39,7 +39,7 @@ class CheckedItems(NamedTuple):
     outputs: bool = False  # whether there is a model's output among its rows
     part: ItemTable | None = None  # its rows; None where nothing can be read
     reading: ItemReading | None = None  # all of it, where whoever asks wants to keep it
-    facts: ItemFacts | None = None  # counts of its rows, where whoever asks wants them
+    evidence: str = ""  # what it was recognised by, where whoever asks wants to know
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +49,7 @@ class ItemCheck:
     reference: AnyReference = None  # the questions that are answered, where known
     inside: bool = False  # whether the files are those of a submission to MERA, one for each task
     keep: bool = False  # keep the readings themselves
-    facts: bool = False  # count what is in the rows
+    facts: bool = False  # say what files were recognised by
 
     def __call__(self, part: Part) -> tuple[list[Finding], list[CheckedItems]]:
         """What is wrong with files that cannot be opened, and what the others give."""
@@ -66,7 +66,7 @@ class ItemCheck:
                     outputs=has_outputs(reading),
                     part=ItemTable.of(reading, keep=False),
                     reading=reading if self.keep else None,
-                    facts=ItemFacts.of(reading) if self.facts else None,
+                    evidence=evidence_of(reading) if self.facts else "",
                 )
             rows.append(one._replace(findings=tuple(gathered(dict.fromkeys(found), RECORDS_SINGLY))))
         return damaged, rows
