@@ -354,8 +354,9 @@ def _meta_problems(meta: dict[str, Any], strict: bool) -> Iterator[MeraProblem]:
     if not isinstance(categories, dict | None):
         yield MeraProblem("QAI212", f"categories is {kind(categories)}, not an object", ("meta", "categories"))
         return
-    for key in {"task_type", "source_dataset"}.intersection(categories or ()):
-        yield from _untyped(categories, key, str | None, "text", ("meta", "categories", key))
+    known = {"task_type": None, "source_dataset": None} | (categories or {})
+    for key in ("task_type", "source_dataset"):
+        yield from _untyped(known, key, str | None, "text", ("meta", "categories", key))
 
 
 RUENVAQA = RuEnvAqa(

@@ -49,7 +49,7 @@ class Groups(NamedTuple):
     number: Ints
 
 
-class Fault(NamedTuple):
+class Breach(NamedTuple):
     """What breaks a rule, before anyone looks where it stands; the message may be made of the row."""
 
     rule: Rule
@@ -108,16 +108,16 @@ class ItemTable:
 
         More than :data:`~seldio.findings.RECORDS_SINGLY` of a rule are one, at the first row.
         """
-        shown: list[tuple[Fault, Ints]] = []
+        shown: list[tuple[Breach, Ints]] = []
         for subject in (self, *subjects):
             for rule in rules_for(type(subject)):
-                faults: Iterable[Any] = findings(subject, chosen=[rule], skip=skip, at=cast("Any", Fault))
+                faults: Iterable[Any] = findings(subject, chosen=[rule], skip=skip, at=cast("Any", Breach))
                 for same in grouped(faults, lambda fault: (fault.severity, fault.row is None)).values():
                     shown += _folded(same) if same[0].row is not None else [(fault, np.zeros(0, int)) for fault in same]
         shown.sort(key=lambda pair: pair[0].row or 0)  # each part is read again once
         return [self._shown(fault, rows) for fault, rows in shown]
 
-    def _shown(self, fault: Fault, rows: Ints) -> Finding:
+    def _shown(self, fault: Breach, rows: Ints) -> Finding:
         finding = self.finding(*fault)
         if not len(rows):
             return finding
@@ -308,7 +308,7 @@ def _unsafe(path: str) -> str | None:
     return "climbs out of its folder" if ".." in path and ".." in re.split(r"[/\\]", path) else None
 
 
-def _folded(faults: Sequence[Fault]) -> list[tuple[Fault, Ints]]:
+def _folded(faults: Sequence[Breach]) -> list[tuple[Breach, Ints]]:
     """Faults of one kind with one row each; more than a few as the first of them, with the rows of all."""
     sizes = [fault.row.size if isinstance(fault.row, np.ndarray) else 1 for fault in faults]
     if sum(sizes) > RECORDS_SINGLY:
