@@ -154,9 +154,11 @@ def _strange(known: Benchmark, one: FieldValues, table: ItemTable, found: Found)
     if one.needed and (missing := rows_where(column.is_null())):
         message = f"the question has no {one.name}{_in(len(missing))}"
         yield found(missing[0], one.field, message, f"write it: {known.title} has {has}")
+    if not one.values and not one.wrong:
+        return
     values = column.drop_null()
-    known_values = pc.is_in(values, value_set=pa.array(one.values, pa.string()))
-    strange = pc.invert(known_values) if one.values else pc.match_substring_regex(values, one.wrong or "^$a")
+    listed_values = pc.is_in(values, value_set=pa.array(one.values, pa.string()))
+    strange = pc.invert(listed_values) if one.values else pc.match_substring_regex(values, one.wrong)
     for value, count in _counts(values.filter(strange)).items():
         meant = _meant(value, one.values)
         message = f"{one.name} is {clipped(value) or 'empty'}{_in(count)}, but {known.title} has {has}"
