@@ -483,22 +483,10 @@ def test_any_records_come_back(records: list[Any], indent: Any, ascii: bool, sep
     lines = "".join(json.dumps(record, **style) + "\n" for record in records)
     for data, path in ((json.dumps(records, indent=indent, **style), "x.json"), (lines, "x.jsonl")):
         reading, found = look(SO_BENCH, data.encode(), path)
-        if not any(f.code == "SYN212" for f in found):  # an id that is a number comes back as text
-            assert reading is not None
-            if path == "x.json":
-                # an empty list of recordings comes back as none
-                meant = [{key: value for key, value in record.items() if (key, value) != ("audio_path", [])}
-                         for record in json.loads(data)]  # fmt: skip
-                assert json.loads(SO_BENCH.write(reading.rows, reading.origin)) == meant
-
-
-@pytest.mark.xfail(strict=True, reason="a number comes back as text, and an empty list of recordings as no key")
-@pytest.mark.parametrize("odd", [{"qa_id": 0}, {"audio_path": []}])
-def test_odd_values_come_back(odd: dict[str, Any]) -> None:
-    records = [QA | odd]
-    reading, _ = look(SO_BENCH, json.dumps(records).encode(), "x.json")
-    assert reading is not None
-    assert json.loads(SO_BENCH.write(reading.rows, reading.origin)) == records
+        if reading is not None and len(reading.rows) == len(records):  # what cannot be read is a finding
+            assert told(SO_BENCH.write(reading.rows, reading.origin)) == told(data)
+        else:
+            assert found
 
 
 @settings(max_examples=examples(150))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, BinaryIO
@@ -23,6 +22,7 @@ from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_layout import KeyOrders, Layout, layout_of, layouts_by_id
 from seldio.formats.json_records import Records, Run, peek, value_at
+from seldio.formats.json_strict import proven
 from seldio.formats.json_text import Pointer, Record
 from seldio.schema.arrays import pc
 from seldio.schema.flaws import Flaw, flaws, row_of, wrong_rows
@@ -38,8 +38,6 @@ from seldio.schema.qa import (
 from seldio.text import clipped, plural
 
 _SCALARS = (int, float)
-#: A whole number as JSON writes it.
-WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _ABSENT = object()
 #: What a row has in fields that are not there and may not be null.
 _EMPTY: dict[str, object] = {"audio": [], "question": ""}
@@ -135,17 +133,22 @@ class JsonItems(ItemFormat):
         rows = (unpacked(values) for part in slices for values in part.to_pylist())
         layouts = layouts_by_id(layout, origin)
         pairs = ((values, layouts.get(values["id"], layout)) for values in rows)
-        return [here.record(self.laid_out(self.record_of(values), here)) for values, here in pairs]
+        numbers = {*(origin.get("numbers") or ())}
+        return [
+            here.record(self.laid_out(self.record_of(values), here, here.numbered or values["id"] in numbers))
+            for values, here in pairs
+        ]
 
-    def laid_out(self, record: dict[str, Any], layout: Layout) -> dict[str, Any]:
-        """Return a record with the keys that a layout has, its id as a number where all are."""
+    def laid_out(self, record: dict[str, Any], layout: Layout, numbered: bool) -> dict[str, Any]:
+        """Return a record with the keys that a layout has, its id as a number where it was one."""
         if names := self.named_in(layout.order):
             record = {names.get(key, key): value for key, value in record.items()}
-        if layout.order and "audio" not in layout.order and record.get("audio") == []:
+        if self.closed and layout.order and "audio" not in layout.order and record.get("audio") == []:
             del record["audio"]
-        id = self.key_of("id", record) if layout.numbered else ""
-        if isinstance(record.get(id), str) and WHOLE.fullmatch(record[id]):
-            record[id] = int(record[id])
+        id = self.key_of("id", record) if numbered else ""
+        values = proven([record[id].encode()]) if isinstance(record.get(id), str) else None
+        if values is not None and type(values[0]) in _SCALARS:
+            record[id] = values[0]
         return record
 
     def named_in(self, order: Sequence[str]) -> dict[str, str]:
@@ -160,7 +163,8 @@ class JsonItems(ItemFormat):
             return tuple(keys) != tuple(order)
         ranks = {key: place for place, key in enumerate(dict.fromkeys((*order, *self.keys, *self.besides)))}
         same = tuple(sorted(keys, key=lambda key: ranks.get(key, len(ranks)))) == keys
-        return not same or ("audio" in keys) != ("audio" in order) or self.named_in(keys) != self.named_in(order)
+        absent = self.closed and ("audio" in keys) != ("audio" in order)
+        return not same or absent or self.named_in(keys) != self.named_in(order)
 
     def record(self, row: Row) -> dict[str, Any]:
         """A row as a record of this format, keys in its order; what is unknown is left out."""
@@ -205,8 +209,9 @@ class JsonItems(ItemFormat):
                 extra[key] = value
             else:
                 values[field] = value
-                if value is None and not self.closed:
-                    extra[key] = None  # as it was written: a null is not an absent key
+                short = field == "audio" and self.columnar and isinstance(value, list) and len(value) < 2
+                if not self.closed and (value is None or short):
+                    extra[key] = value  # as it was written: neither a null nor an empty list is an absent key
         for key, others in self.instead.items():
             other = next((name for name in others if name in extra), None) if key not in record else None
             if other is not None:
@@ -215,14 +220,14 @@ class JsonItems(ItemFormat):
             return values | extra | ({"audio": [values["audio"]]} if isinstance(values.get("audio"), str) else {})
         for field in self.besides:
             if type(extra.get(field)) in _BESIDES[field]:
-                values[field] = extra.pop(field)
+                values[field] = extra[field] if extra[field] == self.language else extra.pop(field)
         _tidy(self, values, extra)
         return values | ({"extra": extra} if extra else {})
 
     def written(self, field: str, value: Any, more: Any) -> Any:
         """The value of a field as a record has it; *more*: what ``extra`` holds under the same key."""
         if field == "audio" and not self.closed:
-            return value[0] if len(value) == 1 else value or None
+            return value if value == more else value[0] if len(value) == 1 else value or None
         if field == "answer_meta":
             known = {key: each for key, each in value.items() if each is not None}
             return known | more if isinstance(more, dict) else known
@@ -318,8 +323,8 @@ class _Reader:
         self.format, self.records = format, records
         self.numbers = np.zeros(0, np.int64)  # of the record of each row
         self.absent: dict[str, list[int]] = {key: [] for key in format.useful}  # numbers of records without them
-        self.numbered: list[int] = []  # of those whose id is a whole number, of predictions
-        self.whole = 0  # how many ids are whole numbers
+        self.numbered: list[int] = []  # of those whose id is a number
+        self.warned: list[int] = []  # of those whose id is a whole number, of predictions
         self.shapes: dict[tuple[str, ...], list[int]] = {}  # numbers of records by their keys
         self._tables: list[tuple[pa.Table, list[int]]] = []
 
@@ -360,8 +365,8 @@ class _Reader:
         for key, numbers in self.absent.items():
             numbers += [run.first + number for number in rows if key not in run.values[number]]
         whole &= rows.keys()
-        self.whole += len(whole)
-        self.numbered += [] if self.format.numbered else sorted(run.first + number for number in whole)
+        self.numbered += [run.first + number for number in whole]
+        self.warned += [] if self.format.numbered else [run.first + number for number in whole]
         for number in rows:
             self.shapes.setdefault((*run.values[number],), []).append(run.first + number)
         return {*rows}
@@ -417,11 +422,16 @@ class _Reader:
     def note(self, table: pa.Table, memory: KeyOrders) -> None:
         """Take note of how the rows are written."""
         frame, first = self.records.frame()
-        frame = dataclasses.replace(frame, numbered=0 < self.whole == len(table))
+        memory.count(len(table), self.ids(table, self.numbered))
         layout = memory.laid_out(frame, first if len(table) else "", self.records.data)
         for keys, numbers in self.shapes.items():
             if self.format.differs(keys, layout.order):
-                memory.add(keys, table["id"].take(np.searchsorted(self.numbers, np.sort(numbers))).to_pylist())
+                memory.add(keys, self.ids(table, numbers))
+
+    def ids(self, table: pa.Table, numbers: list[int]) -> list[str | None]:
+        """Return the ids of those of the records with these *numbers* that could be read."""
+        rows = np.searchsorted(self.numbers, np.intersect1d(self.numbers, np.array(numbers, np.int64)))
+        return table["id"].take(rows).to_pylist()  # type: ignore[no-any-return]
 
     def locate(self, row: int, field: str | None, number: int | None) -> Place:
         """See :class:`ItemReading`."""
@@ -441,10 +451,10 @@ class _Reader:
         if type(values.get("id")) not in _SCALARS:
             return
         key = self.format.key_of("id", record.value)
+        self.numbered.append(number)
         if type(values["id"]) is int and self.whole_ids:
             values["id"] = str(values["id"])
-            self.whole += 1
-            self.numbered += [] if self.format.numbered else [number]
+            self.warned += [] if self.format.numbered else [number]
             return
         pointer = self.format.place_of("id", record.value)
         values["id"] = text = record.document.locate((*record.pointer, *pointer)).value
@@ -458,11 +468,11 @@ class _Reader:
                 message, hint = f"{key} is missing{_in(numbers)}", self.format.useful[key]
                 first = self.records[min(numbers)]
                 self.report("SYN215", message, first, (), hint)
-        if self.numbered:
-            first = self.records[min(self.numbered)]
+        if self.warned:
+            first = self.records[min(self.warned)]
             pointer = self.format.place_of("id", first.value)
             text = clipped(first.place(pointer).value, 30)
-            message = f"{self.format.key_of('id', {})} is the number {text}{_in(self.numbered)}"
+            message = f"{self.format.key_of('id', {})} is the number {text}{_in(self.warned)}"
             hint = f'it is read as the id "{text}": ids of questions are text, so write it in quotes'
             self.report("SYN216", message, first, pointer, hint)
 
