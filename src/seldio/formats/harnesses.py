@@ -156,6 +156,7 @@ INSPECT = HarnessItems(
     unpack=_from_inspect,
     inside={"audio": ("input",), "question": ("input",), **{name: ("metadata", name) for name in _REST}},
     sounds=("wav", "mp3"),
+    taken=(*_TOP, "metadata"),
     ignored={"start": _WHOLE, "end": _WHOLE},
 )
 
@@ -220,6 +221,7 @@ INSPECT_LOG = InspectLog(
     pack=_logged,
     unpack=_from_log,
     inside={"completion": ("output", "completion")},
+    taken=("output", "epoch", "attachments"),
 )
 
 

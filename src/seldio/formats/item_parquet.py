@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from seldio.errors import DataError, SeldioError
 from seldio.findings import Finding, Sink
-from seldio.formats.base import PARQUET_MAGIC, Place
+from seldio.formats.base import PARQUET_MAGIC, Ints, Place
 from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_layout import is_sound
 from seldio.formats.parquet import TableRows, Wrong, guarded, row_runs, too_large
@@ -264,6 +264,10 @@ class ItemParquet(ItemFormat):
 
         return ItemReading(self, path, inner.rows, locate, {"format": layout.name}, {"audio": _LOSS} if lost else {})
 
+    def doubtful(self, table: pa.Table) -> Ints:  # noqa: ARG002 - a table holds any row
+        """See :meth:`ItemFormat.doubtful`."""
+        return np.zeros(0, np.int64)
+
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`; one list of rows gives the same bytes every time.
 
@@ -316,13 +320,12 @@ class _ParquetWriter(Writer):
         if self._file is not None and self._file.is_open:
             self._file.close()
 
-    def add(self, table: pa.Table, origin: dict[str, object] | None) -> bytes:  # noqa: ARG002 - it is known at the end
+    def add(self, table: pa.Table, origin: dict[str, object] | None) -> None:  # noqa: ARG002 - it is known at the end
         """See :meth:`Writer.add`."""
         self._tables.append(table)
         self._rows += len(table)
         if self._rows >= GROUP:
             self._flush(GROUP)
-        return b""
 
     def close(self, origin: dict[str, object] | None) -> None:
         """See :meth:`Writer.close`."""

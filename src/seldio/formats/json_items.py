@@ -10,19 +10,21 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
 from seldio.findings import Sink
-from seldio.formats.base import Place
+from seldio.formats.base import Ints, Place
 from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_layout import KeyOrders, Layout, layout_of, layouts_by_id
 from seldio.formats.json_records import Records, Run, peek, value_at
-from seldio.formats.json_strict import proven
+from seldio.formats.json_strict import MAX_DEPTH, proven
 from seldio.formats.json_text import Pointer, Record
 from seldio.schema.arrays import pc
 from seldio.schema.flaws import Flaw, flaws, row_of, wrong_rows
@@ -72,6 +74,7 @@ class JsonItems(ItemFormat):
     closed: bool = False  # whether other keys are wrong
     language: str | None = None  # of all questions of the benchmark, so that no record says it
     numbered: bool = False  # whether ids may be whole numbers in its files; in others, those of questions are text
+    taken: tuple[str, ...] = ()  # names besides that a further key cannot have
     columnar: bool = True  # whether its keys are those of the records, so that many are read at once
     besides: tuple[str, ...] = dataclasses.field(init=False, default=())
     _fields: Mapping[str, str] = dataclasses.field(init=False, default_factory=dict)  # of keys that have one
@@ -191,6 +194,26 @@ class JsonItems(ItemFormat):
                 record[field] = value
         return record | extra if extra else record
 
+    def doubtful(self, table: pa.Table) -> Ints:
+        """See :meth:`ItemFormat.doubtful`: further keys are called like others, nested deep or hold long numbers.
+
+        Text that looks like such a key counts as well.
+        """
+        texts = table.column("extra")
+        others = chain.from_iterable(self.instead.values())
+        names = {key for key, field in self.keys.items() if field != "extra"} | {*self.besides, *others, *self.taken}
+        pattern = "[0-9]{19}" if self.closed else f'[0-9]{{19}}|"(?:{"|".join(map(re.escape, names))})":'
+        odd = pc.or_(
+            pc.match_substring_regex(texts, pattern),
+            pc.greater(pc.count_substring_regex(texts, r"[\[{]"), MAX_DEPTH // 2),
+        )
+        rows = np.flatnonzero(pc.fill_null(odd, False))
+        if "events" not in table.column_names:
+            return rows
+        events = table.column("events").combine_chunks()
+        further = pc.struct_field(pc.list_flatten(events), "extra").is_valid()
+        return np.union1d(rows, pc.list_parent_indices(events).filter(further))
+
     def marked(self, table: pa.Table) -> pa.Table:
         """See :meth:`ItemFormat.marked`."""
         for field, value in self.empty.items():
@@ -296,7 +319,7 @@ class _JsonWriter(Writer):
         super().__init__(format, stream)
         self._layout: Layout | None = None  # of the rows written last
 
-    def add(self, table: pa.Table, origin: dict[str, object] | None) -> bytes:
+    def add(self, table: pa.Table, origin: dict[str, object] | None) -> None:
         """See :meth:`Writer.add`; of lines that were read in parts, each part keeps its layout."""
         layout = layout_of((origin or {}).get("layout"), self.format.layout)
         if layout.single and (len(table) != 1 or self._layout is not None):
@@ -306,7 +329,6 @@ class _JsonWriter(Writer):
             before = layout.head if self._layout is None else self._layout.joint
             self.stream.write((before + layout.joint.join(texts)).encode())
             self._layout = layout
-        return layout.file(texts).encode()
 
     def close(self, origin: dict[str, object] | None) -> None:
         """See :meth:`Writer.close`."""
