@@ -103,7 +103,7 @@ ODD = {
     "line separators": json.dumps(SO | {"answer": "a\u2028b\x85"}, ensure_ascii=False),
     "a container": json.dumps({"version": 2, "records": [SO]}, indent=3),
     "csv": 'audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword,note\r\n'
-    '007,"rain",NA,,None,"They, ""run"".","movie, TV show",\r\n',
+    '007,rain,NA,,None,"They, ""run"".","movie, TV show",\r\n',
 }  # fmt: skip
 
 
