@@ -172,8 +172,6 @@ def _logged(flat: Flat) -> dict[str, Any]:
 def _from_log(record: Flat) -> dict[str, Any]:
     flat = dict(record)
     output = flat.get("output")
-    if type(flat.get("id")) is int:
-        flat["id"] = str(flat["id"])
     text = output.get("completion") if isinstance(output, dict) else None
     stored = flat.get("attachments")
     if isinstance(text, str) and text.startswith("attachment://") and isinstance(stored, dict):
@@ -222,6 +220,7 @@ INSPECT_LOG = InspectLog(
     unpack=_from_log,
     inside={"completion": ("output", "completion")},
     taken=("output", "epoch", "attachments"),
+    numbered=True,
 )
 
 

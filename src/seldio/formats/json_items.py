@@ -343,55 +343,58 @@ class _Reader:
 
     def __init__(self, format: JsonItems, records: Records) -> None:
         self.format, self.records = format, records
+        self.id_key = format.key_of("id", {})
         self.numbers = np.zeros(0, np.int64)  # of the record of each row
         self.absent: dict[str, list[int]] = {key: [] for key in format.useful}  # numbers of records without them
         self.numbered: list[int] = []  # of those whose id is a number
         self.warned: list[int] = []  # of those whose id is a whole number, of predictions
         self.shapes: dict[tuple[str, ...], list[int]] = {}  # numbers of records by their keys
-        self._tables: list[tuple[pa.Table, list[int]]] = []
 
     def table(self) -> pa.Table:
         """The rows of the records that can be read; what is wrong with the others goes to the sink."""
+        tables, numbers = [self.format.schema.empty_table()], list[int]()
         for run in self.records.runs():
-            right = self.columns(run)
-            self.records.readable |= bool(right)
-            self.careful(run, sorted({*range(len(run.values))} - right))
+            rows = self.rows(run)
+            self.records.readable |= bool(rows)
+            tables.append(_table(self.format, [*rows.values()]))
+            numbers += [run.first + number for number in rows]
+        self.numbers = np.array(numbers, np.int64)
         self.warn()
-        table = pa.concat_tables([self.format.schema.empty_table(), *(table for table, _ in self._tables)])
-        self.numbers = np.array([number for _, numbers in self._tables for number in numbers], np.int64)
-        if (np.diff(self.numbers) < 0).any():
-            order = np.argsort(self.numbers)
-            table, self.numbers = table.take(order), self.numbers[order]
-        self._tables.clear()
-        return table
+        return pa.concat_tables(tables)
 
-    def columns(self, run: Run) -> set[int]:
-        """Read all records at once that are right; return their numbers in the run."""
+    def rows(self, run: Run) -> dict[int, dict[str, Any]]:
+        """Return the values of the records of a run that can be read, by their number in it."""
         known = {*self.format.schema.names}
-        values = {number: self.format.fields(record) for number, record in enumerate(run.values)
-                  if type(record) is dict and not any(self.lacking(record))}  # fmt: skip
-        whole = {number for number, row in values.items() if type(row.get("id")) is int} if self.whole_ids else set()
-        for number in whole:
-            values[number]["id"] = str(values[number]["id"])
-        rows = {number: row for number, row in values.items() if row.keys() <= known}
-        columns = _columns(self.format.schema, rows.values())
-        if wrong := self.wrong(columns):
-            rows = {number: row for place, (number, row) in enumerate(rows.items()) if place not in wrong}
-            columns = _columns(self.format.schema, rows.values())
-        try:
-            table = _table(self.format.schema, columns, len(rows))
-        except (pa.ArrowException, OverflowError):  # a number that Arrow cannot hold
-            return set()
-        if rows:
-            self._tables.append((table, [run.first + number for number in rows]))
-        for key, numbers in self.absent.items():
-            numbers += [run.first + number for number in rows if key not in run.values[number]]
-        whole &= rows.keys()
-        self.numbered += [run.first + number for number in whole]
-        self.warned += [] if self.format.numbered else [run.first + number for number in whole]
+        records = {number: record for number, record in enumerate(run.values)
+                   if type(record) is dict and not any(self.lacking(record))}  # fmt: skip
+        rows = {number: self.format.fields(record) for number, record in records.items()}
+        for row in rows.values() if self.whole_ids else ():
+            if type(row.get("id")) is int:
+                row["id"] = str(row["id"])
+        rows = {number: row for number, row in rows.items() if row.keys() <= known}
+        wrong = self.wrong(_columns(self.format.schema, rows.values()))
+        rows = {number: row for place, (number, row) in enumerate(rows.items()) if place not in wrong}
+        others = sorted({*range(len(run.values))} - rows.keys())
+        for number, record in self.records.careful(run, others):
+            checked = self.row(record)
+            if checked is not None:
+                rows[number], records[number] = checked.model_dump(), record.value
+        rows = dict(sorted(rows.items())) if others else rows
         for number in rows:
-            self.shapes.setdefault((*run.values[number],), []).append(run.first + number)
-        return {*rows}
+            self.count(records[number], run.first + number)
+        return rows
+
+    def count(self, record: Mapping[str, Any], number: int) -> None:
+        """Take note of the keys of a record that became a row, and of an id that is a number."""
+        self.shapes.setdefault((*record,), []).append(number)
+        kind = type(record.get(self.id_key))
+        if kind in _SCALARS:
+            self.numbered.append(number)
+        if kind is int and not self.format.numbered and self.format.holds == "predictions":
+            self.warned.append(number)
+        for key, numbers in self.absent.items():
+            if key not in record:
+                numbers.append(number)
 
     def wrong(self, columns: Mapping[str, list[Any]]) -> set[int]:
         """Return the places of values that cannot stand in their field."""
@@ -409,26 +412,16 @@ class _Reader:
             if key not in record and record.keys().isdisjoint(self.format.instead.get(key, ())):
                 yield key
 
-    def careful(self, run: Run, numbers: Sequence[int]) -> None:
-        """Read records one by one."""
-        rows, kept = list[Row](), list[int]()
-        for number, record in self.records.careful(run, numbers):
-            row = self.row(record, run.first + number)
-            if row is not None:
-                rows.append(row)
-                kept.append(run.first + number)
-                self.shapes.setdefault((*record.value,), []).append(run.first + number)
-        if rows:
-            self._tables.append((table_of(rows, self.format.model), kept))
-
-    def row(self, record: Record, number: int) -> Row | None:
+    def row(self, record: Record) -> Row | None:
         """The row of one record; None, after findings, where there is none."""
         if not isinstance(record.value, dict):
             self.report("SYN212", f"a record is {_kind(record.value)}, not an object", record, (), None)
             return None
-        self.report_absent(record, number)
+        for key in self.lacking(record.value):
+            hint = f"a record has the keys {', '.join(self.format.required)}"
+            self.report("SYN211", f"{key} is missing", record, (), hint)
         values = self.format.fields(record.value)
-        self.spell_id(values, record, number)
+        self.spell_id(values, record)
         row = row_of(self.format.model, values)
         if row is None:
             for flaw in flaws(self.format.model, values):
@@ -451,9 +444,8 @@ class _Reader:
                 memory.add(keys, self.ids(table, numbers))
 
     def ids(self, table: pa.Table, numbers: list[int]) -> list[str | None]:
-        """Return the ids of those of the records with these *numbers* that could be read."""
-        rows = np.searchsorted(self.numbers, np.intersect1d(self.numbers, np.array(numbers, np.int64)))
-        return table["id"].take(rows).to_pylist()  # type: ignore[no-any-return]
+        """Return the ids of the records with these *numbers*."""
+        return table["id"].take(np.searchsorted(self.numbers, numbers)).to_pylist()  # type: ignore[no-any-return]
 
     def locate(self, row: int, field: str | None, number: int | None) -> Place:
         """See :class:`ItemReading`."""
@@ -465,47 +457,35 @@ class _Reader:
 
     # --- what is wrong
 
-    def spell_id(self, values: dict[str, Any], record: Record, number: int) -> None:
+    def spell_id(self, values: dict[str, Any], record: Record) -> None:
         """Take an id that is a number for the text it is written as.
 
         All but whole ones are errors, and of questions these, too, unless the format numbers them.
         """
         if type(values.get("id")) not in _SCALARS:
             return
-        key = self.format.key_of("id", record.value)
-        self.numbered.append(number)
         if type(values["id"]) is int and self.whole_ids:
             values["id"] = str(values["id"])
-            self.warned += [] if self.format.numbered else [number]
             return
         pointer = self.format.place_of("id", record.value)
         values["id"] = text = record.document.locate((*record.pointer, *pointer)).value
         hint = f'write "{clipped(text, 30)}": where ids are read as numbers, "007" and 7 are the same'
-        self.report("SYN212", f"{key} is the number {clipped(text, 30)}, but must be text", record, pointer, hint)
+        message = f"{self.id_key} is the number {clipped(text, 30)}, but must be text"
+        self.report("SYN212", message, record, pointer, hint)
 
     def warn(self) -> None:
         """Warnings about what many records may have in common, once for the file."""
         for key, numbers in self.absent.items():
             if numbers:
                 message, hint = f"{key} is missing{_in(numbers)}", self.format.useful[key]
-                first = self.records[min(numbers)]
-                self.report("SYN215", message, first, (), hint)
+                self.report("SYN215", message, self.records[numbers[0]], (), hint)
         if self.warned:
-            first = self.records[min(self.warned)]
+            first = self.records[self.warned[0]]
             pointer = self.format.place_of("id", first.value)
             text = clipped(first.place(pointer).value, 30)
-            message = f"{self.format.key_of('id', {})} is the number {text}{_in(self.warned)}"
+            message = f"{self.id_key} is the number {text}{_in(self.warned)}"
             hint = f'it is read as the id "{text}": ids of questions are text, so write it in quotes'
             self.report("SYN216", message, first, pointer, hint)
-
-    def report_absent(self, record: Record, number: int) -> None:
-        """A finding for each key that must be there, a note of each that should."""
-        for key in self.lacking(record.value):
-            hint = f"a record has the keys {', '.join(self.format.required)}"
-            self.report("SYN211", f"{key} is missing", record, (), hint)
-        for key, numbers in self.absent.items():
-            if key not in record.value:
-                numbers.append(number)
 
     def report_flaw(self, flaw: Flaw, record: Record) -> None:
         """A finding in plain words about what keeps a record from being a row."""
@@ -545,17 +525,20 @@ def _columns(schema: pa.Schema, rows: Collection[Mapping[str, Any]]) -> dict[str
     return {field: [row.get(field, value) for row in rows] for field, value in empty.items()}
 
 
-def _table(schema: pa.Schema, columns: Mapping[str, list[Any]], size: int) -> pa.Table:
-    """The table of columns of values that are right."""
-    arrays = []
-    for field in schema:
-        values = columns.get(field.name, [_EMPTY.get(field.name)] * size)
-        if field.name == "extra":
-            values = [None if value is None else packed(value) for value in values]
-        elif field.name == "events":
-            values = [None if events is None else packed_events(events) for events in values]
-        arrays.append(pa.array(values, field.type))
-    return pa.Table.from_arrays(arrays, schema=schema)
+def _table(format: JsonItems, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """The table of rows whose values are right."""
+    columns, arrays = _columns(format.schema, rows), []
+    try:
+        for field in format.schema:
+            values = columns.get(field.name, [_EMPTY.get(field.name)] * len(rows))
+            if field.name == "extra":
+                values = [None if value is None else packed(value) for value in values]
+            elif field.name == "events":
+                values = [None if events is None else packed_events(events) for events in values]
+            arrays.append(pa.array(values, field.type))
+    except (pa.ArrowException, OverflowError):  # a whole number that Arrow does not take for a float
+        return table_of([format.model.model_validate(row) for row in rows], format.model)
+    return pa.Table.from_arrays(arrays, schema=format.schema)
 
 
 def _in(numbers: Sequence[int]) -> str:
