@@ -158,14 +158,11 @@ class ItemParquet(ItemFormat):
         first, chosen = (0, None) if groups is None else (groups.before, range(groups.first, groups.stop))
         for batch in file.iter_batches(batch_size=_BATCH, row_groups=chosen):
             batch.validate(full=True)
-            for table, inside in self._tables(batch, first, path, sink):
-                tables.append(table)
-                numbers.append(inside + first)
+            table, inside = self._table(batch, first, path, sink)
+            tables.append(table)
+            numbers.append(inside + first)
             first += len(batch)
         table, places = pa.concat_tables(tables), np.concatenate(numbers)
-        if (np.diff(places) < 0).any():
-            order = np.argsort(places)
-            table, places = table.take(order), places[order]
         rows = Rows(table, self.model)
 
         def locate(row: int, field: str | None, number: int | None) -> Place:  # noqa: ARG001 - a list is one cell
@@ -177,30 +174,16 @@ class ItemParquet(ItemFormat):
             return Wrong("SYN302", "its seldio metadata cannot be read", "write the file again with seldio convert")
         return ItemReading(self, path, rows, locate, origin)
 
-    def _tables(
-        self, batch: pa.RecordBatch, first: int, path: str, sink: Sink
-    ) -> Iterator[tuple[pa.Table, np.ndarray[Any, np.dtype[np.int64]]]]:
-        """The rows of a batch with their numbers: those that are surely right, and those that are after a closer look.
-
-        What is wrong with the others goes to *sink*.
-        """
+    def _table(self, batch: pa.RecordBatch, first: int, path: str, sink: Sink) -> tuple[pa.Table, Ints]:
+        """The rows of a batch that are right, with their numbers; what is wrong with the others goes to *sink*."""
         table = self._whole(batch)
-        fits = np.zeros(len(batch), bool)
-        if table is not None:
-            columns = ((name, _opened(name, table.column(name).to_pylist())) for name in table.column_names)
-            wrong = set().union(*(wrong_rows(self.model, name, values) for name, values in columns))
-            fits = ~np.isin(np.arange(len(batch)), [*wrong])
-            sure = np.flatnonzero(fits)
-            yield table if fits.all() else table.take(sure), sure
-        rows, kept = list[Row](), list[int]()
-        doubtful = np.flatnonzero(~fits)
-        for number, record in zip(doubtful.tolist(), batch.take(doubtful).to_pylist(), strict=True):
-            row = self._row(record, first + number, path, sink)
-            if row is not None:
-                rows.append(row)
-                kept.append(number)
-        if rows:
-            yield table_of(rows, self.model), np.array(kept, np.int64)
+        columns = [] if table is None else zip(table.column_names, table.columns, strict=True)
+        wrong = (wrong_rows(self.model, name, _opened(name, column.to_pylist())) for name, column in columns)
+        if table is not None and not any(wrong):
+            return table, np.arange(len(batch))
+        read = [self._row(record, first + number, path, sink) for number, record in enumerate(batch.to_pylist())]
+        numbers = [number for number, row in enumerate(read) if row is not None]
+        return table_of([row for row in read if row is not None], self.model), np.array(numbers, np.int64)
 
     def _whole(self, batch: pa.RecordBatch) -> pa.Table | None:
         """A batch with all columns of the schema; None where one has another type, which single rows tell of."""
