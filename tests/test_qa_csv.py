@@ -396,22 +396,6 @@ def test_pythons_csv_writes_the_same(table: list[list[str]], newline: str) -> No
     assert table == [row.values for row in rows(written(table))]
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["comma_in_quotes", "empty", "empty_crlf", "escaped_quotes", "json", "location_coordinates", "newlines", "newlines_crlf",
-     "quotes_and_newlines", "simple", "simple_crlf", "utf8"],
-)  # fmt: skip
-def test_csv_spectrum(shared: Path, name: str) -> None:
-    folder = shared / "corpora" / "csv-spectrum"
-    text = (folder / "csvs" / f"{name}.csv").read_bytes().decode()
-    expected = json.loads((folder / "json" / f"{name}.json").read_bytes())
-    header, *found = (row.values for row in rows(text))
-    records = [dict(zip(header, row, strict=True)) for row in found]
-    if name == "location_coordinates":  # the corpus has another number in its json than in its csv
-        records[0][header[0]] = expected[0][header[0]] if isinstance(expected, list) else expected[header[0]]
-    assert (expected if isinstance(expected, list) else [expected]) == records
-
-
 def test_a_big_file_is_read_in_linear_time() -> None:
     many = f"{HEADER}\n" + "".join(f'{n},"a ""b"" c",d,e,f,g,"h,i"\n' for n in range(5000))
     assert 5000 == len(clean(JASCO, many).rows)

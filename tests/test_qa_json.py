@@ -148,17 +148,6 @@ def test_generated_cases(shared: Path) -> None:
 
 
 @pytest.mark.slow
-def test_json_test_suite(shared: Path) -> None:
-    for path in sorted((shared / "corpora/json-testsuite").rglob("*.json")):
-        data = path.read_bytes()
-        for format in ALL:
-            for name in ("x.json", "x.jsonl"):
-                assert 0 <= format.likes(data, name) <= 1
-                reading, found = look(format, data, name)
-                assert found or not reading or not reading.rows or format.write(reading.rows, reading.origin) == data
-
-
-@pytest.mark.slow
 def test_naughty_strings_pass(shared: Path) -> None:
     strings = [text for text in json.loads((shared / "corpora/blns/blns.json").read_text("utf-8")) if text]
     items: list[Row] = [

@@ -32,7 +32,6 @@ class Layout:
     ascii: bool = False  # whether other characters are escaped
     order: tuple[str, ...] = ()  # of the keys of a record; others stand behind
     eol: str = "\n"  # the line end inside records with an indent
-    slashes: bool = False  # whether they are escaped too, as pandas does
     numbered: bool = False  # whether all ids are numbers
 
     def styled(self, text: str, data: bytes) -> Layout:
@@ -44,8 +43,7 @@ class Layout:
         found = _INDENT.match(text)
         base = self.lead.rpartition("\n")[2] if "\n" in self.lead else ""
         indent, eol = (found[2].removeprefix(base) or " ", found[1]) if found else (None, "\n")
-        slashes = "\\/" in text
-        style = dataclasses.replace(self, ascii=escaped, order=tuple(value), indent=indent, eol=eol, slashes=slashes)
+        style = dataclasses.replace(self, ascii=escaped, order=tuple(value), indent=indent, eol=eol)
         styles = (dataclasses.replace(style, separators=pair) for pair in _SEPARATORS if not indent or pair[0] == ",")
         default = dataclasses.replace(style, separators=(",", ": ") if indent else (", ", ": "))
         return next((style for style in styles if style.record(value) == style.lead + text), default)
@@ -58,11 +56,10 @@ class Layout:
         """
         first = {key: record[key] for key in self.order if key in record}
         whole = {**first, **record} if first else record
-        if self.indent is None and not self.ascii and not self.slashes:
+        if self.indent is None and not self.ascii:
             return self.lead + dumps(whole, separators=self.separators)
         dumps(whole)  # says what JSON cannot hold
         text = json.dumps(whole, indent=self.indent, separators=self.separators, ensure_ascii=self.ascii)
-        text = text.replace("/", "\\/") if self.slashes else text
         base = self.lead.rpartition("\n")[2]
         return self.lead + text.replace("\n", self.eol + base)
 
