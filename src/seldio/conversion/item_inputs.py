@@ -105,6 +105,12 @@ def held_items(source: Source) -> ItemFormat | None:
     return Catalogue(source, labels=False).asked
 
 
+def is_item_file(place: Place) -> bool:
+    """Whether *place* is one file of questions or predictions."""
+    with reopened(place, lambda _: None) as source:
+        return source.single and Catalogue(source).asked is not None
+
+
 def read_item_table(path: Place, format: ItemFormat | None = None) -> pa.Table | None:
     """The questions or predictions of a source in one table; None where it holds none and *format* names none."""
     import pyarrow.parquet as pq

@@ -132,19 +132,20 @@ class JsonItems(ItemFormat):
 
     def texts(self, table: pa.Table, layout: Layout, origin: Mapping[str, Any]) -> list[str]:
         """The text of each row's record in a format, with its lead."""
-        slices = (table.slice(start, _RUN) for start in range(0, len(table), _RUN))
+        filled = table.select([name for name in table.column_names if table[name].null_count < len(table)])
+        slices = (filled.slice(start, _RUN) for start in range(0, len(table), _RUN))
         rows = (unpacked(values) for part in slices for values in part.to_pylist())
         layouts = layouts_by_id(layout, origin)
-        pairs = ((values, layouts.get(values["id"], layout)) for values in rows)
+        pairs = ((values, layouts.get(values.get("id"), layout)) for values in rows)
         numbers = {*(origin.get("numbers") or ())}
         return [
-            here.record(self.laid_out(self.record_of(values), here, here.numbered or values["id"] in numbers))
+            here.record(self.laid_out(self.record_of(values), here, here.numbered or values.get("id") in numbers))
             for values, here in pairs
         ]
 
     def laid_out(self, record: dict[str, Any], layout: Layout, numbered: bool) -> dict[str, Any]:
         """Return a record with the keys that a layout has, its id as a number where it was one."""
-        if names := self.named_in(layout.order):
+        if self.instead and (names := self.named_in(layout.order)):
             record = {names.get(key, key): value for key, value in record.items()}
         if self.closed and layout.order and "audio" not in layout.order and record.get("audio") == []:
             del record["audio"]
@@ -178,7 +179,7 @@ class JsonItems(ItemFormat):
         extra = {} if self.closed else dict(values.get("extra") or {})
         record: dict[str, Any] = {}
         for key, field in self.keys.items():
-            more = extra.pop(key) if key in extra else _ABSENT
+            more = extra.pop(key, _ABSENT) if extra else _ABSENT
             if field == "extra" and not self.closed:
                 if more is not _ABSENT:
                     record[key] = more
@@ -354,16 +355,16 @@ class _Reader:
         """The rows of the records that can be read; what is wrong with the others goes to the sink."""
         tables, numbers = [self.format.schema.empty_table()], list[int]()
         for run in self.records.runs():
-            rows = self.rows(run)
+            rows, columns = self.rows(run)
             self.records.readable |= bool(rows)
-            tables.append(_table(self.format, [*rows.values()]))
+            tables.append(_table(self.format, columns, [*rows.values()]))
             numbers += [run.first + number for number in rows]
         self.numbers = np.array(numbers, np.int64)
         self.warn()
         return pa.concat_tables(tables)
 
-    def rows(self, run: Run) -> dict[int, dict[str, Any]]:
-        """Return the values of the records of a run that can be read, by their number in it."""
+    def rows(self, run: Run) -> tuple[dict[int, dict[str, Any]], dict[str, list[Any]]]:
+        """Return the values of the records of a run that can be read, by their number in it, and by field."""
         known = {*self.format.schema.names}
         records = {number: record for number, record in enumerate(run.values)
                    if type(record) is dict and not any(self.lacking(record))}  # fmt: skip
@@ -372,17 +373,20 @@ class _Reader:
             if type(row.get("id")) is int:
                 row["id"] = str(row["id"])
         rows = {number: row for number, row in rows.items() if row.keys() <= known}
-        wrong = self.wrong(_columns(self.format.schema, rows.values()))
-        rows = {number: row for place, (number, row) in enumerate(rows.items()) if place not in wrong}
+        columns = _columns(self.format.schema, rows.values())
+        if wrong := self.wrong(columns):
+            rows = {number: row for place, (number, row) in enumerate(rows.items()) if place not in wrong}
         others = sorted({*range(len(run.values))} - rows.keys())
         for number, record in self.records.careful(run, others):
             checked = self.row(record)
             if checked is not None:
                 rows[number], records[number] = checked.model_dump(), record.value
-        rows = dict(sorted(rows.items())) if others else rows
+        if wrong or others:
+            rows = dict(sorted(rows.items()))
+            columns = _columns(self.format.schema, rows.values())
         for number in rows:
             self.count(records[number], run.first + number)
-        return rows
+        return rows, columns
 
     def count(self, record: Mapping[str, Any], number: int) -> None:
         """Take note of the keys of a record that became a row, and of an id that is a number."""
@@ -525,9 +529,9 @@ def _columns(schema: pa.Schema, rows: Collection[Mapping[str, Any]]) -> dict[str
     return {field: [row.get(field, value) for row in rows] for field, value in empty.items()}
 
 
-def _table(format: JsonItems, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """The table of rows whose values are right."""
-    columns, arrays = _columns(format.schema, rows), []
+def _table(format: JsonItems, columns: Mapping[str, list[Any]], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """The table of rows whose values are right, of their *columns*."""
+    arrays = []
     try:
         for field in format.schema:
             values = columns.get(field.name, [_EMPTY.get(field.name)] * len(rows))
