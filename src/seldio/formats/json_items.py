@@ -8,10 +8,12 @@ finding with its line and column, and the record is left out, unless it can be u
 from __future__ import annotations
 
 import dataclasses
+import gc
 import io
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from typing import Any, BinaryIO
@@ -233,9 +235,8 @@ class JsonItems(ItemFormat):
                 extra[key] = value
             else:
                 values[field] = value
-                short = field == "audio" and self.columnar and isinstance(value, list) and len(value) < 2
-                if not self.closed and (value is None or short):
-                    extra[key] = value  # as it was written: neither a null nor an empty list is an absent key
+                if value is None and not self.closed:
+                    extra[key] = None  # as it was written: a null is not an absent key
         for key, others in self.instead.items():
             other = next((name for name in others if name in extra), None) if key not in record else None
             if other is not None:
@@ -288,7 +289,9 @@ class JsonItems(ItemFormat):
 
 def _tidy(format: JsonItems, values: dict[str, Any], extra: dict[str, Any]) -> None:
     """Bring the values of a record into the shape of the fields, where they are of the right type."""
-    audio = values.get("audio", [])
+    audio = values.get("audio")
+    if isinstance(audio, list) and len(audio) < 2 and format.columnar:
+        extra[format.key_of("audio", {})] = audio  # as it was written: a text, or no key, is the usual way
     values["audio"] = [audio] if isinstance(audio, str) else [] if audio is None else audio
     meta = values.get("answer_meta")
     if isinstance(meta, dict) and (not meta.keys() <= _META or None in meta.values()):
@@ -311,6 +314,18 @@ def _without_none(value: Any) -> Any:
 # --- writing and reading ---------------------------------------------------------------------------
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Hold the search for cycles: rows have none, and there are many of them."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
+
+
 class _JsonWriter(Writer):
     """A file of records: texts between head and tail, with the joint of its layout."""
 
@@ -325,7 +340,8 @@ class _JsonWriter(Writer):
         layout = layout_of((origin or {}).get("layout"), self.format.layout)
         if layout.single and (len(table) != 1 or self._layout is not None):
             layout = self.format.layout
-        texts = self.format.texts(table, layout, origin or {})
+        with _uncollected():
+            texts = self.format.texts(table, layout, origin or {})
         if texts:
             before = layout.head if self._layout is None else self._layout.joint
             self.stream.write((before + layout.joint.join(texts)).encode())
@@ -354,11 +370,12 @@ class _Reader:
     def table(self) -> pa.Table:
         """The rows of the records that can be read; what is wrong with the others goes to the sink."""
         tables, numbers = [self.format.schema.empty_table()], list[int]()
-        for run in self.records.runs():
-            rows, columns = self.rows(run)
-            self.records.readable |= bool(rows)
-            tables.append(_table(self.format, columns, [*rows.values()]))
-            numbers += [run.first + number for number in rows]
+        with _uncollected():
+            for run in self.records.runs():
+                rows, columns = self.rows(run)
+                self.records.readable |= bool(rows)
+                tables.append(_table(self.format, columns, [*rows.values()]))
+                numbers += [run.first + number for number in rows]
         self.numbers = np.array(numbers, np.int64)
         self.warn()
         return pa.concat_tables(tables)
