@@ -279,7 +279,7 @@ class ItemParquet(ItemFormat):
             return reading.origin
         kept, size = dict(reading.origin), _size(reading.origin)
         if size > FOOTER_BYTES:
-            kept = {key: value for key, value in kept.items() if key not in ("orders", "order_of")}
+            kept = {key: value for key, value in kept.items() if key not in ("orders", "order_of", "numbers")}
             kept = kept if _size(kept) <= FOOTER_BYTES else {}
             tell(
                 f"the orders of keys in this file take {size / 1e6:,.1f} MB, more than a Parquet footer should hold, "

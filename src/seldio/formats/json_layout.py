@@ -105,10 +105,10 @@ class KeyOrders:
         """Take note of the records with these *keys*, by their ids."""
         self._ids.setdefault(keys, []).extend(id for id in ids if id is not None)
 
-    def count(self, rows: int, numbers: Iterable[str]) -> None:
+    def count(self, rows: int, numbers: Iterable[str | None]) -> None:
         """Take note of *rows* and of those of their ids that are *numbers*."""
         self._rows += rows
-        self._numbers += numbers
+        self._numbers += (id for id in numbers if id is not None)
 
     def origin(self) -> dict[str, object]:
         """Return what a writer wants back of all records."""
