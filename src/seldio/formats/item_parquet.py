@@ -273,6 +273,10 @@ class ItemParquet(ItemFormat):
         """See :meth:`ItemFormat.writer`."""
         return _ParquetWriter(self, stream)
 
+    def metadata(self, origin: Mapping[str, object] | None) -> dict[bytes, str]:
+        """What a table of rows with this *origin* has beside its columns."""
+        return {_KEY: json.dumps({"holds": self.holds, **(origin or {})})}
+
     def origin_of(self, reading: ItemReading, tell: Callable[[str], None]) -> dict[str, object] | None:
         """See :meth:`ItemFormat.origin_of`; that of any text is kept, as far as a footer has room for it."""
         if isinstance(reading.format, ItemParquet):
@@ -313,7 +317,7 @@ class _ParquetWriter(Writer):
     def close(self, origin: dict[str, object] | None) -> None:
         """See :meth:`Writer.close`."""
         file = self._flush(1)
-        file.add_key_value_metadata({_KEY: json.dumps({"holds": self.format.holds, **(origin or {})})})
+        file.add_key_value_metadata(self.format.metadata(origin))
         file.close()
 
     def _flush(self, least: int) -> pq.ParquetWriter:
