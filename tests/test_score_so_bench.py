@@ -22,7 +22,7 @@ from seldio.answers.names import Names
 from seldio.answers.plain_text import plainly
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.schema.qa import AnswerMeta, Item, Prediction
-from seldio.scores.judge.messages import Malformed, read
+from seldio.scores.judge import Malformed, read
 from seldio.scores.so_bench import (
     cache_key,
     evaluate,
