@@ -88,8 +88,8 @@ def older(name: str) -> Iterator[Labelled]:
     ("labelled", "right", "wrong"),
     [
         (of_two_readers(), 927, 2),
-        (blind(), 216, 1),
-        (of_one_author("develop"), 361, 0),
+        (blind(), 267, 1),
+        (of_one_author("develop"), 362, 0),
         (of_one_author("held out"), 409, 0),
         (older("replies"), 229, 0),
         (older("sentences"), 582, 11),
