@@ -17,7 +17,6 @@ from seldio.tasks.names import called_in_russian
 
 #: Stands for a word that is in no table; it is no word of English.
 UNKNOWN = "qq"
-_LANGUAGES = ("russian",)
 #: A decimal comma; behind a bracket, where it may part two numbers, only before a unit or a dash with another one.
 _COMMA = re.compile(
     r"(?:(?<![\d.,(\[])(?=\d+,\d{1,2}(?![\d,]))|(?<=[(\[])(?=\d+,\d{1,2}(?:\s*(?:[см](?!\w)|сек|метр)|\s?-\s?\d+,\d)))"
@@ -87,8 +86,8 @@ class Language(NamedTuple):
 
 
 @cache
-def _language(name: str) -> Language:
-    table = json.loads(files(__package__ or "").joinpath(f"{name}.json").read_text("utf-8"))
+def _russian() -> Language:
+    table = json.loads(files(__package__ or "").joinpath("russian.json").read_text("utf-8"))
     letters, half = table["letters"], table["conjunction"]
     numerals = {word: float(number) for number, words in table["numbers"].items() for word in words.split()}
     stems = "|".join(f"({stem})" for stem in table["ordinals"].values())
@@ -110,10 +109,7 @@ def in_english(text: str) -> str:
     >>> in_english("примерно шестьдесят пять градусов вправо")
     'about 65 degrees to the right'
     """
-    for language in map(_language, _LANGUAGES):
-        if language.letter.search(text):
-            text = _translated(text, language)
-    return text
+    return _translated(text, _russian()) if _russian().letter.search(text) else text
 
 
 def unsure(text: str, numeric: bool) -> bool:

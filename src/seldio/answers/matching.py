@@ -74,24 +74,14 @@ _TOKEN = re.compile(
 )
 
 
-def one_spelling(text: str) -> str:
-    """A text with its signs in one spelling, and as long as before."""
-    return text.translate(_SIGNS)
-
-
-def tokens(text: str) -> list[re.Match[str]]:
-    """The words and numbers of a text, in :func:`one_spelling`."""
-    return list(_TOKEN.finditer(one_spelling(text)))
-
-
 def folded(text: str) -> str:
     """A text without what does not matter: case, punctuation (Unicode's too) and the width of whitespace.
 
     Signs that make another word or number (``C#``, ``-2``, ``2.5``) matter. Where nothing is left of it (``+``), the
     text itself, stripped.
     """
-    found = tokens(unicodedata.normalize("NFC", text))
-    return " ".join(each.group().casefold() for each in found) or text.strip()
+    found = _TOKEN.findall(unicodedata.normalize("NFC", text).translate(_SIGNS))
+    return " ".join(found).casefold() or text.strip()
 
 
 def same_text(prediction: str, answer: str) -> bool:

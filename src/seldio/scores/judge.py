@@ -31,7 +31,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from seldio import progress
@@ -415,13 +415,6 @@ class CallFailed(Exception):
         self.again, self.wait, self.hopeless = again, wait, hopeless
 
 
-class _Called(NamedTuple):
-    """What a server answers to a call."""
-
-    text: str
-    model: str | None
-
-
 class Judge:
     """A model on a server that speaks OpenAI's chat completions.
 
@@ -469,9 +462,6 @@ class Judge:
 
     def __exit__(self, *args: object) -> None:
         self.cache.close()
-
-    def __repr__(self) -> str:  # never the token
-        return f"Judge({self.model!r}, {self.base_url!r})"
 
     def plan(self, requests: Sequence[JudgeRequest]) -> JudgePlan:
         """Return what asking *requests* would take; nothing is sent."""
@@ -567,22 +557,22 @@ class Judge:
         reply = Reply(request.id, None)
         for _ in range(2):
             try:
-                called = self._call(messages, plain=request.schema.read is not None)
+                text, model = self._call(messages, plain=request.schema.read is not None)
             except CallFailed as failure:
                 if failure.hopeless:
                     self._stop.set()  # the others need not find out by themselves
                     server = f"the judge at {printable(self.base_url)} cannot be used"
                     raise CallFailed(f"{server}: {failure}") from failure.__cause__
                 return Reply(request.id, None, error=str(failure), failed=True)
-            reply = _read_reply(request, called.text, called.model)
+            reply = _read_reply(request, text, model)
             if reply.verdict is not None:
                 break
-            bad = {"role": "assistant", "content": called.text[:_SHOWN] or "(empty)"}
+            bad = {"role": "assistant", "content": text[:_SHOWN] or "(empty)"}
             messages += [bad, {"role": "user", "content": request.again(reply.error)}]
         self.cache.keep(key, reply.text, reply.model, request.task, unread=reply.verdict is None)
         return reply
 
-    def _call(self, messages: list[dict[str, str]], *, plain: bool) -> _Called:
+    def _call(self, messages: list[dict[str, str]], *, plain: bool) -> tuple[str, str | None]:
         """Make one call, with its retries."""
         for failures in range(self._retries + 1):
             if self._stop.is_set():
@@ -596,7 +586,7 @@ class Judge:
                 self._sleep(min(seconds, _LONGEST_WAIT))
         raise CallFailed("stopped")
 
-    def _asked(self, messages: list[dict[str, str]], *, plain: bool) -> _Called:
+    def _asked(self, messages: list[dict[str, str]], *, plain: bool) -> tuple[str, str | None]:
         with needing("huggingface_hub"):
             from huggingface_hub import InferenceClient, errors
 
@@ -628,7 +618,7 @@ class Judge:
             self.tally.counts["calls"] += 1
             for tokens, theirs in (("tokens_in", "prompt_tokens"), ("tokens_out", "completion_tokens")):
                 self.tally.counts[tokens] += _tokens(usage, theirs)
-        return _Called(text, name)
+        return text, name
 
     def _refused(self, response: Any, message: str) -> CallFailed:
         status = int(response.status_code)
