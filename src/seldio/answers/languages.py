@@ -43,6 +43,8 @@ class Patterns:
         self._part = part
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
+        if name not in _words()[self._part]:
+            raise AttributeError(name)
         pattern = re.compile(filled(_words()[self._part][name]))
         setattr(self, name, pattern)
         return pattern
