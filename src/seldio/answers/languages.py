@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -59,8 +60,13 @@ def patterns(part: str) -> dict[str, re.Pattern[str]]:
 @cache
 def filled(expression: str) -> str:
     """Return an expression with its parts in the place of ``<<name>>``: a list of words, or another expression."""
+    return filled_from(expression, _part)
+
+
+def filled_from(expression: str, part: Callable[[str], str]) -> str:
+    """Return an expression with *part* of each name in the place of ``<<name>>``."""
     while "<<" in expression:
-        expression = re.sub(r"<<(\w+)>>", lambda name: _part(name[1]), expression)
+        expression = re.sub(r"<<(\w+)>>", lambda name: part(name[1]), expression)
     return expression
 
 
