@@ -119,7 +119,7 @@ def contest(against: Any) -> Contest:
     values = np.array([[0.5, 0.4], [0.7, 0.2], [0.6, 0.3]])
     drawn = values + np.random.default_rng(0).normal(0, 0.01, (200, 3, 2))
     p = np.array([[0.01, 0.02], [0.03, 0.5], [0.04, 0.6]])
-    return Contest(("a", "b", "c"), columns, values, drawn, p, 30, "clips", "a test", 0, against)
+    return Contest(("a", "b", "c"), columns, values, drawn, p, 30, "clips", 0, against)
 
 
 def decided(p: list[float], lead: int = 0, spread: float = 0.01) -> Contest:
@@ -127,7 +127,7 @@ def decided(p: list[float], lead: int = 0, spread: float = 0.01) -> Contest:
     columns = tuple(Column(name, name, better="higher") for name in "abc")
     values = np.array([[0.5] * 3, [0.6] * 3])
     drawn = values + np.random.default_rng(0).normal(0, spread, (200, 2, 3))
-    return Contest(("one", "two"), columns, values, drawn, np.array([p]), 30, "clips", "a test", lead)
+    return Contest(("one", "two"), columns, values, drawn, np.array([p]), 30, "clips", lead)
 
 
 def test_the_lead_decides_and_the_others_have_holm_s_correction() -> None:
@@ -135,7 +135,7 @@ def test_the_lead_decides_and_the_others_have_holm_s_correction() -> None:
     assert [(row[0], row[2], row[3]) for row in table] == [
         ("two − one: a", 0.03, "two"), ("two − one: b", 0.03, "two"), ("two − one: c", 0.02, "two"),
     ]  # fmt: skip
-    assert table.title == "a test; a decides"
+    assert table.title == "paired permutation test over clips; a decides"
     assert [row[2] for row in decided([0.03, 0.04, 0.03]).tests()] == [0.03, 0.06, 0.06]
     assert {row[3] for row in decided([0.06, 0.001, 0.001]).tests()} == {"undecided"}, "nothing without the lead"
     first, *rest = decided([0.06, 0.001, 0.001], lead=1).tests()
@@ -151,7 +151,7 @@ def test_under_the_null_a_better_system_is_named_once_in_twenty_times() -> None:
         p = (np.abs(sides @ apart) >= np.abs(apart.sum(axis=0))).mean(axis=0)
         columns = tuple(Column(name, name, better="higher") for name in "abcde")
         values = np.stack([np.zeros(5), apart.mean(axis=0)])
-        found = Contest(("one", "two"), columns, values, values[None], p[None], 25, "clips", "a test", 0).tests()
+        found = Contest(("one", "two"), columns, values, values[None], p[None], 25, "clips", 0).tests()
         alarms += any(row[3] != "undecided" for row in found)
         any_of_five += bool((p < 0.05).any())
     assert 0.02 <= alarms / 400 <= 0.08
@@ -171,7 +171,7 @@ def test_ranks_are_all_those_that_the_tests_leave_open() -> None:
     ]
     values = np.array([[0.3, 0.5, 9, 0.5], [0.2, 0.6, 8, 0.6]])
     for p, ends in (([0.01, 0.01, 0.01, 0.9], (1, 1)), ([0.01, 0.01, 0.9, 0.9], (1, 2))):
-        own = Contest(("x", "y"), tuple(titled), values, values[None], np.array([p]), 30, "clips", "a test", 1)
+        own = Contest(("x", "y"), tuple(titled), values, values[None], np.array([p]), 30, "clips", 1)
         assert own.ranking().rows[0][:2] == ("y", (1, *ends)), "the sum of ranks is decided where no open rank turns it"
 
 
@@ -420,7 +420,7 @@ def test_classes_are_tested_together_and_have_no_interval_of_their_own(folder: P
     assert all(np.isnan(row[4]) for row in same.rows[2:]), "a class without references is no test"  # type: ignore[arg-type]
     report = compared(folder, "fair", "good", "poor", resamples=2000)
     table = report.table("classes")
-    assert [column.name for column in table.columns[3:6]] == ["F_1", "p_holm_1", "better_1"]
+    assert [column.name for column in table.columns[3:6]] == ["difference_1", "p_holm_1", "better_1"]
     leads = {row[0]: row[-1] for row in report.table("tests")}
     for row in table:
         for number, pair in enumerate(("good − fair", "poor − fair", "poor − good")):

@@ -159,7 +159,7 @@ def test_comparisons_have_one_too(labels: dict[str, Path]) -> None:
     (said,) = seldio.verify(report.signature, labels["ref"], labels["ref"], settings=drawn, **FORMATS)
     assert said.startswith("the predictions: ")
     answers = seldio.compare([SAID, SAID[::-1]], ASKED, resamples=100)
-    assert seldio.verify(answers.signature, SAID, ASKED, settings=drawn.replace("clips", "questions")) == []
+    assert seldio.verify(answers.signature, SAID, ASKED, settings=drawn) == []
     assert Signature.parsed(answers.signature).predictions.count("+") == 1
 
 

@@ -869,7 +869,8 @@ def tables(
     """The tables of a case; *tally* is what its judge has counted."""
     marks = case.marks(mode)
     best = np.array([marks.best(rows) for rows in case.items.values()])
-    sure = intervals.table(_BEST, best[~np.isnan(best)], np.flatnonzero(~np.isnan(best)), {}, "items")
+    known = best[~np.isnan(best)]
+    sure = intervals.table([_BEST], known[:, None], np.arange(len(known)), {}, "items")
     found = [_overall(case, mode), _prompts(case, marks)]
     if by_item:
         found.append(_items(case, marks))

@@ -150,13 +150,13 @@ class Measured:
         return float(flags[kept].mean()) if len(kept) else math.nan
 
     def intervals(self, items: Sequence[Item], labels: Mapping[str, Sequence[str | None]]) -> Table:
-        """The first measure with its intervals, over all *items* and over those of each label."""
-        column, flags = next(iter(self.measures.items()))
-        kept = np.flatnonzero(self.base[column]) if column in self.base else np.arange(len(items))
-        numbers = kept.tolist()
-        chosen = {name: [each[number] for number in numbers] for name, each in labels.items()}
-        clips = intervals.clips_of([items[number] for number in numbers])
-        return intervals.table(column, flags[kept].astype(float), clips, intervals.groups_of(chosen))
+        """The first measure and what is read, with intervals, over all *items* and over those of each label."""
+        columns = [next(iter(self.measures)), READ]
+        counted = np.flatnonzero(self.base.get(columns[0], np.ones(len(items), dtype=bool)))
+        values = np.stack([self.measures[column][counted].astype(np.float64) for column in columns], axis=1)
+        chosen = {name: [each[number] for number in counted.tolist()] for name, each in labels.items()}
+        clips = intervals.numbered(intervals.recording_of(items[number]) for number in counted.tolist())
+        return intervals.table(columns, values, clips, intervals.groups_of(chosen))
 
     def table(
         self, name: str, title: str, labels: Sequence[str | int | None], absent: str = "not given"

@@ -911,7 +911,7 @@ def tables(system: str, marks: Marks) -> tuple[Table, ...]:
     found = (
         Table("overall", "task-aware accuracy", columns, (whole,)),
         _tasks(marks),
-        intervals.table(_ACCURACY, marks.correct, marks.clip, {"task": marks.tasks, "class": classed}),
+        intervals.table([_ACCURACY], marks.correct[:, None], marks.clip, {"task": marks.tasks, "class": classed}),
         *replies.tables(marks.states, marks.correct),
         Table("classes", "by question class", (Column("question_class", "question class"), _N, _ACCURACY, _DECIDED),
               classes),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import sha256
 from itertools import combinations
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,23 @@ from seldio.errors import DataError, UsageError
 from seldio.files import read_entries
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
-from seldio.geometry import Floats
+from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval
 from seldio.scores.ranking import COMPARED, RANKED
-from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Resampling, doubt, holm, interval, interval_cells, ranks
+from seldio.scores.resampling import (
+    ENOUGH,
+    FEWEST,
+    TOO_FEW,
+    Resampling,
+    Weighed,
+    doubt,
+    holm,
+    interval,
+    interval_cells,
+    p_value,
+    ranks,
+    resampled,
+)
 from seldio.text import listed, plural, printable
 
 Against = Literal["all", "first", "best"]
@@ -101,6 +114,55 @@ def _content(path: Place) -> list[bytes]:
         return sorted(sha256(data).digest() for _, data in read_entries(source, raise_errors))
 
 
+def left_out(counts: Mapping[str, int], noun: str = "clip") -> Iterator[Notice]:
+    """Yield what there is to know where systems have clips that others lack; *counts*: how many by system."""
+    more = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
+    if more:
+        text = f"compared over the {noun}s that all systems have; left out are {noun}s of {more}"
+        yield Notice(f"common-{noun}s", text, grave=True)
+
+
+def common(every: Sequence[Sequence[str]], noun: str = "clip") -> list[str]:
+    """Return what all systems have, in the order of the first.
+
+    Raises:
+        DataError: they have nothing in common.
+    """
+    shared = set(every[0]).intersection(*every[1:])
+    if not shared:
+        raise DataError(f"the systems have no {noun} in common: nothing can be compared")
+    return [name for name in every[0] if name in shared]
+
+
+class Trial(NamedTuple):
+    """Systems measured on the same clips, on the same resamples of these, and with clips exchanged."""
+
+    values: Floats  # shape [systems, measures]
+    drawn: Floats  # shape [resamples, systems, measures]
+    p: Floats  # of all pairs, as ``combinations`` has them, shape [pairs, measures]
+
+    def take(self, places: slice | Ints) -> Trial:
+        """Return the same in some of the measures."""
+        return Trial(self.values[:, places], self.drawn[:, :, places], self.p[:, places])
+
+
+def tested(systems: Sequence[Weighed], values: Floats, draw: Resampling, unit_of: Ints) -> Trial:
+    """Resample all systems and exchange the clips of each pair.
+
+    Args:
+        systems: over the same clips.
+        values: the measures of each, shape [systems, measures].
+        draw: how many resamples and permutations.
+        unit_of: the unit of each clip that is drawn.
+    """
+    drawn = np.stack([resampled(system, draw, unit_of) for system in systems], axis=1)
+    p = [
+        p_value(values[other] - values[one], systems[one].exchanged(systems[other]), draw, unit_of)
+        for one, other in combinations(range(len(systems)), 2)
+    ]
+    return Trial(values, drawn, np.array(p).reshape(len(p), values.shape[1]))
+
+
 @dataclasses.dataclass(frozen=True)
 class Contest:
     """Systems with their scores, in full and of the same resamples."""
@@ -110,15 +172,12 @@ class Contest:
     values: Floats  # shape [systems, scores]
     drawn: Floats  # of resamples, shape [resamples, systems, scores]
     p: Floats  # of every pair of systems, as ``combinations`` has them, shape [pairs, scores]
-    units: int  # how many clips, rooms or questions resamples are made of
+    units: int  # how many clips, rooms or recordings resamples are made of
     over: str  # what these are
-    test: str  # which test the p-values are of
     lead: int  # the score whose test decides which system is better
     against: Against = "all"  # which pairs are shown
     #: the ends of the intervals of each system where they are not those of the resamples, shape [2, systems, scores]
     ends: Floats | None = None
-    #: the same of each pair's difference, shape [2, pairs, scores]
-    apart: Floats | None = None
     #: on how many units each score rests in effect, shape [scores]; on all by default
     support: Floats | None = None
     #: of each score, whether it rests on few units, or in part on too few; by default by their number
@@ -128,16 +187,14 @@ class Contest:
         if self.against not in ("all", "first", "best"):
             raise UsageError(f"--against {self.against}: choose from all, first, best")
 
+    @property
+    def test(self) -> str:
+        """Which test the p-values are of."""
+        return f"paired permutation test over {self.over}"
+
     def settings(self, draw: Resampling) -> dict[str, str | int | bool | None]:
         """What a report says of how systems were compared."""
-        lead = self.columns[self.lead].name
-        return {
-            "against": self.against,
-            "lead": lead,
-            "over": draw.over,
-            "resamples": draw.resamples,
-            "seed": draw.seed,
-        }
+        return {"against": self.against, "lead": self.columns[self.lead].name, **dataclasses.asdict(draw)}
 
     @property
     def lower(self) -> Floats:
@@ -158,6 +215,13 @@ class Contest:
     def named(self, pair: tuple[int, int]) -> str:
         """What a pair is called."""
         return f"{self.systems[pair[1]]} − {self.systems[pair[0]]}"
+
+    def by_system(self, column: Column) -> list[Column]:
+        """Return a column for each system."""
+        return [
+            dataclasses.replace(column, name=f"{column.name}_{number}", title=f"{column.title}, {system}")
+            for number, system in enumerate(self.systems, 1)
+        ]
 
     def headed(self, title: str, pair: tuple[int, int]) -> str:
         """The title of a column about a pair, which is named where there are several."""
@@ -194,6 +258,11 @@ class Contest:
 
     # --- tables ---
 
+    def tables(self, method: str = "bootstrap") -> list[Table]:
+        """Return the scores with their intervals, the differences, the tests and the ranks."""
+        title = f"overall, 95 % confidence intervals by {method} over {self.over}"
+        return [self.overall(title), self.differences(), self.tests(), self.ranking()]
+
     def overall(self, title: str) -> Table:
         """The scores of each system with their intervals."""
         ends = interval(self.drawn, self.units) if self.ends is None else self.ends
@@ -219,18 +288,13 @@ class Contest:
         weak = self.units < ENOUGH if self.weak is None else self.weak
         return interval_cells(values, low, high, self.reliable, weak)
 
-    def differences(self, how: str = "paired bootstrap") -> Table:
-        """What each score differs by; *how* the intervals are made."""
+    def differences(self) -> Table:
+        """What each score differs by."""
         rows = []
         for one, other in self.pairs:
-            apart = self.values[other] - self.values[one]
-            if self.apart is None:
-                low, high = interval(self.drawn[:, other] - self.drawn[:, one], self.units)
-            else:
-                number, turned = self.numbered((one, other)), one > other
-                low, high = -self.apart[::-1, number] if turned else self.apart[:, number]
-            rows.append((self.named((one, other)), *self.cells(apart, low, high)))
-        title = f"differences, 95 % confidence intervals by {how} over {self.over}"
+            low, high = interval(self.drawn[:, other] - self.drawn[:, one], self.units)
+            rows.append((self.named((one, other)), *self.cells(self.values[other] - self.values[one], low, high)))
+        title = f"differences, 95 % confidence intervals by paired bootstrap over {self.over}"
         return Table(COMPARED, title, (Column("pair", "difference"), *self.columns), tuple(rows))
 
     def tests(self) -> Table:
@@ -319,6 +383,70 @@ class Contest:
         title = "ranks, with the lowest and the highest that the tests leave open"
         return Table("ranks", title, (Column("system", "system"), *heads, first), tuple(rows[n] for n in order))
 
+    def parts(
+        self, table: Table, column: Column, values: Floats, p: Floats, differences: Sequence[Sequence[Cell]]
+    ) -> Table:
+        """Return *table* with what the systems differ by in each of its rows, tested together.
+
+        Args:
+            table: has a row for each part, such as a class.
+            column: what is measured in each part.
+            values: of each system in each part, shape [systems, parts].
+            p: of all pairs, shape [pairs, parts]; NaN where nothing is tested.
+            differences: the cells of each pair that is shown.
+        """
+        tested = dataclasses.replace(  # with the lead, which decides here too
+            self, columns=(self.columns[self.lead], *[column] * len(table.rows)), lead=0,
+            values=np.column_stack((self.values[:, self.lead], values)),
+            p=np.column_stack((self.p[:, self.lead], p)),
+        )  # fmt: skip
+        heads, rows = [*table.columns], [list(row) for row in table.rows]
+        about = "p-value with Holm's correction over all rows and pairs of this table"
+        better = f"the better system where p (Holm) is below {LEVEL:g} here, and that of the lead too"
+        for number, (pair, cells) in enumerate(zip(self.pairs, differences, strict=True), 1):
+            raised = tested.raised[self.numbered(pair), 1:].tolist()
+            for place, (row, cell, chance) in enumerate(zip(rows, cells, raised, strict=True), 1):
+                row += [cell, chance, tested.better(pair, place)]
+            title = self.headed(f"{column.title} difference", pair)
+            heads += [
+                dataclasses.replace(column, name=f"difference_{number}", title=title),
+                Column(f"p_holm_{number}", self.headed("p (Holm)", pair), "", 4, None, about),
+                Column(f"better_{number}", self.headed("better", pair), meaning=better),
+            ]
+        return dataclasses.replace(table, columns=tuple(heads), rows=tuple(map(tuple, rows)))
+
+    def clips(
+        self, clips: Sequence[str], references: Sequence[int], alone: Floats, without: Floats, most: int
+    ) -> Table:
+        """Return the clips without which the difference of two systems would be another one.
+
+        Args:
+            clips: their names.
+            references: the labels that each has.
+            alone: the lead of each system over each clip alone, shape [systems, clips].
+            without: the lead of each system over all clips but each one, shape [systems, clips].
+            most: how many clips are shown.
+        """
+        column = self.columns[self.lead]
+        influence = self.values[:, self.lead][:, None] - without
+        apart = np.array([influence[other] - influence[one] for one, other in self.pairs])
+        order = np.argsort(-np.nan_to_num(np.abs(apart)).max(axis=0), kind="stable")[:most].tolist()
+        rows = tuple(
+            (clips[clip], references[clip], *alone[:, clip].tolist(), *apart[:, clip].tolist()) for clip in order
+        )
+        text = f"how much of the difference of {column.title} is due to this clip; it would be that much smaller "
+        heads = (
+            Column("clip", "clip"),
+            Column("references", "references", "", 0, None, "labels, one for each source and frame"),
+            *self.by_system(column),
+            *(
+                Column(f"influence_{number}", self.headed("influence", pair), column.unit, max(column.digits, 2),
+                       column.better, f"{text}without it")
+                for number, pair in enumerate(self.pairs, 1)
+            ),
+        )  # fmt: skip
+        return Table("clips", f"the clips that matter most to the difference of {column.title}", heads, rows)
+
     def disagreeing(self) -> Iterator[Notice]:
         """Differences whose interval is on one side of 0 while the test leaves them open."""
         yield from disagreeing(
@@ -327,7 +455,7 @@ class Contest:
             if self.columns[place].better is not None
         )  # fmt: skip
 
-    def notices(self) -> list[Notice]:
+    def notices(self, draw: Resampling) -> list[Notice]:
         """What there is to know about any comparison."""
         found = [*self.disagreeing()]
         if self.units < FEWEST:
@@ -337,6 +465,12 @@ class Contest:
             text = f"* only {self.units:,} {self.over}: intervals are a little too narrow, and small differences go "
             text += "unseen"
             found.append(Notice("few-units", text))
+        ways, least, tests = 1 << self.units, 2 / (1 << self.units), len(self.p)
+        if tests and ways <= draw.resamples and least > 0.001:
+            text = f"with {self.units:,} {self.over} there are only {ways:,} permutations: no p-value can be below "
+            corrected = f", or below {min(1.0, least * tests):.2g} with Holm's correction" if tests > 1 else ""
+            grave = least * tests > LEVEL
+            found.append(Notice("smallest-p", f"{text}{least:.2g}{corrected}", grave=grave))
         if self.against == "best" and len(self.systems) > 2:
             text = (
                 "the best system was chosen by these very scores: on other data another one may be the best, see ranks"
