@@ -387,29 +387,14 @@ def _jasco(items: Items, rows: Answers, profile: str, system: str, options: Answ
     return dataclasses.replace(found, notices=(*told, *found.notices))
 
 
-def _ruenvaqa(
-    items: Items, rows: Answers, _profile: str, system: str, options: AnswerOptions, take: Take
-) -> ScoreReport:
-    from seldio.scores.ruenvaqa import score
-
-    with _judge(options) as server:
-        found = score(items or [], rows, system=system, allow_missing=options.allow_missing, take=take, server=server)
-    return _with_tally(found, server)
-
-
 def _choice(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions, take: Take) -> ScoreReport:
-    from seldio.scores.multiple_choice import score
+    from seldio.scores.choices import score
 
     missing = options.allow_missing
     with _judge(options) as server:
         found = score(
             items or [], rows, system=system, profile=profile, allow_missing=missing, take=take, server=server
         )
-    return _with_tally(found, server)
-
-
-def _with_tally(found: ScoreReport, server: Judge | _Planner | None) -> ScoreReport:
-    """Return a report with what judging took."""
     if server is None:
         return found
     tally = server.tally
@@ -431,11 +416,7 @@ PROFILES: dict[str, Callable[[Items, Answers, str, str, AnswerOptions, Take], Sc
     **{profile.name: _so_bench for profile in so_bench.PROFILES},
     "jasco": _jasco,
     "jasco-eval.py": _jasco,
-    "ruenvaqa": _ruenvaqa,
-    "mmau": _choice,
-    "mmar": _choice,
-    "dcase2026-task5": _choice,
-    "multiple-choice": _choice,
+    **dict.fromkeys(("ruenvaqa", "mmau", "mmar", "dcase2026-task5", "multiple-choice"), _choice),
 }
 
 

@@ -12,13 +12,12 @@ from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of
 from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, measured, said_of
-from seldio.schema.qa import Item
-from seldio.scores import intervals, multiple_choice, ruenvaqa
+from seldio.scores import choices, intervals
 from seldio.scores.answers import AnswerOptions, AnswerSides, imported, judgements_of, read_answers, signed
 from seldio.scores.comparison.pairs import (
     Against,
     Contest,
-    Trial,
+    PairedScores,
     common,
     disagreeing,
     naming,
@@ -26,7 +25,6 @@ from seldio.scores.comparison.pairs import (
     system_names,
     tested,
 )
-from seldio.scores.intervals import numbered, recording_of
 from seldio.scores.resampling import ENOUGH, Resampling, interval
 from seldio.scores.signatures import of_comparison
 from seldio.scores.verdicts import ReplyVerdict, checked, of_choices, of_jasco, of_scored, write
@@ -73,39 +71,14 @@ class MarkedAnswers:
 
 
 def _choice(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
-    joined = multiple_choice.join(sides.items or [], sides.outputs, allow_missing=options.allow_missing)
-    measured = multiple_choice.count(joined, top_1=sides.profile == "dcase2026-task5")
-    names = ("task", "category", "sub-category", "difficulty")
-    groups = intervals.groups_of({name: [_label(item, name) for item, _ in joined.pairs] for name in names})
-    return _measured(
-        multiple_choice.PROGRAMS[sides.profile], joined, measured, groups, multiple_choice.notices(joined), options
-    )
-
-
-def _label(item: Item, name: str) -> str | None:
-    value = item.task if name == "task" else (item.extra or {}).get(name)
-    return value if isinstance(value, str) and value else None
-
-
-def _ruenvaqa(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
-    joined = multiple_choice.join(sides.items or [], sides.outputs, allow_missing=options.allow_missing)
-    case = ruenvaqa.count(joined)
-    groups = intervals.groups_of({"task_type": [item.task for item, _ in joined.pairs]})
-    return _measured(
-        "ruEnvAQA (MERA Multi): exact match", joined, case.measured, groups, ruenvaqa.notices(case), options
-    )
-
-
-def _measured(
-    title: str, joined: multiple_choice.Joined, measured: multiple_choice.Measured,
-    groups: intervals.Groups, notices: tuple[Notice, ...], options: AnswerOptions,
-) -> MarkedAnswers:  # fmt: skip
-    items = [item for item, _ in joined.pairs]
+    joined = choices.join(sides.items or [], sides.outputs, allow_missing=options.allow_missing)
+    case = choices.count(joined, sides.profile)
     return MarkedAnswers(
-        title, tuple(item.id for item in items), numbered(map(recording_of, items)), tuple(measured.measures),
-        np.stack([flags.astype(np.float64) for flags in measured.measures.values()], axis=1),
-        np.array([row is not None for _, row in joined.pairs]), groups, notices,
-        tuple(of_choices(joined, measured)) if options.items is not None else (),
+        choices.PROGRAMS[sides.profile], tuple(item.id for item in joined.items),
+        intervals.numbered(map(intervals.recording_of, joined.items)), tuple(case.measures),
+        np.stack([case.right(column) for column in case.measures], axis=1),
+        np.array([row is not None for _, row in joined.pairs]), intervals.groups_of(case.labels), choices.notices(case),
+        tuple(of_choices(case)) if options.items is not None else (),
     )  # fmt: skip
 
 
@@ -155,8 +128,7 @@ def _jasco(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
 
 #: By profile; the other profiles are those of SO-Bench.
 _MARKING: dict[str, Callable[[AnswerSides, AnswerOptions], MarkedAnswers]] = {
-    "jasco": _jasco, "jasco-eval.py": _jasco, "ruenvaqa": _ruenvaqa, "mmau": _choice, "mmar": _choice,
-    "multiple-choice": _choice, "dcase2026-task5": _choice,
+    "jasco": _jasco, "jasco-eval.py": _jasco, **dict.fromkeys(choices.PROGRAMS, _choice),
 }  # fmt: skip
 
 
@@ -248,7 +220,7 @@ class AnswerContest(Contest):
     #: of each grouping the questions of each group
     groups: intervals.Groups = dataclasses.field(default_factory=dict)
     means: intervals.Means | None = None  # of all columns, then of the lead in each group
-    trial: Trial | None = None  # how the systems compare in these means
+    trial: PairedScores | None = None  # how the systems compare in these means
 
     def by_group(self) -> Iterator[Table]:
         """Yield the differences of the lead in each group of questions."""

@@ -13,7 +13,7 @@ from seldio.reports.tables import Column, Notice, ScoreReport, Table, in_order, 
 from seldio.scores.comparison.pairs import (
     Against,
     Contest,
-    Trial,
+    PairedScores,
     common,
     left_out,
     naming,
@@ -119,7 +119,7 @@ def _over(score: SeldScore, clips: Sequence[str]) -> SeldScore:
 
 def contested(
     names: tuple[str, ...], scores: Sequence[SeldScore], draw: Resampling, unit_of: Ints, against: Against, lead: int
-) -> tuple[Contest, Trial]:
+) -> tuple[Contest, PairedScores]:
     """Return the contest, and how the systems compare in F of each class."""
     values = np.array([_measured(score, score.counts.total())[0] for score in scores])
     trial = tested([_summed(score) for score in scores], values, draw, unit_of)
@@ -157,7 +157,7 @@ def _summed(score: SeldScore) -> Summed:
     return Summed(np.hstack(arrays), measure)
 
 
-def _classes(contest: Contest, case: SeldCase, classes: Trial) -> Table:
+def _classes(contest: Contest, case: SeldCase, classes: PairedScores) -> Table:
     """Return what the systems differ by in each class, with tests that are corrected over all classes."""
     column, held = contest.columns[_f(case.score)], case.score.held(contest.over)  # type: ignore[arg-type]
     counts = case.score.counts.references.sum(axis=0).astype(int).tolist()

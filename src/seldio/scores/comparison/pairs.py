@@ -134,19 +134,19 @@ def common(every: Sequence[Sequence[str]], noun: str = "clip") -> list[str]:
     return [name for name in every[0] if name in shared]
 
 
-class Trial(NamedTuple):
+class PairedScores(NamedTuple):
     """Systems measured on the same clips, on the same resamples of these, and with clips exchanged."""
 
     values: Floats  # shape [systems, measures]
     drawn: Floats  # shape [resamples, systems, measures]
     p: Floats  # of all pairs, as ``combinations`` has them, shape [pairs, measures]
 
-    def take(self, places: slice | Ints) -> Trial:
+    def take(self, places: slice | Ints) -> PairedScores:
         """Return the same in some of the measures."""
-        return Trial(self.values[:, places], self.drawn[:, :, places], self.p[:, places])
+        return PairedScores(self.values[:, places], self.drawn[:, :, places], self.p[:, places])
 
 
-def tested(systems: Sequence[Weighed], values: Floats, draw: Resampling, unit_of: Ints) -> Trial:
+def tested(systems: Sequence[Weighed], values: Floats, draw: Resampling, unit_of: Ints) -> PairedScores:
     """Resample all systems and exchange the clips of each pair.
 
     Args:
@@ -160,7 +160,7 @@ def tested(systems: Sequence[Weighed], values: Floats, draw: Resampling, unit_of
         p_value(values[other] - values[one], systems[one].exchanged(systems[other]), draw, unit_of)
         for one, other in combinations(range(len(systems)), 2)
     ]
-    return Trial(values, drawn, np.array(p).reshape(len(p), values.shape[1]))
+    return PairedScores(values, drawn, np.array(p).reshape(len(p), values.shape[1]))
 
 
 @dataclasses.dataclass(frozen=True)
