@@ -195,9 +195,10 @@ class ChoiceCase:
     def labels(self) -> dict[str, list[str | None]]:
         """The groups of each question, by the name of the grouping."""
         items = self.joined.items
-        if self.profile == "ruenvaqa":
-            return {"task_type": [item.task for item in items], "source_dataset": [item.dataset for item in items]}
-        return {name: [_label(item, name) for item in items] for name in _GROUPS}
+        if self.profile != "ruenvaqa":
+            return {name: [_label(item, name) for item in items] for name in _GROUPS}
+        kinds = {"task_type": [item.task for item in items], "source_dataset": [item.dataset for item in items]}
+        return kinds | {"knowledge": [_knowledge(item) for item in items], "instruction": _instructions(items)}
 
     def right(self, column: Column) -> Floats:
         """Which answers are right, a question that does not count being wrong."""
@@ -367,20 +368,11 @@ def _option(item: Item) -> str | None:
 def tables(system: str, case: ChoiceCase) -> tuple[Table, ...]:
     """Return the overall score, what became of the replies, and the score of each group of questions."""
     rows: list[tuple[Cell, ...]] = [(system, *case.row())]
-    items = case.joined.items
-    options = case.table("options", "by number of options", case.options)
     if case.profile == "ruenvaqa":
         known = about("ruenvaqa").results[0]
         rows += ((row["system"], *(known.cell(row, column.name) for column in case.columns)) for row in known.rows)
-        groups = [
-            case.table("task_type", "by type of task", [item.task for item in items]),
-            case.table("source_dataset", "by source of the recording", [item.dataset for item in items]),
-            case.table("knowledge", "by knowledge", [_knowledge(item) for item in items]),
-            options,
-            case.table("instruction", "by instruction", _instructions(items)),
-        ]
-    else:
-        groups = [*(case.table(name, f"by {name}", labels) for name, labels in case.labels.items()), options]
+    groups = [case.table(name, f"by {name.replace('_', ' ')}", labels) for name, labels in case.labels.items()]
+    groups.append(case.table("options", "by number of options", case.options))
     overall = Table("overall", "overall", (Column("system", "system"), *case.columns), tuple(rows))
     read = replies.tables(case.states, case.measures[READ])
     return (overall, *read, *(table for table in groups if table is not None), case.intervals())

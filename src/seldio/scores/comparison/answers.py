@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of
 from seldio.geometry import Floats, Ints
-from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, measured, said_of
+from seldio.reports.tables import Column, Notice, ScoreReport, Table, in_order, measured, said_of
 from seldio.scores import choices, intervals
 from seldio.scores.answers import AnswerOptions, AnswerSides, imported, judgements_of, read_answers, signed
 from seldio.scores.comparison.pairs import (
@@ -19,7 +19,6 @@ from seldio.scores.comparison.pairs import (
     Contest,
     PairedScores,
     common,
-    disagreeing,
     naming,
     same_systems,
     system_names,
@@ -100,7 +99,7 @@ def _so_bench(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
         raise DataError("nothing to compare: no question has a prediction")
     column = Column("accuracy", "accuracy", "%", 2, "higher", "mean score; undecided questions count as wrong")
     there = np.arange(len(asked)) < len(joined.items)
-    told = so_bench.notices(marks, items, joined, profile, own_words=False)
+    told = so_bench.notices(marks, items, joined, profile)
     return MarkedAnswers(
         profile.title, tuple(item.id for item in asked), marks.clip, (column,),
         marks.correct[:, None], there, {"task": marks.tasks}, told, tuple(kept),
@@ -142,17 +141,7 @@ def compare_answers(
 ) -> ScoreReport:  # fmt: skip
     """Compare the answers of systems to the same questions.
 
-    Args:
-        systems: a file of predictions of each.
-        reference: the questions with their answers; None for files that hold them.
-        options: how they are scored.
-        draw: how recordings, with all their questions, are resampled.
-        against: which pairs are compared.
-        lead: the measure whose test decides which system is better; by default the first.
-        most: how many of the questions that systems differ in are listed.
-        judgements: a file of judgements for each system; none for answers that need no judge.
-        format: the format of the predictions; detected by default.
-        reference_format: the format of the questions; detected by default.
+    The arguments are those of :func:`seldio.compare`, *draw* how recordings are resampled.
 
     Raises:
         InvalidData: something in the files is wrong.
@@ -193,12 +182,12 @@ def compare_answers(
         tables.append(intervals.table(first.columns, first.values, first.clips, first.groups, contest.over))
     else:
         tables = [*contest.tables(), *contest.by_group(), *contest.questions(first.items, most)]
-    told = [*same_systems(names, systems, lambda a, b: np.array_equal(marked[a].values, marked[b].values),
+    told = [*same_systems(names, lambda a, b: np.array_equal(marked[a].values, marked[b].values),
                           "the same marks for every question")]  # fmt: skip
     if missing:
         text = f"compared over the questions that all systems answer; {plural(missing, 'question')} left out"
         told.append(Notice("common-questions", text, grave=True))
-    told += [*disagreeing(each for table in tables for each in _tested(table)), *contest.notices(draw)]
+    told += [*contest.notices(draw)]
     grave = [[each for each in marks.notices if each.grave or each.first] for marks in marked]
     told += said_of([clipped(name, 60) for name in names], grave)
     settings = contest.settings(draw) | {"allow_missing": options.allow_missing}
@@ -272,12 +261,3 @@ def _contest(
         names, first.columns, whole.values, whole.drawn, whole.p, units, first.about, lead, against, ends,
         support, support < ENOUGH, np.stack([each.values for each in marked], axis=1), groups, means[0], trial,
     )  # fmt: skip
-
-
-def _tested(table: Table) -> Iterator[tuple[str, Cell, float]]:
-    """The differences of a table by group, with their p-values."""
-    places = {column.name: place for place, column in enumerate(table.columns)}
-    for name, place in places.items():
-        p = places.get(name.replace("difference_", "p_holm_"), place)
-        if p != place:
-            yield from ((str(row[0]), row[place], float(str(row[p]))) for row in table)

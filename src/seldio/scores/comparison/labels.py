@@ -36,16 +36,7 @@ def compare_labels(
 ) -> ScoreReport:  # fmt: skip
     """Compare the outputs of systems with labels, and with each other.
 
-    Args:
-        systems: files, folders or archives of predictions; of a single one, intervals are shown.
-        reference: the labels.
-        options: how they are scored.
-        draw: how clips or rooms are resampled.
-        against: which pairs are compared.
-        lead: the score whose test decides which system is better; by default that of the profile.
-        most: how many of the clips that differ most are shown.
-        format: the format of the predictions; detected by default.
-        reference_format: the format of the reference; detected by default.
+    The arguments are those of :func:`seldio.compare`, *draw* how clips or rooms are resampled.
 
     Raises:
         InvalidData, UsageError: as :func:`~seldio.scores.seld.score_labels.score_labels`; or a clip has no room.
@@ -76,7 +67,7 @@ def compare_labels(
     report = report_of("", case)
     rooms = f", {plural(contest.units, 'room')}" if draw.over == "rooms" else ""
     over = f"{plural(len(clips), 'clip')}{rooms}, {len(case.labels)} classes, {first.average} average"
-    told = [*same_systems(names, systems, lambda a, b: scores[a].counts.same(scores[b].counts),
+    told = [*same_systems(names, lambda a, b: scores[a].counts.same(scores[b].counts),
                           "the same counts in every clip")]  # fmt: skip
     told += left_out({name: len(each.score.clips) - len(clips) for name, each in zip(names, cases, strict=True)})
     told += [*contest.notices(draw), *_about_rooms(first, draw)]

@@ -33,16 +33,7 @@ def compare_maps(
 ) -> ScoreReport:  # fmt: skip
     """Compare the energy maps of systems with those of labels, and with each other; of one system, intervals.
 
-    Args:
-        systems: files, folders or archives with JSON of 2026.
-        reference: the labels.
-        options: how they are scored.
-        draw: how clips or rooms are resampled.
-        against: which pairs are compared.
-        lead: the score whose test decides which system is better; by default that of the profile.
-        most: how many of the clips that differ most are shown.
-        format: the format of the predictions; detected by default.
-        reference_format: the format of the reference; detected by default.
+    The arguments are those of :func:`seldio.compare`, *draw* how clips or rooms are resampled.
 
     Raises:
         InvalidData, UsageError: as :func:`~seldio.scores.imaging.score_maps.score_maps`; or a clip has no room.
@@ -79,7 +70,7 @@ def compare_maps(
         found.append(contest.clips(clips, references, alone, without, most))
     report = report_of("", dataclasses.replace(cases[0], counted={clip: cases[0].counted[clip] for clip in clips}))
     arrays = [(maps.clip, maps.class_id, maps.hits, maps.r, maps.pairs) for maps in ranked]
-    told = [*same_systems(names, systems, lambda a, b: all(map(np.array_equal, arrays[a], arrays[b])),
+    told = [*same_systems(names, lambda a, b: all(map(np.array_equal, arrays[a], arrays[b])),
                           "the same hits in every clip")]  # fmt: skip
     told += left_out({name: len(case.counted) - len(clips) for name, case in zip(names, cases, strict=True)})
     told += [*contest.notices(draw), *about_classes(ranked[0], unit_of, draw.over)]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from hashlib import sha256
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -16,11 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seldio.errors import DataError, UsageError
-from seldio.files import read_entries
-from seldio.files.sources import Place, path_of, reopened
-from seldio.findings import raise_errors
+from seldio.files.sources import Place, path_of
 from seldio.geometry import Floats, Ints
-from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval
+from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.scores.ranking import COMPARED, RANKED
 from seldio.scores.resampling import (
     ENOUGH,
@@ -36,7 +33,7 @@ from seldio.scores.resampling import (
     ranks,
     resampled,
 )
-from seldio.text import listed, plural, printable
+from seldio.text import plural, printable
 
 Against = Literal["all", "first", "best"]
 #: What a p-value must be below for a difference to be called one.
@@ -74,44 +71,18 @@ def naming(system: str, several: bool) -> Iterator[None]:
         raise DataError(f"{printable(system)}: {error.text}") from None
 
 
-def disagreeing(tested: Iterable[tuple[str, Cell, float]]) -> Iterator[Notice]:
-    """That intervals and tests disagree; *tested*: what each is of, the interval of a difference, and its p-value."""
-    odd = [
-        name for name, cell, p in tested
-        if isinstance(cell, Interval) and not isinstance(cell, UnreliableInterval) and p >= LEVEL
-        and (cell.low > 0 or cell.high < 0)
-    ]  # fmt: skip
-    if odd:
-        text = f"the interval of {listed(odd, 5)} leaves out 0 though p (Holm) is not below {LEVEL:g}: an interval is "
-        yield Notice(
-            "interval-or-test", f"{text}about one difference alone, p (Holm) about several; p decides", grave=True
-        )
-
-
-def same_systems(
-    names: Sequence[str], paths: Sequence[Place], same: Callable[[int, int], bool], what: str
-) -> Iterator[Notice]:
+def same_systems(names: Sequence[str], same: Callable[[int, int], bool], what: str) -> Iterator[Notice]:
     """Systems that do not differ in anything that is measured.
 
     Args:
         names: of the systems.
-        paths: their files.
         same: whether two are scored the same throughout.
         what: that they have in common then.
     """
     for one, other in combinations(range(len(names)), 2):
         if same(one, other):
-            both = f"{names[one]} and {names[other]}"
-            text = f"{both} have {what}: the same rows, or differences that are not looked at here"
-            if "-" not in (paths[one], paths[other]) and _content(paths[one]) == _content(paths[other]):
-                text = f"{both} are the same files, byte for byte"
-            yield Notice("same-system", f"{text}. There is nothing to compare", grave=True, first=True)
-
-
-def _content(path: Place) -> list[bytes]:
-    """What tells the content of all files of a system, whatever the folder is called."""
-    with reopened(path, raise_errors) as source:
-        return sorted(sha256(data).digest() for _, data in read_entries(source, raise_errors))
+            text = f"{names[one]} and {names[other]} have {what}: the same rows, or differences that are not looked at "
+            yield Notice("same-system", f"{text}here. There is nothing to compare", grave=True, first=True)
 
 
 def left_out(counts: Mapping[str, int], noun: str = "clip") -> Iterator[Notice]:
@@ -241,17 +212,6 @@ class Contest:
             found[place] = holm(self.p[place].ravel()).reshape(self.p[place].shape)
         return found
 
-    @cached_property
-    def ahead(self) -> NDArray[np.bool_]:
-        """Which system the tests call better than which, shape [better, worse, scores]: nothing without the lead."""
-        found = np.zeros((len(self.systems), *self.values.shape), dtype=bool)
-        signs = np.where(self.lower, -1, 1)
-        for number, (one, other) in enumerate(combinations(range(len(self.systems)), 2)):
-            sure = (self.raised[number] < LEVEL) & (self.raised[number, self.lead] < LEVEL)
-            gain = (self.values[other] - self.values[one]) * signs
-            found[one, other], found[other, one] = sure & (gain < 0), sure & (gain > 0)
-        return found
-
     def numbered(self, pair: tuple[int, int]) -> int:
         """Which of all pairs this is."""
         return list(combinations(range(len(self.systems)), 2)).index((min(pair), max(pair)))
@@ -327,9 +287,12 @@ class Contest:
         return Table("tests", f"{self.test}; {lead} decides", heads, tuple(rows))
 
     def better(self, pair: tuple[int, int], place: int) -> str:
-        """The system of a pair that the tests call better in a score."""
-        found = (one for one, other in (pair, pair[::-1]) if self.ahead[one, other, place])
-        return next((self.systems[one] for one in found), "undecided")
+        """Return the system of a pair that the tests call better in a score, where they do by the lead too."""
+        one, other = pair
+        gain = (self.values[other, place] - self.values[one, place]) * (-1 if self.lower[place] else 1)
+        if not (self.raised[self.numbered(pair), [place, self.lead]] < LEVEL).all() or not gain:
+            return "undecided"
+        return self.systems[other if gain > 0 else one]
 
     def verdict(self) -> str:
         """Which systems are better by the lead, in a sentence; of two, with their difference and its p-value."""
@@ -353,35 +316,31 @@ class Contest:
         return f"By {lead.title} on {over}: {'; '.join(decided + more)}."
 
     def ranking(self) -> Table:
-        """The rank of each system in each score, with all ranks that the tests leave open."""
-        kept = [number for number, column in enumerate(self.columns) if column.better is not None]
+        """The rank of each system in each score, and how often it is the best."""
+        places = [number for number, column in enumerate(self.columns) if column.better is not None]
         own, drawn = ranks(self.values, self.lower), ranks(self.drawn, self.lower)
-        least, most = _open(self.ahead)
-        heads, cells = [], []
         names = [column.name for column in self.columns]
-        if summed := next((some for some in RANKED.values() if set(some) <= set(names)), ()):
+        heads, cells = [], [own[:, place] for place in places]
+        if summed := next((each for each in RANKED.values() if set(each) <= set(names)), ()):
             chosen = [names.index(name) for name in summed]
-            low, high = least[:, chosen].sum(axis=1), most[:, chosen].sum(axis=1)
-            ends = _open(high[:, None] < low)
-            cells.append((ranks(own[:, chosen].sum(axis=1, keepdims=True), np.array([True]))[:, 0], *ends))
+            cells.insert(0, ranks(own[:, chosen].sum(axis=1, keepdims=True), np.array([True]))[:, 0])
             titles = ", ".join(self.columns[place].title for place in chosen)
             heads.append(Column("rank", "rank", "", 0, "lower", f"rank by the sum of the ranks in {titles}"))
-        cells += [(own[:, place], least[:, place], most[:, place]) for place in kept]
         heads += [
             Column(f"{self.columns[place].name}_rank", f"{self.columns[place].title} rank", "", 0, "lower",
                    f"rank by {self.columns[place].title} alone")
-            for place in kept
+            for place in places
         ]  # fmt: skip
         best = (drawn[:, :, self.lead] == 1) / (drawn[:, :, self.lead] == 1).sum(axis=1, keepdims=True)
         first = Column("first", "first", "%", 1, "higher",
                        f"share of resamples in which it is the best by {self.columns[self.lead].title}")  # fmt: skip
-        rows = tuple(
-            (name, *(Interval(*(float(part[n]) for part in cell)) for cell in cells), float(best[:, n].mean()))
-            for n, name in enumerate(self.systems)
-        )
-        order = np.argsort(cells[0][0], kind="stable")
-        title = "ranks, with the lowest and the highest that the tests leave open"
-        return Table("ranks", title, (Column("system", "system"), *heads, first), tuple(rows[n] for n in order))
+        rows = [
+            (name, *(int(cell[number]) for cell in cells), float(best[:, number].mean()))
+            for number, name in enumerate(self.systems)
+        ]
+        order = np.argsort(cells[0], kind="stable").tolist()
+        columns = (Column("system", "system"), *heads, first)
+        return Table("ranks", "ranks", columns, tuple(rows[number] for number in order))
 
     def parts(
         self, table: Table, column: Column, values: Floats, p: Floats, differences: Sequence[Sequence[Cell]]
@@ -447,17 +406,9 @@ class Contest:
         )  # fmt: skip
         return Table("clips", f"the clips that matter most to the difference of {column.title}", heads, rows)
 
-    def disagreeing(self) -> Iterator[Notice]:
-        """Differences whose interval is on one side of 0 while the test leaves them open."""
-        yield from disagreeing(
-            (f"{self.columns[place].title} ({row[0]})", cell, float(self.raised[self.numbered(pair), place]))
-            for pair, row in zip(self.pairs, self.differences(), strict=True) for place, cell in enumerate(row[1:])
-            if self.columns[place].better is not None
-        )  # fmt: skip
-
     def notices(self, draw: Resampling) -> list[Notice]:
         """What there is to know about any comparison."""
-        found = [*self.disagreeing()]
+        found: list[Notice] = []
         if self.units < FEWEST:
             few = f"{self.units:,} {self.over} are too few to generalize from"
             found.append(Notice("few-units", f"{few}: bounds of intervals are only in JSON and CSV", grave=True))
@@ -477,8 +428,3 @@ class Contest:
             )
             found.append(Notice("best-chosen", text))
         return found
-
-
-def _open(ahead: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The lowest and the highest rank that each system may have, where some are *ahead* of others, shape [n, n, …]."""
-    return 1 + ahead.sum(axis=0), len(ahead) - ahead.sum(axis=1)
