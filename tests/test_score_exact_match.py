@@ -172,8 +172,8 @@ def test_each_way_of_counting() -> None:
     told = next(notice.text for notice in report.notices if notice.name == "cyrillic-letters")
     assert "1 of which look right and 1 are right if А, Б, В, Г" in told
     assert report.verdict == (
-        "The number of MERA and of its paper is exact: 20.0 %. stripped, ОТВЕТ, letter, by look, as read count more "
-        "of the same replies as right, and are no published numbers."
+        "The number of MERA and of its paper is exact: 20.0 %. stripped, ОТВЕТ, letter, by look, as read are "
+        "other readings of the same replies, and no published numbers."
     )
 
 

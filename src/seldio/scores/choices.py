@@ -271,9 +271,9 @@ def score(
         others = listed([column.title for column in case.measures if column != first], 9)
         published = first.number(float(case.measures[first].mean()))
         verdict = (
-            f"The number of MERA and of its paper is {first.title}: {published} %. {others} count more of the same "
+            f"The number of MERA and of its paper is {first.title}: {published} %. {others} are other readings of the "
+            "same replies, and no published numbers."
         )
-        verdict += "replies as right, and are no published numbers."
     return ScoreReport(
         system, profile, PROGRAMS[profile], over, tables(system, case), notices(case), settings, verdict=verdict
     )

@@ -589,7 +589,6 @@ class JascoCase:
     texts: Sequence[str]  # the judge's, of each row
     read: Sequence[Judged]  # the corrected reading of each text
     official: Official  # what ``eval.py`` comes to, its second calls answered as the corrected reading understands them
-    official_least: Official  # the same with no second call understood
     covered: Coverage  # what the file lacks
 
     @property
@@ -661,7 +660,7 @@ def count(
     read = [parse(text) for text in texts]
     pairs = [JudgedRow(row.id, text) for row, text in zip(rows, texts, strict=True)]
     with_second = official(pairs, lambda number: _ORIENTATIONS[read[number].orientation])
-    return JascoCase(rows, texts, read, with_second, official(pairs), covered)
+    return JascoCase(rows, texts, read, with_second, covered)
 
 
 def notices(case: JascoCase, *, own_wording: bool = False) -> tuple[Notice, ...]:
@@ -677,13 +676,6 @@ def notices(case: JascoCase, *, own_wording: bool = False) -> tuple[Notice, ...]
     if nan:
         text = f"{plural(nan, 'judge text')} empty or, like None and NA, NaN to pandas: eval.py ends "
         found.append(Notice("nan-text", text + "with TypeError there", grave=True))
-    outputs = [row for row in case.rows if (row.prediction or "") in NAN_TEXTS]
-    if outputs:
-        text = (
-            f"{plural(len(outputs), 'output')} empty or, like None and NA, NaN to pandas: eval.py shows its judge nan "
-            f"in its place (first: item {clipped(outputs[0].id or '', 20)})"
-        )
-        found.append(Notice("nan-output", text))
     scales = [one.scale for one in case.read if one.scale is not None]
     if scales:
         text = (
@@ -711,7 +703,6 @@ def _case_faults(case: JascoCase) -> dict[str, tuple[Sequence[int], str]]:
     pairs = list(enumerate(zip(official, case.read, strict=True)))
     digits = [n for n, (one, other) in pairs if one.rating is not None and one.rating != other.rating]
     quoted = [n for n, (one, other) in pairs if one.orientation is not None and one.orientation != other.orientation]
-    least = case.official_least.best_mean
     return {
         "stale-rating": (
             case.official.stale,
@@ -732,7 +723,7 @@ def _case_faults(case: JascoCase) -> dict[str, tuple[Sequence[int], str]]:
             case.official.reasked,
             (
                 "whose orientation eval.py does not find and asks its judge for again; taken here as the corrected "
-                f"reading finds it (if no second reply could be read: {'a crash' if least is None else f'{least:.3f}'})"
+                "reading finds it"
             ),
         ),
     }

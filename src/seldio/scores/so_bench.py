@@ -897,14 +897,11 @@ def tables(system: str, marks: Marks) -> tuple[Table, ...]:
     columns = (Column("system", "system"), _ACCURACY, _DECIDED, _MACRO, _SHARE, _N)
     groups = {name: np.flatnonzero(marks.group == code) for name, code in sorted(marks.names.items())}
     classed = {name: rows for name, rows in groups.items() if len(rows)}
-    classes = tuple((name, len(rows), *marks.both(rows)) for name, rows in classed.items())
     found = (
         Table("overall", "task-aware accuracy", columns, (whole,)),
         _tasks(marks),
         intervals.table([_ACCURACY], marks.correct[:, None], marks.clip, {"task": marks.tasks, "class": classed}),
         *replies.tables(marks.states, marks.correct),
-        Table("classes", "by question class", (Column("question_class", "question class"), _N, _ACCURACY, _DECIDED),
-              classes),
         _errors(marks),
         _speech(marks),
     )  # fmt: skip
