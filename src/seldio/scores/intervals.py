@@ -32,7 +32,9 @@ from seldio.scores.resampling import (
 #: Of the standard normal distribution, what 95 % lie within.
 NORMAL = float(ndtri(0.975))
 #: From so many recordings on, resamples have the spread that the sums tell.
-_MANY = 5_000
+_MANY = 2_000
+#: With so many recordings all groups are resampled at once; with more each by itself, and less often.
+_TOGETHER = 5_000
 Groups = Mapping[str, Mapping[str, Ints]]
 
 
@@ -99,10 +101,10 @@ class Means:
         """Return the means, or their differences, with the ends of their intervals."""
         return interval_cells(values, low, high, self.support >= FEWEST, self.support < ENOUGH)
 
-    def ends(self, drawn: Floats | None = None) -> Floats:
+    def ends(self, drawn: Floats | None = None, draw: Resampling = Resampling()) -> Floats:  # noqa: B008 - frozen
         """Return both ends of the interval of each mean, shape [2, means]; *drawn*: those of resamples, if made."""
-        if drawn is None and not self.own.all() and len(self.sums) <= _MANY:
-            drawn = resampled(self.summed, Resampling(), np.arange(len(self.sums)))
+        if drawn is None and not (self.own | (self.units > _MANY)).all():
+            drawn = resampled(self.summed, draw, np.arange(len(self.sums)))
         found = [self._ends(place, value, drawn) for place, value in enumerate(self.values.tolist())]
         return np.array(found).T
 
@@ -113,7 +115,8 @@ class Means:
             return wilson(round(value * count), count)
         if count > _MANY or drawn is None:
             spread = np.sqrt(((sums - value * sizes) ** 2).sum() * count / (count - 1)) / sizes.sum()
-            return value - NORMAL * spread, value + NORMAL * spread
+            ends = value - NORMAL * spread, value + NORMAL * spread
+            return (max(0.0, ends[0]), min(1.0, ends[1])) if self.binary[place] else ends
         low, high = interval(drawn[:, place], count)
         return float(low), float(high)
 
@@ -138,11 +141,13 @@ def table(columns: Sequence[Column], values: Floats, clips: Ints, groups: Groups
     for grouping, each in groups.items():
         if len(each) > 1:
             named |= {f"{grouping.replace('_', ' ')}: {name}": rows for name, rows in each.items()}
-    together = [[*named]] if named and clips.max(initial=0) < _MANY else [[name] for name in named]
+    few = clips.max(initial=0) < _TOGETHER
+    draw = Resampling() if few else Resampling(2_000)
+    together = [[*named]] if named and few else [[name] for name in named]
     body: list[tuple[Cell, ...]] = []
     for names in together:
         means = Means.of(values, clips, [named[name] for name in names])
-        cells, step = means.cells(means.values, *means.ends()), len(columns)
+        cells, step = means.cells(means.values, *means.ends(draw=draw)), len(columns)
         for name, place in zip(names, range(0, len(cells), step), strict=True):
             source = "Wilson" if means.own[place] else f"bootstrap over {what}"
             how = source if means.support[place] >= FEWEST else TOO_FEW
