@@ -70,11 +70,15 @@ def check_golden(row):
         text = record.get("prediction_cleaned") or record.get("prediction") or ""
         truth = answered(record["task_name"], record.get("answer"), record.get("canonical_answer"),
                       record.get("answer_meta") or {}, text)  # fmt: skip
-        found = evaluate(truth, row["judgement"], profile).row()
+        found = record_of(evaluate(truth, row["judgement"], profile))
         if "raises" in expected:
             assert found.pop("scoring_error").startswith(expected["raises"])
             expected = expected["upstream_row"]
         assert expected == found
+
+
+def record_of(found):
+    return {"correct": found.correct, "metric_type": found.metric, "parseable": int(found.parseable), **found.details}
 
 
 def answered(task, answer, canonical, meta, text):
