@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from statistics import median
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -300,43 +300,38 @@ _INSTRUCTIONS = prompts("so-bench")["seldio"].rstrip("\n")
 
 
 def _schema_of(field: str) -> dict[str, Any]:
-    if field == "sources":
-        return {"type": "array", "items": {"type": "string"}}
-    if field == "source_match_level":
-        return {"type": "string", "enum": list(LEVELS)}
-    if field == "source_match":
-        return {"type": "boolean"}
-    if field in SEMANTIC_FIELDS:
-        return {"type": ["boolean", "null"]}
-    if field == "count":
-        return {"type": ["integer", "null"]}
-    if field == "time_span":
-        pair = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
-        return {"anyOf": [pair, {"type": "null"}]}
-    if field in WORDS:
-        return {"enum": [*WORDS[field], None]}
-    kind = "string" if field in ("primary_source", "direction_phrase", "transcript") else "number"
-    return {"type": [kind, "null"]}
+    pair = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+    schemas: dict[str, dict[str, Any]] = {
+        "sources": {"type": "array", "items": {"type": "string"}},
+        "source_match": {"type": "boolean"},
+        "count": {"type": ["integer", "null"]},
+        "time_span": {"anyOf": [pair, {"type": "null"}]},
+        **{name: {"type": ["string", "null"]} for name in ("primary_source", "direction_phrase", "transcript")},
+        **{name: {"enum": [*words, None]} for name, words in WORDS.items()},
+        "source_match_level": {"type": "string", "enum": list(LEVELS)},
+    }
+    usual = "boolean" if field in SEMANTIC_FIELDS else "number"
+    return schemas.get(field, {"type": [usual, "null"]})
 
 
-def _object(fields: dict[str, Any]) -> dict[str, Any]:
+def _object(*names: str) -> dict[str, Any]:
+    fields = {name: _schema_of(name) for name in names}
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
-#: The reply, as JSON Schema: all fields are there, nothing else is.
-REPLY_SCHEMA: dict[str, Any] = _object(
-    {
-        "prediction": _object({field: _schema_of(field) for field in PREDICTION_FIELDS}),
-        "semantic": _object({field: _schema_of(field) for field in SEMANTIC_FIELDS}),
-        "notes": {"type": "string", "default": ""},
-    }
-)
+#: The keys of a reply, as JSON Schema: all fields are there, nothing else is.
+_PROPERTIES: dict[str, Any] = {
+    "prediction": _object(*PREDICTION_FIELDS),
+    "semantic": _object(*SEMANTIC_FIELDS),
+    "notes": {"type": "string", "default": ""},
+}
+
 
 #: Any number that is no angle or distance, and no part of a name: of a span only the last may have a unit.
 _TIME = re.compile(r"(?<![\w.,:])\d++(?>(?:[.,:]\d++)*)(?!\s*(?:°|deg|m\b|met(?:er|re)))", re.IGNORECASE)
 #: What is asked for is the same for all tasks; each reads some of it.
-_REPLIES = {task: ReplySchema("so-bench", REPLY_SCHEMA["properties"], partial(faults, task=task)) for task in PUBLISHED}
-_OTHER = ReplySchema("so-bench", REPLY_SCHEMA["properties"], lambda _: ())
+_REPLIES = {task: ReplySchema("so-bench", _PROPERTIES, partial(faults, task=task)) for task in PUBLISHED}
+_OTHER = ReplySchema("so-bench", _PROPERTIES, lambda _: ())
 
 
 def to_judge(request: AnsweredQuestion) -> JudgeRequest:
@@ -440,79 +435,74 @@ class Scored:
         return part if isinstance(part, dict) else {}
 
 
+class _Answer(NamedTuple):
+    item: Item
+    request: AnsweredQuestion
+    how: Decider
+    verdict: Judgement | None
+
+
 def count(
     items: Sequence[Item], predictions: Sequence[Prediction], joined: JoinedAnswers, profile: AnswerProfile,
     judge: Judge | None = None, offline: Offline = "extract",
 ) -> Iterator[Scored]:  # fmt: skip
-    """The questions of a join, scored one by one: the answered ones in its order, then the others.
+    """Yield the questions of a join, scored one by one: the answered ones in its order, then the others.
 
     Raises:
         UsageError: a way of reading offline that does not exist.
         SeldioError: the judge gave back fewer or more judgements than it was asked for.
     """
-    if offline not in ("extract", "none", "official-fallback"):
-        raise UsageError(f"unknown --offline {offline!r}; choose from extract, none, official-fallback")
+    if offline not in get_args(Offline):
+        raise UsageError(f"unknown --offline {offline!r}; choose from {', '.join(get_args(Offline))}")
     names = Names(name for one in fields(items, "task", "answer", "canonical_answer") for name in names_in(*one))
-    size = BLOCK if judge is None else max(1, len(joined.items))  # a judge is asked once
-    for start in range(0, len(joined.items), size):
-        numbers, theirs = joined.items[start : start + size], joined.predictions[start : start + size]
-        asked = [items[number] for number in numbers.tolist()]
-        given = _given(predictions, theirs)
-        requests = [_request(item, text_of(*said)) for item, said in zip(asked, given, strict=True)]
-        found = [
-            extract(request, names) if offline == "extract" or request.task not in _ASKED_ABOUT else None
-            for request in requests
-        ]
-        how: list[Decider] = ["undecided" if each is None else "offline" for each in found]
-        open_ones = [place for place, each in enumerate(found) if each is None]
-        if judge is not None and open_ones:
-            sent = [dataclasses.replace(requests[place], key=_key(asked[place], *given[place])) for place in open_ones]
-            verdicts = judge(sent)
-            if len(verdicts) != len(sent):
-                raise SeldioError(f"the judge was asked {len(sent)} times and answered {len(verdicts)} times")
-            for place, verdict in zip(open_ones, verdicts, strict=True):
-                if verdict is not None:
-                    found[place], how[place] = verdict, "judge"
-        for item, request, way, verdict in zip(asked, requests, how, found, strict=True):
-            if verdict is None and offline == "official-fallback":
-                way, verdict = "fallback", official_fallback(request.prediction)
-            outcome = None if verdict is None else evaluate(request, verdict, profile)
-            yield Scored(item, request.prediction, way, verdict, outcome)
+    given = list(fields(predictions, "prediction", "extra"))
+
+    def answers() -> Iterator[_Answer]:
+        for number, place in zip(joined.items.tolist(), joined.predictions.tolist(), strict=True):
+            request = _request(items[number], *given[place])
+            readable = offline == "extract" or request.task not in _ASKED_ABOUT
+            yield _Answer(items[number], request, "offline", extract(request, names) if readable else None)
+
+    for item, request, how, verdict in answers() if judge is None else _with_judge([*answers()], judge):
+        if verdict is not None:
+            outcome = evaluate(request, verdict, profile)
+            yield Scored(item, request.prediction, how, verdict, outcome)
+        elif offline == "official-fallback":
+            verdict = official_fallback(request.prediction)
+            yield Scored(item, request.prediction, "fallback", verdict, evaluate(request, verdict, profile))
+        else:
+            yield Scored(item, request.prediction, "undecided")
     yield from (Scored(items[number], "", "missing") for number in joined.missing.tolist())
 
 
-#: So many questions are scored at a time.
-BLOCK = 4096
+def _with_judge(answers: Sequence[_Answer], judge: Judge) -> Iterator[_Answer]:
+    """Yield the answers with judgements of those that were not read; the judge is asked once."""
+    sent = [answer.request for answer in answers if answer.verdict is None]
+    verdicts = judge(sent) if sent else []
+    if len(verdicts) != len(sent):
+        raise SeldioError(f"the judge was asked {len(sent)} times and answered {len(verdicts)} times")
+    replies = iter(verdicts)
+    for answer in answers:
+        yield answer if answer.verdict is not None else answer._replace(how="judge", verdict=next(replies))
+
+
 #: The tasks that the official program asks its judge about.
 _ASKED_ABOUT = {name for name, task in PUBLISHED.items() if task.answer != "speech"}
 
 
-def _given(predictions: Sequence[Prediction], numbers: Ints) -> list[tuple[str | None, Extra]]:
-    """The text and the further keys of some predictions."""
-    if not isinstance(predictions, Rows):
-        return [(predictions[number].prediction, predictions[number].extra or {}) for number in numbers.tolist()]
-    found = predictions.take(numbers, "prediction", "extra")
-    extra = (json.loads(text) if text else {} for text in found["extra"].to_pylist())
-    return list(zip(found["prediction"].to_pylist(), extra, strict=True))
-
-
-def text_of(prediction: str | None, extra: Extra) -> str:
-    """The text that the official program scores: prediction_cleaned, else prediction, else prediction_raw."""
-    texts = (extra.get("prediction_cleaned"), prediction, extra.get("prediction_raw"))
-    return next((text if isinstance(text, str) else str(text) for text in texts if text), "")
-
-
-def _request(item: Item, text: str) -> AnsweredQuestion:
+def _request(item: Item, prediction: str | None, extra: Extra | str | None) -> AnsweredQuestion:
+    """Return the request about a prediction and its further keys, which a table keeps as JSON."""
+    known = json.loads(extra) if isinstance(extra, str) else extra or {}
+    # what the official program scores
+    texts = (known.get("prediction_cleaned"), prediction, known.get("prediction_raw"))
+    text = next((text if isinstance(text, str) else str(text) for text in texts if text), "")
     meta = {} if item.answer_meta is None else item.answer_meta.__dict__
     truth = {key: value for key, value in meta.items() if value is not None}
+    raw = known.get("prediction_raw")
+    key = cache_key(item.task, item.question, item.answer, prediction, raw if isinstance(raw, str) else None)
     return AnsweredQuestion(
-        item.id, item.task or "", item.question, item.answer or "", item.canonical_answer, truth, text
+        item.id, item.task or "", item.question, item.answer or "", item.canonical_answer, truth, text, key
     )
-
-
-def _key(item: Item, prediction: str | None, extra: Extra) -> str:
-    raw = extra.get("prediction_raw")
-    return cache_key(item.task, item.question, item.answer, prediction, raw if isinstance(raw, str) else None)
 
 
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
