@@ -426,15 +426,15 @@ def _of_options(case: ChoiceCase) -> Iterator[Notice]:
             f" like “{clipped(joined.texts[lost[0]], 40)}”: see the column “{READ.title}”"
         )
         yield Notice("only-read", text, grave=True)
-    optional = [item for item in joined.items if item.options]
-    many = [item for item in optional if len({*item.options}) < len(item.options)]
-    gold = sum(item.options.count(item.answer or "") > 1 for item in many)
+    optional = [(item.id, item.answer or "", item.options) for item in joined.items if item.options]
+    many = [(answer, options) for _, answer, options in optional if len({*options}) < len(options)]
+    gold = sum(options.count(answer) > 1 for answer, options in many)
     text = (
         f"with an option that appears twice, in {gold:,} of them the right one: each of its letters counts as right "
         "here; a scorer that looks for one letter counts one of them as wrong"
     )
     yield from counted("repeated-options", len(many), "question", text)
-    absent = [item.id for item in optional if item.answer not in item.options]
+    absent = [id for id, answer, options in optional if answer not in options]
     text = (
         f"whose answer is none of the options ({listed(absent, 3)}): no letter is right, and the text only by what it "
         "says"

@@ -734,21 +734,21 @@ def tables(case: JascoCase, mode: Mode = "corrected") -> tuple[Table, ...]:
     asked: dict[str, list[int]] = {prompt: [] for prompt in INSTRUCTIONS}
     for number, row in enumerate(case.rows):
         asked.setdefault((row.prompt or "").strip(), []).append(number)
-    columns = (Column("prompt", "instruction"), _ROWS, _MEAN, *_SHARES, *_OTHERS)
-    cells = []
+    cells: list[tuple[Cell, ...]] = []
     for place, (prompt, numbers) in enumerate(asked.items(), 1):
         name = (f"{place}. " if place <= len(INSTRUCTIONS) else "") + clipped(prompt, 200)
         cells += [(name, len(numbers), marks.mean(numbers), *marks.shares(numbers))] if numbers else []
-    prompts = Table("prompts", "by instruction", columns, tuple(cells))
+    heads = (Column("prompt", "instruction"), _ROWS, _MEAN, *_SHARES, *_OTHERS)
+    by_prompt = Table("prompts", "by instruction", heads, tuple(cells))
 
-    results, columns = about("jasco").results[0], (_BEST, *_SHARES)
-    known = ((row["system"], *(results.cell(row, column.name) for column in columns)) for row in results.rows)
-    published = Table("published", results.title, (Column("system", "system"), *columns), tuple(known))
+    results, measures = about("jasco").results[0], (_BEST, *_SHARES)
+    known = ((row["system"], *(results.cell(row, column.name) for column in measures)) for row in results.rows)
+    published = Table("published", results.title, (Column("system", "system"), *measures), tuple(known))
 
     best = np.array([marks.best(numbers) for numbers in case.items.values()])
     best = best[~np.isnan(best)]
     sure = intervals.table([_BEST], best[:, None], np.arange(len(best)), {}, "items")
-    return (overall, prompts, published, *([sure] if sure.rows else []))
+    return (overall, by_prompt, published, *([sure] if sure.rows else []))
 
 
 def _official_row(case: JascoCase, whole: Sequence[int]) -> tuple[Cell, ...]:
