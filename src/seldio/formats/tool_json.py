@@ -24,9 +24,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from seldio.findings import Sink
 from seldio.formats.base import Place, TextFile
 from seldio.formats.json_text import JsonDocument, Pointer, parse
-from seldio.formats.label_tools import NAMES, Report, ToolFormat, ToolLabel, ToolPart, field_named, text_of
+from seldio.formats.label_tools import VALUES, Report, ToolFormat, ToolLabel, ToolPart, field_named, newline_of, text_of
+from seldio.schema.column_names import column_of
 from seldio.schema.events import ClipFile
-from seldio.text import clipped
+from seldio.text import clipped, plural
 
 _HEAD = 1 << 16
 _SOUND = re.compile(r"(?i)\.(wav|flac|mp3|ogg|opus|m4a|aac|mp4|webm)($|[?#])")
@@ -54,13 +55,10 @@ class JsonTool(ToolFormat):
 
     def parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:
         """See :meth:`ToolFormat.parts`."""
-        newline = "\r\n" if 0 < file.data.count(b"\r\n") == file.data.count(b"\n") else "\n"
-        origin = ClipFile(file.clip, file.name, newline, file.data.endswith(b"\n") or not file.data)
+        origin = ClipFile(file.clip, file.name, newline_of(file), file.data.endswith(b"\n") or not file.data)
         document = parse(file.data, file.path, sink) if file.data.strip() else None
         if document is None:
-            part = ToolPart(file, origin, lambda _: Place(1, 1, 1, "", ""))
-            part.readable = not file.data.strip()
-            yield part
+            yield ToolPart(file, origin, lambda _: Place(1, 1, 1, "", ""), not file.data.strip())
             return
 
         def report(code: str, pointer: Any, message: str, hint: str | None) -> None:
@@ -205,7 +203,7 @@ class LabelStudioFormat(JsonTool):
             result.append(
                 {**common, "from_name": "label", "type": "labels", "value": {**given, "labels": names}, **score}
             )
-            for field in NAMES:
+            for field in VALUES:
                 if field != "score" and field in label.values:
                     value = {**given, "number": _whole(label.values[field])}
                     result.append({**common, "from_name": field, "type": "number", "value": value})
@@ -338,8 +336,6 @@ def _regions(results: Any, at: Pointer, report: Report) -> tuple[list[_Region], 
 # --- JAMS ------------------------------------------------------------------------------------------------------------
 
 _EVENTS = re.compile(r"tag_.*|segment_open|scaper|sound_event.*")
-#: What an observation of Scaper calls its class.
-_LABEL = ("label", "class", "value", "name")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -385,6 +381,11 @@ class JamsFormat(JsonTool):
         for number in events:
             found = Described(clip, ("annotations", number))
             found.extra = dict(top) | _about(given[number])
+            if background := _background(given[number]):
+                found.extra["background"] = background
+                sounds = plural(len(background), "sound")
+                message = f"{sounds} of the background: passed over, as Scaper's own tables do"
+                report("SYN509", ("annotations", number), message, None)
             found.labels = list(_observed(given[number], ("annotations", number), report))
             if found.extra.get("file_metadata") == _length_of(found.labels):
                 del found.extra["file_metadata"]
@@ -392,7 +393,7 @@ class JamsFormat(JsonTool):
 
     def content(self, labels: Sequence[ToolLabel], clip: str, extra: Mapping[str, Any]) -> Any:  # noqa: ARG002
         """See :meth:`JsonTool.content`; directions are lists in the sandbox of the annotation."""
-        top = {key: value for key, value in extra.items() if key != "other_annotations"}
+        top = {key: value for key, value in extra.items() if key not in ("other_annotations", "background")}
         data: list[dict[str, Any]] = []
         beside: dict[str, list[Any]] = {}
         for label in labels:
@@ -407,6 +408,7 @@ class JamsFormat(JsonTool):
                 beside[field] = [_whole(v) if (v := label.values.get(field)) is not None else None for label in labels]
         if any(label.extra for label in labels):
             beside["extra"] = [label.extra or None for label in labels]
+        beside |= {"background": extra["background"]} if extra.get("background") else {}
         given = top.pop("annotation", {})
         annotation = {"annotation_metadata": {}, "namespace": "tag_open", "data": data, **given}
         annotation["sandbox"] = {**given.get("sandbox", {}), **beside}
@@ -428,10 +430,23 @@ def _about(annotation: Mapping[str, Any]) -> dict[str, Any]:
     beside = annotation.get("sandbox")
     rest = {
         key: value for key, value in (beside if isinstance(beside, dict) else {}).items()
-        if not (isinstance(value, list) and (field_named(key) or key == "extra"))
+        if not (isinstance(value, list) and (field_named(key) or key in ("extra", "background")))
     }  # fmt: skip
     about |= {"sandbox": rest} if rest else {}
     return {"annotation": about} if about else {}
+
+
+def _background(annotation: Mapping[str, Any]) -> list[Any]:
+    """Return the observations that Scaper makes of the background, be they aside already."""
+    data, beside = annotation.get("data"), annotation.get("sandbox")
+    aside = beside.get("background") if isinstance(beside, dict) else None
+    rows = [row for row in data if isinstance(row, dict) and _of_background(row)] if isinstance(data, list) else []
+    return [*(aside if isinstance(aside, list) else ()), *rows]
+
+
+def _of_background(observation: Mapping[str, Any]) -> bool:
+    value = observation.get("value")
+    return isinstance(value, dict) and value.get("role") == "background"
 
 
 def _observed(annotation: Mapping[str, Any], at: Pointer, report: Report) -> Iterator[ToolLabel]:
@@ -446,7 +461,7 @@ def _observed(annotation: Mapping[str, Any], at: Pointer, report: Report) -> Ite
         if isinstance(value, list) and len(value) == len(data) and (field_named(key) or key == "extra")
     }  # fmt: skip
     for number, one in enumerate(listed_objects(data, (*at, "data"), "data", report)):
-        if not isinstance(one, dict):
+        if not isinstance(one, dict) or _of_background(one):
             continue
         spot: Pointer = (*at, "data") if dense else (*at, "data", number)
         times = _times(one, "time", "duration", spot, _at(spot, report) if dense else report)
@@ -460,7 +475,7 @@ def _observed(annotation: Mapping[str, Any], at: Pointer, report: Report) -> Ite
         label = ToolLabel(times[0], round(times[0] + times[1], 12), "", dict(places))
         good, value = True, one.get("value")
         if isinstance(value, dict):
-            name = next((key for key in _LABEL if isinstance(value.get(key), str)), None)
+            name = column_of("class_name", (key for key, given in value.items() if isinstance(given, str)))
             for key, given in value.items():
                 if key != name and given is not None:
                     good &= _put(label, key, given, spot if dense else (*spot, "value", key), report)

@@ -122,8 +122,8 @@ def scored_maps(
         raise UsageError(f"{profile.name} has no {average} average, only {', '.join(profile.averages)}")
     layout, reference_layout = (None if name is None else get_format(name) for name in (format, reference_format))
     with reopened(reference, raise_errors) as labels, reopened(predictions, raise_errors) as outputs:
-        truth = reference_labels(labels, reference_layout, profile, options.split)
-        compared = join(truth, outputs, layout, profile, named=True, allow_missing=options.allow_missing)
+        truth = reference_labels(labels, reference_layout, options.split)
+        compared = join(truth, outputs, layout, allow_missing=options.allow_missing)
         for side, path in ((compared.reference, reference), (compared.prediction, predictions)):
             if "segmentation" not in side.fields:
                 raise UsageError(

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -15,21 +15,25 @@ import pyarrow as pa
 from seldio import clock
 from seldio.catalogues import Catalogue
 from seldio.catalogues.parts import Part, checked_clips, entries_by_clip, resolved
+from seldio.catalogues.trees import read_tree
 from seldio.check.vetting import Faults, vet
+from seldio.conversion import carry
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown
 from seldio.errors import DataError, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import LabelFormat
-from seldio.formats.datasets import named_split, of_dialect
-from seldio.formats.detect import CHOSEN, Wanted, years
+from seldio.formats.datasets import LOOSE, named_split, of_dialect
+from seldio.formats.detect import CHOSEN, Wanted, means_the_same, years
+from seldio.formats.dialects import DIALECTS
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import clip_codes, origin_of
 from seldio.schema.splits import meaning
 from seldio.scores.seld import profiles
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.text import clipped, listed, plural, printable
+from seldio.vocabularies import own, short
 
 if TYPE_CHECKING:
     from seldio.formats.own_dataset import OwnDatasets
@@ -85,6 +89,16 @@ class LabelFiles:
         return {file.clip: number for number, file in enumerate(self.part.files)}
 
     @property
+    def names(self) -> dict[str, str]:
+        """The name of the file of each clip."""
+        return {file.clip: file.entry.name for file in self.part.files}
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """The path of the file of each clip."""
+        return {file.clip: file.entry.path for file in self.part.files}
+
+    @property
     def fields(self) -> set[str]:
         """Columns of an event table that its rows may have."""
         return {*self.layout.carries}
@@ -119,6 +133,17 @@ class LabelTable:
     others: frozenset[str] = frozenset()  # clips of other splits than that which is wanted
 
     @property
+    def names(self) -> dict[str, str]:
+        """The name of the file of each clip, as the table has it."""
+        return {file.clip: file.name for file in origin_of(self.table).files}
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """The path of the file of each clip, or its name in a table."""
+        files = self.names | {clip: entry.path for clip, entry in self.entries.items()}
+        return {clip: files.get(clip, clip) for clip in self.first}
+
+    @property
     def fields(self) -> set[str]:
         """Columns that its rows have, or may have as the files of another dataset in its own columns."""
         return {*self.table.column_names, *(self.layout.carries if self.layout.own else ())}
@@ -140,16 +165,10 @@ class LabelTable:
         yield self.table
 
 
+#: Years of a challenge: labels are of any of them rather than of none.
+ANY_YEAR = tuple(sorted({year for dialect in DIALECTS for year in years(dialect)}))
 #: The profile where nobody names one and the labels do not ask for another.
 USUAL = "dcase2023"
-
-
-class JoinedBy(Protocol):
-    """What a profile, of whatever kind, says about the sides that it compares."""
-
-    @property
-    def years(self) -> tuple[int, ...]:
-        """Of the challenge whose outputs it is for."""
 
 
 #: Either way to hold the labels of many clips.
@@ -157,23 +176,25 @@ Labels: TypeAlias = LabelFiles | LabelTable
 
 
 def reference_labels(
-    source: Source, layout: LabelFormat | None, profile: JoinedBy | None, split: str | None = None
+    source: Source, layout: LabelFormat | None, split: str | None = None, profile: SeldProfile | None = None
 ) -> Labels:
-    """The labels that predictions are compared with; *source* stays open, *profile* is the one that the user named.
+    """Open the labels that predictions are compared with, with the class list of their year; *source* stays open.
 
     Args:
         source: where they are.
         layout: as the user named it.
-        profile: as the user named it.
         split: of these labels, the clips of this split alone.
+        profile: as the user named it; it tells their class list where neither their columns nor their tree does.
 
     Raises:
         InvalidData, UnknownFormat, UsageError: it holds no labels of one format, or none of the split.
     """
     try:
-        labels = labels_of(source, layout, Wanted(("label",), (profile or profiles.get(USUAL)).years))
+        labels = labels_of(source, layout, Wanted(("label",), ANY_YEAR))
     except UnknownFormat as error:
         raise UnknownFormat(_reference_option(error.text)) from None
+    if layout is None:
+        labels = dataclasses.replace(labels, layout=_of_year(labels, profile))
     if split is None:
         return labels
     splits = splits_of(labels)
@@ -189,18 +210,50 @@ def reference_labels(
     return dataclasses.replace(labels, part=part, others=others)
 
 
+def class_lists(layout: LabelFormat) -> set[str]:
+    """Return the class lists that the numbers of a format may index: those of all formats with the same columns."""
+    if own(layout.vocabulary):
+        return {layout.vocabulary}
+    twins = [layout, *(one for one in DIALECTS if means_the_same(one, layout))]
+    return {name for twin in twins for name in (twin.vocabulary, *twin.alias_vocabularies.values())}
+
+
+def with_class_list(table: pa.Table, layout: LabelFormat, classes: str) -> pa.Table:
+    """Return *table* with the class numbers of a list; outputs have those of their labels, other formats their own.
+
+    Raises:
+        UsageError: a class of the table is not in the list.
+    """
+    if layout.role in ("output", "submission") or classes in class_lists(layout):
+        return table
+    target = dataclasses.replace(layout, vocabulary=classes, carries=("class_id",))
+    mapped = carry.classes(table, layout, target)
+    if mapped.lost:
+        raise UsageError(
+            f"the prediction is {layout.name} with the classes of {short(layout.vocabulary)}, the reference has those "
+            f"of {short(classes)}, where there is no {listed(sorted(mapped.lost), 5)}: rename these classes or take "
+            "them away, or name the class list that the numbers of both sides index (--classes)"
+        )
+    return table.set_column(table.column_names.index("class_id"), "class_id", mapped.ids)
+
+
+def _of_year(labels: Labels, profile: SeldProfile | None) -> LabelFormat:
+    layout = labels.layout
+    lists = class_lists(layout)
+    if len(lists) == 1:
+        return layout
+    year = read_tree(list(labels.paths.values())).row
+    if year is not LOOSE:
+        return layout.under(year.name)
+    if profile is None or profile.vocabulary not in lists:
+        return layout
+    return dataclasses.replace(layout, vocabulary=profile.vocabulary)
+
+
 def splits_of(labels: Labels) -> dict[str, str]:
     """The split of each clip, as its folder is called or its dataset calls it; empty where nothing tells it."""
-    if isinstance(labels, LabelTable):
-        names = {file.clip: file.name for file in origin_of(labels.table).files}
-        there = {clip: entry.path for clip, entry in labels.entries.items()}
-        paths = {clip: there.get(clip) or names.get(clip, clip) for clip in labels.first}
-    else:
-        names = {file.clip: file.entry.name for file in labels.part.files}
-        paths = {file.clip: file.entry.path for file in labels.part.files}
-    own = labels.own
-    said = {clip: own.split(name) for clip, name in names.items()} if own else {}
-    return {clip: said.get(clip) or named_split(path, labels.layout.name) for clip, path in paths.items()}
+    said = {clip: labels.own.split(name) for clip, name in labels.names.items()} if labels.own else {}
+    return {clip: said.get(clip) or named_split(path, labels.layout.name) for clip, path in labels.paths.items()}
 
 
 def _within(name: str, split: str) -> bool:
@@ -261,22 +314,17 @@ def join(
     labels: Labels,
     outputs: Source,
     layout: LabelFormat | None,
-    profile: JoinedBy,
     *,
-    named: bool,
     allow_missing: bool,
 ) -> Compared:
-    """The labels with the outputs of a system, which stay open.
-
-    Where the user has not *named* the profile, outputs are likely to be of the years of the labels.
+    """Join the labels with the outputs of a system, which stay open and are likely to be of the years of the labels.
 
     Raises:
         InvalidData, UnknownFormat, UsageError: there are no outputs of one format.
         DataError: a clip lacks its prediction or its reference.
     """
-    of_labels = years(labels.layout)
-    likely = of_labels if not named and of_labels and not set(of_labels) & set(profile.years) else profile.years
-    found = labels_of(outputs, layout, Wanted(("output", "submission"), likely), lent=labels.own)
+    likely = Wanted(("output", "submission"), years(labels.layout) or profiles.get(USUAL).years)
+    found = labels_of(outputs, layout, likely, lent=labels.own)
     expected, there = set(labels.sizes), set(found.sizes) - labels.others
     split = _only_split(labels, there) if expected - there else ""
     return Compared(labels, found, *_clips(expected, there, allow_missing, split), split)

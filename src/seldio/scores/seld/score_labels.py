@@ -14,7 +14,6 @@ from zlib import crc32
 
 import numpy as np
 
-from seldio import vocabularies
 from seldio.check.vetting import Faults, joined
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source, open_source
@@ -27,7 +26,15 @@ from seldio.scores import signatures
 from seldio.scores.resampling import Resampling, rooms_of
 from seldio.scores.seld import causes, mistakes, profiles
 from seldio.scores.seld.causes import ProbableCause, Suspect, Trial
-from seldio.scores.seld.join import ClipRows, Compared, LabelFiles, join, reference_labels, usual_profile
+from seldio.scores.seld.join import (
+    ClipRows,
+    Compared,
+    LabelFiles,
+    join,
+    reference_labels,
+    usual_profile,
+    with_class_list,
+)
 from seldio.scores.seld.metrics import Average, Counts, Thresholds
 from seldio.scores.seld.mistakes import Mistakes
 from seldio.scores.seld.profiles import SeldProfile
@@ -141,13 +148,16 @@ def scored_case(
     named = None if options.profile is None else profiles.get(options.profile)  # before anything is read
     layout, reference_layout = (None if name is None else get(name) for name in (format, reference_format))
     with reopened(reference, raise_errors) as labels, reopened(predictions, raise_errors) as outputs:
-        truth = reference_labels(labels, reference_layout, named, options.split)
+        truth = reference_labels(labels, reference_layout, options.split, named)
         profile = named or usual_profile(truth)
         limits = options.limits(profile)
-        compared = join(truth, outputs, layout, profile, named=named is not None, allow_missing=options.allow_missing)
+        compared = join(truth, outputs, layout, allow_missing=options.allow_missing)
         dropped = compared.prediction.layout.name in profile.drops
-        classes = vocabulary(options.classes or _classes(truth.layout, profile))
-        work = Counting(Way(profile.name, limits), len(classes), dropped=dropped, errors=options.errors, signed=True)
+        class_list = options.classes or truth.layout.vocabulary
+        classes = vocabulary(class_list)
+        mapped = None if options.classes else compared.prediction.layout
+        way = Way(profile.name, limits)
+        work = Counting(way, class_list, mapped, dropped=dropped, errors=options.errors, signed=True)
         counted = count(work, parts(compared))
         score = SeldScore(profile, options.average or profile.averages[0], tuple(compared.clips), counted.counts)
         forced = _forced(compared, counted, options.force)
@@ -180,11 +190,6 @@ def verified(known: Signature, predictions: Place, reference: Place, **formats: 
     case = scored_case(predictions, reference, SeldOptions(profile=known.profile, **asked), **formats)
     assert case.signature is not None
     return case.signature
-
-
-def _classes(layout: LabelFormat, profile: SeldProfile) -> str:
-    """The classes of labels, where their dataset names these itself, or else those of a profile."""
-    return layout.vocabulary if vocabularies.own(layout.vocabulary) else profile.vocabulary
 
 
 def report_of(system: str, case: SeldCase) -> ScoreReport:
@@ -317,10 +322,16 @@ class Counting:
     """The work on a part."""
 
     way: Way
-    classes: int  # how many the vocabulary has
+    class_list: str  # by which the classes of both sides are counted
+    mapped: LabelFormat | None = None  # of the predictions, where their classes may be those of another list
     dropped: bool = False  # whether the program reads no row of the prediction
     errors: bool = False  # whether mistakes are counted
     signed: bool = False  # whether digests of the rows are made
+
+    @property
+    def classes(self) -> int:
+        """How many there are."""
+        return len(vocabulary(self.class_list))
 
     @property
     def nothing(self) -> Counted:
@@ -334,7 +345,8 @@ class Counting:
             InvalidData: something in a file is wrong.
             UsageError: a side lacks a field that a profile needs.
         """
-        (a, wrong), (b, amiss) = _side(part.reference, part.clips), _side(part.prediction, part.files)
+        a, wrong = self._side(part.reference, part.clips)
+        b, amiss = self._side(part.prediction, part.files, self.mapped)
         digests = (digest(a, part.clips), digest(b, part.clips)) if self.signed else (0, 0)
         unread = len(b) if self.dropped else 0
         if self.dropped:
@@ -352,11 +364,15 @@ class Counting:
         lags, samples = causes.lags(a, b, part.tried), (causes.sample(a, part.tried), causes.sample(b, part.tried))
         return Counted((counts,), found, notable, wrong, amiss, lags, (samples,), digests)
 
-
-def _side(some: ClipRows, clips: Sequence[str]) -> tuple[EventFrames, Faults]:
-    table, faults = some.rows()
-    index = {clip: number for number, clip in enumerate(clips)}
-    return NOTHING if table is None else event_frames(table, index), faults
+    def _side(
+        self, some: ClipRows, clips: Sequence[str], mapped: LabelFormat | None = None
+    ) -> tuple[EventFrames, Faults]:
+        table, faults = some.rows()
+        if table is None:
+            return NOTHING, faults
+        if mapped is not None and table.num_rows:
+            table = with_class_list(table, mapped, self.class_list)
+        return event_frames(table, {clip: number for number, clip in enumerate(clips)}), faults
 
 
 def count(work: Counting, parts: Sequence[SeldPart], what: str = "scoring") -> Counted:
@@ -406,12 +422,11 @@ def misfits(predictions: Source, reference: str, layout: LabelFormat | None) -> 
     """The :func:`probable_causes` of up to ``TRIED`` clips, by the usual profile; none where nothing can be scored."""
     try:
         with open_source(reference, raise_errors) as labels:
-            truth = reference_labels(labels, None, None)
+            truth = reference_labels(labels, None)
             profile = usual_profile(truth)
-            compared = join(truth, predictions, layout, profile, named=False, allow_missing=True)
+            compared = join(truth, predictions, layout, allow_missing=True)
             compared = compared._replace(clips=sampled(compared.clips, TRIED))
-            classes = vocabulary(_classes(truth.layout, profile))
-            work = Counting(Way(profile.name, profile.limits), len(classes))
+            work = Counting(Way(profile.name, profile.limits), truth.layout.vocabulary, compared.prediction.layout)
             counted = count(work, parts(compared), "comparing with the labels")
             score = SeldScore(profile, profile.averages[0], tuple(compared.clips), counted.counts)
             return tuple(map(str, probable_causes(score, counted, work, compared)))
