@@ -206,9 +206,9 @@ class _Table:
     def _label(self, row: _Row, begin: str, recordings: set[str]) -> ToolLabel | None:
         numbers: dict[str, float | None] = {}
         for field in dict.fromkeys((begin, "offset", "duration", "onset", *LIMITS)):
-            at = self.columns.get(field, len(row.cells))
-            if at < len(row.cells) and (row.cells[at][0].strip() or field not in LIMITS):
-                numbers[field] = comma_number(*row.cells[at], self.titles[at], self.report)
+            column = self.columns.get(field, len(row.cells))
+            if column < len(row.cells) and (row.cells[column][0].strip() or field not in LIMITS):
+                numbers[field] = comma_number(*row.cells[column], self.titles[column], self.report)
         if None in numbers.values():
             return None
         known = {field: value or 0.0 for field, value in numbers.items()}
@@ -222,8 +222,8 @@ class _Table:
             held, name = cell.strip(), plain_title(title)
             if not held or name in _LAYOUT or place in used or place == self.columns["class_name"]:
                 continue
-            if field := field_named(title):
-                good &= label.set(field, held, span, self.report)
+            if value_named := field_named(title):
+                good &= label.set(value_named, held, span, self.report)
             elif name == "extra" and isinstance(value := json_value(held), dict):
                 label.extra |= value
             elif name == "channel":

@@ -14,7 +14,7 @@ import pyarrow as pa
 from seldio.check.vetting import Faults, joined
 from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of, reopened
-from seldio.findings import Finding, raise_errors
+from seldio.findings import raise_errors
 from seldio.formats import get as get_format
 from seldio.parallel import cut, parallel_map
 from seldio.reports.tables import ScoreReport
@@ -25,7 +25,7 @@ from seldio.scores.imaging.profiles import Average, ImagingProfile
 from seldio.scores.imaging.report import ImagingCase, MapFacts, notices, tables
 from seldio.scores.imaging.resampled import with_intervals
 from seldio.scores.resampling import Resampling
-from seldio.scores.seld.join import ClipRows, Compared, Labels, join, reference_labels
+from seldio.scores.seld.join import ClipRows, Compared, Labels, join, reference_labels, settled
 from seldio.scores.seld.rows import WORD
 from seldio.scores.signatures import Signature, of_labels
 from seldio.text import plural, printable
@@ -138,7 +138,8 @@ def scored_maps(
         here = any(part.packed for part in some)
         counted = parallel_map(work, some, what="scoring", size=attrgetter("size"), here=here)
         found = sum(counted, start=MapsCounted())
-        forced = _forced(compared, found, options.force)
+        sides = (compared.reference, found.wrong), (compared.prediction, found.amiss)
+        forced = settled(sides, options.force)
     score = found.score(profile, len(classes))
     by_clip = {}
     if options.by_clip:
@@ -176,20 +177,6 @@ def _files(side: Labels) -> tuple[tuple[str, int], ...]:
     """The files of a side, with their sizes; of a table none."""
     part = getattr(side, "part", None)
     return () if part is None else tuple((file.entry.name, file.entry.size) for file in part.files)
-
-
-def _forced(compared: Compared, found: MapsCounted, force: bool) -> list[Finding]:
-    """What is wrong in labels and predictions, and was forced.
-
-    Raises:
-        InvalidData: something is, and was not.
-    """
-    every: list[Finding] = []
-    for side, faults in ((compared.reference, found.wrong), (compared.prediction, found.amiss)):
-        all_of_side = joined([side.faults])
-        all_of_side.add(faults, getattr(side, "part", None))
-        every += all_of_side.settle(force)
-    return every
 
 
 # --- counting, a part after the other ---------------------------------------------------------------

@@ -17,6 +17,7 @@ from seldio.catalogues import Catalogue
 from seldio.catalogues.parts import Part, checked_clips, entries_by_clip, resolved
 from seldio.catalogues.trees import read_tree
 from seldio.check.vetting import Faults, vet
+from seldio.check.vetting import joined as faults_of
 from seldio.conversion import carry
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown
@@ -27,6 +28,7 @@ from seldio.formats import LabelFormat
 from seldio.formats.datasets import LOOSE, named_split, of_dialect
 from seldio.formats.detect import CHOSEN, Wanted, means_the_same, years
 from seldio.formats.dialects import DIALECTS
+from seldio.parallel import cut
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import clip_codes, origin_of
 from seldio.schema.splits import meaning
@@ -290,6 +292,62 @@ def usual_profile(labels: Labels) -> SeldProfile:
         if known & heights or ("distance" in known and not heights):
             break
     return profiles.get("dcase2025" if "distance" in known and not known & heights else USUAL)
+
+
+#: Bytes of both sides that are read together, as if they were text.
+PART = 1 << 22
+
+
+class SharedPart(NamedTuple):
+    """Some clips of both sides."""
+
+    clips: tuple[str, ...]  # in alphabetic order
+    first: ClipRows
+    second: ClipRows
+    size: int  # bytes of both sides
+    files: tuple[str, ...]  # names of the clips of the second side
+
+    @property
+    def packed(self) -> bool:
+        """Whether other processes would have to unpack its files anew."""
+        return self.first.packed or self.second.packed
+
+
+def shared_parts(
+    first: Labels, second: Labels, clips: Sequence[str], moved: Mapping[str, str] | None = None
+) -> list[SharedPart]:
+    """Cut *clips* of two sides into parts, which depend on nothing but the files.
+
+    Args:
+        first: a side.
+        second: the other one.
+        clips: which of their clips.
+        moved: names of clips of the second side that are taken for others.
+    """
+    sizes, names = (first.sizes, second.sizes), moved or {}
+
+    def size(clip: str) -> int:
+        return sum(side.get(clip, 0) for side in sizes)
+
+    def part(some: list[str]) -> SharedPart:
+        files = tuple(names.get(clip, clip) for clip in some)
+        return SharedPart(tuple(some), first.some(some), second.some(files), sum(map(size, some)), files)
+
+    return list(map(part, cut(clips, PART, size)))
+
+
+def settled(sides: Sequence[tuple[Labels, Faults]], force: bool) -> list[Finding]:
+    """Return the errors of both sides, each with those that were found where its rows were read.
+
+    Raises:
+        InvalidData: there is one, and it is not forced.
+    """
+    found: list[Finding] = []
+    for side, faults in sides:
+        every = faults_of([side.faults])
+        every.add(faults, side.part if isinstance(side, LabelFiles) else None)
+        found += every.settle(force)
+    return found
 
 
 class Compared(NamedTuple):

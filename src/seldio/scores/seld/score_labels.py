@@ -18,9 +18,9 @@ from seldio.check.vetting import Faults, joined
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source, open_source
 from seldio.files.sources import Place, path_of, reopened
-from seldio.findings import Finding, raise_errors
+from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
-from seldio.parallel import cut, parallel_map
+from seldio.parallel import parallel_map
 from seldio.reports.tables import ScoreReport
 from seldio.scores import signatures
 from seldio.scores.resampling import Resampling, rooms_of
@@ -29,9 +29,11 @@ from seldio.scores.seld.causes import ProbableCause, Suspect, Trial
 from seldio.scores.seld.join import (
     ClipRows,
     Compared,
-    LabelFiles,
+    SharedPart,
     join,
     reference_labels,
+    settled,
+    shared_parts,
     usual_profile,
     with_class_list,
 )
@@ -158,9 +160,10 @@ def scored_case(
         mapped = None if options.classes else compared.prediction.layout
         way = Way(profile.name, limits)
         work = Counting(way, class_list, mapped, dropped=dropped, errors=options.errors, signed=True)
-        counted = count(work, parts(compared))
+        counted = count(work, compared)
         score = SeldScore(profile, options.average or profile.averages[0], tuple(compared.clips), counted.counts)
-        forced = _forced(compared, counted, options.force)
+        sides = (compared.reference, counted.reference), (compared.prediction, counted.prediction)
+        forced = tuple(map(str, settled(sides, options.force)))
         plain = dataclasses.replace(work, errors=False, signed=False)
         found = () if dropped else tuple(probable_causes(score, counted, plain, compared))
     if any(0 < rows.elevations < rows.all for rows in (counted.facts.reference, counted.facts.prediction)):
@@ -217,69 +220,15 @@ def report_of(system: str, case: SeldCase) -> ScoreReport:
     )
 
 
-def _forced(compared: Compared, counted: Counted, force: bool) -> tuple[str, ...]:
-    """What is wrong in labels and predictions, and was forced.
-
-    Raises:
-        InvalidData: something is, and was not.
-    """
-    found: list[Finding] = []
-    for side, faults in ((compared.reference, counted.reference), (compared.prediction, counted.prediction)):
-        every = joined([side.faults])
-        every.add(faults, side.part if isinstance(side, LabelFiles) else None)
-        found += every.settle(force)
-    return tuple(map(str, found))
-
-
 # --- counting, a part after the other ---------------------------------------------------------------
 
 #: Clips that changes are tried on.
 TRIED = 128
-#: Bytes of both sides that are counted together, as if they were text.
-PART = 1 << 22
-
-
-class SeldPart(NamedTuple):
-    """Some clips of both sides."""
-
-    clips: tuple[str, ...]  # in alphabetic order
-    reference: ClipRows
-    prediction: ClipRows
-    tried: tuple[int, ...]  # numbers of the clips that changes are tried on
-    size: int  # bytes of both sides
-    files: tuple[str, ...]  # names of the predicted clips
-
-    @property
-    def packed(self) -> bool:
-        """Whether other processes would have to unpack its files anew."""
-        return self.reference.packed or self.prediction.packed
 
 
 def sampled(clips: Iterable[str], most: int) -> list[str]:
     """At most a given number of *clips*, chosen by their names alone: one clip more changes at most one of them."""
     return sorted(sorted(clips, key=lambda clip: (crc32(clip.encode("utf-8", "surrogatepass")), clip))[:most])
-
-
-def parts(compared: Compared, moved: Mapping[str, str] | None = None) -> list[SeldPart]:
-    """The clips of both sides, ``PART`` bytes at a time; they depend on nothing but the files.
-
-    *moved* names the predictions of another clip that are taken for those of a clip.
-    """
-    reference, prediction, clips, *_ = compared
-    sizes = reference.sizes, prediction.sizes
-    tried = set(sampled(clips, TRIED))
-
-    def size(clip: str) -> int:
-        return sum(side.get(clip, 0) for side in sizes)
-
-    def part(some: list[str]) -> SeldPart:
-        files = tuple((moved or {}).get(clip, clip) for clip in some)
-        return SeldPart(
-            tuple(some), reference.some(some), prediction.some(files),
-            tuple(number for number, clip in enumerate(some) if clip in tried), sum(map(size, some)), files,
-        )  # fmt: skip
-
-    return list(map(part, cut(clips, PART, size)))
 
 
 class Way(NamedTuple):
@@ -327,6 +276,7 @@ class Counting:
     dropped: bool = False  # whether the program reads no row of the prediction
     errors: bool = False  # whether mistakes are counted
     signed: bool = False  # whether digests of the rows are made
+    tried: frozenset[str] = frozenset()  # clips that changes are tried on
 
     @property
     def classes(self) -> int:
@@ -338,15 +288,15 @@ class Counting:
         """What there is in no part at all."""
         return Counted((Counts.zeros(0, self.classes),), Mistakes.none(self.classes), samples=((NOTHING, NOTHING),))
 
-    def __call__(self, part: SeldPart) -> Counted:
+    def __call__(self, part: SharedPart) -> Counted:
         """What there is in *part*.
 
         Raises:
             InvalidData: something in a file is wrong.
             UsageError: a side lacks a field that a profile needs.
         """
-        a, wrong = self._side(part.reference, part.clips)
-        b, amiss = self._side(part.prediction, part.files, self.mapped)
+        a, wrong = self._side(part.first, part.clips)
+        b, amiss = self._side(part.second, part.files, self.mapped)
         digests = (digest(a, part.clips), digest(b, part.clips)) if self.signed else (0, 0)
         unread = len(b) if self.dropped else 0
         if self.dropped:
@@ -361,7 +311,8 @@ class Counting:
             found = mistakes.count(a, b, profile, limits, self.classes, clips)
         ends = -(-horizons(profile, a, clips) // profile.unit) * profile.unit
         notable = dataclasses.replace(facts_of(a, b, ends, self.classes, profile.ordered), dropped=unread)
-        lags, samples = causes.lags(a, b, part.tried), (causes.sample(a, part.tried), causes.sample(b, part.tried))
+        tried = [number for number, clip in enumerate(part.clips) if clip in self.tried]
+        lags, samples = causes.lags(a, b, tried), (causes.sample(a, tried), causes.sample(b, tried))
         return Counted((counts,), found, notable, wrong, amiss, lags, (samples,), digests)
 
     def _side(
@@ -375,13 +326,15 @@ class Counting:
         return event_frames(table, {clip: number for number, clip in enumerate(clips)}), faults
 
 
-def count(work: Counting, parts: Sequence[SeldPart], what: str = "scoring") -> Counted:
-    """What *work* counts in all *parts*, wherever :func:`seldio.running` says.
+def count(work: Counting, compared: Compared, what: str = "scoring", moved: Mapping[str, str] | None = None) -> Counted:
+    """Count all clips, wherever :func:`seldio.running` says; *moved*: see :func:`shared_parts`.
 
     Raises:
         InvalidData, UsageError: see :class:`Counting`.
     """
+    parts = shared_parts(compared.reference, compared.prediction, compared.clips, moved)
     here = any(part.packed for part in parts)
+    work = dataclasses.replace(work, tried=frozenset(sampled(compared.clips, TRIED)))
     counted = parallel_map(work, parts, what=what, size=attrgetter("size"), here=here)
     return sum(counted, start=work.nothing)
 
@@ -411,7 +364,7 @@ def probable_causes(
         about = [names[clip] for clip in clips] if where or change.moved else list(score.clips)
         moved = {name: names[clip] for name, clip in zip(names, change.moved, strict=False)}
         way = work.way if moved else work.way._replace(change=change.name)
-        again = count(dataclasses.replace(work, way=way), parts(compared._replace(clips=about), moved), "scoring again")
+        again = count(dataclasses.replace(work, way=way), compared._replace(clips=about), "scoring again", moved)
         before = score.counts.take(np.isin(score.clips, about))
         old, new = (_f(score, counts, bool(where)) for counts in (before, again.counts))
         if new > least * old:
@@ -427,7 +380,7 @@ def misfits(predictions: Source, reference: str, layout: LabelFormat | None) -> 
             compared = join(truth, predictions, layout, allow_missing=True)
             compared = compared._replace(clips=sampled(compared.clips, TRIED))
             work = Counting(Way(profile.name, profile.limits), truth.layout.vocabulary, compared.prediction.layout)
-            counted = count(work, parts(compared), "comparing with the labels")
+            counted = count(work, compared, "comparing with the labels")
             score = SeldScore(profile, profile.averages[0], tuple(compared.clips), counted.counts)
             return tuple(map(str, probable_causes(score, counted, work, compared)))
     except SeldioError:  # what is wrong with the files is said of them
