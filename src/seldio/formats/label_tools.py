@@ -33,6 +33,7 @@ from seldio.formats.base import (
     TextFile,
     TextLines,
     assembled,
+    newline_of,
 )
 from seldio.formats.cells import number_in
 from seldio.reader_rules import READER_RULES
@@ -196,12 +197,8 @@ class ToolText:
     def part(self, clip: str = "", readable: bool = True) -> ToolPart:
         """Return the part of a clip, without labels; of the only one unless it is named."""
         name = posixpath.join(posixpath.dirname(self.file.name), f"{clip}.txt") if clip else self.file.name
-        return ToolPart(self.file, ClipFile(clip or self.file.clip, name, newline_of(self.file)), self.place, readable)
-
-
-def newline_of(file: TextFile) -> str:
-    """Return how the lines of a file end."""
-    return "\r\n" if 0 < file.data.count(b"\r\n") == file.data.count(b"\n") else "\n"
+        origin = ClipFile(clip or self.file.clip, name, newline_of(self.file.data))
+        return ToolPart(self.file, origin, self.place, readable)
 
 
 def cells_of(line: re.Match[str]) -> list[tuple[str, Span]]:

@@ -2,7 +2,7 @@
 
 Label Studio: a list of tasks, each a recording with the annotations of the people who labelled it; an annotation is a
 list of results, of which those with one ``id`` belong to one region: its labels with ``start`` and ``end`` in seconds,
-numbers and texts that were given for it. The short form (JSON_MIN) is refused.
+numbers and texts that were given for it.
 
 JAMS: ``annotations``, each of a namespace and with observations: time, duration, value, confidence. Sound events are
 those of the namespaces for tags, open segments and Scaper, and of any called ``sound_event…``; all others are kept.
@@ -22,9 +22,9 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from seldio.findings import Sink
-from seldio.formats.base import Place, TextFile
+from seldio.formats.base import Place, TextFile, newline_of
 from seldio.formats.json_text import JsonDocument, Pointer, parse
-from seldio.formats.label_tools import VALUES, Report, ToolFormat, ToolLabel, ToolPart, field_named, newline_of, text_of
+from seldio.formats.label_tools import VALUES, Report, ToolFormat, ToolLabel, ToolPart, field_named, text_of
 from seldio.schema.column_names import column_of
 from seldio.schema.events import ClipFile
 from seldio.text import clipped, plural
@@ -55,7 +55,7 @@ class JsonTool(ToolFormat):
 
     def parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:
         """See :meth:`ToolFormat.parts`."""
-        origin = ClipFile(file.clip, file.name, newline_of(file), file.data.endswith(b"\n") or not file.data)
+        origin = ClipFile(file.clip, file.name, newline_of(file.data), file.data.endswith(b"\n") or not file.data)
         document = parse(file.data, file.path, sink) if file.data.strip() else None
         if document is None:
             yield ToolPart(file, origin, lambda _: Place(1, 1, 1, "", ""), not file.data.strip())
@@ -132,17 +132,12 @@ class LabelStudioFormat(JsonTool):
     """The tasks that Label Studio exports as JSON."""
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the keys tell it
-        """Whether it begins with tasks: results of controls, or regions with labels."""
+        """Whether it begins with tasks."""
         head = data[:_HEAD]
         if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"[", b"{"):
             return 0.0
-        full = b'"annotations"' in head and b'"data"' in head and b'"result"' in head and b'"namespace"' not in head
-        region = re.search(rb'"labels"\s*:\s*\[', head) and b'"start"' in head and b'"end"' in head
-        return (
-            0.95
-            if full or (region and (b'"from_name"' in head or b'"annotator"' in head or b'"lead_time"' in head))
-            else 0.0
-        )
+        keys = (b'"annotations"', b'"data"', b'"result"')
+        return 0.95 if all(key in head for key in keys) and b'"namespace"' not in head else 0.0
 
     def described(self, document: JsonDocument, clip: str, report: Report) -> Iterator[Described]:
         """See :meth:`JsonTool.described`; predictions count where nobody has labelled a task."""
@@ -155,7 +150,7 @@ class LabelStudioFormat(JsonTool):
                 continue
             at: Pointer = () if single else (number,)
             if not {"data", "annotations"} & task.keys():
-                report("SYN213", at, "the task has no annotations", "export the labels as JSON, not as JSON-MIN")
+                report("SYN213", at, "the task has no annotations", None)
                 continue
             data = task.get("data")
             data = data if isinstance(data, dict) else {}

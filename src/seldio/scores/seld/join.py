@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -91,19 +91,11 @@ class LabelFiles:
         return {file.clip: number for number, file in enumerate(self.part.files)}
 
     @property
-    def names(self) -> dict[str, str]:
-        """The name of the file of each clip."""
-        return {file.clip: file.entry.name for file in self.part.files}
-
-    @property
-    def paths(self) -> dict[str, str]:
-        """The path of the file of each clip."""
-        return {file.clip: file.entry.path for file in self.part.files}
-
-    @property
     def fields(self) -> set[str]:
         """Columns of an event table that its rows may have."""
         return {*self.layout.carries}
+
+    known = fields
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -114,11 +106,6 @@ class LabelFiles:
         """What there is of *clips*."""
         part = self.part.chosen([self.numbers[clip] for clip in clips if clip in self.numbers])
         return ClipRows(part)
-
-    def tables(self) -> Iterator[pa.Table]:
-        """The rows of one clip after the other."""
-        found = (self.some([clip]).rows()[0] for clip in self.numbers)
-        return (table for table in found if table is not None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,20 +122,14 @@ class LabelTable:
     others: frozenset[str] = frozenset()  # clips of other splits than that which is wanted
 
     @property
-    def names(self) -> dict[str, str]:
-        """The name of the file of each clip, as the table has it."""
-        return {file.clip: file.name for file in origin_of(self.table).files}
-
-    @property
-    def paths(self) -> dict[str, str]:
-        """The path of the file of each clip, or its name in a table."""
-        files = self.names | {clip: entry.path for clip, entry in self.entries.items()}
-        return {clip: files.get(clip, clip) for clip in self.first}
-
-    @property
     def fields(self) -> set[str]:
         """Columns that its rows have, or may have as the files of another dataset in its own columns."""
         return {*self.table.column_names, *(self.layout.carries if self.layout.own else ())}
+
+    @property
+    def known(self) -> set[str]:
+        """Columns that have a value in some row."""
+        return {name for name in self.table.column_names if self.table[name].null_count < self.table.num_rows}
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -161,10 +142,6 @@ class LabelTable:
         slices = [self.table.slice(start, stop - start) for start, stop in there]
         # one chunk of its own: pickling a slice would take all rows of the table along
         return ClipRows(pa.concat_tables([self.table.slice(0, 0), *slices]).combine_chunks())
-
-    def tables(self) -> Iterator[pa.Table]:
-        """All rows."""
-        yield self.table
 
 
 #: Years of a challenge: labels are of any of them rather than of none.
@@ -244,7 +221,7 @@ def _of_year(labels: Labels, profile: SeldProfile | None) -> LabelFormat:
     lists = class_lists(layout)
     if len(lists) == 1:
         return layout
-    year = read_tree(list(labels.paths.values())).row
+    year = read_tree([path for _, path in files_of(labels).values()]).row
     if year is not LOOSE:
         return layout.under(year.name)
     if profile is None or profile.vocabulary not in lists:
@@ -252,10 +229,21 @@ def _of_year(labels: Labels, profile: SeldProfile | None) -> LabelFormat:
     return dataclasses.replace(layout, vocabulary=profile.vocabulary)
 
 
+def files_of(labels: Labels) -> dict[str, tuple[str, str]]:
+    """Return the name and the path of the file of each clip, as a table has them."""
+    if isinstance(labels, LabelFiles):
+        return {file.clip: (file.entry.name, file.entry.path) for file in labels.part.files}
+    names = {file.clip: file.name for file in origin_of(labels.table).files}
+    paths = names | {clip: entry.path for clip, entry in labels.entries.items()}
+    return {clip: (names.get(clip, clip), paths.get(clip, clip)) for clip in labels.first}
+
+
 def splits_of(labels: Labels) -> dict[str, str]:
     """The split of each clip, as its folder is called or its dataset calls it; empty where nothing tells it."""
-    said = {clip: labels.own.split(name) for clip, name in labels.names.items()} if labels.own else {}
-    return {clip: said.get(clip) or named_split(path, labels.layout.name) for clip, path in labels.paths.items()}
+    dataset = labels.own
+    files = files_of(labels)
+    said = {clip: dataset.split(name) for clip, (name, _) in files.items()} if dataset else {}
+    return {clip: said.get(clip) or named_split(path, labels.layout.name) for clip, (_, path) in files.items()}
 
 
 def _within(name: str, split: str) -> bool:
@@ -285,13 +273,8 @@ def usual_profile(labels: Labels) -> SeldProfile:
                 "profile of labels, such as dcase2023"
             )
         return profiles.get(own)
-    known: set[str] = set()
-    heights = {"elevation", "z"} & labels.fields
-    for table in labels.tables() if "distance" in labels.fields else ():
-        known |= {name for name in table.column_names if table[name].null_count < table.num_rows}
-        if known & heights or ("distance" in known and not heights):
-            break
-    return profiles.get("dcase2025" if "distance" in known and not known & heights else USUAL)
+    stereo = "distance" in labels.known and labels.known.isdisjoint(("elevation", "z"))
+    return profiles.get("dcase2025" if stereo else USUAL)
 
 
 #: Bytes of both sides that are read together, as if they were text.
