@@ -151,7 +151,6 @@ class NewDataset:
 
     @property
     def _numbers(self) -> range:
-        """The class numbers up to the highest."""
         cells = [cell for one in self.columns if one.field == "class_id" for cell in one.values if cell.isdecimal()]
         return range(max(map(int, cells), default=-1) + 1)
 
@@ -186,7 +185,6 @@ class NewDataset:
 
     @property
     def _folder(self) -> Path:
-        """Where the dataset lies."""
         place = Path(self.source.path)
         return place if place.is_dir() else place.parent
 
@@ -302,7 +300,6 @@ def write_known(path: str, format: str | None = None) -> Path:
 
 
 def _splits(files: Iterable[Entry]) -> list[str]:
-    """Folders of label files that are called like splits."""
     return sorted(filter(is_name, {part for entry in files for part in entry.name.split("/")[:-1]}))
 
 
@@ -389,7 +386,6 @@ def _unit(field: str, title: str, values: Sequence[str]) -> str | None:
 
 
 def _said(rows: pa.Table, own: OwnDataset) -> Iterator[str]:
-    """Rows in words."""
     names = list(own.record.get("classes", ()))
     for row in rows.to_pylist():
         time = f"frame {row['frame']}" if "frame" in row else f"{row['onset']:g} s"

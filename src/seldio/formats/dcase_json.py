@@ -294,7 +294,6 @@ def _columns(annotations: Sequence[dict[str, Any]]) -> dict[str, pa.Array]:
 
 
 def _table(format: JsonFormat, values: Mapping[str, pa.Array]) -> pa.Table:
-    """The table of values by key, and ``extra``."""
     columns = {KEYS.get(key, key): value for key, value in values.items()}
     columns["distance"] = pc.divide(columns["distance"], float(format.metre))
     columns["azimuth"], columns["elevation"] = _directions(columns["segmentation"])

@@ -287,7 +287,6 @@ class ToolFormat(LabelFormat):
 
 
 def _labels(format: ToolFormat, table: pa.Table) -> list[ToolLabel]:
-    """The rows of a table as labels."""
     classes, count = vocabulary(format.vocabulary), table.num_rows
     held: dict[str, list[Any]] = {
         name: table[name].to_pylist() if name in table.column_names else [None] * count for name in COLUMNS

@@ -216,7 +216,6 @@ def _whole(value: float) -> float:
 
 
 def _audio(data: Mapping[str, Any]) -> str | None:
-    """The key of the recording of a task."""
     texts = [key for key, value in data.items() if isinstance(value, str)]
     return next((key for key in texts if _SOUND.search(data[key])), "audio" if "audio" in texts else None)
 
@@ -288,7 +287,6 @@ class _Region:
 
 
 def _put(label: ToolLabel, name: str, value: Any, at: Pointer, report: Report) -> bool:
-    """Give a label a value that has a name; False after a finding."""
     field = field_named(name)
     if field is None:
         label.extra[name] = value
@@ -445,7 +443,6 @@ def _of_background(observation: Mapping[str, Any]) -> bool:
 
 
 def _observed(annotation: Mapping[str, Any], at: Pointer, report: Report) -> Iterator[ToolLabel]:
-    """The labels of an annotation."""
     data, beside = annotation.get("data", []), annotation.get("sandbox")
     dense = isinstance(data, dict)
     if dense:  # columns instead of rows

@@ -377,7 +377,6 @@ def all_of_split(split: str) -> str:
 
 
 def _reference_option(text: str) -> str:
-    """A sentence about predictions as it reads for the reference."""
     return text.replace("--format", "--reference-format")
 
 

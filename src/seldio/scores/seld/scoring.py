@@ -431,7 +431,6 @@ def by_clip(table: pa.Table | None) -> dict[str, pa.Table]:
 
 
 def _clip_table(clip: str, rows: ClipLabels) -> pa.Table:
-    """One side as an event table about *clip* alone."""
     table = (
         rows if isinstance(rows, pa.Table) else pa.table({name: np.asarray(values) for name, values in rows.items()})
     )
