@@ -10,7 +10,8 @@ Labels have no score. The direction of a source is that of its point with the hi
 elevation 90 - y, x from 0 to 360 and y from 0 to 180. Whatever
 else a file holds comes back when it is written again: unknown keys of an annotation are in the column
 ``extra``, unknown keys of the file in ``ClipFile.extra``. There the key ``annotations`` describes the
-layout, where it is not the official one: ``indent`` and the ``order`` of keys. Numbers come back by their value.
+layout, where it is not the official one: ``indent``, the ``order`` of keys, and points in whole ``pixels``. Other
+numbers come back by their value.
 """
 
 from __future__ import annotations
@@ -349,7 +350,7 @@ def _columns_of(data: bytes) -> tuple[dict[str, pa.Array], JsonLayout] | None:
             given[key] = values.cast(COLUMNS[KEYS[key]])
         elif key != "segmentation" and key in first and not (np.abs(values.to_numpy()) <= 2.0**53).all():
             return None  # larger whole numbers are refused
-    if not (np.abs(numbers.to_numpy()) <= 2.0**53).all():
+    if not (np.abs(numbers.to_numpy()) <= 2.0**53).all() or (len(numbers) and not any(first["segmentation"])):
         return None
     given["extra"] = pa.nulls(count, pa.string())
     return given, JsonLayout.of(data, [first])
@@ -417,6 +418,7 @@ class JsonLayout:
 
     indent: int | None = 2  # spaces to a level; None for all on one line
     order: tuple[str, ...] = tuple(KEYS)  # the keys of an annotation in their order
+    pixels: bool = False  # whether x and y are written without a decimal point
 
     @staticmethod
     def of(data: bytes, annotations: Sequence[dict[str, Any]]) -> JsonLayout:
@@ -426,7 +428,9 @@ class JsonLayout:
         order = tuple(annotations[0]) if annotations else ()
         official = tuple(key for key in KEYS if key in order)
         unchanged = order == official or order[: len(official)] == official
-        return JsonLayout(indent, tuple(KEYS) if unchanged else order)
+        points = (point for row in annotations for polygon in row["segmentation"] for point in polygon)
+        pixels = type(next(points, [0.0])[0]) is int
+        return JsonLayout(indent, tuple(KEYS) if unchanged else order, pixels)
 
     @staticmethod
     def from_extra(extra: str | None) -> tuple[JsonLayout, dict[str, Any]]:
@@ -437,7 +441,8 @@ class JsonLayout:
         indent = given.get("indent", 2)
         indent = indent if indent is None or (type(indent) is int and 0 <= indent <= 16) else 2
         order = given.get("order")
-        return JsonLayout(indent, tuple(map(str, order)) if isinstance(order, list) else tuple(KEYS)), top
+        known = tuple(map(str, order)) if isinstance(order, list) else tuple(KEYS)
+        return JsonLayout(indent, known, given.get("pixels") is True), top
 
     def to_extra(self, top: dict[str, Any]) -> str | None:
         """The inverse of :meth:`from_extra`; None for an official file without further keys."""
@@ -447,10 +452,18 @@ class JsonLayout:
 
     def arranged(self, annotation: dict[str, Any]) -> dict[str, Any]:
         """*annotation* as this layout writes it; keys missing from the order come last."""
+        if self.pixels:
+            polygons = annotation["segmentation"]
+            points = [[[*map(_pixel, point[:2]), point[2]] for point in polygon] for polygon in polygons]
+            annotation = annotation | {"segmentation": points}
         if self.order == tuple(KEYS):
             return annotation
         first = {key: annotation[key] for key in self.order if key in annotation}
         return first | annotation
+
+
+def _pixel(value: float) -> float:
+    return int(value) if value.is_integer() else value
 
 
 DCASE2026 = JsonFormat(
