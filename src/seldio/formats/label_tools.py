@@ -51,6 +51,8 @@ _MEANS = {
     "azimuth": "degrees, counter-clockwise from the front: +90 is left", "elevation": "degrees, up positive",
     "distance": "metres", "source": "a whole number", "score": "a number",
 }  # fmt: skip
+#: How people and programs write that a value is not known, and that a distance is not.
+_UNKNOWN, _UNMEASURED = {"", "none", "null", "nan", "na", "n/a", "-"}, {"-1", "-1.0", "-1000", "-1000.0"}
 _PAIR = re.compile(r"(?<!\S)([^\W\d][\w-]*)=(\S+)")
 #: Where something stands in a text: from one offset to another.
 Span = tuple[int, int]
@@ -98,6 +100,8 @@ class ToolLabel:
 
     def set(self, field: str, given: Any, at: Any, report: Report) -> bool:
         """Take in the value of a field, be it a number or text; False, after a finding, where it is not one."""
+        if str(given).strip().lower() in _UNKNOWN or (field == "distance" and str(given).strip() in _UNMEASURED):
+            return True
         if isinstance(given, str):
             value = number_in(given, field)
         else:

@@ -24,7 +24,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from seldio.findings import Sink
 from seldio.formats.base import Place, TextFile, newline_of
 from seldio.formats.json_text import JsonDocument, Pointer, parse
-from seldio.formats.label_tools import VALUES, Report, ToolFormat, ToolLabel, ToolPart, field_named, text_of
+from seldio.formats.label_tools import VALUES, Report, ToolFormat, ToolLabel, ToolPart, field_named, json_value, text_of
 from seldio.schema.column_names import column_of
 from seldio.schema.events import ClipFile
 from seldio.text import clipped, plural
@@ -298,14 +298,9 @@ def _noted(label: ToolLabel, name: str, text: str, at: Pointer, report: Report) 
     """Give a label what was written about it; False after a finding."""
     if field_named(name) is not None:
         return _put(label, name, text, at, report)
-    if name == "extra":
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            value = None
-        if isinstance(value, dict):
-            label.extra |= value
-            return True
+    if name == "extra" and isinstance(value := json_value(text), dict):
+        label.extra |= value
+        return True
     note = ToolLabel(0.0, 0.0, "", {"": at})
     good = note.read_text(text, None, report)
     label.values |= note.values
