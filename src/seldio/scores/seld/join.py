@@ -25,6 +25,7 @@ from seldio.errors import DataError, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import LabelFormat
+from seldio.formats.base import Role
 from seldio.formats.datasets import LOOSE, named_split, of_dialect
 from seldio.formats.detect import CHOSEN, Wanted, means_the_same, years
 from seldio.formats.dialects import DIALECTS
@@ -144,6 +145,8 @@ class LabelTable:
         return ClipRows(pa.concat_tables([self.table.slice(0, 0), *slices]).combine_chunks())
 
 
+#: What systems write, in numbers of the classes of their labels.
+OF_SYSTEMS: tuple[Role, ...] = ("output", "submission")
 #: Years of a challenge: labels are of any of them rather than of none.
 ANY_YEAR = tuple(sorted({year for dialect in DIALECTS for year in years(dialect)}))
 #: The profile where nobody names one and the labels do not ask for another.
@@ -203,7 +206,7 @@ def with_class_list(table: pa.Table, layout: LabelFormat, classes: str) -> pa.Ta
     Raises:
         UsageError: a class of the table is not in the list.
     """
-    if layout.role in ("output", "submission") or classes in class_lists(layout):
+    if layout.role in OF_SYSTEMS or classes in class_lists(layout):
         return table
     target = dataclasses.replace(layout, vocabulary=classes, carries=("class_id",))
     mapped = carry.classes(table, layout, target)
@@ -364,8 +367,11 @@ def join(
         InvalidData, UnknownFormat, UsageError: there are no outputs of one format.
         DataError: a clip lacks its prediction or its reference.
     """
-    likely = Wanted(("output", "submission"), years(labels.layout) or profiles.get(USUAL).years)
+    likely = Wanted(OF_SYSTEMS, years(labels.layout) or profiles.get(USUAL).years)
     found = labels_of(outputs, layout, likely, lent=labels.own)
+    if isinstance(found, LabelFiles) and found.layout.role in OF_SYSTEMS:
+        own_list = dataclasses.replace(found.layout, vocabulary=labels.layout.vocabulary)
+        found = dataclasses.replace(found, layout=own_list, part=dataclasses.replace(found.part, layout=own_list))
     expected, there = set(labels.sizes), set(found.sizes) - labels.others
     split = _only_split(labels, there) if expected - there else ""
     return Compared(labels, found, *_clips(expected, there, allow_missing, split), split)

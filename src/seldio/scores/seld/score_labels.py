@@ -59,7 +59,7 @@ class SeldOptions:
     distance: float | None = None  # metres that it may be off
     relative: float | None = None  # distance error over distance
     onscreen: bool = False  # whether it must agree on being in the picture
-    classes: str | None = None  # vocabulary of the classes; the profile's by default
+    classes: str | None = None  # vocabulary of the classes; that of the labels by default
     jackknife: bool = False  # with 95 % confidence intervals as the official programs make them
     bootstrap: bool = False  # with 95 % confidence intervals by resampling clips
     by_clip: bool = False  # with the scores of each clip
