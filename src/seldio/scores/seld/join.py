@@ -26,7 +26,7 @@ from seldio.files import Entry, Source
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import LabelFormat
 from seldio.formats.base import Role
-from seldio.formats.datasets import LOOSE, named_split, of_dialect
+from seldio.formats.datasets import named_split, of_dialect
 from seldio.formats.detect import CHOSEN, Wanted, means_the_same, years
 from seldio.formats.dialects import DIALECTS
 from seldio.parallel import cut
@@ -192,12 +192,13 @@ def reference_labels(
     return dataclasses.replace(labels, part=part, others=others)
 
 
-def class_lists(layout: LabelFormat) -> set[str]:
-    """Return the class lists that the numbers of a format may index: those of all formats with the same columns."""
+def class_lists(layout: LabelFormat) -> dict[str, str]:
+    """Return the class lists that the numbers of a format may index, by the names of all formats with its columns."""
     if own(layout.vocabulary):
-        return {layout.vocabulary}
-    twins = [layout, *(one for one in DIALECTS if means_the_same(one, layout))]
-    return {name for twin in twins for name in (twin.vocabulary, *twin.alias_vocabularies.values())}
+        return {layout.name: layout.vocabulary}
+    twins = [one for one in DIALECTS if means_the_same(one, layout) and one.name != layout.name]
+    names = ((twin, name) for twin in (*twins, layout) for name in (*twin.aliases, twin.name))
+    return {name: twin.under(name).vocabulary for twin, name in names} | {layout.name: layout.vocabulary}
 
 
 def with_class_list(table: pa.Table, layout: LabelFormat, classes: str) -> pa.Table:
@@ -206,7 +207,7 @@ def with_class_list(table: pa.Table, layout: LabelFormat, classes: str) -> pa.Ta
     Raises:
         UsageError: a class of the table is not in the list.
     """
-    if layout.role in OF_SYSTEMS or classes in class_lists(layout):
+    if layout.role in OF_SYSTEMS or classes in class_lists(layout).values():
         return table
     target = dataclasses.replace(layout, vocabulary=classes, carries=("class_id",))
     mapped = carry.classes(table, layout, target)
@@ -219,17 +220,21 @@ def with_class_list(table: pa.Table, layout: LabelFormat, classes: str) -> pa.Ta
     return table.set_column(table.column_names.index("class_id"), "class_id", mapped.ids)
 
 
+#: Files by whose paths the year of labels is told.
+_TREE = 2000
+
+
 def _of_year(labels: Labels, profile: SeldProfile | None) -> LabelFormat:
     layout = labels.layout
     lists = class_lists(layout)
-    if len(lists) == 1:
+    if len({*lists.values()}) == 1:
         return layout
-    year = read_tree([path for _, path in files_of(labels).values()]).row
-    if year is not LOOSE:
-        return layout.under(year.name)
-    if profile is None or profile.vocabulary not in lists:
-        return layout
-    return dataclasses.replace(layout, vocabulary=profile.vocabulary)
+    year = read_tree([path for _, path in files_of(labels).values()][:_TREE]).row.name
+    usual = next((one.name for one in DIALECTS if means_the_same(one, layout)), "")  # which is read without evidence
+    known = lists.get(year, layout.vocabulary)
+    if profile is not None and year not in lists and layout.name == usual and profile.vocabulary in lists.values():
+        known = profile.vocabulary
+    return dataclasses.replace(layout, vocabulary=known)
 
 
 def files_of(labels: Labels) -> dict[str, tuple[str, str]]:
