@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seldio.errors import UnknownFormat, UsageError
-from seldio.formats import LABEL_FORMATS, TextFile, get
+from seldio.formats import LABEL_FORMATS, TextFile
 from seldio.formats.base import Role
 from seldio.formats.detect import Wanted, choose_layout, detect, offered, years
 from seldio.reports.tables import Notice, ScoreReport
@@ -215,10 +215,3 @@ def test_a_table_of_several_clips_is_counted_clip_by_clip() -> None:
     assert json.dumps(expected.state_dict()) == json.dumps(live.state_dict())
     with pytest.raises(UsageError, match="no reference labels for the clip c"):
         live.update_all(truth, given)
-
-
-def test_every_profile_has_years() -> None:
-    from seldio.scores.seld.profiles import PROFILES
-
-    assert all(profile.years for profile in PROFILES)
-    assert get("starss23") in LABEL_FORMATS
