@@ -264,17 +264,14 @@ def list_offsets(segmentations: pa.Array) -> tuple[Ints, Ints, Floats]:
         np.concatenate([[0], np.cumsum(pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False))])
         for lists in (segmentations, polygons)
     ]
-    return *(each.astype(np.int64) for each in ends), points(segmentations)[1]  # type: ignore[return-value]
+    values = polygons.flatten().flatten().to_numpy().reshape(-1, 3)
+    return *(each.astype(np.int64) for each in ends), values
 
 
 def points(segmentations: pa.Array) -> tuple[Ints, Floats]:
     """All points of an array of segmentations: the row of each, and its x, y and energy (shape n x 3)."""
-    polygons = segmentations.flatten()
-    triplets = polygons.flatten()
-    row = np.arange(len(segmentations))
-    for lists in (segmentations, polygons):
-        row = np.repeat(row, pc.fill_null(pc.list_value_length(lists), 0).to_numpy())
-    return row, triplets.flatten().to_numpy().reshape(-1, 3)
+    polygons, spots, values = list_offsets(segmentations)
+    return np.repeat(np.arange(len(segmentations)), np.diff(spots[polygons])), values
 
 
 def _columns(annotations: Sequence[dict[str, Any]]) -> dict[str, pa.Array]:
