@@ -357,17 +357,15 @@ def verdict(rating: int, orientation: str) -> dict[str, Any]:
 
 def test_a_judge_is_asked() -> None:
     asked: list[JudgeRequest] = []
+    special = {
+        "3/1": Reply("3/1", None, '{"rating": 2, "orientation": "Both"}', error="it answers another request"),
+        "4/1": Reply("4/1", None, failed=True, error="down"),
+        "7/8": Reply("7/8", verdict(2, "Both"), "…"),
+    }
 
     def judge(requests: Sequence[JudgeRequest]) -> list[Reply]:
         asked.extend(requests)
-        return [
-            Reply(each.id, None, '{"rating": 2, "orientation": "Both"}', error="it answers another request")
-            if each.id == "3/1"
-            else Reply(each.id, None, failed=True, error="down")
-            if each.id == "4/1"
-            else Reply(each.id, verdict(2, "Both") if each.id == "7/8" else verdict(1, "Audio-Oriented"), "…")
-            for each in requests
-        ]
+        return [special.get(each.id, Reply(each.id, verdict(1, "Audio-Oriented"), "…")) for each in requests]
 
     found = whole(other="")
     found[8] = found[8].model_copy(update={"prediction": "  "})
@@ -422,10 +420,7 @@ def test_the_request() -> None:
     assert request(other).key() != sent.key()
 
 
-DIGESTS = {
-    "readme": "022a9e39c735b2c3",
-    "eval.py": "8a84f16233486f5b",
-}
+DIGESTS = {"readme": "022a9e39c735b2c3", "eval.py": "8a84f16233486f5b"}
 
 
 @pytest.mark.parametrize("prompt", DIGESTS)
