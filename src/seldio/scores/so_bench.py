@@ -545,7 +545,7 @@ class _Case(NamedTuple):
         return self.task.metric if self.task is not None else "normalized_exact_match"
 
     def said(self, key: str | None) -> Any:
-        """What the prediction says."""
+        """Return what the prediction says."""
         prediction = self.judgement.get("prediction")
         return prediction.get(key) if isinstance(prediction, dict) else None
 
@@ -555,8 +555,16 @@ class _Case(NamedTuple):
         return self.judgement.get("semantic") or {}
 
     @property
+    def right_source(self) -> bool:
+        """Whether the named sound counts as the right one."""
+        level = self.semantic.get("source_match_level")
+        if level == "compatible_but_broader":
+            return self.profile.broader
+        return self.semantic.get("source_match") is True or level == "exact_or_synonym"
+
+    @property
     def overlap(self) -> float | None:
-        """Of the two intervals."""
+        """The overlap of the two intervals."""
         return interval_iou(self.said("time_span"), self.asked.meta.get("time_span"))
 
 
@@ -575,7 +583,7 @@ _MOST_TURNS = 3.6e6
 
 
 def angle_between(one: float, other: float) -> float:
-    """The angle between two azimuths in degrees, 0 to 180, turned as the official program turns it.
+    """Return the angle between two azimuths in degrees, 0 to 180, turned as the official program turns it.
 
     Raises:
         OverflowError: they are so far apart that the official program would never end.
@@ -631,23 +639,12 @@ def interval_iou(one: Any, other: Any) -> float | None:
 
 def _interval(case: _Case) -> Outcome:
     iou = case.overlap
-    if iou is None:
-        return Outcome(0.0, case.metric, False)
-    return Outcome(iou, case.metric, True, {"interval_iou": iou})
-
-
-def source_right(judgement: Judgement, broader: bool) -> bool:
-    """Whether the named sound counts as the right one."""
-    semantic = judgement.get("semantic") or {}
-    level = semantic.get("source_match_level")
-    if level == "compatible_but_broader":
-        return broader
-    return semantic.get("source_match") is True or level == "exact_or_synonym"
+    return Outcome(0.0, case.metric, False) if iou is None else Outcome(iou, case.metric, True, {"interval_iou": iou})
 
 
 def _source(case: _Case) -> Outcome:
     details = {"source_match_level": case.semantic.get("source_match_level")}
-    correct, iou = float(source_right(case.judgement, case.profile.broader)), None
+    correct, iou = float(case.right_source), None
     if case.asked.task == "detect_source" and case.profile.source_time == "event_times_iou":
         iou = case.overlap
     if iou is not None:
@@ -656,8 +653,7 @@ def _source(case: _Case) -> Outcome:
 
 
 def _source_and_direction(case: _Case) -> Outcome:
-    source = source_right(case.judgement, case.profile.broader)
-    right = float(source and case.semantic.get("direction_match") is True)
+    right = float(case.right_source and case.semantic.get("direction_match") is True)
     if case.profile.span_policy == "semantic_only":
         return Outcome(right, case.metric)
     iou = case.overlap
