@@ -753,7 +753,7 @@ class Marks:
                     self.odd[name].append(number)
             if take is not None:
                 take(row)
-        self.ids, self.states = ids, states
+        self.ids, self.task, self.states = ids, tasks, states
         self.clip = intervals.numbered(recordings)  # the number of the recording
         self.correct, self.how = np.array(correct, np.float64), np.array(how, np.str_)
         self.numbers = dict(zip(_KEPT, np.array(numbers, np.float64).reshape(-1, len(_KEPT)).T, strict=True))
@@ -865,10 +865,10 @@ def notices(marks: Marks, joined: JoinedAnswers, profile: AnswerProfile) -> tupl
         rows = marks.odd[name]
         about[name] = counted(name, len(rows), noun, text.format(ids=ids(rows), reason=marks.reason), grave)
     found = [*joined.notices]
-    open_ones = Counter({task: int((marks.how[rows] == "undecided").sum()) for task, rows in marks.tasks.items()})
+    open_ones = Counter(marks.task[row] for row in np.flatnonzero(marks.how == "undecided").tolist())
     every, decided = marks.both(marks.all)
     over = "and none is decided" if math.isnan(decided) else f"over those decided {decided:.2%}"
-    tasks = ", ".join(f"{task} {number:,}" for task, number in open_ones.most_common(4) if number)
+    tasks = ", ".join(f"{task} {number:,}" for task, number in open_ones.most_common(4))
     text = (
         f"without verdict ({tasks}): their texts do not tell, and there was no judge or it gave no verdict. "
         f"Counted as wrong the accuracy is {every:.2%}, {over}: give a judge for one number"
