@@ -94,7 +94,7 @@ def text(rows: list[Row]) -> bytes:
 
 
 def layouts(examined: list[Examined]) -> dict[str, LabelFormat]:
-    return {Path(path).name: group.format for one in examined for group in one.labels for path in group.places}
+    return {Path(path).name: group.format for one in examined for group in one.labels for path in group.files}
 
 
 def wrong(examined: list[Examined]) -> set[str]:

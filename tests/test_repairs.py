@@ -278,7 +278,7 @@ def too_much(path: Path, format: str | None, unsafe: bool) -> tuple[int, list[st
         return [examine(path, format=format, changed=changed)]
 
     examined = check({})
-    layouts = {place: group.format for one in examined for group in one.labels for place in group.places}
+    layouts = {place: group.format for one in examined for group in one.labels for place in group.files}
     changes = repair.repairs(examined, unsafe, check)
     wrong = []
     for change in changes:

@@ -280,7 +280,7 @@ def index_file() -> dict[str, str]:
     order = {f"seldio.rules.{name}": number for number, name in enumerate(registry.FAMILIES)}
     for module in order:
         import_module(module)
-    own = [ListedRule.of(rule) for code, rule in registry._LOADED.items() if code in registry.READER_RULES or rule.url]
+    own = [ListedRule.of(rule) for rule in registry._LOADED.values() if rule.check is not None and rule.url]
     own.sort(key=lambda one: order.get(one.module, -1))
     rows = (json.dumps(one if one.explains else one[:-1], ensure_ascii=False) for one in own)
     return {"src/seldio/rules/index.json": "[\n" + ",\n".join(rows) + "\n]\n"}

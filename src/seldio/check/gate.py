@@ -45,11 +45,11 @@ def admitted(labels: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[
     kept = list(findings)
     where = {id(finding): number for number, finding in enumerate(kept)}
     for group in labels:
-        own = [finding for path in group.places for finding in by_path.get(path, ())]
+        own = [finding for path in group.files for finding in by_path.get(path, ())]
         if not any(finding.fixable for finding in own):
             continue
         doubts = _doubts(group, own)
-        filled = {file.path for one in group.rows for file in one.files if not file.blank}
+        filled = {path for path, part in group.files.items() if part.file.data.strip()}
         for code in {finding.code for finding in own if finding.fixable}:
             mine = [finding for finding in own if finding.fixable and finding.code == code]
             whole = code in ALLOWED and ALLOWED[code].premise == "set"
@@ -65,7 +65,7 @@ def admitted(labels: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[
 
 def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str]]:
     """By code, the files in which a finding speaks against the format that they are read as."""
-    rows = {file.path: file.rows for one in group.rows for file in one.files}
+    rows = {path: part.rows for path, part in group.files.items()}
     found: dict[str, set[str]] = defaultdict(set)
     places: dict[tuple[str, str], int] = defaultdict(int)
     for finding in findings:
@@ -112,9 +112,7 @@ def _partly(alike: Sequence[Finding], filled: set[str]) -> str | None:
 
 def _no_degrees(group: LabelGroup) -> str | None:
     """Why the azimuths of a set may be in another unit, so that none can be wrapped; None where they are degrees."""
-    ends = [np.concatenate([one.numbers.columns.get(f"azimuth.{end}", np.zeros(0)) for one in group.rows])
-            for end in ("low", "high")]  # fmt: skip
-    low, high = float(ends[0].min(initial=0)), float(ends[1].max(initial=0))
+    low, high = (float(reach(group.labels.column("azimuth"), initial=0)) for reach in (np.min, np.max))
     gradians = -200 <= low < -180 and 180 < high <= 200
     if gradians or max(-low, high) > 360:
         return f"not repaired, as azimuths from {low:g} to {high:g} may not be degrees"
@@ -138,10 +136,10 @@ def _unless_named(group: LabelGroup, code: str) -> str | None:
             and len(more) == len(fields) + 1
         ):
             return f"or else a column of {other.name} is missing"
-    most = [high for one in group.rows for high in one.numbers.columns.get("distance.most", ())]
-    if code == "LAB304" and format.metre is not None and most and max(most) < _NEAREST:
+    distances = group.labels.column("distance") if group.labels.has("distance") else np.zeros(0)
+    if code == "LAB304" and format.metre is not None and len(distances) and np.nanmax(distances) < _NEAREST:
         return "not repaired, as its distances do not look like distances, so the format is in doubt"
-    rows = sum(file.rows for one in group.rows for file in one.files)
+    rows = len(group.labels)
     if rows < ALLOWED[code].least:
         return f"not repaired, as {plural(rows, 'row')} may be of another format"
     return None
@@ -153,10 +151,10 @@ def refused(before: Sequence[Examined], after: Sequence[Examined], codes: Mappin
     found = _moved(before, after)
     for one in after:
         for group in one.labels:
-            tried = set().union(*(unsafe.get(path, ()) for path in group.places))
+            tried = set().union(*(unsafe.get(path, ()) for path in group.files))
             whole = any(ALLOWED[code].premise == "set" for code in tried)
-            doubts = _doubts(group, (f for f in one.report.findings if f.path in group.places))
-            for path in group.places:
+            doubts = _doubts(group, (f for f in one.report.findings if f.path in group.files))
+            for path in group.files:
                 mine = unsafe.get(path, set())
                 left = (code for code, paths in doubts.items() if whole or path in paths)
                 if mine and next(left, None) is not None:
@@ -174,4 +172,4 @@ def _moved(before: Sequence[Examined], after: Sequence[Examined]) -> set[str]:
 
 
 def _layouts(examined: Sequence[Examined]) -> dict[str, LabelFormat]:
-    return {path: labels.format for one in examined for labels in one.labels for path in labels.places}
+    return {path: labels.format for one in examined for labels in one.labels for path in labels.files}

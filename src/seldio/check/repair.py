@@ -231,10 +231,10 @@ def _round(examined: Sequence[Examined], careful: Collection[str]) -> Iterator[F
             format = labels.format
             if not (format.repairable or format.own):
                 continue
-            for path in labels.places:
+            for path in labels.files:
                 if path not in one.local or path not in codes:
                     continue
-                file, found = labels.text(path), codes[path]
+                file, found = labels.files[path].file, codes[path]
                 if format.own:  # whose cells are left as they are
                     if "SYN102" in found and file.stored is not None:
                         yield Fixed(path, file.stored, file.data, ("SYN102",))

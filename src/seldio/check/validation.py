@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,7 +19,7 @@ from seldio.catalogues import Catalogue, own_datasets
 from seldio.catalogues.parts import Part
 from seldio.catalogues.trees import Tree, read_tree
 from seldio.check import gate
-from seldio.check.labels import LabelCheck, LabelGroup
+from seldio.check.labels import LabelGroup
 from seldio.check.settings import Settings
 from seldio.files import Source
 from seldio.files.names import is_zip
@@ -44,9 +44,7 @@ if TYPE_CHECKING:
 
 Path = str | os.PathLike[str]
 Checked = TypeVar("Checked")
-#: What rules for recordings and pictures need of the rows; the second part where they listen.
-_KEPT, _HEARD = ("frame",), ("azimuth", "elevation", "x", "y", "z", "class_id", "class_name", "source")
-#: Bytes of a part that is the whole dataset.
+#: Bytes of a part that is the whole dataset: labels are read whole, as only all files show what they mean.
 _WHOLE = 1 << 62
 #: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.
 _OF_CLIPS = ("SUB101", "SUB111")
@@ -123,7 +121,15 @@ def examine(
         package = run.package()
         lent = run.clips.own if run.clips else None
         sets = [Catalogue(one, format, contents=run.changed, lent=lent) for one in run.by_system(package)]
-        parts = [one.parts(size=_WHOLE if rows else None, whole=rows or reference is not run.clips) for one in sets]
+        parts = [
+            [part for part in one.parts(size=_WHOLE) if part.questions is None]
+            + [
+                part
+                for part in one.parts(size=_WHOLE if rows else None, whole=rows or reference is not run.clips)
+                if part.questions is not None
+            ]
+            for one in sets
+        ]
         goal = run.submission(list(chain(*parts)))
         answers = goal is not None and source.single  # it holds no labels, whatever it looks like
         found += (one for some in sets for one in some.findings if not answers or one.code.startswith("SAF"))
@@ -235,11 +241,9 @@ class _Checking:
 
     def labels(self, systems: Sequence[Sequence[Part]]) -> list[list[LabelGroup]]:
         """The labels of each system, by format."""
-        check = LabelCheck(None if self.source.exported else _KEPT + _HEARD * self.deep, self.rows, self.facts)
-        parts = list(chain(*systems))
-        here = self.rows or any(part.packed for part in parts)
-        found = self.checked(check, parts, what="checking labels", here=here)
-        return [LabelGroup.of(chain(*islice(found, len(some)))) for some in systems]
+        return [
+            LabelGroup.of(chain.from_iterable(part.labels(self.found.append) for part in parts)) for parts in systems
+        ]
 
     def judged(self, labels: Sequence[LabelGroup], skip: Iterable[str]) -> list[Finding]:
         """What is wrong with the labels of a system, all of them considered."""

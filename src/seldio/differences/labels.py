@@ -35,7 +35,7 @@ from seldio.errors import DataError
 from seldio.files import Source
 from seldio.formats import LabelFormat
 from seldio.parallel import cut, parallel_map
-from seldio.scores.seld.join import ClipRows, LabelFiles, Labels, labels_of
+from seldio.scores.seld.join import ClipRows, Labels, labels_of
 from seldio.text import listed, printable
 
 #: Bytes of both versions that are compared together, as if they were text.
@@ -229,6 +229,6 @@ def compared(found: LabelVersions, force: bool) -> LabelChanges:
         total += one
     for side, faults in zip((found.old, found.new), total.faults, strict=True):
         every = joined([side.faults])
-        every.add(faults, side.part if isinstance(side, LabelFiles) else None)
+        every.add(faults)
         every.settle(force)
     return total

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from seldio import plugins
 from seldio.errors import UsageError
 from seldio.findings import Finding, Fix, Rule, Severity, Sink
-from seldio.reader_rules import READER_RULES
+from seldio.reader_rules import READER_RULES, RECORDS
 from seldio.text import meant
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
@@ -28,10 +28,9 @@ ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 #: A mask over the rows of a table; None where it marks none.
 Marked = Any
 
-#: The modules of rules. Those of one subject run in this order: misreadings come first, since they explain values out
-#: of range.
+#: The modules of rules. Those of one subject run in this order.
 FAMILIES = (
-    "misreadings", "labels", "submissions", "clip_names", "file_sets", "package_rules", "package_meta", "layout",
+    "submissions", "clip_names", "file_sets", "package_rules", "package_meta", "layout",
     "tree_gaps", "own_dataset", "ignored", "hub", "items", "item_values", "item_choices",
     "item_answers", "item_instructions", "mera", "predictions", "item_audio", "audio", "deep",
     "deep_levels", "video",
@@ -47,7 +46,7 @@ class ListedRule(NamedTuple):
     fix: Fix
     summary: str
     subject: tuple[str, ...]
-    module: str  # that defines it; empty for what readers report
+    module: str  # that defines it; empty for what is a record in ``rules.toml``
     explains: tuple[str, ...] = ()
 
     @classmethod
@@ -55,8 +54,8 @@ class ListedRule(NamedTuple):
         """That of a rule that is loaded."""
         function = getattr(rule.check, "func", rule.check)
         function = getattr(getattr(function, "__self__", None), "wrong", function)  # of what a dataset prescribes
-        module = "" if function is None else function.__module__
-        return cls(rule.code, rule.name, rule.severity, rule.fix, rule.summary, rule.subject, module, rule.explains)
+        summary, module = rule.summary, function.__module__
+        return cls(rule.code, rule.name, rule.severity, rule.fix, summary, rule.subject, module, rule.explains)
 
     @property
     def record(self) -> Rule:
@@ -84,7 +83,9 @@ def index() -> Mapping[str, ListedRule]:
     listed = (ListedRule(code, name, Severity(severity), *rest)
               for code, name, severity, *rest in plugins.index("rules"))  # fmt: skip
     outside = map(ListedRule.of, plugins.added("rules", Rule))  # they register themselves when they are created
-    return {one.code: one for one in (*listed, *outside)}
+    recorded = (ListedRule(code, rule.name, rule.severity, rule.fix, RECORDS[code]["summary"], (), "", rule.explains)
+                for code, rule in READER_RULES.items())  # fmt: skip
+    return {one.code: one for one in (*recorded, *listed, *outside)}
 
 
 class _Catalogue(Mapping[str, Rule]):

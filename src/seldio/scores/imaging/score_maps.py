@@ -187,7 +187,7 @@ def _forced(compared: Compared, found: MapsCounted, force: bool) -> list[Finding
     every: list[Finding] = []
     for side, faults in ((compared.reference, found.wrong), (compared.prediction, found.amiss)):
         all_of_side = joined([side.faults])
-        all_of_side.add(faults, getattr(side, "part", None))
+        all_of_side.add(faults)
         every += all_of_side.settle(force)
     return every
 

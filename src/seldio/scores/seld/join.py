@@ -64,7 +64,7 @@ class ClipRows(NamedTuple):
                     f"{clipped(part.file.clip)}: convert it first, which writes a file for each clip"
                 )
             tables = (one.reading.table if as_read else framed(one.reading.table, one.reading.format) for one in found)
-            return next(tables, None), vet(found).thin()
+            return next(tables, None), vet(found)
         return self.held, Faults()  # the table has been checked as a whole
 
 

@@ -27,7 +27,7 @@ from seldio.scores import signatures
 from seldio.scores.resampling import Resampling, rooms_of
 from seldio.scores.seld import causes, mistakes, profiles
 from seldio.scores.seld.causes import ProbableCause, Suspect, Trial
-from seldio.scores.seld.join import ClipRows, Compared, LabelFiles, join, reference_labels, usual_profile
+from seldio.scores.seld.join import ClipRows, Compared, join, reference_labels, usual_profile
 from seldio.scores.seld.metrics import Average, Counts, Thresholds
 from seldio.scores.seld.mistakes import Mistakes
 from seldio.scores.seld.profiles import SeldProfile
@@ -221,7 +221,7 @@ def _forced(compared: Compared, counted: Counted, force: bool) -> tuple[str, ...
     found: list[Finding] = []
     for side, faults in ((compared.reference, counted.reference), (compared.prediction, counted.prediction)):
         every = joined([side.faults])
-        every.add(faults, side.part if isinstance(side, LabelFiles) else None)
+        every.add(faults)
         found += every.settle(force)
     return tuple(map(str, found))
 
