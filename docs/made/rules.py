@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from seldio.check.allowed import ALLOWED
 from seldio.check.reference import load
+from seldio.check.repair import ALLOWED
 from seldio.check.validation import validate
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text

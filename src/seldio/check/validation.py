@@ -18,7 +18,7 @@ from seldio import formats, rules
 from seldio.catalogues import Catalogue, own_datasets
 from seldio.catalogues.parts import Part
 from seldio.catalogues.trees import Tree, read_tree
-from seldio.check import gate
+from seldio.check import repair
 from seldio.check.labels import LabelGroup
 from seldio.check.settings import Settings
 from seldio.files import Source
@@ -153,7 +153,7 @@ def examine(
             found += rules.findings(run.ignored(sets[0], whole, count))
         told = chain.from_iterable(rules.unexplained(some, source.path) for some in (found, *apart))
         report = Report(files=count, heard=run.heard)
-        kept = gate.admitted(labels, gathered(dict.fromkeys(told), RECORDS_SINGLY))
+        kept = repair.admitted(labels, gathered(dict.fromkeys(told), RECORDS_SINGLY))
         report.add((settings or Settings()).applied(kept))
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
         groups = tuple(chain.from_iterable(one.groups for one in sets if facts))
