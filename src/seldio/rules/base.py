@@ -7,6 +7,7 @@ a mask over the rows, or the faults that it has a sentence for. Rules are listed
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
@@ -149,7 +150,7 @@ class Labels:
     @cached_property
     def starts(self) -> Ints:
         """The first row of each file."""
-        return np.array([part.first for part in self.filled], dtype=np.int64)
+        return np.array(self._firsts, dtype=np.int64)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -206,6 +207,14 @@ class Labels:
     def owners(self, rows: Ints) -> Ints:
         """The files of *rows*."""
         return np.searchsorted(self.starts, rows, side="right") - 1
+
+    def file_of(self, row: int) -> int:
+        """The file of a row."""
+        return bisect.bisect_right(self._firsts, row) - 1
+
+    @cached_property
+    def _firsts(self) -> list[int]:
+        return [part.first for part in self.filled]
 
     def explain(self, files: Iterable[int] | Bools, *fields: str) -> list[int]:
         """Record that a rule accounts for the values of *fields* in *files*: nothing else is reported of them.
@@ -399,7 +408,7 @@ def run(
             left = faults & ~np.repeat(but[columns[0]], labels.sizes) if columns[0] in but else faults
             faults = _alike(labels, code_of(check), columns[0], left) if left.any() else ()
         for fault in faults:
-            file, field = int(labels.owners(np.array([fault.row]))[0]), columns[0] if columns else fault.field
+            file, field = labels.file_of(fault.row), columns[0] if columns else fault.field
             if field is None or field not in but or not but[field][file]:
                 yield RowFinding(_reported(labels, READER_RULES[code_of(check)], fault), file)
 
@@ -427,6 +436,8 @@ class _Words(dict[str, Any]):
 
 def _reported(labels: Labels, rule: Rule, fault: RowFault) -> Finding:
     finding = labels.finding(rule, fault.row, fault.field, fault.message, fault.hint)
+    if fault.severity is None and fault.fixable:
+        return finding
     severity = fault.severity or finding.severity
     return dataclasses.replace(finding, severity=severity, fixable=finding.fixable and fault.fixable)
 

@@ -226,7 +226,7 @@ def decimal_angle(labels: Labels) -> Iterator[RowFault]:
         if field == "distance":
             values, unit = np.round(values * (labels.metre or 1), 9), "centimetres" if labels.metre == 100 else "metres"
         for row in labels.where(field, (values != np.rint(values)) & ~np.isnan(values)):
-            spec = labels.datasets[int(labels.owners(np.array([row]))[0])]
+            spec = labels.datasets[labels.file_of(row)]
             whole = "" if spec is None else f", but {spec.title} has whole numbers"
             message = f"{field} {labels.text(row, field)} has decimals{whole}"
             hint = f"if these are {unit}, round to the nearest integer, and do not truncate"
