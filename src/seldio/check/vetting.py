@@ -29,6 +29,8 @@ def _errors() -> tuple[Check, ...]:
     return tuple(check for check in ROW_RULES if READER_RULES[code_of(check)].severity is Severity.ERROR)
 
 
+#: Rows that are enough to tell what labels mean: they are judged, and further ones by themselves.
+MOST_ROWS = 1_000_000
 #: Warnings that stop like errors: whoever rounds or writes what may be radians destroys them.
 _DOUBTFUL = frozenset({"LAB313"})
 
@@ -45,12 +47,15 @@ class Faults:
     wrong: Counter[str] = dataclasses.field(default_factory=Counter)  # files of these labels with such errors, by code
 
     def add(self, other: Faults) -> None:
-        """Take in the errors of other labels."""
+        """Take in the errors of other labels; large ones are judged at once, so that memory does not grow with them."""
         self.read += other.read
         self.files += other.files
         self.noun = other.noun if other.files else self.noun
         self.first = other.first | self.first
         self.wrong += other.wrong
+        if sum(labels.reading.table.num_rows for labels in self.read) > MOST_ROWS:
+            judged = self.alone()
+            self.read, self.first, self.wrong = [], judged.first, judged.wrong
 
     def alone(self) -> Faults:
         """The same, judged now, as if these labels were all there are."""
