@@ -261,13 +261,12 @@ def test_a_numeral_as_text_stays_text(format: ItemFormat, data: st.DataObject) -
     assert (row.extra or {}).get("note") == (given.extra or {}).get("note")
 
 
-@pytest.mark.parametrize("ids", [(0, 7), ("7a", "8")])
-def test_ids_of_spatialsoundqa_may_be_whole_numbers(ids: tuple[int | str, ...], tmp_path: Path) -> None:
+def test_ids_of_spatialsoundqa_may_be_whole_numbers(tmp_path: Path) -> None:
     record = {"question_type": "detection", "reverb_id": "r", "question": "What?", "answer": "3"}
     path = tmp_path / "qa.json"
-    path.write_text(json.dumps([{"question_id": id, "audio_id": f"Y{id}"} | record for id in ids]))
+    path.write_text(json.dumps([{"question_id": id, "audio_id": f"Y{id}"} | record for id in (0, 7, "7a", "8")]))
     assert set() == {finding.code for finding in validate(path).findings} - {"QAI309"}
-    assert [*map(str, ids)] == seldio.read(path)["id"].to_pylist()
+    assert ["0", "7", "7a", "8"] == seldio.read(path)["id"].to_pylist()
     seldio.convert(path, tmp_path / "qa.parquet", "parquet")
     seldio.convert(tmp_path / "qa.parquet", tmp_path / "back.json", "spatialsoundqa")
     assert path.read_bytes() == (tmp_path / "back.json").read_bytes()  # numbers are numbers, numerals text

@@ -302,13 +302,6 @@ def test_the_quick_and_the_long_way_read_the_same(data: st.DataObject) -> None:
     assert layout.to_extra({"annotations": 0}) == JsonLayout.of(found, list(rows.values())).to_extra(long.value)
 
 
-def test_the_usual_file_is_read_the_quick_way() -> None:
-    assert dcase_json._columns_of(document(DETECTION, DETECTION | {"score": 1, "distance": 2.0})) is not None
-    assert (
-        dcase_json._columns_of(document({key: value for key, value in DETECTION.items() if key != "score"})) is not None
-    )
-
-
 def test_names_and_heads() -> None:
     names = ["a/mix001_std.json", "a/mix001_inference.json", "a/mix001.json"]
     assert {stem_of(name) for name in names} == {"a/mix001"}

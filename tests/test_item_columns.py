@@ -18,7 +18,6 @@ from seldio.formats import ItemFormat, item_parquet, json_records
 from seldio.formats.json_items import JsonItems
 from seldio.formats.qa_json import ITEMS, MMAR, PREDICTIONS, SO_BENCH, SO_DATASET, SO_PREDICTIONS
 from seldio.schema.flaws import row_of
-from seldio.schema.qa import Item, Rows, table_of
 
 FORMATS = (SO_BENCH, SO_PREDICTIONS, SO_DATASET, MMAR, ITEMS, PREDICTIONS)
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -95,13 +94,3 @@ def test_any_cut_is_converted_to_the_same(tmp_path: Path, monkeypatch: pytest.Mo
     convert_items(source, table, formats.get("items-parquet", ItemFormat))
     convert_items(table, back, SO_BENCH)
     assert back.read_bytes() == source.read_bytes()
-
-
-def test_rows_are_models_of_a_table() -> None:
-    items = [Item(id=str(number), question="?", audio=["a"] * (number % 3)) for number in range(3000)]
-    rows = Rows(table_of(items, Item), Item)
-    assert rows == items
-    assert [rows[0], rows[-1], rows[1500]] == [items[0], items[-1], items[1500]]
-    assert rows[10:12] == items[10:12]
-    with pytest.raises(IndexError):
-        rows[3000]

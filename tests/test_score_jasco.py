@@ -37,8 +37,7 @@ from seldio.scores.jasco import (
     with_judgements,
 )
 from seldio.scores.jasco import official as as_official
-from seldio.scores.judge import JudgeRequest, Reply
-from seldio.scores.judge.messages import Malformed, read
+from seldio.scores.judge import JudgeRequest, Malformed, Reply, read
 
 GOOD = "Explanation1: x\nRating: 2\nExplanation2: y\nOrientation: Good"
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seldio import synth
-from seldio.answers import bearings, measures, quantities
+from seldio.answers import bearings, measures
 from seldio.answers.extract import extract
 from seldio.answers.judgements import AnsweredQuestion, faults, judgement
 from seldio.answers.matching import word_error_rate, words
@@ -22,7 +22,7 @@ from seldio.answers.names import Names
 from seldio.answers.plain_text import plainly
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.schema.qa import AnswerMeta, Item, Prediction
-from seldio.scores.judge.messages import Malformed, read
+from seldio.scores.judge import Malformed, read
 from seldio.scores.so_bench import (
     cache_key,
     evaluate,
@@ -133,100 +133,6 @@ def test_word_errors_are_a_distance(one, other):
 
 
 # --- numbers ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "span"),
-    [
-        ("The gong is heard from 18.4s to 20.0s.", (18.4, 20.0)),
-        ("from 18.4s-20.0s", (18.4, 20.0)),  # the official fallback: [-20.0, 18.4]
-        ("18.4 s – 20.0 s", (18.4, 20.0)),
-        ("18.4 −20.0", (18.4, 20.0)),
-        ("[18.4, 20.0]", (18.4, 20.0)),
-        ("between 18.4 and 20 seconds", (18.4, 20.0)),
-        ("from about two point five seconds until ten seconds", (2.5, 10.0)),
-        ("0:18.4 to 0:20", (18.4, 20.0)),
-        ("1 min 2 s to 1 min 4.5 s", (62.0, 64.5)),
-        ("starts at 2 s and ends at 5.5 s", (2.0, 5.5)),
-        ("starts at 18.5 s and lasts 1.5 s", (18.5, 20.0)),
-        ("onset: 1.2, offset: 3.4", (1.2, 3.4)),
-        ("500 ms to 1,200 ms", (0.5, 1.2)),
-        ("From 1,5 s to 2,5 s", (1.5, 2.5)),
-        ("<think>1s to 2s?</think> **3.0s to 4.0s**", (3.0, 4.0)),
-        ("It could be 1 to 2. Final answer: 3 to 4 s", (3.0, 4.0)),
-        ("00:00:18.500 --> 00:00:20.000", (18.5, 20.0)),
-        ("In the 20s clip it is heard from 18.5s to 20.0s", (18.5, 20.0)),
-        ("It starts at 18.5 s and goes on until the end of the clip at 20 s", (18.5, 20.0)),
-        ("5 to 3 s", (5.0, 3.0)),  # the scorer swaps the ends
-        ("1 to 2 s and 4 to 5 s", None),
-        ("at 3 s", None),
-        ("throughout the clip", None),
-    ],
-)
-def test_spans(text, span):
-    assert span == measures.span(plainly(text))
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("It starts at 2.5s.", 2.5), ("2.5", 2.5), ("from 2.5 s to 4 s", 2.5), ("starts at 2.5 s, ends at 4 s", 2.5),
-        ("at 0:07", 7.0), ("The sound at 30 degrees begins at 2.5 seconds", 2.5), ("2 or 3 s", None), ("-2 s", None),
-        ("immediately", 0.0), ("less than 2 s", None),
-    ],
-)  # fmt: skip
-def test_onsets(text, value):
-    assert value == measures.onset(plainly(text))
-
-
-@pytest.mark.parametrize(
-    ("text", "azimuth", "elevation"),
-    [
-        ("-30", -30.0, -30.0), ("−30°", -30.0, -30.0), ("minus forty five degrees", -45.0, -45.0),
-        ("30 degrees to the right", -30.0, None), ("30° to the left", 30.0, None), ("90° clockwise", -90.0, None),
-        ("-30 degrees to the right", -30.0, None), ("-30 degrees to the left", None, None),
-        ("30 degrees, to the right", -30.0, 30.0), ("left by 40 degrees", 40.0, None),
-        ("30 degrees left of the back", None, None), ("150 degrees to the left, behind", 150.0, None),
-        ("azimuth 30°, elevation 10°", 30.0, 10.0), ("30° azimuth and 10° elevation", 30.0, 10.0),
-        ("30 degrees below the horizon", None, -30.0), ("12.5° up", None, 12.5), ("-12 degrees above", None, None),
-        ("between 30 and 40 degrees", 35.0, 35.0), ("30 ± 5 degrees", 30.0, 30.0), ("$-66.7^\\circ$", -66.7, -66.7),
-        ("The azimuth of the bell at 12.3s is -66.7 degrees.", -66.7, None), ("\\boxed{15}", 15.0, 15.0),
-        ("one hundred and twenty degrees", 120.0, 120.0), ("in front", None, None), ("less than 20 degrees", None, None),
-        ('{"azimuth": 30, "elevation": -5}', 30.0, -5.0), ("Right, 30 degrees", -30.0, 30.0), ("30° east", None, None),
-        ("-π/6 rad", None, None), ("20 degrees to 40 degrees to the right", -30.0, None), ("3 o'clock", -90.0, None),
-        ("The azimuth is -30°, which means to the right.", -30.0, None), ("depressed by 30 degrees", 30.0, -30.0),
-        ("330 degrees", 330.0, 330.0), ("below the listener by 30 degrees", None, -30.0),
-    ],
-)  # fmt: skip
-def test_angles(text, azimuth, elevation):
-    text = plainly(text)
-    assert (azimuth, elevation) == (measures.azimuth(text), measures.elevation(text))
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("2.5 m", 2.5), (".5 m", 0.5), ("1,200 cm", 12.0), ("250 cm", 2.5), ("6 ft", 1.8288), ("1½ m", 1.5),
-        ("one and a half meters", 1.5), ("half a metre", 0.5), ("about a metre away", 1.0), ("1,5 m", 1.5), ("3", 3.0),
-        ("2 m (about 6.6 feet)", 2.0), ("near (<1.5 m), about 1.2 m", 1.2), ("2.5 m away at 30 degrees", 2.5),
-        ("1/2 m", None), ("2-3 m", 2.5), ("less than 2 m", None), ("near", None), ("-2 m", None), ("at 3 s", None),
-    ],
-)  # fmt: skip
-def test_distances(text, value):
-    assert value == measures.metres(plainly(text))
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("There are two sources.", 2), ("2", 2), ("2.0", 2), ("one", 1), ("There is 1 source active.", 1),
-        ("At 3.4s, 2 sources are active", 2), ("no sources", 0), ("none", 0), ("a single source", 1),
-        ("three distinct sound sources", 3), ("**4**", 4), ("the one on the left", None), ("2.7", None),
-        ("2 or 3", None), ("at least 2", None), ("a dog and a cat", None),
-    ],
-)  # fmt: skip
-def test_counts(text, value):
-    assert value == quantities.count(plainly(text))
 
 
 @given(st.floats(-180, 180).map(lambda value: round(value, 3)), st.sampled_from(["{} degrees", "azimuth: {}°", "{}"]))

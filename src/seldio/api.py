@@ -68,18 +68,16 @@ def read(path: Any, *, format: str | None = None, force: bool = False) -> pa.Tab
     from seldio.files.sources import path_of
 
     path = _in_memory(path, "the table")
-    if format is not None and (named := formats.of_questions(format)) is not None:
-        from seldio.conversion.item_inputs import read_item_table
+    from seldio.conversion.item_inputs import is_item_file, read_item_table
 
+    named = None if format is None else formats.of_questions(format)
+    told = format is not None or path_of(path) == "-"
+    if named is not None or (not told and is_item_file(path)):
         return cast("pa.Table", read_item_table(path, named))
     try:
         found = read_single(path, format)
     except (InvalidData, UsageError):
-        if format is not None or path_of(path) == "-" or holds_labels(path):
-            raise
-        from seldio.conversion.item_inputs import read_item_table
-
-        if (table := read_item_table(path)) is None:
+        if told or holds_labels(path) or (table := read_item_table(path)) is None:
             raise
         return cast("pa.Table", table)
     if (other := found.questions) is not None:

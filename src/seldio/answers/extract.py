@@ -13,23 +13,21 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from seldio.answers import bearings, measures, plain_text
-from seldio.answers.bearings import POLES, SAME, denied, sides
+from seldio.answers.bearings import POLES, denied, sides
 from seldio.answers.judgements import READ, AnsweredQuestion, Judgement, judgement
-from seldio.answers.languages import regex, unsure
+from seldio.answers.languages import Patterns, unsure
 from seldio.answers.names import Mention, Names, listed_names, side_answer, source_and_direction
 from seldio.answers.plain_text import plainly
 from seldio.answers.quantities import only
 from seldio.answers.reading import yes_or_no
 from seldio.tasks.specs import PUBLISHED
 
+_RE, _BEARINGS = Patterns("extract"), Patterns("bearings")
+
 # --- comparisons -----------------------------------------------------------------------------------
 
-_THAN = regex(r"[^.;]*?\bthan\b")
 #: "above the bell": what follows at once is what it is compared to.
 _PLACED = ("above", "below", "beneath", "underneath")
-_BOTH = regex(r"[\"']?\s*(?:or|and|nor|/)\s*(?:the |an? )?[\"']?")
-_OF = regex(r"[\w-]+(?: hand)?(?: side)? (?:of|from) (?:the |an? )?[\"']?")
-_IS = regex(r"[\w-]+(?: hand)?(?: side)?,? (?:is|are|comes?|there is) (?:the |an? )?[\"']?")
 
 
 class _Pair(NamedTuple):
@@ -71,7 +69,7 @@ def compared(request: AnsweredQuestion, text: str, names: Names) -> Judgement | 
         return None
     if relations:
         winner = only([_winner(each, text, mentions, pair, poles) for each in relations])
-    elif SAME.search(text):
+    elif _BEARINGS.same.search(text):
         return judgement(None, {"relation_match": False}, READ)
     else:
         winner = only([each.name for each in mentions])
@@ -99,11 +97,13 @@ def _winner(relation: _Relation, text: str, mentions: list[Mention], pair: _Pair
 
 def _subject(relation: _Relation, text: str, mentions: list[Mention], pair: _Pair) -> str | None:
     """The name of what is said to be higher or closer."""
-    than = _THAN.match(text, relation.end)
+    than = _RE.than.match(text, relation.end)
     behind = than.end() if than else relation.end if relation.word in _PLACED else None
     if behind is not None and (lesser := next((each.name for each in mentions if each.start >= behind), None)):
         return pair.against(lesser)
-    if any(_BOTH.fullmatch(text, one.end, two.start) and two.end <= relation.start for one, two in pairwise(mentions)):
+    if any(
+        _RE.both.fullmatch(text, one.end, two.start) and two.end <= relation.start for one, two in pairwise(mentions)
+    ):
         return None  # "the bell or the guitar is higher"
     before = [each.name for each in mentions if each.end <= relation.start]
     after = [each.name for each in mentions if each.start >= relation.end]
@@ -138,7 +138,7 @@ def _side(side: str, place: int, text: str, mentions: list[Mention], pair: _Pair
 
     None for a side of a name's own (*the vehicle's left*).
     """
-    for pattern, first_is in ((_OF, True), (_IS, False)):
+    for pattern, first_is in ((_RE.of, True), (_RE.is_word, False)):
         link = pattern.match(text, place)
         named = next((each.name for each in mentions if link and each.start == link.end()), None)
         if named:
@@ -220,19 +220,10 @@ def _source_fields(mentions: list[Mention], level: str) -> tuple[dict[str, objec
     return prediction, {"source_match_level": level, "source_match": level == "exact_or_synonym"}
 
 
-#: What may follow a name and "and" or a comma without being a further name.
-_GOES_ON = regex(
-    r"\s*(?:,|and|or|/)\s+(?:it|its|is|are|which|that|the (?:sound|source|listener|direction)|comes?|coming|from|at|to|"
-    r"located|heard|active|audible|above|below|behind|in|on|with|starting|lasting|then|there|i|as|since|because|based)\b"
-)
-_AND = regex(r"\s*(?:\band\b|\bor\b|/|\bplus\b)\s*\w")
-_BEFORE_AND = regex(r"\w\s*(?:\band|\bor|/)\s+(?:an?\s+|the\s+)?\Z")
-
-
 def beside_another(text: str, mention: Mention) -> bool:
     """Whether a name stands in a row with something else: *a guitar and a kazoo*."""
-    after = _AND.match(text, mention.end) and not _GOES_ON.match(text, mention.end)
-    before = _BEFORE_AND.search(text, 0, mention.start)
+    after = _RE.and_word.match(text, mention.end) and not _RE.goes_on.match(text, mention.end)
+    before = _RE.before_and.search(text, 0, mention.start)
     return bool(after) or bool(before and not re.search(r"\b(?:above|below|left|right)\s+and\s+(?:the\s+)?\Z",
                                                        text[: mention.start]))  # fmt: skip
 
@@ -315,7 +306,7 @@ def _direction_match(answer: frozenset[str], true: frozenset[str]) -> bool | Non
 
 
 def _motion(request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
-    if bearings.ABSENT.search(text):
+    if _BEARINGS.absent.search(text):
         return None
     true = bearings.motion(plainly(request.canonical_answer or request.answer))
     label = bearings.motion(text)

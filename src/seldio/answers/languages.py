@@ -9,55 +9,72 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from seldio.tasks.names import called_in_russian
 
-if TYPE_CHECKING:
-    regex = re.compile
-else:
-
-    class regex:  # noqa: N801 - stands for re.compile
-        """A regular expression that is compiled when it is first used: reading a reply takes a third of them."""
-
-        def __init__(self, pattern: str, flags: int = 0) -> None:
-            self.pattern, self.flags = pattern, flags
-
-        def __getattr__(self, name: str) -> Any:
-            if name.startswith("__"):  # those of copying and pickling
-                raise AttributeError(name)
-            value = getattr(re.compile(self.pattern, self.flags), name)
-            setattr(self, name, value)
-            return value
-
-
 #: Stands for a word that is in no table; it is no word of English.
 UNKNOWN = "qq"
-_LANGUAGES = ("russian",)
 #: A decimal comma; behind a bracket, where it may part two numbers, only before a unit or a dash with another one.
-_COMMA = regex(
+_COMMA = re.compile(
     r"(?:(?<![\d.,(\[])(?=\d+,\d{1,2}(?![\d,]))|(?<=[(\[])(?=\d+,\d{1,2}(?:\s*(?:[см](?!\w)|сек|метр)|\s?-\s?\d+,\d)))"
     r"(\d+),(\d+)"
 )
-_RANGE = regex(r"(\d(?:\s*(?:degrees|°|m|cm|s|seconds|minutes))?) (?:up to|through) (?=(?:about )?[-\d])")
-_UNKNOWN_BEHIND = regex(rf"(?:\A|[.;!?])[^.;!?\d]*\d[^.;!?]*\b{UNKNOWN}\b")
-
-
-def words(name: str) -> str:
-    """A list of ``words.toml`` as alternatives of a regular expression."""
-    return "|".join(listed(name))
-
-
-def listed(name: str) -> list[str]:
-    """A list of ``words.toml``."""
-    return list(_words()[name])
+_RANGE = re.compile(r"(\d(?:\s*(?:degrees|°|m|cm|s|seconds|minutes))?) (?:up to|through) (?=(?:about )?[-\d])")
+_UNKNOWN_BEHIND = re.compile(rf"(?:\A|[.;!?])[^.;!?\d]*\d[^.;!?]*\b{UNKNOWN}\b")
 
 
 @cache
-def _words() -> dict[str, list[str]]:
+def _words() -> dict[str, Any]:
     return tomllib.loads(files(__package__ or "").joinpath("words.toml").read_text("utf-8"))
+
+
+def table(name: str) -> Any:
+    """Return a table or a list of ``words.toml``."""
+    return _words()[name]
+
+
+class Patterns:
+    """The regular expressions of a part of ``words.toml``, each compiled when it is first used."""
+
+    def __init__(self, part: str) -> None:
+        self._part = part
+
+    def __getattr__(self, name: str) -> re.Pattern[str]:
+        if name not in _words()[self._part]:
+            raise AttributeError(name)
+        pattern = re.compile(filled(_words()[self._part][name]))
+        setattr(self, name, pattern)
+        return pattern
+
+
+@cache
+def patterns(part: str) -> dict[str, re.Pattern[str]]:
+    """Return all regular expressions of a part of ``words.toml`` by name."""
+    return {name: re.compile(filled(expression)) for name, expression in _words()[part].items()}
+
+
+@cache
+def filled(expression: str) -> str:
+    """Return an expression with its parts in the place of ``<<name>>``: a list of words, or another expression."""
+    return filled_from(expression, _part)
+
+
+def filled_from(expression: str, part: Callable[[str], str]) -> str:
+    """Return an expression with *part* of each name in the place of ``<<name>>``."""
+    while "<<" in expression:
+        expression = re.sub(r"<<(\w+)>>", lambda name: part(name[1]), expression)
+    return expression
+
+
+def _part(name: str) -> str:
+    if name == "units":
+        spellings = [spelling for unit in _words()["units"] for spelling in unit["spelled"]]
+        return "|".join(map(re.escape, sorted(spellings, key=len, reverse=True)))
+    return "|".join(_words()[name]) if name in _words() else str(_words()["parts"][name])
 
 
 class Language(NamedTuple):
@@ -77,8 +94,8 @@ class Language(NamedTuple):
 
 
 @cache
-def _language(name: str) -> Language:
-    table = json.loads(files(__package__ or "").joinpath(f"{name}.json").read_text("utf-8"))
+def _russian() -> Language:
+    table = json.loads(files(__package__ or "").joinpath("russian.json").read_text("utf-8"))
     letters, half = table["letters"], table["conjunction"]
     numerals = {word: float(number) for number, words in table["numbers"].items() for word in words.split()}
     stems = "|".join(f"({stem})" for stem in table["ordinals"].values())
@@ -100,10 +117,7 @@ def in_english(text: str) -> str:
     >>> in_english("примерно шестьдесят пять градусов вправо")
     'about 65 degrees to the right'
     """
-    for language in map(_language, _LANGUAGES):
-        if language.letter.search(text):
-            text = _translated(text, language)
-    return text
+    return _translated(text, _russian()) if _russian().letter.search(text) else text
 
 
 def unsure(text: str, numeric: bool) -> bool:

@@ -8,14 +8,13 @@ import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from seldio.answers.languages import regex
 from seldio.answers.letters import Letter, letter_of, unlabelled
 from seldio.errors import needing
 
 # --- exact match, as MERA asks for it of lm-eval, and what it misses -------------------------------
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
-_ANSWER_WORD = regex(r"(?<![^\W_])ответ(?![^\W_])[\s:]*", re.IGNORECASE)
+_ANSWER_WORD = re.compile(r"(?<![^\W_])ответ(?![^\W_])[\s:]*", re.IGNORECASE)
 
 
 def normalised(text: str, *, ignore_case: bool = True, ignore_punctuation: bool = True) -> str:
@@ -49,7 +48,7 @@ def after_answer_word(text: str) -> str | None:
 
 # --- the texts of options --------------------------------------------------------------------------
 
-_WORD = regex(r"\b\w+\b")
+_WORD = re.compile(r"\b\w+\b")
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -70,17 +69,9 @@ def string_match(prediction: str, answer: str, options: Sequence[str]) -> bool:
 #: Signs that are written in several ways.
 _SIGNS = str.maketrans({"−": "-", "–": "-", "♯": "#", "♭": "b", "ё": "е", "Ё": "Е"})
 #: Words and numbers, with the signs that make them others: C#, C++, B-, -2, 2.5, 3/4, 5%, 30°.
-_TOKEN = regex(r"(?:(?<![^\s(\[\"'«=:*`])[-+](?=\d))?(?:\d+(?:[.,:/]\d+)+|[^\W_]+)[#+]*|[%°]|(?<=\b[^\W\d_])-(?![\w-])")
-
-
-def one_spelling(text: str) -> str:
-    """A text with its signs in one spelling, and as long as before."""
-    return text.translate(_SIGNS)
-
-
-def tokens(text: str) -> list[re.Match[str]]:
-    """The words and numbers of a text, in :func:`one_spelling`."""
-    return list(_TOKEN.finditer(one_spelling(text)))
+_TOKEN = re.compile(
+    r"(?:(?<![^\s(\[\"'«=:*`])[-+](?=\d))?(?:\d+(?:[.,:/]\d+)+|[^\W_]+)[#+]*|[%°]|(?<=\b[^\W\d_])-(?![\w-])"
+)
 
 
 def folded(text: str) -> str:
@@ -89,8 +80,8 @@ def folded(text: str) -> str:
     Signs that make another word or number (``C#``, ``-2``, ``2.5``) matter. Where nothing is left of it (``+``), the
     text itself, stripped.
     """
-    found = tokens(unicodedata.normalize("NFC", text))
-    return " ".join(each.group().casefold() for each in found) or text.strip()
+    found = _TOKEN.findall(unicodedata.normalize("NFC", text).translate(_SIGNS))
+    return " ".join(found).casefold() or text.strip()
 
 
 def same_text(prediction: str, answer: str) -> bool:
@@ -115,15 +106,15 @@ def passing(answer: str, options: Sequence[str]) -> list[str]:
 
 # --- word error rates of transcripts, as SO-Bench's program has them -------------------------------
 
-_OTHER = regex(r"[^\w\s']")
-_QUOTED = regex(r"\"([^\"]+)\"|“([^”]+)”|'([^']+)'")
+_OTHER = re.compile(r"[^\w\s']")
+_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|'([^']+)'")
 #: A transcript behind a colon, and one behind "says".
 _BEHIND = (
-    regex(
+    re.compile(
         r"(?:transcript|spoken words|speech content|the speaker says|speaker says|says|said|answer)\s*[:：]\s*(.+)$",
         re.IGNORECASE | re.DOTALL,
     ),
-    regex(r"(?:says|said)\s*,?\s*[\"“']?(.+?)[\"”']?$", re.IGNORECASE | re.DOTALL),
+    re.compile(r"(?:says|said)\s*,?\s*[\"“']?(.+?)[\"”']?$", re.IGNORECASE | re.DOTALL),
 )
 _EDGES = " \t\r\n\"'“”"
 

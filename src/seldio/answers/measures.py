@@ -9,41 +9,16 @@ from itertools import pairwise
 from typing import Literal
 
 from seldio.answers.bearings import directions, pointing
-from seldio.answers.counts import number_of
-from seldio.answers.languages import regex
-from seldio.answers.quantities import ABOUT, Quantity, concluded, count, joined, middled, of_kind, only, quantities
+from seldio.answers.languages import Patterns
+from seldio.answers.quantities import Quantity, concluded, count, joined, middled, of_kind, only, quantities
+
+_RE = Patterns("measures")
 
 _NAMES = {
     "azimuth": r"azimuth(?:al)?|az|horizontal(?:ly)?",
     "elevation": r"elevation|elev|el|vertical(?:ly)?",
     "distance": r"distance|dist",
 }
-_NAME = "|".join(rf"(?P<{name}>{words})" for name, words in _NAMES.items())
-_ANY = "|".join(_NAMES.values())
-_NAMED = regex(rf"\b(?:{_NAME})\b")
-_AND = r"[\s\"'`]*(?:,|/|;|and|&)[\s\"'`]*(?:the\s+)?"
-#: Several names in a row, which the same number of numbers follow: *(azimuth, elevation) = (30, 10)*.
-_LIST = regex(rf"\b(?:{_ANY})\b(?:{_AND}(?:{_ANY})\b)+")
-_NEXT = regex(r"[°)\]\s]*(?:,|/|;|and\b|&)?[(\[\s]*")
-#: A name right behind a number, unless it has a number of its own: *30° azimuth*, *10° (elevation)*.
-_BEHIND = regex(
-    rf"\s*(?:[(\[]?\s*(?:(?:is|in|of|for|as)\s+)?(?:the\s+)?|,\s*(?=[a-z]+\s*\)))(?:{_NAME})\b"
-    rf"(?![\s\"':=(]*(?:(?:angle|degrees|deg|of|is|at|m)\s*[:=]?\s*)*{ABOUT}[-+]?[\d.])"
-)
-#: A word right behind an angle that says where it points; an angle "of the back" is counted from elsewhere.
-AFTER = regex(
-    r"\s*(?:angle\s+|off\s+)?(?:to|on|towards?)?\s*(?:the|your|its)?\s*(?:front[\s-]*)?"
-    r"(?:(?P<left>left|counter-?\s?clockwise|anti-?\s?clockwise)|(?P<right>right|clockwise)"
-    r"|(?P<up>above|up|upwards?|higher)|(?P<down>below|down|downwards?|lower|beneath|under))\b"
-)
-#: The same right before it.
-_BEFORE = regex(
-    r"\b(?:(?P<left>left)|(?P<right>right)|(?P<up>up|upwards?|above)|(?P<down>down|downwards?|below))"
-    r"(?: (?:the |your )?(?:horizon|horizontal|ear level|listener))?"
-    r"[\s(]*(?:by|at|of|about|around|approximately|roughly|~|an angle of|\s)*\Z"
-)
-#: Before a number that begins anew: what was said of the one before it does not hold on.
-_ANEW = regex(rf"\b(?:at|from)\s+{ABOUT}\Z")
 
 
 def owners(text: str, found: Sequence[Quantity]) -> list[str]:
@@ -57,45 +32,45 @@ def owners(text: str, found: Sequence[Quantity]) -> list[str]:
     behind = 0
     for place, each in enumerate(found):
         name = _said_of(text, each, behind) if place not in listed else listed[place]
-        if not name and names and not _ANEW.search(text, behind, each.start):
+        if not name and names and not _RE.anew.search(text, behind, each.start):
             name = names[-1]
         names.append(name)
-        after = _BEHIND.match(text, each.end)
+        after = _RE.behind.match(text, each.end)
         behind = after.end() if after else each.end
     return names
 
 
 def _said_of(text: str, each: Quantity, behind: int) -> str:
     """What the words around a number say that it is; those before *behind* belong to the one before it."""
-    if (word := AFTER.match(text, each.end)) and each.kind in ("degrees", ""):
+    if (word := _RE.after.match(text, each.end)) and each.kind in ("degrees", ""):
         return pointed(word)
-    if after := _BEHIND.match(text, each.end):
+    if after := _RE.behind.match(text, each.end):
         return str(after.lastgroup)
-    before = list(_NAMED.finditer(text, behind, each.start))
+    before = list(_RE.named.finditer(text, behind, each.start))
     if before:
         return str(before[-1].lastgroup)
-    word = _BEFORE.search(text, max(behind, each.start - 60), each.start)
+    word = _RE.before.search(text, max(behind, each.start - 60), each.start)
     return pointed(word) if word else ""
 
 
 def _listed(text: str, found: Sequence[Quantity]) -> dict[int, str]:
     """The fields of numbers that follow a list of names, by place."""
     listed: dict[int, str] = {}
-    for names in _LIST.finditer(text):
-        fields = [str(match.lastgroup) for match in _NAMED.finditer(names.group())]
+    for names in _RE.list.finditer(text):
+        fields = [str(match.lastgroup) for match in _RE.named.finditer(names.group())]
         first = next((place for place, each in enumerate(found) if each.start >= names.end()), len(found))
         numbers = found[first : first + len(fields)]
-        if len(numbers) < len(fields) or _NAMED.search(text, names.end(), numbers[0].start):
+        if len(numbers) < len(fields) or _RE.named.search(text, names.end(), numbers[0].start):
             continue
         ends = pairwise(numbers)
-        if all(_NEXT.fullmatch(text, one.end, two.start) for one, two in ends):
+        if all(_RE.next.fullmatch(text, one.end, two.start) for one, two in ends):
             listed |= dict(enumerate(fields, first))
     return listed
 
 
 def words_at(text: str, each: Quantity) -> re.Match[str] | None:
     """The word that says where an angle points, right behind or before it."""
-    return AFTER.match(text, each.end) or _BEFORE.search(text, max(0, each.start - 60), each.start)
+    return _RE.after.match(text, each.end) or _RE.before.search(text, max(0, each.start - 60), each.start)
 
 
 def pointed(word: re.Match[str]) -> str:
@@ -106,33 +81,13 @@ def pointed(word: re.Match[str]) -> str:
 # --- angles ----------------------------------------------------------------------------------------
 
 Field = Literal["azimuth", "elevation"]
-#: Directions that are counted from elsewhere, or the other way round.
-_COMPASS = regex(r"\b(?:north|south|east|west)|o'clock|π|\bpi\b|\bradians?\W*[:=]")
-#: Before a sign that may be a dash: *azimuth - 30*.
-_DASH = regex(r"[a-z]\s*-\s+\Z")
-#: Where angles are counted from, unless a text says otherwise.
-_CENTRE = (
-    r"(?:(?:dead|exact|straight|direct)\s+)?(?:front|cent(?:er|re)|ahead|forward|straight|listen|you|me\b|us\b|mic|array|head|observer"
-    r"|camera|mid|median|horizon|ear|eye|ground|level|zero|north|origin|user|record|receiver|facing|plane)"
-)
-#: Behind a side: what it is counted from, where that is not the front.
-_ELSEWHERE = regex(rf"(?: side)?\s+(?:of|from|than)\s+(?>(?:(?:the|your|my|a|an)\s+)?)(?!{_CENTRE})[a-z]")
-_ABOVE_IT = regex(rf"\s+(?:the|a|an|that|your)\s+(?!{_CENTRE})[a-z]")
-#: Behind an angle that is counted from somewhere else, or from the front to a side that is stated later.
-_OFF = regex(r"\s*(?:away\s+)?(?:from|off(?! to\b)|past|beyond|short of)\b")
-_OFF_CENTRE = regex(rf"\s*(?:away\s+)?(?:from|off)[\s-]+(?:the\s+|your\s+)?{_CENTRE}")
-
-
-#: Behind, by either sign; *L 30*, *30° R*.
-_HALF_TURN = regex(
-    r"±\s*180(?![\d.])|\b180(?:\s*°|\s*degrees)?\s*(?:or|/)\s*-\s?180\b|-180(?:\s*°|\s*degrees)?\s*(?:or|/)\s*\+?180\b"
-)
-_INITIAL = regex(r"\b(?P<side>[lr])(?=\s?\d)|(?<=[\d°])\s?(?P<behind>[lr])\b")
 
 
 def azimuth(text: str) -> float | None:
     """The one azimuth in a plain text, degrees, +90 is left: *30° to the right* is -30, *directly behind* 180."""
-    text = _INITIAL.sub(lambda found: " left " if "l" in found.group() else " right ", _HALF_TURN.sub("180", text))
+    text = _RE.initial.sub(
+        lambda found: " left " if "l" in found.group() else " right ", _RE.half_turn.sub("180", text)
+    )
     return _angle(text, "azimuth") if _numbers(text) else pointing(text, "azimuth")
 
 
@@ -152,7 +107,6 @@ def names_only(text: str, other: str) -> bool:
     return bool(found) and all(owner == other for _, owner in found)
 
 
-_OF_OTHERS = regex(r";|\d.*\b(?:is|are)\b")
 #: Ranges no wider than these are read as their middle: the official limit is at least twice as far from their ends.
 _WIDEST = {"azimuth": 20.0, "elevation": 10.0, "distance": 1.0}
 
@@ -170,11 +124,13 @@ def _angles(text: str, widest: float = 0.0) -> list[tuple[Quantity, str]]:
 def _angle(text: str, wanted: Field) -> float | None:
     found = _angles(text, _WIDEST[wanted])
     pairs = pairwise(each for each, _ in found)
-    if _COMPASS.search(text) or any(joined(text, one, two) for one, two in pairs):
+    if _RE.compass.search(text) or any(joined(text, one, two) for one, two in pairs):
         return None
     chosen = [each for each, owner in found if owner == wanted] or [each for each, owner in found if not owner]
     if any(
-        each.doubtful or _counted_from_elsewhere(text, each) or _DASH.search(text, max(0, each.start - 20), each.start)
+        each.doubtful
+        or _counted_from_elsewhere(text, each)
+        or _RE.dash.search(text, max(0, each.start - 20), each.start)
         for each in chosen
     ):
         return None
@@ -183,7 +139,7 @@ def _angle(text: str, wanted: Field) -> float | None:
     value = only(value for value in values if value is not None)
     sides = (directions(text) or frozenset()) - {"front", "back"}
     plain = len(found) == 1 and not found[0][1] and not chosen[0].signed and not words_at(text, chosen[0])
-    if value and plain and sides == {"right" if wanted == "azimuth" else "below"} and not _OF_OTHERS.search(text):
+    if value and plain and sides == {"right" if wanted == "azimuth" else "below"} and not _RE.of_others.search(text):
         value = -value  # "on the right, at 40 degrees"
     if value and any(each.signed and each.value == -value and each.kind != "other" for each in quantities(text)):
         return None
@@ -194,13 +150,13 @@ def _angle(text: str, wanted: Field) -> float | None:
 
 def _counted_from_elsewhere(text: str, each: Quantity) -> bool:
     """Whether an angle is one from something else than the front or the horizon: *30 degrees left of the bell*."""
-    if _OFF.match(text, each.end):
-        return not (_OFF_CENTRE.match(text, each.end) and directions(text[each.end :].replace("front", "")))
-    word = AFTER.match(text, each.end)
+    if _RE.off.match(text, each.end):
+        return not (_RE.off_centre.match(text, each.end) and directions(text[each.end :].replace("front", "")))
+    word = _RE.after.match(text, each.end)
     if word is None:
         return False
     return bool(
-        _ELSEWHERE.match(text, word.end()) or (pointed(word) == "elevation" and _ABOVE_IT.match(text, word.end()))
+        _RE.elsewhere.match(text, word.end()) or (pointed(word) == "elevation" and _RE.above_it.match(text, word.end()))
     )
 
 
@@ -229,29 +185,20 @@ def _contradicted(text: str, value: float, chosen: list[Quantity], wanted: str) 
     else:
         against = {"below"} if value > 0 else {"above"} if value < 0 else set()
         beside = {"above", "below"}
-    stated = all(AFTER.match(text, each.end) for each in chosen)
+    stated = all(_RE.after.match(text, each.end) for each in chosen)
     return bool(against) and named & beside == against and not stated
 
 
 # --- distances -------------------------------------------------------------------------------------
 
-#: Behind a distance along one direction, of which there may be others: *3 m to the left and 3 m ahead*.
-_ALONG = regex(
-    r"\s*(?:to|on|in|towards?)?\s*(?:the\s+|your\s+)?(?:left|right|front|back|behind|above|below|up|down|ahead|forwards?)\b"
-)
-
-
-#: A number that is all that is said, with a decimal comma.
-_DECIMAL = regex(rf"(\A[^\w~]*{ABOUT}\d+),(?=\d{{1,2}}\W*\Z)")
-
 
 def metres(text: str) -> float | None:
     """The one distance in a plain text; a second unit next to it (*2 m, about 6.6 feet*) is not a second one."""
-    text = _DECIMAL.sub(r"\1.", text)
+    text = _RE.decimal.sub(r"\1.", text)
     found = _distances(text)
     if not found or any(each.value < 0 or each.doubtful for each in found):
         return None
-    if len(found) > 1 and any(_ALONG.match(text, each.end) for each in found):
+    if len(found) > 1 and any(_RE.along.match(text, each.end) for each in found):
         return None
     first = found[0].value
     close = all(abs(each.value - first) <= 0.05 * first for each in found)
@@ -279,50 +226,6 @@ def _distances(text: str) -> list[Quantity]:
 
 Span = tuple[float, float]
 
-#: What joins the ends of an interval, between two numbers.
-_TO = regex(
-    rf"\s*(?:-+>?|→|~|to|until|till|through|up to|and|;|,|\.\.+)\s*(?:{ABOUT}(?:the|time|of|t\s*=|mark)\s*)*{ABOUT}",
-    re.ASCII,
-)
-_STRONG = regex(r"\s*(?:-+>?|→|~|to|until|till|through|up to|\.\.+)")
-_SOMEWHERE = regex(r"\b(?:somewhere|sometime|some time)\b")
-_UNTIL = regex(rf"\s*(?:until|till)\s*{ABOUT}")
-_BETWEEN = regex(rf"\bbetween\s+{ABOUT}\Z")
-_BRACKET = regex(r"[\[(]\s*\Z")
-_FROM = regex(r"\bfrom\b[^\d.;,]*\Z")
-#: What a moment is, by the last of these words before it.
-_ROLE = regex(
-    r"\b(?:(?P<start>start|begin|onset|from\b|appear|set|commenc|enter)"
-    r"|(?P<end>(?<!near the )(?<!towards the )(?<!toward the )end|stop|offset|until|ceas|finish|fade|disappear"
-    rf"|(?:to|by)\s+{ABOUT}\Z)|(?P<length>last(?:s|ed|ing)?\b|duration|length|for\s+{ABOUT}\Z))"
-)
-#: The same behind it: *5 s (offset)*.
-_END_NOTE = regex(r"\s*(?:[(\[](?:end|stop|offset)\b|(?:or so )?(?:it|the [a-z]+) (?:ends|stops|ceases)\b)")
-_LONG = regex(r"[\s-]*(?:long|in (?:length|duration)|duration|clip|recording|audio)")
-#: Before a range in which one end of an interval, or its length, lies; and before a time without the sound.
-_START = regex(r"\b(?<!from )(?<!from the )(?:start|begin|onset|commenc)(?!.*\bfrom\b)[^\d.;]*\Z")
-_END = regex(
-    r"\b(?:end|stop|offset|ceas|finish|last|duration|length)(?!.*\bfrom\b)[^\d.;,]*\Z"
-    rf"|\bfor\s+{ABOUT}\Z"
-)
-_SILENT = regex(r"\b(?:silen|absent|inaudible|quiet|paus|outside|except|miss|stops|mute)[^\d.;,]*\Z")
-#: Before a further time that may be meant as well.
-_ANOTHER = regex(r"\b(?:or|again)\b")
-
-
-#: The beginning of a recording, without a number.
-_AT_ONCE = regex(
-    r"\A\W*(?:[a-z]+ ){0,4}?(?:immediately|(?:right|straight) away|(?:right |exactly )?(?:at|from|after) the (?:very )?"
-    r"(?:start|beginning|outset)(?: of the (?:clip|recording|audio|file|track))?)\W*\Z"
-)
-#: The middle of a recording of which the length is said.
-_HALFWAY = regex(
-    r"\D*\b(?:(?:half-?\s?|mid-?)way|in the middle)\s+(?:through|into|of|in)\s+(?:(?:the|this|an?)\s+)?([\d.]*\d)[\s-]*"
-    r"(?:s|sec|seconds?)\b[\s-]*(?:long\s+)?(?:clip|recording|audio|file|excerpt|sample|track)\b\D*"
-)
-#: An interval that begins with the recording.
-FIRST = regex(r"\b(?:for |during |in |within )?the first ([\d.]+) s(?:econds?|ec)?\b")
-
 
 def times(text: str) -> list[Quantity]:
     """The moments in a plain text."""
@@ -347,7 +250,7 @@ def intervals(text: str) -> list[Span]:
 
 def span(text: str) -> Span | None:
     """The one interval in a plain text; None where there is none or a choice."""
-    found = spans(FIRST.sub(r"from 0 to \1 s", text))
+    found = spans(_RE.first.sub(r"from 0 to \1 s", text))
     return found[0] if len(found) == 1 else None
 
 
@@ -356,16 +259,16 @@ def onset(text: str) -> float | None:
 
     That of an interval counts; a range (*2-3 s*, *between 2 and 3 s*) may say when it begins as well.
     """
-    found = times(text := _DECIMAL.sub(r"\1.", text))
+    found = times(text := _RE.decimal.sub(r"\1.", text))
     pairs = _pairs(text, found)
-    if (half := _HALFWAY.fullmatch(text)) is not None:
+    if (half := _RE.halfway.fullmatch(text)) is not None:
         return float(half[1]) / 2
     if pairs:
         sure = all(_is_interval(text, one, two) for one, two in pairs)
         ends = {end for pair in pairs for end in pair}
         sure = sure and all(each in ends or _role(text, place, found) == "length" for place, each in enumerate(found))
         return only(start for start, _ in intervals(text)) if sure else None
-    if not found and _AT_ONCE.search(text):
+    if not found and _RE.at_once.search(text):
         return 0.0
     moments = [(each, _role(text, place, found)) for place, each in enumerate(found)]
     doubtful = any(each.doubtful for each in found)
@@ -386,19 +289,19 @@ def _joined(text: str, one: Quantity, two: Quantity) -> bool:
     """Whether two numbers are the ends of an interval: *a to b*, *a-b*, *between a and b*, *[a, b]*."""
     if two.signed and not text[one.end : two.start].strip():  # "18.4 -20.0"
         return text[two.start] == "-"
-    if not _TO.fullmatch(text, one.end, two.start):
+    if not _RE.to.fullmatch(text, one.end, two.start):
         return False
     lead = text[max(0, one.start - 120) : one.start]
-    return bool(_STRONG.match(text, one.end) or _BETWEEN.search(lead) or _BRACKET.search(lead))
+    return bool(_RE.strong.match(text, one.end) or _RE.between.search(lead) or _RE.bracket.search(lead))
 
 
 def _is_interval(text: str, one: Quantity, two: Quantity) -> bool:
     """Whether a pair is rather an interval than a range: *from a to b*, *a s to b s*, *[a, b]*."""
     lead = text[max(0, one.start - 120) : one.start]
-    if _BETWEEN.search(lead):
+    if _RE.between.search(lead):
         return False
     both = text[one.end - 1].isalpha() and text[two.end - 1].isalpha()
-    return bool(both or _BRACKET.search(lead) or _FROM.search(lead))
+    return bool(both or _RE.bracket.search(lead) or _RE.from_word.search(lead))
 
 
 def _leads(text: str, found: list[Quantity]) -> list[str]:
@@ -414,12 +317,12 @@ def _uncertain(text: str, found: list[Quantity], pairs: list[tuple[Quantity, Qua
         one.start in seconds and two.start not in firsts and _joined(text, one, two) for one, two in pairwise(found)
     ):
         return True  # "from 3 to 4 s until 6 s"
-    lasting = {one.start for one, two in pairs if _UNTIL.fullmatch(text, one.end, two.start)}
+    lasting = {one.start for one, two in pairs if _RE.until.fullmatch(text, one.end, two.start)}
     for place, (each, lead) in enumerate(zip(found, _leads(text, found), strict=True)):
-        if place and each.start not in seconds and pairs and _ANOTHER.search(lead):
+        if place and each.start not in seconds and pairs and _RE.another.search(lead):
             return True
-        start, end = _START.search(lead), _END.search(lead)
-        wide = bool(start) != bool(end) or _SILENT.search(lead) or _SOMEWHERE.search(lead)
+        start, end = _RE.start.search(lead), _RE.end.search(lead)
+        wide = bool(start) != bool(end) or _RE.silent.search(lead) or _RE.somewhere.search(lead)
         if each.start in firsts - lasting and wide:
             return True
     return False
@@ -427,11 +330,11 @@ def _uncertain(text: str, found: list[Quantity], pairs: list[tuple[Quantity, Qua
 
 def _role(text: str, place: int, found: list[Quantity]) -> str:
     """What a moment is: ``start``, ``end``, ``length``; empty where nothing says so."""
-    if _LONG.match(text, found[place].end):
+    if _RE.long.match(text, found[place].end):
         return "length"
-    if _END_NOTE.match(text, found[place].end):
+    if _RE.end_note.match(text, found[place].end):
         return "end"
-    words = list(_ROLE.finditer(text[found[place - 1].end if place else 0 : found[place].start]))
+    words = list(_RE.role.finditer(text[found[place - 1].end if place else 0 : found[place].start]))
     return str(words[-1].lastgroup) if words else ""
 
 
@@ -452,8 +355,7 @@ def _stated_span(text: str, found: list[Quantity]) -> Span | None:
 
 
 _NUMBERS: dict[str, Callable[[str], float | None]] = {
-    "azimuth": azimuth, "elevation": elevation, "distance": metres, "onset": onset, "count": number_of,
-    "active sources": count,
+    "azimuth": azimuth, "elevation": elevation, "distance": metres, "onset": onset, "active sources": count,
 }  # fmt: skip
 #: What reads a quantity in a plain text.
 QUANTITIES: dict[str, Callable[[str], float | Span | None]] = {

@@ -13,26 +13,14 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from seldio.answers.languages import regex
+from seldio.answers.languages import Patterns
 from seldio.answers.plain_text import plainly
 from seldio.tasks.names import name_of
 from seldio.tasks.specs import PUBLISHED
 
-_TOKEN = regex(r"[a-z0-9]+")
-_GENITIVE = regex(r"'s\b")
-#: ``x from 1.0s to 2.5s``, ``"x, y" from …``: the events of a list.
-_LISTED = regex(
-    r"(?:\"(?P<quoted>[^\"]+)\"|(?P<plain>[^,\"]+?))\s+from\s+[\d.]+\s*s?(?:ec\w*)?\s+(?:to|until)\s+[\d.]+\s*s?",
-    re.IGNORECASE,
-)
-_LEAD = regex(
-    r"^(?:.*\b(?:contains?|features?|includes?|are|is)\b|[\s,]*(?:and|then))?\s*(?:the|an?)?\s+", re.IGNORECASE
-)
-_SIDES = regex(
-    r"^\s*(?:the\s+)?\"?(?P<x>.+?)\"?\s+(?:is|are)\s+(?:located\s+)?(?:to|on)\s+the\s+(?P<side>left|right)(?:\s+side)?"
-    r"\s+of\s+(?:the\s+)?\"?(?P<y>.+?)\"?\s*\.?\s*$",
-    re.IGNORECASE,
-)
+_RE = Patterns("names")
+
+_TOKEN = re.compile(r"[a-z0-9]+")
 #: Letters by which a word is told that begins no name.
 _LEAST = 4
 #: Longer answers are sentences, no names.
@@ -72,18 +60,18 @@ def key(name: str) -> str:
     >>> key("String_Instruments"), key("door bell"), key("Doorbell")
     ('stringinstrument', 'doorbell', 'doorbell')
     """
-    plain = _GENITIVE.sub("", name.lower().replace("_", " "))
+    plain = _RE.genitive.sub("", name.lower().replace("_", " "))
     return "".join(map(singular, _TOKEN.findall(plain)))
 
 
 def listed_names(text: str) -> list[str]:
     """The names in a list of events with their times (detect_source)."""
-    return [found["quoted"] or _LEAD.sub("", found["plain"]).strip() for found in _LISTED.finditer(text)]
+    return [found["quoted"] or _RE.lead.sub("", found["plain"]).strip() for found in _RE.listed.finditer(text)]
 
 
 def side_answer(text: str) -> SideAnswer | None:
     """The two names and the side of an answer of relative_left_right."""
-    found = _SIDES.match(text)
+    found = _RE.sides.match(text)
     return SideAnswer(found["x"], found["side"].lower(), found["y"]) if found else None
 
 

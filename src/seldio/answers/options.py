@@ -33,6 +33,7 @@ class KnownOptions:
         self.numeric = any(_holds_number(text) for text in self.texts)
         self.placed = any(pattern("placed").search(text) for text in self.texts)
         self.cyrillic = any(pattern("cyrillic").match(text.strip()) for text in given)
+        self.russian = any(pattern("russian").search(text) for text in given)
         self.longest = max(map(len, given), default=0) + 200
         first: dict[str, int] = {}
         self.first = [first.setdefault(text, place) for place, text in enumerate(given)]  # of equal options
@@ -42,15 +43,18 @@ class KnownOptions:
                 for text in texts:
                     table.setdefault(spell(text), set()).add(place)
 
-    def of_label(self, label: str, text: str = "") -> int | None:
-        """Return the option of a letter or a number in *text*.
+    def of_label(self, label: str, text: str = "", beside: int | None = None) -> int | None:
+        """Return the option of a letter or a number in *text*, *beside* which the words of an option may stand.
 
-        Cyrillic letters count by their look, or by their place in the alphabet where they can only be that.
+        Cyrillic letters count by their look, or by their place in the alphabet where they can only be that. В is either
+        of the second and the third of Cyrillic options.
         """
         if label.isdigit():
             place = CONFLICT if self.numeric else int(label) - 1
         elif label.upper() in CYRILLIC and self._by_alphabet(label.upper(), text):
             place = CYRILLIC.find(label.upper())
+        elif label.upper() == "В" and len(self.given) > 2 and self.russian:
+            return beside if beside in (self.first[1], self.first[2]) else CONFLICT
         else:
             place = LETTERS.find(label.upper().translate(LOOKS))
         return self.first[place] if 0 <= place < len(self.given) else None
@@ -110,7 +114,7 @@ def whole(text: str, options: KnownOptions) -> int | None:
         place = options.same(text)
         letter = pattern("letter").match(text) if not is_name else None
         if place is not None:
-            agreed = letter is None or options.of_label(letter["label"], text) in (None, place)
+            agreed = letter is None or options.of_label(letter["label"], text, place) in (None, place)
             return place if agreed and (not asks(text) or text.strip() in options.texts) else None
         if asks(text):
             return None
@@ -131,9 +135,11 @@ def _labelled(text: str, options: KnownOptions) -> int | None:
     """Return the option of a text that is a label and the text of an option, in either order."""
     label = place = None
     if found := pattern("labelled").match(text):
-        label, place = options.of_label(found["label"], text), options.same(text[found.end() :])
+        place = options.same(text[found.end() :])
+        label = options.of_label(found["label"], text, place)
     elif found := pattern("with_letter").fullmatch(text):
-        label, place = options.of_label(found[2], text), whole(found[1], options)
+        place = whole(found[1], options)
+        label = options.of_label(found[2], text, place)
     if label is None or place is None:
         return None
     return place if label == place else CONFLICT

@@ -211,7 +211,8 @@ def _said(line: str, options: KnownOptions) -> tuple[int | None, bool]:
 def _opened(text: str, options: KnownOptions) -> int | None:
     """Return the option that a text opens with: a label and its text, or a label and a sentence that names no other."""
     found = pattern("labelled").match(text)
-    label = options.of_label(found["label"], text) if found else None
+    behind = options.leading(text[found.end() :]) if found else None
+    label = options.of_label(found["label"], text, behind) if found else None
     if found is None or label is None or asks(found.group()):
         return None
     last = found.group()[-1]
@@ -220,7 +221,6 @@ def _opened(text: str, options: KnownOptions) -> int | None:
     denied = any(mention.denied and mention.option == label for mention in first)
     if word or denied or pattern("several").match(text, found.end()):
         return None
-    behind = options.leading(text[found.end() :])
     if behind is None:
         return options.of_letter(found["label"], text)
     return label if behind == label else CONFLICT
@@ -409,7 +409,8 @@ def _echoed(sentence: str, question: str) -> bool | None:
 
     A denial, an opposite (*louder, quieter*) and another subject turn it around.
     """
-    if asks(sentence) or any(pattern(name).search(sentence) for name in ("doubt", "refusal")):
+    denials = len(pattern("negative").findall(sentence))
+    if asks(sentence) or denials > 1 or any(pattern(name).search(sentence) for name in ("doubt", "refusal")):
         return None
     said, asked = _meaningful(sentence), _meaningful(question)
     turned = compared = False
@@ -426,7 +427,7 @@ def _echoed(sentence: str, question: str) -> bool | None:
     missing = {*asked} - {*said} - other - (subject if swapped else set())
     if not {*said} <= {*asked} or not (compared or (said and not missing)):
         return None
-    return bool(pattern("negative").search(sentence)) == (turned ^ swapped)
+    return bool(denials) == (turned ^ swapped)
 
 
 def _meaningful(text: str) -> list[str]:

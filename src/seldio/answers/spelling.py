@@ -9,6 +9,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from seldio.answers.languages import filled_from
+
 #: Characters that are read of the beginning and of the end of a longer reply.
 READ_OF_BEGINNING, READ_OF_END = 1_500, 3_000
 
@@ -38,10 +40,7 @@ def pattern(name: str) -> re.Pattern[str]:
 
 
 def _compiled(expression: str) -> re.Pattern[str]:
-    """Compile an expression; ``<<name>>`` stands for the list of that name."""
-    while "<<" in expression:
-        expression = re.sub(r"<<(\w+)>>", lambda name: "|".join(listed(name[1])), expression)
-    return re.compile(expression, re.IGNORECASE | re.DOTALL)
+    return re.compile(filled_from(expression, lambda name: "|".join(listed(name))), re.IGNORECASE | re.DOTALL)
 
 
 @cache

@@ -105,11 +105,15 @@ def held_items(source: Source) -> ItemFormat | None:
     return Catalogue(source, labels=False).asked
 
 
+def is_item_file(place: Place) -> bool:
+    """Whether *place* is one file of questions or predictions."""
+    with reopened(place, lambda _: None) as source:
+        return source.single and Catalogue(source).asked is not None
+
+
 def read_item_table(path: Place, format: ItemFormat | None = None) -> pa.Table | None:
     """The questions or predictions of a source in one table; None where it holds none and *format* names none."""
-    import pyarrow.parquet as pq
-
-    from seldio.formats.items import ItemFormat
+    from seldio.formats.item_parquet import ItemParquet
 
     readings = read_items(path, format, raise_errors)
     if not readings and format is None:
@@ -117,5 +121,5 @@ def read_item_table(path: Place, format: ItemFormat | None = None) -> pa.Table |
     if len(readings) != 1:
         raise UsageError(f"{printable(path_of(path))} holds {plural(len(readings), 'file')} of questions: choose one")
     (reading,) = readings
-    stored = get(f"{reading.format.holds}-parquet", ItemFormat)
-    return pq.read_table(io.BytesIO(stored.write(reading.rows, stored.origin_of(reading, lambda _: None))))
+    stored = get(f"{reading.format.holds}-parquet", ItemParquet)
+    return reading.table.replace_schema_metadata(stored.metadata(stored.origin_of(reading, lambda _: None)))

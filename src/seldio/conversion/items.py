@@ -21,7 +21,6 @@ import pyarrow.parquet as pq
 
 from seldio import formats
 from seldio.catalogues import Catalogue
-from seldio.catalogues.look import PARQUET_SUFFIX
 from seldio.catalogues.parts import Part
 from seldio.check.reference import RUENVAQA
 from seldio.conversion.item_inputs import in_memory, read_items
@@ -70,18 +69,21 @@ class Loss:
             if field in table.schema.names:
                 self.missing[field] -= int(_filled(table, field).sum())
 
-    def add(self, table: pa.Table, data: bytes) -> None:
-        """Count what is lost or altered of *table* in *data*, which was made of it; a table holds any.
+    def add(self, table: pa.Table, origin: dict[str, object] | None, marks: bool) -> None:
+        """Count what is lost or altered of *table* in a file that is made of it; *marks*: with what tells the format.
 
         A key of ``extra`` that is also a key of the target, for example, has no place of its own there.
         """
         for field in table.schema.names:
             if field not in self.target.carries or field in self.target.ignored:
                 self.lost[field] += int(_filled(table, field).sum())
-        if self.target.suffix == PARQUET_SUFFIX:
+        doubtful = self.target.doubtful(table)
+        if not len(doubtful):
             return
+        table = table.take(doubtful)
+        rows = Rows(self.target.marked(table) if marks else table, self.target.model)
         found: list[Finding] = []
-        again = self.target.read(data, "the output", found.append)
+        again = self.target.read(self.target.write(rows, origin), "the output", found.append)
         if again is None and found:
             raise _unreadable(self.target, len(table), found[0].message)
         back = again.table if again is not None else table.schema.empty_table()
@@ -271,9 +273,9 @@ class _Work:
                 self.marks = told is None
                 if told is not None and told is not self.target and self.target.empty:
                     self.taken = _taken_for(told, self.target, reading, table)
-            data = self.writer.add(self.target.marked(table) if self.marks else table, origin)
+            self.writer.add(self.target.marked(table) if self.marks else table, origin)
             if not same:
-                self.loss.add(table, data)
+                self.loss.add(table, origin, self.marks)
         except (LossError, InvalidData) as error:  # of the format itself: no permission helps
             self.wrong = error
 

@@ -24,7 +24,6 @@ from seldio.text import clipped, plural
 
 _CELL = r'(?:"((?>(?:[^"]++|"")*))"([^{0}\r\n]*+)|([^{0}\r\n]*+))([{0}]|\r\n|\r|\n|\Z)'
 _SPECIAL = re.compile(r'[",\r\n]')
-_BREAKS = re.compile(r'\A"|[,\r\n]')
 BOM = "\ufeff"
 _ENDS = {"\n": "LF", "\r\n": "CR LF", "\r": "CR"}
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -93,56 +92,30 @@ def row_at(text: str, start: int, delimiter: str = ",") -> QuotedRow:
         position = match.end()
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True)
 class CsvLayout:
-    """How a csv text was written; rows are counted from the header, which is row 0."""
+    """How a csv text was written."""
 
     bom: bool = False  # whether it begins with a byte order mark
     newline: str = "\n"  # how most rows end
     final_newline: bool = True  # whether the last row has a line end
     all_quoted: bool = False  # whether every cell stands in quotes, and not only those that need them
-    odd: AbstractSet[tuple[int, int]] = frozenset()  # the cells (row, column) that do it otherwise
-    ends: Mapping[int, str] = dataclasses.field(default_factory=dict)  # line ends of rows that end otherwise
-
-    def as_json(self) -> dict[str, object]:
-        """The layout as JSON holds it."""
-        packed = {"odd": sorted(map(list, self.odd)), "ends": [list(end) for end in self.ends.items()]}
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)} | packed
 
     @staticmethod
-    def from_json(stored: object) -> CsvLayout:
-        """The inverse of :meth:`as_json`; the plain layout for what is none."""
-        if not isinstance(stored, Mapping):
-            return PLAIN
-        names = {field.name for field in dataclasses.fields(CsvLayout)}
-        known = {name: value for name, value in stored.items() if name in names}
-        odd = frozenset((row, column) for row, column in known.get("odd", ()))
-        return CsvLayout(**known | {"odd": odd, "ends": dict(known.get("ends", ()))})
+    def of(found: Sequence[QuotedRow], bom: bool = False) -> CsvLayout:
+        """Return the layout of the text that *found* are the rows of."""
+        newlines = [row.newline for row in found if row.newline]
+        newline = max(("\n", "\r\n", "\r"), key=newlines.count)
+        quoted = bool(found) and all(cell.quoted for row in found for cell in row.cells)
+        return CsvLayout(bom, newline, not found or found[-1].newline != "", quoted)
+
+    @staticmethod
+    def stored(value: object) -> CsvLayout:
+        """Return the layout of the fields in *value*; the plain one where it is none."""
+        return CsvLayout(**value) if isinstance(value, Mapping) else PLAIN
 
 
 PLAIN = CsvLayout()
-
-
-def layout_of(found: Sequence[QuotedRow], bom: bool = False) -> CsvLayout:
-    """The layout of the text that *found* are the rows of."""
-    newlines = [row.newline for row in found if row.newline]
-    newline = max(("\n", "\r\n", "\r"), key=newlines.count)
-    ends = {number: row.newline for number, row in enumerate(found) if row.newline not in ("", newline)}
-    final = not found or found[-1].newline != ""
-    if all(cell.quoted for row in found for cell in row.cells) and found:
-        return CsvLayout(bom, newline, final, True, frozenset(), ends)
-    odd = frozenset(
-        (number, column)
-        for number, row in enumerate(found)
-        for column, cell in enumerate(row.cells)
-        if cell.quoted != needs_quotes(cell.value)
-    )
-    return CsvLayout(bom, newline, final, False, odd, ends)
-
-
-def needs_quotes(cell: str) -> bool:
-    """Whether ``csv.QUOTE_MINIMAL`` puts *cell* into quotes."""
-    return _SPECIAL.search(cell) is not None
 
 
 def written(
@@ -153,24 +126,17 @@ def written(
     None is an empty cell without quotes; in the columns *explicit*, an empty text is a cell of two quotes,
     so that the two stay apart.
     """
-    parts = [BOM] if layout.bom else []
-    for number, row in enumerate(table):
-        line = ",".join(_shown(cell, number, column, layout, explicit) for column, cell in enumerate(row))
-        parts.append(line or '""')  # an empty line would be no row
-        parts.append(layout.ends.get(number, layout.newline))
-    if not layout.final_newline and len(parts) > 1:
-        parts.pop()
-    return "".join(parts)
 
-
-def _shown(cell: str | None, row: int, column: int, layout: CsvLayout, explicit: AbstractSet[int]) -> str:
-    """One cell as it is written."""
-    if cell is None:
-        return ""
-    quoted = (layout.all_quoted or needs_quotes(cell)) != ((row, column) in layout.odd)
-    if not quoted and _BREAKS.search(cell) is None and (cell or column not in explicit):
+    def shown(cell: str | None, column: int) -> str:
+        if cell is None:
+            return ""
+        if layout.all_quoted or _SPECIAL.search(cell) or (not cell and column in explicit):
+            return '"' + cell.replace('"', '""') + '"'
         return cell
-    return '"' + cell.replace('"', '""') + '"'
+
+    lines = [",".join(shown(cell, column) for column, cell in enumerate(row)) for row in table]
+    text = layout.newline.join(line or '""' for line in lines)  # an empty line would be no row
+    return BOM * layout.bom + text + layout.newline * (layout.final_newline and bool(lines))
 
 
 # --- a file as a table ------------------------------------------------------------------------------
@@ -236,7 +202,7 @@ class _TableReader:
         kept = [row for row in self.same_width(header, found[1:]) if self.sound(row)]
         names = tuple(header.values)
         cells = [[cell.value if cell.value or cell.quoted else None for cell in row.cells] for row in kept]
-        layout = layout_of([header, *kept], bom)
+        layout = CsvLayout.of([header, *kept], bom)
         return CsvTable(self.source, names, cells, [row.start for row in kept], layout, self.delimiter)
 
     # --- lines ---------------------------------------------------------------------------------------

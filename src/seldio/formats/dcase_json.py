@@ -146,12 +146,7 @@ class JsonPart(FileRows):
 
     def place(self, row: int, field: str | None) -> Place:
         """See :meth:`FileRows.place`; a direction points at the segmentation that it comes from."""
-        key = _KEY_OF.get(field or "")
-        pointer: Pointer = ("annotations", self.numbers[row])
-        try:
-            return self._document.locate((*pointer, key) if key else pointer)
-        except KeyError:  # the annotation lacks this key
-            return self._document.locate(pointer)
+        return self._document.locate(("annotations", self.numbers[row], _KEY_OF.get(field or "", "")))
 
 
 _KEY_OF = {field: key for key, field in KEYS.items()} | dict.fromkeys(("azimuth", "elevation"), "segmentation")

@@ -156,6 +156,7 @@ INSPECT = HarnessItems(
     unpack=_from_inspect,
     inside={"audio": ("input",), "question": ("input",), **{name: ("metadata", name) for name in _REST}},
     sounds=("wav", "mp3"),
+    taken=(*_TOP, "metadata"),
     ignored={"start": _WHOLE, "end": _WHOLE},
 )
 
@@ -171,8 +172,6 @@ def _logged(flat: Flat) -> dict[str, Any]:
 def _from_log(record: Flat) -> dict[str, Any]:
     flat = dict(record)
     output = flat.get("output")
-    if type(flat.get("id")) is int:
-        flat["id"] = str(flat["id"])
     text = output.get("completion") if isinstance(output, dict) else None
     stored = flat.get("attachments")
     if isinstance(text, str) and text.startswith("attachment://") and isinstance(stored, dict):
@@ -220,6 +219,8 @@ INSPECT_LOG = InspectLog(
     pack=_logged,
     unpack=_from_log,
     inside={"completion": ("output", "completion")},
+    taken=("output", "epoch", "attachments"),
+    numbered=True,
 )
 
 

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from seldio.errors import DataError, SeldioError
 from seldio.findings import Finding, Sink
-from seldio.formats.base import PARQUET_MAGIC, Place
+from seldio.formats.base import PARQUET_MAGIC, Ints, Place
 from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_layout import is_sound
 from seldio.formats.parquet import TableRows, Wrong, guarded, row_runs, too_large
@@ -158,14 +158,11 @@ class ItemParquet(ItemFormat):
         first, chosen = (0, None) if groups is None else (groups.before, range(groups.first, groups.stop))
         for batch in file.iter_batches(batch_size=_BATCH, row_groups=chosen):
             batch.validate(full=True)
-            for table, inside in self._tables(batch, first, path, sink):
-                tables.append(table)
-                numbers.append(inside + first)
+            table, inside = self._table(batch, first, path, sink)
+            tables.append(table)
+            numbers.append(inside + first)
             first += len(batch)
         table, places = pa.concat_tables(tables), np.concatenate(numbers)
-        if (np.diff(places) < 0).any():
-            order = np.argsort(places)
-            table, places = table.take(order), places[order]
         rows = Rows(table, self.model)
 
         def locate(row: int, field: str | None, number: int | None) -> Place:  # noqa: ARG001 - a list is one cell
@@ -177,30 +174,16 @@ class ItemParquet(ItemFormat):
             return Wrong("SYN302", "its seldio metadata cannot be read", "write the file again with seldio convert")
         return ItemReading(self, path, rows, locate, origin)
 
-    def _tables(
-        self, batch: pa.RecordBatch, first: int, path: str, sink: Sink
-    ) -> Iterator[tuple[pa.Table, np.ndarray[Any, np.dtype[np.int64]]]]:
-        """The rows of a batch with their numbers: those that are surely right, and those that are after a closer look.
-
-        What is wrong with the others goes to *sink*.
-        """
+    def _table(self, batch: pa.RecordBatch, first: int, path: str, sink: Sink) -> tuple[pa.Table, Ints]:
+        """The rows of a batch that are right, with their numbers; what is wrong with the others goes to *sink*."""
         table = self._whole(batch)
-        fits = np.zeros(len(batch), bool)
-        if table is not None:
-            columns = ((name, _opened(name, table.column(name).to_pylist())) for name in table.column_names)
-            wrong = set().union(*(wrong_rows(self.model, name, values) for name, values in columns))
-            fits = ~np.isin(np.arange(len(batch)), [*wrong])
-            sure = np.flatnonzero(fits)
-            yield table if fits.all() else table.take(sure), sure
-        rows, kept = list[Row](), list[int]()
-        doubtful = np.flatnonzero(~fits)
-        for number, record in zip(doubtful.tolist(), batch.take(doubtful).to_pylist(), strict=True):
-            row = self._row(record, first + number, path, sink)
-            if row is not None:
-                rows.append(row)
-                kept.append(number)
-        if rows:
-            yield table_of(rows, self.model), np.array(kept, np.int64)
+        columns = [] if table is None else zip(table.column_names, table.columns, strict=True)
+        wrong = (wrong_rows(self.model, name, _opened(name, column.to_pylist())) for name, column in columns)
+        if table is not None and not any(wrong):
+            return table, np.arange(len(batch))
+        read = [self._row(record, first + number, path, sink) for number, record in enumerate(batch.to_pylist())]
+        numbers = [number for number, row in enumerate(read) if row is not None]
+        return table_of([row for row in read if row is not None], self.model), np.array(numbers, np.int64)
 
     def _whole(self, batch: pa.RecordBatch) -> pa.Table | None:
         """A batch with all columns of the schema; None where one has another type, which single rows tell of."""
@@ -264,6 +247,10 @@ class ItemParquet(ItemFormat):
 
         return ItemReading(self, path, inner.rows, locate, {"format": layout.name}, {"audio": _LOSS} if lost else {})
 
+    def doubtful(self, table: pa.Table) -> Ints:  # noqa: ARG002 - a table holds any row
+        """See :meth:`ItemFormat.doubtful`."""
+        return np.zeros(0, np.int64)
+
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`; one list of rows gives the same bytes every time.
 
@@ -286,13 +273,17 @@ class ItemParquet(ItemFormat):
         """See :meth:`ItemFormat.writer`."""
         return _ParquetWriter(self, stream)
 
+    def metadata(self, origin: Mapping[str, object] | None) -> dict[bytes, str]:
+        """What a table of rows with this *origin* has beside its columns."""
+        return {_KEY: json.dumps({"holds": self.holds, **(origin or {})})}
+
     def origin_of(self, reading: ItemReading, tell: Callable[[str], None]) -> dict[str, object] | None:
         """See :meth:`ItemFormat.origin_of`; that of any text is kept, as far as a footer has room for it."""
         if isinstance(reading.format, ItemParquet):
             return reading.origin
         kept, size = dict(reading.origin), _size(reading.origin)
         if size > FOOTER_BYTES:
-            kept = {key: value for key, value in kept.items() if key not in ("orders", "order_of")}
+            kept = {key: value for key, value in kept.items() if key not in ("orders", "order_of", "numbers")}
             kept = kept if _size(kept) <= FOOTER_BYTES else {}
             tell(
                 f"the orders of keys in this file take {size / 1e6:,.1f} MB, more than a Parquet footer should hold, "
@@ -316,18 +307,17 @@ class _ParquetWriter(Writer):
         if self._file is not None and self._file.is_open:
             self._file.close()
 
-    def add(self, table: pa.Table, origin: dict[str, object] | None) -> bytes:  # noqa: ARG002 - it is known at the end
+    def add(self, table: pa.Table, origin: dict[str, object] | None) -> None:  # noqa: ARG002 - it is known at the end
         """See :meth:`Writer.add`."""
         self._tables.append(table)
         self._rows += len(table)
         if self._rows >= GROUP:
             self._flush(GROUP)
-        return b""
 
     def close(self, origin: dict[str, object] | None) -> None:
         """See :meth:`Writer.close`."""
         file = self._flush(1)
-        file.add_key_value_metadata({_KEY: json.dumps({"holds": self.format.holds, **(origin or {})})})
+        file.add_key_value_metadata(self.format.metadata(origin))
         file.close()
 
     def _flush(self, least: int) -> pq.ParquetWriter:

@@ -9,6 +9,7 @@ from functools import cached_property
 from string import ascii_uppercase
 from typing import BinaryIO, Literal, Self
 
+import numpy as np
 import pyarrow as pa
 
 from seldio.errors import DataError
@@ -99,11 +100,10 @@ class Writer:
     def __exit__(self, *error: object) -> None:
         """Let go of what an error has left unfinished."""
 
-    def add(self, table: pa.Table, origin: dict[str, object] | None) -> bytes:
-        """Take the rows of *table*; return the file that they alone make."""
+    def add(self, table: pa.Table, origin: dict[str, object] | None) -> None:
+        """Take the rows of *table*."""
         self._tables.append(table)
         self._alone = self._written(table, origin)
-        return self._alone
 
     def close(self, origin: dict[str, object] | None) -> None:
         """Write what is left; *origin*: of all rows."""
@@ -184,6 +184,10 @@ class ItemFormat(Format):
             return reading.origin
         kept = reading.origin.get("origin") if reading.home == self.name else None
         return kept if isinstance(kept, dict) else None
+
+    def doubtful(self, table: pa.Table) -> Ints:
+        """The numbers of rows that may come back otherwise than they are; all others surely do as they are."""
+        return np.arange(len(table))
 
     def marked(self, table: pa.Table) -> pa.Table:
         """*table* with what tells files of this format from others, empty as it is, where rows lack it."""

@@ -8,21 +8,25 @@ finding with its line and column, and the record is left out, unless it can be u
 from __future__ import annotations
 
 import dataclasses
+import gc
 import io
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
 from seldio.findings import Sink
-from seldio.formats.base import Place
+from seldio.formats.base import Ints, Place
 from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_layout import KeyOrders, Layout, layout_of, layouts_by_id
 from seldio.formats.json_records import Records, Run, peek, value_at
+from seldio.formats.json_strict import MAX_DEPTH, proven
 from seldio.formats.json_text import Pointer, Record
 from seldio.schema.arrays import pc
 from seldio.schema.flaws import Flaw, flaws, row_of, wrong_rows
@@ -38,8 +42,6 @@ from seldio.schema.qa import (
 from seldio.text import clipped, plural
 
 _SCALARS = (int, float)
-#: A whole number as JSON writes it.
-WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _ABSENT = object()
 #: What a row has in fields that are not there and may not be null.
 _EMPTY: dict[str, object] = {"audio": [], "question": ""}
@@ -74,6 +76,7 @@ class JsonItems(ItemFormat):
     closed: bool = False  # whether other keys are wrong
     language: str | None = None  # of all questions of the benchmark, so that no record says it
     numbered: bool = False  # whether ids may be whole numbers in its files; in others, those of questions are text
+    taken: tuple[str, ...] = ()  # names besides that a further key cannot have
     columnar: bool = True  # whether its keys are those of the records, so that many are read at once
     besides: tuple[str, ...] = dataclasses.field(init=False, default=())
     _fields: Mapping[str, str] = dataclasses.field(init=False, default_factory=dict)  # of keys that have one
@@ -131,21 +134,27 @@ class JsonItems(ItemFormat):
 
     def texts(self, table: pa.Table, layout: Layout, origin: Mapping[str, Any]) -> list[str]:
         """The text of each row's record in a format, with its lead."""
-        slices = (table.slice(start, _RUN) for start in range(0, len(table), _RUN))
+        filled = table.select([name for name in table.column_names if table[name].null_count < len(table)])
+        slices = (filled.slice(start, _RUN) for start in range(0, len(table), _RUN))
         rows = (unpacked(values) for part in slices for values in part.to_pylist())
         layouts = layouts_by_id(layout, origin)
-        pairs = ((values, layouts.get(values["id"], layout)) for values in rows)
-        return [here.record(self.laid_out(self.record_of(values), here)) for values, here in pairs]
+        pairs = ((values, layouts.get(values.get("id"), layout)) for values in rows)
+        numbers = {*(origin.get("numbers") or ())}
+        return [
+            here.record(self.laid_out(self.record_of(values), here, here.numbered or values.get("id") in numbers))
+            for values, here in pairs
+        ]
 
-    def laid_out(self, record: dict[str, Any], layout: Layout) -> dict[str, Any]:
-        """Return a record with the keys that a layout has, its id as a number where all are."""
-        if names := self.named_in(layout.order):
+    def laid_out(self, record: dict[str, Any], layout: Layout, numbered: bool) -> dict[str, Any]:
+        """Return a record with the keys that a layout has, its id as a number where it was one."""
+        if self.instead and (names := self.named_in(layout.order)):
             record = {names.get(key, key): value for key, value in record.items()}
-        if layout.order and "audio" not in layout.order and record.get("audio") == []:
+        if self.closed and layout.order and "audio" not in layout.order and record.get("audio") == []:
             del record["audio"]
-        id = self.key_of("id", record) if layout.numbered else ""
-        if isinstance(record.get(id), str) and WHOLE.fullmatch(record[id]):
-            record[id] = int(record[id])
+        id = self.key_of("id", record) if numbered else ""
+        values = proven([record[id].encode()]) if isinstance(record.get(id), str) else None
+        if values is not None and type(values[0]) in _SCALARS:
+            record[id] = values[0]
         return record
 
     def named_in(self, order: Sequence[str]) -> dict[str, str]:
@@ -160,7 +169,8 @@ class JsonItems(ItemFormat):
             return tuple(keys) != tuple(order)
         ranks = {key: place for place, key in enumerate(dict.fromkeys((*order, *self.keys, *self.besides)))}
         same = tuple(sorted(keys, key=lambda key: ranks.get(key, len(ranks)))) == keys
-        return not same or ("audio" in keys) != ("audio" in order) or self.named_in(keys) != self.named_in(order)
+        absent = self.closed and ("audio" in keys) != ("audio" in order)
+        return not same or absent or self.named_in(keys) != self.named_in(order)
 
     def record(self, row: Row) -> dict[str, Any]:
         """A row as a record of this format, keys in its order; what is unknown is left out."""
@@ -171,7 +181,7 @@ class JsonItems(ItemFormat):
         extra = {} if self.closed else dict(values.get("extra") or {})
         record: dict[str, Any] = {}
         for key, field in self.keys.items():
-            more = extra.pop(key) if key in extra else _ABSENT
+            more = extra.pop(key, _ABSENT) if extra else _ABSENT
             if field == "extra" and not self.closed:
                 if more is not _ABSENT:
                     record[key] = more
@@ -186,6 +196,26 @@ class JsonItems(ItemFormat):
             if value is not None and not (field == "language" and value == self.language):
                 record[field] = value
         return record | extra if extra else record
+
+    def doubtful(self, table: pa.Table) -> Ints:
+        """See :meth:`ItemFormat.doubtful`: further keys are called like others, nested deep or hold long numbers.
+
+        Text that looks like such a key counts as well.
+        """
+        texts = table.column("extra")
+        others = chain.from_iterable(self.instead.values())
+        names = {key for key, field in self.keys.items() if field != "extra"} | {*self.besides, *others, *self.taken}
+        pattern = "[0-9]{19}" if self.closed else f'[0-9]{{19}}|"(?:{"|".join(map(re.escape, names))})":'
+        odd = pc.or_(
+            pc.match_substring_regex(texts, pattern),
+            pc.greater(pc.count_substring_regex(texts, r"[\[{]"), MAX_DEPTH // 2),
+        )
+        rows = np.flatnonzero(pc.fill_null(odd, False))
+        if "events" not in table.column_names:
+            return rows
+        events = table.column("events").combine_chunks()
+        further = pc.struct_field(pc.list_flatten(events), "extra").is_valid()
+        return np.union1d(rows, pc.list_parent_indices(events).filter(further))
 
     def marked(self, table: pa.Table) -> pa.Table:
         """See :meth:`ItemFormat.marked`."""
@@ -215,14 +245,14 @@ class JsonItems(ItemFormat):
             return values | extra | ({"audio": [values["audio"]]} if isinstance(values.get("audio"), str) else {})
         for field in self.besides:
             if type(extra.get(field)) in _BESIDES[field]:
-                values[field] = extra.pop(field)
+                values[field] = extra[field] if extra[field] == self.language else extra.pop(field)
         _tidy(self, values, extra)
         return values | ({"extra": extra} if extra else {})
 
     def written(self, field: str, value: Any, more: Any) -> Any:
         """The value of a field as a record has it; *more*: what ``extra`` holds under the same key."""
         if field == "audio" and not self.closed:
-            return value[0] if len(value) == 1 else value or None
+            return value if value == more else value[0] if len(value) == 1 else value or None
         if field == "answer_meta":
             known = {key: each for key, each in value.items() if each is not None}
             return known | more if isinstance(more, dict) else known
@@ -259,7 +289,9 @@ class JsonItems(ItemFormat):
 
 def _tidy(format: JsonItems, values: dict[str, Any], extra: dict[str, Any]) -> None:
     """Bring the values of a record into the shape of the fields, where they are of the right type."""
-    audio = values.get("audio", [])
+    audio = values.get("audio")
+    if isinstance(audio, list) and len(audio) < 2 and format.columnar:
+        extra[format.key_of("audio", {})] = audio  # as it was written: a text, or no key, is the usual way
     values["audio"] = [audio] if isinstance(audio, str) else [] if audio is None else audio
     meta = values.get("answer_meta")
     if isinstance(meta, dict) and (not meta.keys() <= _META or None in meta.values()):
@@ -282,6 +314,18 @@ def _without_none(value: Any) -> Any:
 # --- writing and reading ---------------------------------------------------------------------------
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Hold the search for cycles: rows have none, and there are many of them."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
+
+
 class _JsonWriter(Writer):
     """A file of records: texts between head and tail, with the joint of its layout."""
 
@@ -291,17 +335,17 @@ class _JsonWriter(Writer):
         super().__init__(format, stream)
         self._layout: Layout | None = None  # of the rows written last
 
-    def add(self, table: pa.Table, origin: dict[str, object] | None) -> bytes:
+    def add(self, table: pa.Table, origin: dict[str, object] | None) -> None:
         """See :meth:`Writer.add`; of lines that were read in parts, each part keeps its layout."""
         layout = layout_of((origin or {}).get("layout"), self.format.layout)
         if layout.single and (len(table) != 1 or self._layout is not None):
             layout = self.format.layout
-        texts = self.format.texts(table, layout, origin or {})
+        with _uncollected():
+            texts = self.format.texts(table, layout, origin or {})
         if texts:
             before = layout.head if self._layout is None else self._layout.joint
             self.stream.write((before + layout.joint.join(texts)).encode())
             self._layout = layout
-        return layout.file(texts).encode()
 
     def close(self, origin: dict[str, object] | None) -> None:
         """See :meth:`Writer.close`."""
@@ -316,55 +360,62 @@ class _Reader:
 
     def __init__(self, format: JsonItems, records: Records) -> None:
         self.format, self.records = format, records
+        self.id_key = format.key_of("id", {})
         self.numbers = np.zeros(0, np.int64)  # of the record of each row
         self.absent: dict[str, list[int]] = {key: [] for key in format.useful}  # numbers of records without them
-        self.numbered: list[int] = []  # of those whose id is a whole number, of predictions
-        self.whole = 0  # how many ids are whole numbers
+        self.numbered: list[int] = []  # of those whose id is a number
+        self.warned: list[int] = []  # of those whose id is a whole number, of predictions
         self.shapes: dict[tuple[str, ...], list[int]] = {}  # numbers of records by their keys
-        self._tables: list[tuple[pa.Table, list[int]]] = []
 
     def table(self) -> pa.Table:
         """The rows of the records that can be read; what is wrong with the others goes to the sink."""
-        for run in self.records.runs():
-            right = self.columns(run)
-            self.records.readable |= bool(right)
-            self.careful(run, sorted({*range(len(run.values))} - right))
+        tables, numbers = [self.format.schema.empty_table()], list[int]()
+        with _uncollected():
+            for run in self.records.runs():
+                rows, columns = self.rows(run)
+                self.records.readable |= bool(rows)
+                tables.append(_table(self.format, columns, [*rows.values()]))
+                numbers += [run.first + number for number in rows]
+        self.numbers = np.array(numbers, np.int64)
         self.warn()
-        table = pa.concat_tables([self.format.schema.empty_table(), *(table for table, _ in self._tables)])
-        self.numbers = np.array([number for _, numbers in self._tables for number in numbers], np.int64)
-        if (np.diff(self.numbers) < 0).any():
-            order = np.argsort(self.numbers)
-            table, self.numbers = table.take(order), self.numbers[order]
-        self._tables.clear()
-        return table
+        return pa.concat_tables(tables)
 
-    def columns(self, run: Run) -> set[int]:
-        """Read all records at once that are right; return their numbers in the run."""
+    def rows(self, run: Run) -> tuple[dict[int, dict[str, Any]], dict[str, list[Any]]]:
+        """Return the values of the records of a run that can be read, by their number in it, and by field."""
         known = {*self.format.schema.names}
-        values = {number: self.format.fields(record) for number, record in enumerate(run.values)
-                  if type(record) is dict and not any(self.lacking(record))}  # fmt: skip
-        whole = {number for number, row in values.items() if type(row.get("id")) is int} if self.whole_ids else set()
-        for number in whole:
-            values[number]["id"] = str(values[number]["id"])
-        rows = {number: row for number, row in values.items() if row.keys() <= known}
+        records = {number: record for number, record in enumerate(run.values)
+                   if type(record) is dict and not any(self.lacking(record))}  # fmt: skip
+        rows = {number: self.format.fields(record) for number, record in records.items()}
+        for row in rows.values() if self.whole_ids else ():
+            if type(row.get("id")) is int:
+                row["id"] = str(row["id"])
+        rows = {number: row for number, row in rows.items() if row.keys() <= known}
         columns = _columns(self.format.schema, rows.values())
         if wrong := self.wrong(columns):
             rows = {number: row for place, (number, row) in enumerate(rows.items()) if place not in wrong}
+        others = sorted({*range(len(run.values))} - rows.keys())
+        for number, record in self.records.careful(run, others):
+            checked = self.row(record)
+            if checked is not None:
+                rows[number], records[number] = checked.model_dump(), record.value
+        if wrong or others:
+            rows = dict(sorted(rows.items()))
             columns = _columns(self.format.schema, rows.values())
-        try:
-            table = _table(self.format.schema, columns, len(rows))
-        except (pa.ArrowException, OverflowError):  # a number that Arrow cannot hold
-            return set()
-        if rows:
-            self._tables.append((table, [run.first + number for number in rows]))
-        for key, numbers in self.absent.items():
-            numbers += [run.first + number for number in rows if key not in run.values[number]]
-        whole &= rows.keys()
-        self.whole += len(whole)
-        self.numbered += [] if self.format.numbered else sorted(run.first + number for number in whole)
         for number in rows:
-            self.shapes.setdefault((*run.values[number],), []).append(run.first + number)
-        return {*rows}
+            self.count(records[number], run.first + number)
+        return rows, columns
+
+    def count(self, record: Mapping[str, Any], number: int) -> None:
+        """Take note of the keys of a record that became a row, and of an id that is a number."""
+        self.shapes.setdefault((*record,), []).append(number)
+        kind = type(record.get(self.id_key))
+        if kind in _SCALARS:
+            self.numbered.append(number)
+        if kind is int and not self.format.numbered and self.format.holds == "predictions":
+            self.warned.append(number)
+        for key, numbers in self.absent.items():
+            if key not in record:
+                numbers.append(number)
 
     def wrong(self, columns: Mapping[str, list[Any]]) -> set[int]:
         """Return the places of values that cannot stand in their field."""
@@ -382,26 +433,16 @@ class _Reader:
             if key not in record and record.keys().isdisjoint(self.format.instead.get(key, ())):
                 yield key
 
-    def careful(self, run: Run, numbers: Sequence[int]) -> None:
-        """Read records one by one."""
-        rows, kept = list[Row](), list[int]()
-        for number, record in self.records.careful(run, numbers):
-            row = self.row(record, run.first + number)
-            if row is not None:
-                rows.append(row)
-                kept.append(run.first + number)
-                self.shapes.setdefault((*record.value,), []).append(run.first + number)
-        if rows:
-            self._tables.append((table_of(rows, self.format.model), kept))
-
-    def row(self, record: Record, number: int) -> Row | None:
+    def row(self, record: Record) -> Row | None:
         """The row of one record; None, after findings, where there is none."""
         if not isinstance(record.value, dict):
             self.report("SYN212", f"a record is {_kind(record.value)}, not an object", record, (), None)
             return None
-        self.report_absent(record, number)
+        for key in self.lacking(record.value):
+            hint = f"a record has the keys {', '.join(self.format.required)}"
+            self.report("SYN211", f"{key} is missing", record, (), hint)
         values = self.format.fields(record.value)
-        self.spell_id(values, record, number)
+        self.spell_id(values, record)
         row = row_of(self.format.model, values)
         if row is None:
             for flaw in flaws(self.format.model, values):
@@ -417,11 +458,15 @@ class _Reader:
     def note(self, table: pa.Table, memory: KeyOrders) -> None:
         """Take note of how the rows are written."""
         frame, first = self.records.frame()
-        frame = dataclasses.replace(frame, numbered=0 < self.whole == len(table))
+        memory.count(len(table), self.ids(table, self.numbered))
         layout = memory.laid_out(frame, first if len(table) else "", self.records.data)
         for keys, numbers in self.shapes.items():
             if self.format.differs(keys, layout.order):
-                memory.add(keys, table["id"].take(np.searchsorted(self.numbers, np.sort(numbers))).to_pylist())
+                memory.add(keys, self.ids(table, numbers))
+
+    def ids(self, table: pa.Table, numbers: list[int]) -> list[str | None]:
+        """Return the ids of the records with these *numbers*."""
+        return table["id"].take(np.searchsorted(self.numbers, numbers)).to_pylist()  # type: ignore[no-any-return]
 
     def locate(self, row: int, field: str | None, number: int | None) -> Place:
         """See :class:`ItemReading`."""
@@ -433,47 +478,35 @@ class _Reader:
 
     # --- what is wrong
 
-    def spell_id(self, values: dict[str, Any], record: Record, number: int) -> None:
+    def spell_id(self, values: dict[str, Any], record: Record) -> None:
         """Take an id that is a number for the text it is written as.
 
         All but whole ones are errors, and of questions these, too, unless the format numbers them.
         """
         if type(values.get("id")) not in _SCALARS:
             return
-        key = self.format.key_of("id", record.value)
         if type(values["id"]) is int and self.whole_ids:
             values["id"] = str(values["id"])
-            self.whole += 1
-            self.numbered += [] if self.format.numbered else [number]
             return
         pointer = self.format.place_of("id", record.value)
         values["id"] = text = record.document.locate((*record.pointer, *pointer)).value
         hint = f'write "{clipped(text, 30)}": where ids are read as numbers, "007" and 7 are the same'
-        self.report("SYN212", f"{key} is the number {clipped(text, 30)}, but must be text", record, pointer, hint)
+        message = f"{self.id_key} is the number {clipped(text, 30)}, but must be text"
+        self.report("SYN212", message, record, pointer, hint)
 
     def warn(self) -> None:
         """Warnings about what many records may have in common, once for the file."""
         for key, numbers in self.absent.items():
             if numbers:
                 message, hint = f"{key} is missing{_in(numbers)}", self.format.useful[key]
-                first = self.records[min(numbers)]
-                self.report("SYN215", message, first, (), hint)
-        if self.numbered:
-            first = self.records[min(self.numbered)]
+                self.report("SYN215", message, self.records[numbers[0]], (), hint)
+        if self.warned:
+            first = self.records[self.warned[0]]
             pointer = self.format.place_of("id", first.value)
             text = clipped(first.place(pointer).value, 30)
-            message = f"{self.format.key_of('id', {})} is the number {text}{_in(self.numbered)}"
+            message = f"{self.id_key} is the number {text}{_in(self.warned)}"
             hint = f'it is read as the id "{text}": ids of questions are text, so write it in quotes'
             self.report("SYN216", message, first, pointer, hint)
-
-    def report_absent(self, record: Record, number: int) -> None:
-        """A finding for each key that must be there, a note of each that should."""
-        for key in self.lacking(record.value):
-            hint = f"a record has the keys {', '.join(self.format.required)}"
-            self.report("SYN211", f"{key} is missing", record, (), hint)
-        for key, numbers in self.absent.items():
-            if key not in record.value:
-                numbers.append(number)
 
     def report_flaw(self, flaw: Flaw, record: Record) -> None:
         """A finding in plain words about what keeps a record from being a row."""
@@ -513,17 +546,20 @@ def _columns(schema: pa.Schema, rows: Collection[Mapping[str, Any]]) -> dict[str
     return {field: [row.get(field, value) for row in rows] for field, value in empty.items()}
 
 
-def _table(schema: pa.Schema, columns: Mapping[str, list[Any]], size: int) -> pa.Table:
-    """The table of columns of values that are right."""
+def _table(format: JsonItems, columns: Mapping[str, list[Any]], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """The table of rows whose values are right, of their *columns*."""
     arrays = []
-    for field in schema:
-        values = columns.get(field.name, [_EMPTY.get(field.name)] * size)
-        if field.name == "extra":
-            values = [None if value is None else packed(value) for value in values]
-        elif field.name == "events":
-            values = [None if events is None else packed_events(events) for events in values]
-        arrays.append(pa.array(values, field.type))
-    return pa.Table.from_arrays(arrays, schema=schema)
+    try:
+        for field in format.schema:
+            values = columns.get(field.name, [_EMPTY.get(field.name)] * len(rows))
+            if field.name == "extra":
+                values = [None if value is None else packed(value) for value in values]
+            elif field.name == "events":
+                values = [None if events is None else packed_events(events) for events in values]
+            arrays.append(pa.array(values, field.type))
+    except (pa.ArrowException, OverflowError):  # a whole number that Arrow does not take for a float
+        return table_of([format.model.model_validate(row) for row in rows], format.model)
+    return pa.Table.from_arrays(arrays, schema=format.schema)
 
 
 def _in(numbers: Sequence[int]) -> str:

@@ -32,8 +32,7 @@ class Layout:
     ascii: bool = False  # whether other characters are escaped
     order: tuple[str, ...] = ()  # of the keys of a record; others stand behind
     eol: str = "\n"  # the line end inside records with an indent
-    slashes: bool = False  # whether they are escaped too, as pandas does
-    numbered: bool = False  # whether ids are whole numbers
+    numbered: bool = False  # whether all ids are numbers
 
     def styled(self, text: str, data: bytes) -> Layout:
         """This layout with the style of the file's first record."""
@@ -44,8 +43,7 @@ class Layout:
         found = _INDENT.match(text)
         base = self.lead.rpartition("\n")[2] if "\n" in self.lead else ""
         indent, eol = (found[2].removeprefix(base) or " ", found[1]) if found else (None, "\n")
-        slashes = "\\/" in text
-        style = dataclasses.replace(self, ascii=escaped, order=tuple(value), indent=indent, eol=eol, slashes=slashes)
+        style = dataclasses.replace(self, ascii=escaped, order=tuple(value), indent=indent, eol=eol)
         styles = (dataclasses.replace(style, separators=pair) for pair in _SEPARATORS if not indent or pair[0] == ",")
         default = dataclasses.replace(style, separators=(",", ": ") if indent else (", ", ": "))
         return next((style for style in styles if style.record(value) == style.lead + text), default)
@@ -58,11 +56,10 @@ class Layout:
         """
         first = {key: record[key] for key in self.order if key in record}
         whole = {**first, **record} if first else record
-        if self.indent is None and not self.ascii and not self.slashes:
+        if self.indent is None and not self.ascii:
             return self.lead + dumps(whole, separators=self.separators)
         dumps(whole)  # says what JSON cannot hold
         text = json.dumps(whole, indent=self.indent, separators=self.separators, ensure_ascii=self.ascii)
-        text = text.replace("/", "\\/") if self.slashes else text
         base = self.lead.rpartition("\n")[2]
         return self.lead + text.replace("\n", self.eol + base)
 
@@ -94,6 +91,8 @@ class KeyOrders:
         self.layout: Layout | None = None
         self._frame = Layout()
         self._ids: dict[tuple[str, ...], list[str]] = {}  # of the records with an order of their own
+        self._numbers: list[str] = []  # ids that are numbers
+        self._rows = 0
 
     def laid_out(self, frame: Layout, first: str, data: bytes) -> Layout:
         """Return the layout of the file: the *frame* with the style of its *first* record."""
@@ -106,17 +105,27 @@ class KeyOrders:
         """Take note of the records with these *keys*, by their ids."""
         self._ids.setdefault(keys, []).extend(id for id in ids if id is not None)
 
+    def count(self, rows: int, numbers: Iterable[str | None]) -> None:
+        """Take note of *rows* and of those of their ids that are *numbers*."""
+        self._rows += rows
+        self._numbers += (id for id in numbers if id is not None)
+
     def origin(self) -> dict[str, object]:
         """Return what a writer wants back of all records."""
-        layout = dataclasses.replace(self.layout or self._frame, tail=self._frame.tail)
+        numbered = 0 < len(self._numbers) == self._rows
+        layout = dataclasses.replace(self.layout or self._frame, tail=self._frame.tail, numbered=numbered)
         order_of = {id: number for number, ids in enumerate(self._ids.values()) for id in ids}
-        return {"layout": dataclasses.asdict(layout), "orders": list(self._ids), "order_of": order_of}
+        numbers = [] if numbered else self._numbers
+        orders = list(self._ids)
+        return {"layout": dataclasses.asdict(layout), "orders": orders, "order_of": order_of, "numbers": numbers}
 
 
 def is_sound(origin: Mapping[str, Any]) -> bool:
     """Return whether :func:`layouts_by_id` can follow what an origin says of single records."""
-    orders, order_of = origin.get("orders", []), origin.get("order_of", {})
-    if not isinstance(orders, list) or not isinstance(order_of, dict):
+    orders, order_of, numbers = origin.get("orders", []), origin.get("order_of", {}), origin.get("numbers", [])
+    if not isinstance(orders, list) or not isinstance(order_of, dict) or not isinstance(numbers, list):
+        return False
+    if not all(isinstance(id, str) for id in numbers):
         return False
     whole = all(isinstance(order, list | tuple) and all(isinstance(key, str) for key in order) for order in orders)
     return whole and all(type(number) is int and 0 <= number < len(orders) for number in order_of.values())

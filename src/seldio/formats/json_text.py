@@ -46,7 +46,7 @@ class JsonDocument:
     def __init__(self, value: Any, source: JsonSource) -> None:
         self.value = value
         self._source = source
-        self._members: dict[int, tuple[Any, array[int]]] = {}
+        self._members: dict[int, tuple[dict[str, int] | range, array[int]]] = {}
 
     @property
     def first_line(self) -> int:
@@ -59,35 +59,31 @@ class JsonDocument:
         return self._source.text
 
     def extent(self, pointer: Pointer = ()) -> tuple[int, int]:
-        """Where in :attr:`text` the value begins and ends that keys and indices lead to."""
-        return self._offsets(pointer, False)
+        """Where in :attr:`text` the value begins and ends that keys and indices lead to.
 
-    def locate(self, pointer: Pointer, *, key: bool = False) -> Place:
-        """The place of the value that keys and indices lead to; with *key*, of the key before it.
-
-        Of a key that appears twice, the last counts. A pointer that leads nowhere is a LookupError.
+        Where they lead nowhere, the closest value around it; of a key that appears twice, the last counts.
         """
-        return self._source.place(*self._offsets(pointer, key))
-
-    def finding(self, code: str, message: str, pointer: Pointer, *, key: bool = False,
-                hint: str | None = None, severity: Severity | None = None) -> Finding:  # fmt: skip
-        """A finding at the place of a value, or of its key; its severity is that of the rule unless one is given."""
-        return self._source.finding(JsonProblem(code, *self._offsets(pointer, key), message, hint), severity)
-
-    def _offsets(self, pointer: Pointer, key: bool) -> tuple[int, int]:
         text = self._source.text
         start, end = skip(text, 0), len(text.rstrip(" \t\r\n"))
-        for depth, step in enumerate(pointer, 1):
+        for step in pointer:
             if start not in self._members:  # each container is scanned once
                 self._members[start] = _members(text, start)
             names, offsets = self._members[start]
-            if isinstance(names, dict) != isinstance(step, str):
-                raise KeyError(step)
-            place = 4 * names[step]
-            key_start, key_end, start, end = offsets[place : place + 4]
-            if key and depth == len(pointer) and isinstance(step, str):
-                return key_start, key_end
+            if isinstance(names, dict) != isinstance(step, str) or step not in names:
+                break
+            place = 2 * names[step]  # type: ignore[index]
+            start, end = offsets[place : place + 2]
         return start, end
+
+    def locate(self, pointer: Pointer) -> Place:
+        """The place of a value, see :meth:`extent`."""
+        return self._source.place(*self.extent(pointer))
+
+    def finding(
+        self, code: str, message: str, pointer: Pointer, *, hint: str | None = None, severity: Severity | None = None
+    ) -> Finding:
+        """A finding at the place of a value; its severity is that of the rule unless one is given."""
+        return self._source.finding(JsonProblem(code, *self.extent(pointer), message, hint), severity)
 
 
 class Record(NamedTuple):
@@ -97,43 +93,32 @@ class Record(NamedTuple):
     document: JsonDocument
     pointer: Pointer
 
-    def near(self, pointer: Pointer) -> Pointer:
-        """The way to a part of the record; to the closest one around it where there is no such part."""
-        for length in range(len(pointer), 0, -1):
-            try:
-                self.document.locate((*self.pointer, *pointer[:length]))
-            except (LookupError, TypeError):
-                continue
-            return (*self.pointer, *pointer[:length])
-        return self.pointer
-
     def place(self, pointer: Pointer = ()) -> Place:
         """Where a part of the record stands, or the closest one around it."""
-        return self.document.locate(self.near(pointer))
+        return self.document.locate((*self.pointer, *pointer))
 
     def finding(
         self, code: str, message: str, pointer: Pointer = (), hint: str | None = None, severity: Severity | None = None
     ) -> Finding:
         """A finding about a part of the record, or the closest one around it."""
-        return self.document.finding(code, message, self.near(pointer), hint=hint, severity=severity)
+        return self.document.finding(code, message, (*self.pointer, *pointer), hint=hint, severity=severity)
 
 
 def _members(text: str, opening: int) -> tuple[dict[str, int] | range, array[int]]:
-    """The ordinal of each key or index, and the offsets of each key (in arrays: none) and value."""
+    """The ordinal of each key or index, and where its value begins and ends."""
     names: dict[str, int] = {}
     offsets = array("Q")
     pos = skip(text, opening + 1) if text[opening] in "[{" else len(text)
     while pos < len(text) and text[pos] not in "]}":
-        key_end = start = pos
         if text[opening] == "{":
-            name, key_end = LENIENT.raw_decode(text, pos)
-            names[name] = len(offsets) // 4
-            start = skip(text, skip(text, key_end) + 1)
-        _, end = LENIENT.raw_decode(text, start)
-        offsets.extend((pos, key_end, start, end))
+            name, pos = LENIENT.raw_decode(text, pos)
+            names[name] = len(offsets) // 2
+            pos = skip(text, skip(text, pos) + 1)
+        _, end = LENIENT.raw_decode(text, pos)
+        offsets.extend((pos, end))
         pos = skip(text, end)
         pos = skip(text, pos + 1) if text[pos] == "," else pos
-    return (names if text[opening] == "{" else range(len(offsets) // 4)), offsets
+    return (names if text[opening] == "{" else range(len(offsets) // 2)), offsets
 
 
 def parse(data: bytes, path: str, sink: Sink) -> JsonDocument | None:

@@ -96,7 +96,9 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         def locate(row: int, field: str | None, number: int | None) -> Place:
             return self.locate(table, numbers[row], field, number)
 
-        return ItemReading(self, path, rows, locate, {"header": list(table.header), "layout": table.layout.as_json()})
+        return ItemReading(
+            self, path, rows, locate, {"header": list(table.header), "layout": dataclasses.asdict(table.layout)}
+        )
 
     def locate(self, table: CsvTable, row: int, field: str | None, number: int | None) -> Place:
         """Where a field, or a column by its own name, stands; the whole row where it has no cell."""
@@ -119,7 +121,7 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         if losses := self.losses(rows):
             raise LossError(self.name, losses)
         table = [self.cells(row) for row in self.own(rows)]
-        header, layout = (origin or {}).get("header"), CsvLayout.from_json((origin or {}).get("layout"))
+        header, layout = (origin or {}).get("header"), CsvLayout.stored((origin or {}).get("layout"))
         names = dict.fromkeys(header if isinstance(header, list) else self.columns)
         for cells in table:
             names.update(dict.fromkeys(cells))

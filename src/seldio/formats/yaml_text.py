@@ -171,9 +171,7 @@ class _Builder:
         self.source = source
         self.problems: list[YamlProblem] = []
         self.members: _Members = {}
-        self._values: dict[int, Any] = {}
-        self._sizes: dict[int, tuple[int, int]] = {}  # values and levels, aliases written out
-        self._open: set[int] = set()
+        self._depth = self._count = 0  # of values, aliases written out
 
     def run(self) -> YamlDocument | None:
         """The document; None where a problem is worse than a key that appears twice."""
@@ -212,20 +210,18 @@ class _Builder:
         raise AssertionError(said)
 
     def value(self, node: yaml.Node) -> Any:
-        """The value of a node; aliases lead to the same value again."""
-        name = id(node)
-        if name in self._open:
-            self.refuse("SYN404", node, "an alias inside the value that it refers to, which never ends",
-                        "write the value out instead of the alias")  # fmt: skip
-        if name not in self._values:
-            self._open.add(name)
-            self._values[name] = self.content(node)
-            self._open.remove(name)
-            self.measure(node)
-        return self._values[name]
+        """The value of a node; aliases are written out, within the limits."""
+        self._count += 1
+        self._depth += 1
+        if self._count > MAX_VALUES or self._depth > MAX_DEPTH:
+            message = f"aliases that grow to more than {MAX_VALUES:,} values or {MAX_DEPTH} levels"
+            self.refuse("SYN404", node, message, "write the values out instead of the aliases")
+        value = self.content(node)
+        self._depth -= 1
+        return value
 
     def content(self, node: yaml.Node) -> Any:
-        """The value of a node met for the first time."""
+        """The value of a node by its kind."""
         if isinstance(node, yaml.ScalarNode) and node.tag in _SCALARS:
             return self.scalar(node)
         if isinstance(node, yaml.SequenceNode) and node.tag == _CORE + "seq":
@@ -235,16 +231,6 @@ class _Builder:
             self.members[id(node)] = self.pairs(node)
             return {key: self.value(value) for key, (_, value) in self.members[id(node)].items()}
         return node.value if _is_merge(node) else self.foreign(node)
-
-    def measure(self, node: yaml.Node) -> None:
-        """Hold a node, with all aliases in it written out, against the limits."""
-        inside = [self._sizes[id(value)] for _, value in self.members.get(id(node), {}).values()]
-        size = 1 + sum(count for count, _ in inside)
-        depth = 1 + max((levels for _, levels in inside), default=0)
-        if size > MAX_VALUES or depth > MAX_DEPTH:
-            message = f"aliases that grow to more than {MAX_VALUES:,} values or {MAX_DEPTH} levels"
-            self.refuse("SYN404", node, message, "write the values out instead of the aliases")
-        self._sizes[id(node)] = size, depth
 
     def scalar(self, node: yaml.ScalarNode) -> Any:
         if node.tag == _CORE + "str" or len(node.value) > _MAX_DIGITS:

@@ -122,13 +122,6 @@ def _fields(model: type[BaseModel]) -> set[str]:
     return set(model.model_fields)
 
 
-def plain(row: Item | Prediction, fields: Iterable[str]) -> dict[str, Any]:
-    """Those *fields* of a row that it has, as ``model_dump`` gives them, but faster; lists and ``extra`` are shared."""
-    values = row.__dict__
-    found = ((field, values[field]) for field in fields if field in values)
-    return {field: value if type(value) is str else plain_value(value) for field, value in found}
-
-
 def plain_value(value: Any) -> Any:
     """The value of a field as ``model_dump`` gives it."""
     if isinstance(value, BaseModel):

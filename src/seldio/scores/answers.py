@@ -496,7 +496,7 @@ def judgements_of(path: str) -> dict[str, Judgement]:
         UsageError: the file cannot be read.
         DataError: a line is not a judgement.
     """
-    from seldio.scores.judge.messages import read_judgements
+    from seldio.scores.judge import read_judgements
 
     return read_judgements(_bytes(path), path)
 
@@ -523,7 +523,7 @@ def imported(path: str, tally: JudgeTally | None = None) -> SoBenchJudge:
             return None
         wrong = faults(value, request.task)
         if tally is not None:
-            tally.asked += 1
+            tally.counts["asked"] += 1
             tally.refused.update(wrong[:1])
         return None if wrong or isinstance(value, str) else value
 

@@ -24,8 +24,7 @@ from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import intervals
-from seldio.scores.judge import Judgement, JudgeRequest, JudgeTally, Reply, ReplySchema, make
-from seldio.scores.judge.messages import Malformed, make_plain
+from seldio.scores.judge import Judgement, JudgeRequest, JudgeTally, Malformed, Reply, ReplySchema, make, make_plain
 from seldio.scores.verdicts import ReplyVerdict, of_jasco
 from seldio.text import clipped, listed, plural
 

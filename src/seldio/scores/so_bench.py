@@ -45,7 +45,7 @@ from seldio.reports.tables import Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.arrays import pc
 from seldio.schema.qa import ITEM_SCHEMA, Extra, Item, Prediction, Rows, cause_of_surplus, same_audio, same_task
 from seldio.scores import intervals, replies
-from seldio.scores.judge.messages import JudgeRequest, ReplySchema, make
+from seldio.scores.judge import JudgeRequest, ReplySchema, make
 from seldio.scores.replies import Server
 from seldio.tasks.specs import COUNTS, PUBLISHED, TaskSpec
 from seldio.text import clipped, listed, plural, printable
