@@ -352,6 +352,10 @@ class Labels:
         """A finding of *rule* at *field* of table row *row*, and of all rows that it represents."""
         return self.reading.finding(rule, row, field, message, hint)
 
+    def fault(self, file: int, field: str | None, *, fixable: bool = True, **words: Any) -> RowFault:
+        """A fault of a whole file, reported at its first row, with the *words* of the sentences of its record."""
+        return RowFault(int(self.starts[file]), field, words, fixable=fixable)
+
     def value(self, name: str) -> Any:
         """A column, or what is computed from columns, by its name."""
         return self.column(name) if name in COLUMNS else getattr(self, name)
@@ -361,13 +365,14 @@ class Labels:
 
 
 class RowFault(NamedTuple):
-    """What a rule has a sentence for: a row, or with a :class:`FirstRow` several with the same fault."""
+    """What a rule reports at a row, or with a :class:`FirstRow` at several with the same fault."""
 
     row: int
     field: str | None  # at which it is reported; the whole row if None
-    message: str
-    hint: str | None = None
-    severity: Severity | None = None  # unless it is that of the rule
+    words: Mapping[str, Any] = MappingProxyType({})  # for the sentences of the record, besides those of the row
+    message: str | None = None  # unless it is that of the record
+    hint: str | None = None  # likewise
+    severity: Severity | None = None  # likewise
     fixable: bool = True  # whether the repair of the rule, if there is one, may be tried
 
 
@@ -406,36 +411,32 @@ def run(
         faults = check(*map(labels.value, names))
         if isinstance(faults, np.ndarray):
             left = faults & ~np.repeat(but[columns[0]], labels.sizes) if columns[0] in but else faults
-            faults = _alike(labels, code_of(check), columns[0], left) if left.any() else ()
+            faults = (RowFault(row, columns[0]) for row in (labels.where(columns[0], left) if left.any() else ()))
         for fault in faults:
             file, field = labels.file_of(fault.row), columns[0] if columns else fault.field
             if field is None or field not in but or not but[field][file]:
-                yield RowFinding(_reported(labels, READER_RULES[code_of(check)], fault), file)
-
-
-def _alike(labels: Labels, code: str, field: str, marked: Bools) -> Iterator[RowFault]:
-    """The faults of the rows that a rule marks, with the sentence of its record."""
-    record = RECORDS[code]
-    for row in labels.where(field, marked):
-        yield RowFault(row, field, record["message"].format_map(_Words(labels, row, field)), record["hint"])
+                yield RowFinding(_reported(labels, code_of(check), fault), file)
 
 
 class _Words(dict[str, Any]):
-    """The values for one row, each looked up when the sentence needs it."""
+    """The words of a sentence about a row, each looked up when the sentence needs it."""
 
-    def __init__(self, labels: Labels, row: int, field: str) -> None:
-        self._place = labels, row, field
+    def __init__(self, labels: Labels, fault: RowFault) -> None:
+        super().__init__(fault.words)
+        self._labels, self._fault = labels, fault
 
     def __missing__(self, name: str) -> Any:
-        labels, row, field = self._place
-        if name == "text":
-            return labels.text(row, field)
-        value = labels.value(name)
-        return value[row] if isinstance(value, np.ndarray) else value
+        if name == "text" and self._fault.field is not None:
+            return self._labels.text(self._fault.row, self._fault.field)
+        value = self._labels.value(name)
+        return value[self._fault.row] if isinstance(value, np.ndarray) else value
 
 
-def _reported(labels: Labels, rule: Rule, fault: RowFault) -> Finding:
-    finding = labels.finding(rule, fault.row, fault.field, fault.message, fault.hint)
+def _reported(labels: Labels, code: str, fault: RowFault) -> Finding:
+    record, words = RECORDS[code], _Words(labels, fault)
+    message = record["message"].format_map(words) if fault.message is None else fault.message
+    hint = record["hint"].format_map(words) if fault.hint is None else fault.hint
+    finding = labels.finding(READER_RULES[code], fault.row, fault.field, message, hint)
     if fault.severity is None and fault.fixable:
         return finding
     severity = fault.severity or finding.severity

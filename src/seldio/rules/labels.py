@@ -21,7 +21,6 @@ from seldio.vocabularies import Vocabulary, spelling, vocabulary
 MOST_OVERLAPS = 6
 #: No vector of real outputs is longer; activities are near 1, and no cause but another column makes one this long.
 LONGEST_ACTIVITY, LONGEST_VECTOR = 1.65, 3
-_DIRECTIONS = "scores, and most formats, need a direction in every row; NaN in a DataFrame counts as missing"
 
 
 def frame_range(frame: Values) -> Bools:
@@ -39,10 +38,9 @@ def class_range(class_id: Values, labels: Labels) -> Iterator[RowFault]:
         text = labels.text(row, field)
         if field == "class_name":
             hint = f"the classes are {', '.join(names[0] for names in classes.classes)}"
-            yield RowFault(row, field, f"{text} is not a class of {classes.name}", hint)
+            yield RowFault(row, field, message=f"{text} is not a class of {classes.name}", hint=hint)
         else:
-            message = f"class {text} is outside [0, {len(classes) - 1}]"
-            yield RowFault(row, field, message, f"{classes.name} has {len(classes)} classes, numbered from 0")
+            yield RowFault(row, field, {"last": len(classes) - 1, "list": classes.name})
 
 
 def unknown_class_name(onset: Values, class_id: Values, labels: Labels) -> Iterator[RowFault]:
@@ -52,11 +50,12 @@ def unknown_class_name(onset: Values, class_id: Values, labels: Labels) -> Itera
     for row in labels.where("onset", class_id < 0):
         name = str(labels.column("class_name")[row]) if labels.has("class_name") else ""
         if not name:
-            yield RowFault(row, None, "the label has no text: its class is not known", "write the name of a class")
+            yield RowFault(row, None)
             continue
         close = _closest(name, classes)
         hint = f"did you mean {close}?" if close else f"the classes are {'; '.join(n[0] for n in classes.classes if n)}"
-        yield RowFault(row, "class_name", f"{clipped(name, 40)} is not a class of {classes.name}", hint)
+        message = f"{clipped(name, 40)} is not a class of {classes.name}"
+        yield RowFault(row, "class_name", message=message, hint=hint)
 
 
 def _closest(name: str, classes: Vocabulary) -> str | None:
@@ -97,10 +96,8 @@ def long_vector(x: Values, y: Values, z: Values, length: Values, labels: Labels)
     wrong = (length > LONGEST_ACTIVITY) & (length <= LONGEST_VECTOR)
     for file in () if labels.headed or not wrong.any() else np.flatnonzero(labels.count(wrong)).tolist():
         row, marked = labels.first_row(file, wrong), wrong[labels.rows_of(file)]
-        peak = float(length[labels.rows_of(file)][marked].max())
-        message = f"the vector has length {length[row]:.2f}, with up to {peak:.2f} in "
-        message += f"{plural(int(marked.sum()), 'row')} of the file: activities are near 1"
-        yield RowFault(row, "x", message, "the longest vector of real outputs has length 1.61")
+        peak = length[labels.rows_of(file)][marked].max()
+        yield RowFault(row, "x", {"peak": peak, "rows": plural(int(marked.sum()), "row")})
 
 
 def map_range(segmentation: Values, labels: Labels) -> Iterator[RowFault]:
@@ -114,8 +111,7 @@ def map_range(segmentation: Values, labels: Labels) -> Iterator[RowFault]:
     wrong[list(first)] = True
     for row in labels.where("segmentation", wrong):
         x, y, _ = spots[first[row]].tolist()
-        message = f"the point ({x:g}, {y:g}) is outside [0, {PANORAMA[0]}] × [0, {PANORAMA[1]}]"
-        yield RowFault(row, "segmentation", message, "the official program ends there, without a score for any clip")
+        yield RowFault(row, "segmentation", {"right": x, "down": y, "width": PANORAMA[0], "height": PANORAMA[1]})
 
 
 def nan_in_table(labels: Labels) -> Iterator[RowFault]:
@@ -123,7 +119,7 @@ def nan_in_table(labels: Labels) -> Iterator[RowFault]:
     for field in table.column_names if labels.format.role == "table" else ():
         if pa.types.is_floating(table.schema.field(field).type):
             for row in labels.where(field, np.isnan(labels.column(field))):
-                yield RowFault(row, field, f"{field} is NaN", "leave it empty (null) where it is not known")
+                yield RowFault(row, field, {"field": field})
 
 
 def missing_direction(labels: Labels) -> Iterator[RowFault]:
@@ -131,7 +127,7 @@ def missing_direction(labels: Labels) -> Iterator[RowFault]:
     for field in ("azimuth", "elevation") if labels.format.role == "table" else ():
         if labels.has(field) and 0 < table[field].null_count < len(labels):
             for row in labels.firsts(np.flatnonzero(to_mask(table[field].is_null()))):
-                yield RowFault(row, None, f"the row has no {field}, but others have one", _DIRECTIONS)
+                yield RowFault(row, None, {"field": field})
 
 
 def event_times(onset: Values, offset: Values) -> Bools:
@@ -148,8 +144,8 @@ def frame_order(frame: Values, labels: Labels) -> Iterator[RowFault]:
             hint += f" if all are of one clip: those of frame {apart} do not stand together, as in a file of two clips"
         elif not whole:
             hint = "put the lines right that cannot be read, then sort the rows by frame"
-        message = f"frame {labels.text(row, 'frame')} comes after frame {labels.text(row - 1, 'frame')}: the order "
-        yield RowFault(row, "frame", f"{message}breaks {times(count)}", hint, fixable=whole)
+        words = {"before": labels.text(row - 1, "frame"), "times": times(count)}
+        yield RowFault(row, "frame", words, hint=hint, fixable=whole)
 
 
 def _frame_apart(labels: Labels, file: int) -> int | None:
@@ -178,8 +174,7 @@ def duplicate_row(frame: Values, labels: Labels) -> Iterator[RowFault]:
             first, second = first[same], second[same]
     numbered = labels.has("source") and labels.numbered
     for row, line in _repeated(labels, first, second):
-        hint = "a repeated row counts as a second source"
-        yield RowFault(row, None, f"same row as line {line}", hint, fixable=numbered)
+        yield RowFault(row, None, {"line": line}, fixable=numbered)
 
 
 def _repeated(labels: Labels, first: Ints, second: Ints) -> Iterator[tuple[int, int]]:
@@ -201,8 +196,7 @@ def source_in_two_places(frame: Values, source: Values, azimuth: Values, labels:
     if labels.format.role == "label" and labels.has("elevation"):
         first, second = (np.concatenate(pair) for pair in zip((first, second), labels.wide, strict=True))
     for row, line in _repeated(labels, first, second):
-        message = f"source {labels.text(row, 'source')} is at a different position in line {line}, in the same frame"
-        yield RowFault(row, "azimuth", message, "give each source its own number")
+        yield RowFault(row, "azimuth", {"number": labels.text(row, "source"), "line": line})
 
 
 def overlaps(frame: Values, labels: Labels) -> Iterator[RowFault]:
@@ -212,9 +206,7 @@ def overlaps(frame: Values, labels: Labels) -> Iterator[RowFault]:
     order = np.argsort(rows, kind="stable")
     rows, sizes = rows[order], sizes[crowded][order]
     for row in labels.firsts(rows):
-        size = sizes[np.searchsorted(rows, row)]
-        message = f"frame {labels.text(row, 'frame')} has {size} events"
-        yield RowFault(row, "frame", message, "no recording has more than six at once")
+        yield RowFault(row, "frame", {"events": sizes[np.searchsorted(rows, row)]})
 
 
 def decimal_angle(labels: Labels) -> Iterator[RowFault]:
@@ -228,9 +220,8 @@ def decimal_angle(labels: Labels) -> Iterator[RowFault]:
         for row in labels.where(field, (values != np.rint(values)) & ~np.isnan(values)):
             spec = labels.datasets[labels.file_of(row)]
             whole = "" if spec is None else f", but {spec.title} has whole numbers"
-            message = f"{field} {labels.text(row, field)} has decimals{whole}"
-            hint = f"if these are {unit}, round to the nearest integer, and do not truncate"
-            yield RowFault(row, field, message, hint, None if spec is not None else Severity.WARNING)
+            words = {"field": field, "whole": whole, "unit": unit}
+            yield RowFault(row, field, words, severity=None if spec is not None else Severity.WARNING)
 
 
 #: Rows of actors and of things from which on they show how sources are numbered.
@@ -251,13 +242,12 @@ def source_of_class(class_id: Values, source: Values, labels: Labels) -> Iterato
         share = f"{int(wrong.sum()):,} of {int(judged.sum()):,} rows"
         message = f"{share} have source numbers that sounds of their class do not have"
         hint = "fine if sources are numbered in another way, or are not known"
-        yield RowFault(int(np.argmax(wrong)), "source", message, hint, Severity.INFO)
+        yield RowFault(int(np.argmax(wrong)), "source", message=message, hint=hint, severity=Severity.INFO)
         return
     for row in labels.where("source", wrong):
         name = vocabulary(labels.format.vocabulary).label(int(class_id[row]))
         what = "what is not an actor has source 0" if source[row] > 0 else "actors count from 1"
-        hint = "give each actor one number for all of its sounds, and 0 to loudspeakers and machines"
-        yield RowFault(row, "source", f"source {labels.text(row, 'source')} of {name}: {what}", hint)
+        yield RowFault(row, "source", {"name": name, "what": what})
 
 
 #: The rules for rows, in the order in which they run.

@@ -91,7 +91,7 @@ def _strays(labels: Labels, field: str) -> Bools:
 def _instead(labels: Labels, best: Candidate, message: str) -> RowFault:
     labels.foreign = True
     seems = f"it looks like {best.format.name}: {', '.join(best.evidence)}"
-    return RowFault(0, None, f"{message}; {seems}", f"use --format {best.format.name}")
+    return RowFault(0, None, message=f"{message}; {seems}", hint=f"use --format {best.format.name}")
 
 
 def nothing_but_zeros(frame: Values, azimuth: Values, labels: Labels) -> Iterator[RowFault]:
@@ -100,13 +100,13 @@ def nothing_but_zeros(frame: Values, azimuth: Values, labels: Labels) -> Iterato
     fields = [part.field for part in labels.dialect.columns if labels.has(part.field) and part.kind != "flag"]
     empty = np.logical_and.reduce([labels.reach(field) == 0 for field in fields])
     for file in labels.explain(empty & (labels.sizes >= 2), *fields):
-        message = f"every cell in {plural(int(labels.sizes[file]), 'row')} is 0"
-        yield RowFault(int(labels.starts[file]), None, message, "leave out rows in which nothing was detected")
+        yield labels.fault(file, None, rows=plural(int(labels.sizes[file]), "row"))
     ahead = not (labels.reach("azimuth").any() or labels.reach("elevation").any()) and not labels.has("x")
     if ahead and not empty.all() and len(labels) >= 3 * ENOUGH and _several_classes(labels):
         labels.explain(labels.every, "azimuth", "elevation")
         message = f"azimuth and elevation are 0 in all {plural(len(labels), 'row')}: nothing was localised, or the "
-        yield RowFault(0, "azimuth", f"{message}columns were never filled", "check where the directions are lost")
+        hint = "check where the directions are lost"
+        yield RowFault(0, "azimuth", message=f"{message}columns were never filled", hint=hint)
 
 
 def _several_classes(labels: Labels) -> bool:
@@ -124,9 +124,7 @@ def swapped_frame_and_class(frame: Values, class_id: Values, labels: Labels, cla
     if 2 * np.count_nonzero(class_id >= classes) <= len(labels) or not counting or different < ENOUGH:
         return
     for file in labels.explain(labels.every, "frame", "class_id"):
-        counts = f"classes count up to {labels.high('class_id')[file]:g} and frames only to "
-        message = f"{counts}{labels.high('frame')[file]:g}: the two columns are swapped"
-        yield RowFault(int(labels.starts[file]), "frame", message, "frame comes before class")
+        yield labels.fault(file, "frame", classes=labels.high("class_id")[file], frames=labels.high("frame")[file])
 
 
 def cartesian(azimuth: Values, elevation: Values, distance: Values, labels: Labels) -> Iterator[RowFault]:
@@ -140,21 +138,17 @@ def cartesian(azimuth: Values, elevation: Values, distance: Values, labels: Labe
         if len(norm) >= 3 and decimals >= 0.8 and norm.max() < LONGEST_CARTESIAN:
             lengths[file] = float(norm.min()), float(norm.max())
     for file in labels.explain(lengths, "azimuth", "elevation", "distance"):
-        low, high = lengths[file]
-        message = f"the last three columns are vectors of length {low:.2f} to {high:.2f}: Cartesian coordinates, not "
         six = len(labels.dialect.columns) == 6
-        hint = "use --format dcase2020-output" if six else "write angles in degrees"
-        yield RowFault(int(labels.starts[file]), "azimuth", f"{message}angles and a distance", hint)
+        instead = "use --format dcase2020-output" if six else "write angles in degrees"
+        yield labels.fault(file, "azimuth", low=lengths[file][0], high=lengths[file][1], instead=instead)
 
 
 def radians(azimuth: Values, elevation: Values, labels: Labels) -> Iterator[RowFault]:
     certain, _ = _radians(labels)
     for file in labels.explain(certain, "azimuth", "elevation"):
-        peaks = [float(labels.reach(field)[file]) for field in ("azimuth", "elevation")]
-        message = f"azimuths stay within ±{peaks[0]:.2f} and elevations within ±{peaks[1]:.2f}: these are radians, not "
+        peaks = [labels.reach(field)[file] for field in ("azimuth", "elevation")]
         all_around = bool(labels.reach("azimuth")[certain].max() > BEHIND)
-        row = int(labels.starts[file])
-        yield RowFault(row, "azimuth", f"{message}degrees", "multiply by 180/π", fixable=all_around)
+        yield labels.fault(file, "azimuth", fixable=all_around, azimuths=peaks[0], elevations=peaks[1])
 
 
 def probably_radians(azimuth: Values, elevation: Values, labels: Labels) -> Iterator[RowFault]:
@@ -163,9 +157,7 @@ def probably_radians(azimuth: Values, elevation: Values, labels: Labels) -> Iter
     why = f"only {plural(count, 'row')}" if count < ENOUGH else "all close together"
     many = f" in {plural(len(likely), 'file')}" if len(likely) > 1 else ""
     for file in labels.explain(likely, "azimuth", "elevation"):
-        message = "every azimuth is within ±π and every elevation within ±π/2, with decimals: probably radians; "
-        hint = "if so, multiply by 180/π; do not round before you know"
-        yield RowFault(int(labels.starts[file]), "azimuth", f"{message}{why}{many}, so not certain", hint)
+        yield labels.fault(file, "azimuth", why=f"{why}{many}")
 
 
 def _radians(labels: Labels) -> tuple[list[int], list[int]]:
@@ -218,10 +210,7 @@ def directions_cut_off(azimuth: Values, elevation: Values, class_id: Values, lab
         narrow &= (high - low >= 3) & several & (labels.sizes >= 3 * ENOUGH)
     for file in labels.explain(narrow, "azimuth", "elevation"):
         peaks = [int(labels.reach(field)[file]) for field in ("azimuth", "elevation")]
-        message = f"every azimuth is a whole number within ±{peaks[0]} and every elevation one within ±{peaks[1]}: "
-        hint = "write them again, in degrees, from what the system put out"
-        row = int(labels.starts[file])
-        yield RowFault(row, "azimuth", f"{message}directions were lost, as int() does with radians", hint)
+        yield labels.fault(file, "azimuth", azimuths=peaks[0], elevations=peaks[1])
 
 
 def frames_start_over(frame: Values, class_id: Values, source: Values, labels: Labels) -> Iterator[RowFault]:
@@ -232,11 +221,10 @@ def frames_start_over(frame: Values, class_id: Values, source: Values, labels: L
     many = 2 * len(files) > len(labels.filled) > 2
     for file in files:
         row = int(labels.starts[file] + np.argmin(np.diff(labels.values(file, "frame"))) + 1)
-        pieces = plural(int(restarts[file]) + 1, "clip")
-        message = f"frame {frame[row]} comes after frame {frame[row - 1]}: the frames start over, as if rows of "
-        message += f"{pieces} were in one file{', or one clip in pieces' if many else ''}"
-        hint = "write one file for each clip; sort the rows only if it is one"
-        yield RowFault(row, "frame", message, hint, Severity.WARNING if many else None)
+        clips = plural(int(restarts[file]) + 1, "clip")
+        severity, pieces = (Severity.WARNING, ", or one clip in pieces") if many else (None, "")
+        words = {"after": frame[row], "before": frame[row - 1], "clips": clips, "pieces": pieces}
+        yield RowFault(row, "frame", words, severity=severity)
 
 
 def _breaks(labels: Labels) -> Ints:
@@ -268,8 +256,7 @@ def swapped_class_and_source(class_id: Values, source: Values, labels: Labels, c
     if len(labels) < 3 * ENOUGH or source.min() < 0 or most > classes // 3:
         return
     if 0.7 * classes <= sources < classes:
-        message = f"sources reach {sources:g} and classes only {most:g}, of {classes}: the two columns seem to be "
-        yield RowFault(int(np.argmax(source)), "source", f"{message}swapped", "class comes before source")
+        yield RowFault(int(np.argmax(source)), "source", {"sources": sources, "most": most})
 
 
 def frames_jump(frame: Values, labels: Labels) -> Iterator[RowFault]:
@@ -283,9 +270,7 @@ def frames_jump(frame: Values, labels: Labels) -> Iterator[RowFault]:
         many[file] |= any((np.diff(values) >= 0).all() and len(np.unique(values)) > most for values in others)
     for file in labels.explain(many & ~labels.explained("frame"), "frame"):
         row = int(labels.starts[file] + np.argmax(np.diff(labels.values(file, "frame")) < 0) + 1)
-        rows = plural(int(labels.sizes[file]), "row")
-        message = f"frames go back in {breaks[file]:,} of {rows}: the first column lacks frame numbers"
-        yield RowFault(row, "frame", message, "write the frame number first; do not sort the rows")
+        yield RowFault(row, "frame", {"falls": breaks[file], "rows": plural(int(labels.sizes[file]), "row")})
 
 
 def no_angles(azimuth: Values, elevation: Values, class_id: Values, labels: Labels) -> Iterator[RowFault]:
@@ -296,17 +281,14 @@ def no_angles(azimuth: Values, elevation: Values, class_id: Values, labels: Labe
     narrow, level = low >= -1 and high <= SMALL and (low, high) != (0, 0), lowest >= 0 and highest <= SMALL
     if not (narrow or level) or not _whole(labels, "azimuth").all():
         return
-    hint = "write all columns of the format"
     if narrow:
         labels.explain(labels.every, "azimuth", "elevation")
-        message = (
-            f"azimuths are whole numbers from {low:g} to {high:g} in all {plural(len(labels), 'row')}: these seem "
-        )
-        yield RowFault(0, "azimuth", f"{message}to be sources or tracks, and the azimuths missing", hint)
+        message = f"azimuths are whole numbers from {low:g} to {high:g} in all {plural(len(labels), 'row')}: "
+        yield RowFault(0, "azimuth", message=f"{message}these seem to be sources or tracks, and the azimuths missing")
     if level and (labels.count(~_whole(labels, "elevation")) > 0.8 * labels.sizes).all():
         labels.explain(labels.every, "azimuth", "elevation")
         message = f"elevations are decimals from {lowest:g} to {highest:g}, and azimuths whole numbers: these seem to "
-        yield RowFault(0, "elevation", f"{message}be distances in metres, and an angle missing", hint)
+        yield RowFault(0, "elevation", message=f"{message}be distances in metres, and an angle missing")
 
 
 def numbered_header(frame: Values, class_id: Values, labels: Labels) -> Iterator[RowFault]:
@@ -321,18 +303,15 @@ def numbered_header(frame: Values, class_id: Values, labels: Labels) -> Iterator
         count &= np.abs(labels.column(part.field)[labels.starts] - number / unit) < 1e-6
     files = np.flatnonzero(count).tolist()
     line = f"{','.join(map(str, range(len(columns))))}: these are the numbers of the columns, as pandas writes them"
-    hint = "remove it, or write the files with header=False"
     if len(files) == len(labels.filled) >= 3:
         message = f"the first line of each of {plural(len(files), 'file')} is {line}, and no event"
-        yield RowFault(0, "frame", message, hint)
+        yield RowFault(0, "frame", message=message)
         return
     names = [field for field in ("class_id", "source") if labels.has(field)]
     for file in files if len(columns) >= 5 else ():
         alike = [(values := labels.values(file, field)) == values[0] for field in names]
         if labels.sizes[file] > ENOUGH and np.all(alike, axis=0).sum() == 1:
-            message = f"the first line is {line}, and nothing else in the file is of its "
-            message += " and ".join(names).replace("_id", "")
-            yield RowFault(int(labels.starts[file]), "frame", message, hint)
+            yield labels.fault(file, "frame", line=line, kind=" and ".join(names).replace("_id", ""))
 
 
 def one_class(class_id: Values, labels: Labels, classes: int) -> Iterator[RowFault]:
@@ -340,9 +319,8 @@ def one_class(class_id: Values, labels: Labels, classes: int) -> Iterator[RowFau
     if labels.has("class_name") or files < 2 * ENOUGH or len(labels) < 100 * ENOUGH or classes < 2:
         return
     if low == class_id.max():
-        message = f"all {plural(len(labels), 'row')} of {plural(files, 'file')} are of class {low:g}, one of {classes}"
-        hint = "check what wrote it, unless the set has one class only"
-        yield RowFault(0, "class_id", f"{message}: the column may not be filled", hint)
+        words = {"rows": plural(len(labels), "row"), "files": plural(files, "file")}
+        yield RowFault(0, "class_id", words)
 
 
 def same_distance(distance: Values, azimuth: Values, class_id: Values, labels: Labels) -> Iterator[RowFault]:
@@ -351,8 +329,7 @@ def same_distance(distance: Values, azimuth: Values, class_id: Values, labels: L
         return
     known = not high or (labels.metre is not None and (distance > 0).any())
     if known and np.ptp(azimuth) > LOWEST and _several_classes(labels):
-        message = f"the distance is {low:g} m in all {plural(len(labels), 'row')}: it was not measured, or the column "
-        yield RowFault(0, "distance", f"{message}is another one", "leave it out, or write what was measured")
+        yield RowFault(0, "distance", {"rows": plural(len(labels), "row")})
 
 
 def azimuth_0_to_360(azimuth: Values, labels: Labels) -> Iterator[RowFault]:
@@ -363,9 +340,8 @@ def azimuth_0_to_360(azimuth: Values, labels: Labels) -> Iterator[RowFault]:
     behind = azimuth > 180
     counts = labels.count(behind)
     for file in labels.explain(fits & (counts >= 2), "azimuth"):
-        above = plural(int(counts[file]), "row")
-        message = f"azimuths range from {low[file]:g} to {high[file]:g}: they count from 0 to 360 ({above} above 180)"
-        yield RowFault(labels.first_row(file, behind), "azimuth", message, "subtract 360 from those above 180")
+        words = {"low": low[file], "high": high[file], "above": plural(int(counts[file]), "row")}
+        yield RowFault(labels.first_row(file, behind), "azimuth", words)
 
 
 def swapped_angles(azimuth: Values, elevation: Values, labels: Labels) -> Iterator[RowFault]:
@@ -378,8 +354,7 @@ def swapped_angles(azimuth: Values, elevation: Values, labels: Labels) -> Iterat
         files = every if together else [file]
         wide, narrow = (labels.reach(field)[files].max() for field in ("elevation", "azimuth"))
         row = int(labels.starts[file] + np.argmax(np.abs(labels.values(file, "elevation"))))
-        message = f"elevations reach ±{wide:g} and azimuths only ±{narrow:g}: the two columns are swapped"
-        yield RowFault(row, "elevation", message, "azimuth comes before elevation")
+        yield RowFault(row, "elevation", {"wide": wide, "narrow": narrow})
 
 
 def _swapped(labels: Labels, files: list[int]) -> bool:
@@ -407,9 +382,7 @@ def inclination(elevation: Values, labels: Labels) -> Iterator[RowFault]:
     many = 2 * np.count_nonzero(proof) >= len(labels.filled)  # if most prove it, others that fit share it
     for file in labels.explain(fits if proof.any() and many else proof, "elevation"):
         row = int(labels.starts[file] + np.argmax(labels.values(file, "elevation")))
-        message = f"elevations range from {low[file]:g} to {high[file]:g}: these are angles from the zenith "
-        hint = "elevation is 90 minus an angle from the zenith, or an angle from below minus 90: the labels do not "
-        yield RowFault(row, "elevation", f"{message}(inclination), or from straight below", f"{hint}tell which")
+        yield RowFault(row, "elevation", {"low": low[file], "high": high[file]})
 
 
 def classes_from_one(class_id: Values, labels: Labels, classes: int) -> Iterator[RowFault]:
@@ -421,11 +394,10 @@ def classes_from_one(class_id: Values, labels: Labels, classes: int) -> Iterator
     last = int(counts.argmax())
     if np.count_nonzero(counts) < 2 and len(np.unique(labels.values(last, "class_id"))) < classes:
         return  # in a single file, which may be of another format
-    message = f"classes range from {class_id.min()} to {classes}: they count from 1, not from 0"
-    hint = "subtract 1 from every class" + ("" if every else ", unless the class list is longer")
+    words = {"low": class_id.min(), "unless": "" if every else ", unless the class list is longer"}
     for file in labels.explain(labels.every, "class_id"):
         row = int(labels.starts[file] + np.argmax(labels.values(file, "class_id")))
-        yield RowFault(row, "class_id", message, hint, fixable=every)
+        yield RowFault(row, "class_id", words, fixable=every)
 
 
 def frames_from_one(frame: Values, labels: Labels) -> Iterator[RowFault]:
@@ -437,9 +409,7 @@ def frames_from_one(frame: Values, labels: Labels) -> Iterator[RowFault]:
     certain = any(labels.lengths.get(clip) == last for clip, last in ends)
     if certain or (labels.format.role in ("submission", "output") and ones >= 0.75 * len(first)):
         row = int(labels.starts[np.argmax(first == 1)])
-        message = f"no file has a frame 0 and {ones} of {len(first)} begin at frame 1: frames "
-        message += f"{'count' if certain else 'may count'} from 1"
-        yield RowFault(row, "frame", message, "an event at the start of a recording is in frame 0")
+        yield RowFault(row, "frame", {"ones": ones, "files": len(first), "may": "" if certain else "may "})
 
 
 def other_hop(frame: Values, labels: Labels) -> Iterator[RowFault]:
@@ -452,13 +422,13 @@ def other_hop(frame: Values, labels: Labels) -> Iterator[RowFault]:
         end, length = int(last[file]), lengths[file]
         if step > 1:
             why, hint = _counted_in_steps(step, end, length)
-            message = f"every frame number is a multiple of {step}: {why}"
-            yield RowFault(int(labels.starts[file]), "frame", message, f"{hint}: a frame lasts 100 ms")
+            message, hint = f"every frame number is a multiple of {step}: {why}", f"{hint}: a frame lasts 100 ms"
+            yield RowFault(int(labels.starts[file]), "frame", message=message, hint=hint)
         elif coarser > 1 and length:
             message = f"frames end at {end:,}, but the recording has {length:,}, with the same ratio in all files: "
             message += f"frames of {100 * coarser} ms were counted"
             hint = f"multiply by {coarser}, and write one row for every 100 ms"
-            yield RowFault(int(labels.starts[file] + labels.sizes[file] - 1), "frame", message, hint)
+            yield RowFault(int(labels.starts[file] + labels.sizes[file] - 1), "frame", message=message, hint=hint)
     longest = [_longest(labels, clip) for clip in labels.clips]
     late = [n for n in labels.every if not lengths[n] and last[n] >= longest[n][0] and steps[n] <= 1]
     if late:
@@ -467,14 +437,14 @@ def other_hop(frame: Values, labels: Labels) -> Iterator[RowFault]:
         message = f"frames reach {int(last[worst]):,}, but the longest recording{longest[worst][1]}{many}: "
         message += _finer(int(last[worst]))
         hint = "divide by 10 or 5 if so: a frame lasts 100 ms"
-        yield RowFault(int(labels.starts[worst] + labels.sizes[worst] - 1), "frame", message, hint)
+        yield RowFault(int(labels.starts[worst] + labels.sizes[worst] - 1), "frame", message=message, hint=hint)
     elif not any(lengths) and not labels.ended and max(steps) <= 1 and (evidence := _repeated(labels)):
         step, aligned, changes = evidence
         message = f"{aligned:,} of {changes:,} changes between frames are on every {step}{'nd' if step == 2 else 'th'} "
         message += f"frame: frames of {100 // step} ms may have been counted, unless rows are meant to change only "
         hint = "pass the recordings with --reference to compare their lengths; a frame lasts 100 ms"
-        row = int(labels.starts[np.argmax(last)])
-        yield RowFault(row, "frame", f"{message}every {100 * step} ms", hint, Severity.INFO)
+        message, row = f"{message}every {100 * step} ms", int(labels.starts[np.argmax(last)])
+        yield RowFault(row, "frame", message=message, hint=hint, severity=Severity.INFO)
 
 
 def _step(frames: Ints) -> int:
@@ -570,9 +540,7 @@ def millimetres(distance: Values, labels: Labels, metre: int | None) -> Iterator
         return
     unit = "centimetres" if metre == 100 else "metres"
     for file in labels.explain(labels.count(far) > 0, "distance"):
-        message = f"distances reach {_farthest(labels)[file]:g} m: these seem to be millimetres"
-        hint = f"{labels.format.name} holds {unit}; sources outdoors may be as far"
-        yield RowFault(int(labels.starts[file]), "distance", message, hint)
+        yield labels.fault(file, "distance", farthest=_farthest(labels)[file], unit=unit)
 
 
 def _farthest(labels: Labels) -> Values:
@@ -588,7 +556,7 @@ def distance_unit(distance: Values, labels: Labels, metre: int | None) -> Iterat
         message = f"{spec.title} has clips of these names, with distances in centimetres; these reach "
         hint = f"multiply by 100, or use --format {labels.format.name} if they are not of it"
         message += f"{np.nanmax(high):g}, read as metres"
-        yield RowFault(0, "distance", message, hint, Severity.WARNING, fixable=False)
+        yield RowFault(0, "distance", message=message, hint=hint, severity=Severity.WARNING, fixable=False)
         return
     # what comes out of the repair must not look wrong again
     unit, meant = ("centimetres", "metres") if metre == 100 else ("metres", "centimetres")
@@ -614,7 +582,8 @@ def distance_unit(distance: Values, labels: Labels, metre: int | None) -> Iterat
         if not (sure or few):
             hint += f"; {UNLIKELY}"
         severity = Severity.ERROR if sure or spec is not None else Severity.WARNING
-        yield RowFault(int(labels.starts[file]), "distance", message, hint, severity, fixable=sure)
+        row = int(labels.starts[file])
+        yield RowFault(row, "distance", message=message, hint=hint, severity=severity, fixable=sure)
 
 
 def _of_a_room(labels: Labels, factor: float) -> bool:
@@ -652,9 +621,7 @@ def angles_cut_off(azimuth: Values, labels: Labels) -> Iterator[RowFault]:
     # the count at 0 must be about double, far beyond chance, and its neighbours similar
     if mean < 100 or not 1.6 * mean < zero < 2.5 * mean or others.max() > 1.6 * others.min():
         return
-    message = f"azimuth 0 occurs {zero:,} times, its neighbours {mean:,.0f} times on average, and ±180 never: angles "
-    row = int(np.argmax(azimuth == 0))
-    yield RowFault(row, "azimuth", f"{message}were truncated, not rounded", "use round(azimuth), not int(azimuth)")
+    yield RowFault(int(np.argmax(azimuth == 0)), "azimuth", {"zeros": zero, "mean": mean})
 
 
 def cut_short(labels: Labels) -> Iterator[RowFault]:
@@ -668,11 +635,8 @@ def cut_short(labels: Labels) -> Iterator[RowFault]:
     ]
     if sum(whole) >= max(2, 2 * len(cut)):
         for file in cut:
-            message = (
-                f"no line ending after the last row, unlike {plural(sum(whole), 'other file')}: the file may have "
-            )
-            hint = "compare its length with that of the recording, and write it again"
-            yield RowFault(int(labels.starts[file] + labels.sizes[file] - 1), None, f"{message}been cut off", hint)
+            row = int(labels.starts[file] + labels.sizes[file] - 1)
+            yield RowFault(row, None, {"others": plural(sum(whole), "other file")})
 
 
 #: The rules for files as a whole, in the order in which they run: each accounts for values that later ones look at.
