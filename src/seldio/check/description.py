@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from seldio import benchmarks
 from seldio.catalogues.parts import Part
-from seldio.check.facts import LabelFacts, different, total
+from seldio.check.facts import LabelFacts, item_counts
 from seldio.check.labels import LabelGroup
 from seldio.check.validation import Examined, examine
 from seldio.errors import SeldioError
@@ -21,6 +21,7 @@ from seldio.formats.about import KnownDataset, Results, find
 from seldio.formats.base import UNITS
 from seldio.formats.datasets import DATASETS, LOOSE
 from seldio.formats.label_csv import Dialect
+from seldio.rules.collection import grouped
 from seldio.text import clipped, listed, plural, printable
 from seldio.vocabularies import short, vocabulary
 
@@ -61,7 +62,7 @@ def _media(path: str) -> dict[str, Any]:
 def description(examined: Examined, path: str, named: bool = False) -> dict[str, Any]:
     """What :func:`describe` returns, of a source that was examined with its facts; *named*: its format was."""
     groups = [_group(labels) for labels in examined.labels]
-    items = [_items(rows, named) for rows in _by_file(examined.questions)]
+    items = [_items(path, rows, named) for path, rows in _by_file(examined.questions).items()]
     report = examined.report
     found = {"path": path, "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
     doubts = [finding.message for finding in report.findings if finding.code == "SYN902"]
@@ -124,34 +125,25 @@ def _group(labels: LabelGroup) -> dict[str, Any]:
     } | facts.counts(format.hop, format.vocabulary)
 
 
-def _by_file(questions: Sequence[tuple[Part, CheckedItems]]) -> Iterator[list[tuple[Part, CheckedItems]]]:
+def _by_file(questions: Sequence[tuple[Part, CheckedItems]]) -> dict[str, list[tuple[Part, CheckedItems]]]:
     """What the parts of each file gave that could be read."""
-    files: list[list[tuple[Part, CheckedItems]]] = []
-    for part, one in questions:
-        piece = part.span or part.rows
-        if piece is None or not piece[0]:
-            files.append([])
-        if one.facts is not None:
-            files[-1].append((part, one))
-    return filter(None, files)
+    there = (pair for pair in questions if pair[1].part is not None)
+    return grouped(there, lambda pair: pair[0].files[pair[1].file].entry.path)
 
 
-def _items(rows: Sequence[tuple[Part, CheckedItems]], named: bool) -> dict[str, Any]:
+def _items(path: str, rows: Sequence[tuple[Part, CheckedItems]], named: bool) -> dict[str, Any]:
     """Counts of the rows of one file, and how long their texts are."""
     part, first = rows[0]
     format = part.format
-    from seldio.formats.items import ItemFormat
-
-    assert isinstance(format, ItemFormat)
-    facts = total(one.facts for _, one in rows)
-    values = different([one.part.table for _, one in rows if one.part is not None])
+    assert format is not None
+    assert first.part is not None
     return {
-        "evidence": "chosen with --format" if named else facts.evidence,
-        "file": part.files[first.file].entry.path,
+        "evidence": "chosen with --format" if named else first.evidence,
+        "file": path,
         "format": format.name,
         "title": format.title,
         "holds": format.holds,
-    } | facts.counts(format.holds, values)
+    } | item_counts(first.part.table, format.holds)
 
 
 def _said(value: Any) -> str:
