@@ -13,7 +13,6 @@ from typing import Any
 import yaml
 
 from seldio.check.reference import load
-from seldio.check.repair import ALLOWED
 from seldio.check.validation import validate
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
@@ -43,6 +42,28 @@ SEVERITIES = {
     "info": "good to know",
 }
 REPAIRS = {"none": "by hand", "safe": "`seldio validate --fix`", "unsafe": "`seldio validate --unsafe-fixes`"}
+#: Of what repairs may do, whose changes how values are spelled, and what others change.
+SPELLED, SPELLING = "spelling", {
+    "SYN102", "SYN120", "SYN122", "SYN123", "SYN125", "SYN131", "SYN132", "SYN137", "SYN138", "SYN503",
+}  # fmt: skip
+CHANGED = {
+    "LAB103": {"values": "azimuth wrapped"},
+    "LAB201": {"order": "by frame"},
+    "LAB202": {"rows": "repeated ones go"},
+    "LAB301": {"values": "azimuth radians to degrees, elevation radians to degrees"},
+    "LAB303": {"values": "azimuth wrapped"},
+    "LAB304": {"values": "azimuth exchanged, elevation exchanged", "columns": "exchanged"},
+    "LAB305": {"values": "class_id less 1"},
+    "LAB308": {"values": "distance metres and centimetres"},
+    "LAB316": {"values": "frame seconds to frames"},
+    "LAB320": {"values": "frame exchanged, class_id exchanged", "columns": "exchanged"},
+    "QAI121": {"values": "answer letter or text of the same option"},
+    "QAI128": {"values": "answer letter or text of the same option"},
+    "SYN114": {"columns": "one goes"},
+    "SYN124": {"columns": "an empty one goes"},
+    "SYN125": {"columns": "halves joined"},
+    "SYN145": {"columns": "one goes"},
+}
 CASES = ROOT / "tests/cases/rules"
 #: How many names of files are shown, and from how many bytes on their size.
 MOST, LARGE = 12, 10**9
@@ -65,11 +86,11 @@ def pages() -> Iterator[tuple[str, str]]:
 def repairs() -> dict[str, str]:
     """The list of what each repair may do, by the name of its place in a page."""
     rows = []
-    for rule in sorted((CATALOGUE[one] for one in ALLOWED), key=lambda rule: (rule.fix, rule.code)):
-        allowed = ALLOWED[rule.code]
+    fixable = [rule for rule in CATALOGUE.values() if rule.fix != "none"]
+    for rule in sorted(fixable, key=lambda rule: (rule.fix, rule.code)):
         option = "`--fix`" if rule.fix == "safe" else "`--unsafe-fixes`"
-        values = [one.name if field == "all" else f"{field} {one.name}" for field, one in allowed.values.items()]
-        rest = (", ".join(values) or "kept", allowed.rows, allowed.columns, allowed.order)
+        allowed = {"values": SPELLED if rule.code in SPELLING else "kept"} | CHANGED.get(rule.code, {})
+        rest = [allowed.get(what, "kept") for what in ("values", "rows", "columns", "order")]
         rows.append((f"[{rule.code}](../reference/rules/{rule.code}.md)", option, rule.summary, *rest))
     head = ("rule", "option", "what", "values", "rows", "columns", "order")
     return {"repairs": "\n".join(table(head, rows)).rstrip()}

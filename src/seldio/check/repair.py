@@ -15,6 +15,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -35,35 +36,29 @@ from seldio.text import Displayed, plural, printable
 if TYPE_CHECKING:
     from seldio.check.validation import Examined
 
-# --- what a repair may do --------------------------------------------------------------------------------
+# --- what a repair rests on --------------------------------------------------------------------------------
+
+Meant = Callable[[float, Dialect], float]
 
 
-class Edit(NamedTuple):
-    """How values of a field change: in words, and the one that is meant, of the one that is written.
+class Change(NamedTuple):
+    """What the repair of a rule rests on, and what it does to the values of rows."""
 
-    Without *meant*, only the spelling changes. In another *unit*, a value is written as its column asks for it.
-    """
-
-    name: str
-    meant: Callable[[float, Dialect], float] | None = None
-    unit: bool = False
-
-
-class Allowed(NamedTuple):
-    """What the repair of a rule may do. What is not named stays as it is."""
-
-    #: what puts it in doubt: nothing, as every value reads as before; what speaks against the format in any of its
-    #: files, or in the file itself; or that only some files of the whole set have the fault
-    premise: Literal["none", "layout", "file", "set"] = "none"
-    values: Mapping[str, Edit] = {}
-    rows: Literal["kept", "repeated ones go"] = "kept"
-    columns: Literal["kept", "an empty one goes", "one goes", "halves joined", "exchanged"] = "kept"
-    order: Literal["kept", "by frame"] = "kept"
+    #: what puts it in doubt: what speaks against the format in any of its files, or in the file itself; or that only
+    #: some files of the whole set have the fault
+    premise: Literal["layout", "file", "set"]
+    meant: Mapping[str, Meant] = MappingProxyType({})  # by field, the value that is meant by the one that is written
+    unit: bool = False  # whether it is in another unit, so that it is written as its column asks for it
+    exchanged: tuple[str, str] | None = None  # columns
     least: int = 0  # rows of a set from which on its content tells the format, if nobody names that
 
 
 def _wrapped(azimuth: float, dialect: Dialect) -> float:
     return float(geometry.fold(azimuth) if dialect.folded else geometry.wrap(azimuth))
+
+
+def _degrees(radians: float, _: Dialect) -> float:
+    return math.degrees(radians)
 
 
 def _scaled(distance: float, dialect: Dialect) -> float:
@@ -72,35 +67,31 @@ def _scaled(distance: float, dialect: Dialect) -> float:
     return distance * 100 if dialect.metre == 100 else distance / 100
 
 
-#: What leaves a direction where it is, however it is counted, so that it puts nothing in doubt.
-_WRAPPED = {"azimuth": Edit("wrapped", _wrapped)}
-_DEGREES = Edit("radians to degrees", lambda radians, _: math.degrees(radians), unit=True)
-_METRES = Edit("metres and centimetres", _scaled, unit=True)
-_FRAMES = Edit("seconds to frames", lambda seconds, dialect: float(seconds / dialect.hop), unit=True)
-_LESS = Edit("less 1", lambda number, _: number - 1)
-_EXCHANGED, _SPELLED = Edit("exchanged"), {"all": Edit("spelling")}
+#: The repairs that rest on something, by rule; those of other rules change how values are spelled.
+CHANGES: dict[str, Change] = {
+    "LAB103": Change("file", {"azimuth": _wrapped}),
+    "LAB201": Change("file"),
+    "LAB202": Change("file"),
+    "LAB301": Change("set", {"azimuth": _degrees, "elevation": _degrees}, unit=True),
+    "LAB303": Change("file", {"azimuth": _wrapped}),
+    "LAB304": Change("set", exchanged=("azimuth", "elevation")),
+    "LAB305": Change("set", {"class_id": lambda number, _: number - 1}, least=50),
+    "LAB308": Change("set", {"distance": _scaled}, unit=True, least=50),
+    "LAB316": Change("set"),
+    "LAB320": Change("set", exchanged=("frame", "class_id")),
+    "SYN111": Change("layout"),
+    "SYN112": Change("layout"),
+    "SYN114": Change("set"),
+    "SYN124": Change("layout"),
+    "SYN125": Change("set"),
+    "SYN145": Change("set"),
+}
 
-#: By rule, what its repair may do.
-ALLOWED: dict[str, Allowed] = {
-    "LAB103": Allowed("file", _WRAPPED),
-    "LAB201": Allowed("file", order="by frame"),
-    "LAB202": Allowed("file", rows="repeated ones go"),
-    "LAB301": Allowed("set", {"azimuth": _DEGREES, "elevation": _DEGREES}),
-    "LAB303": Allowed("file", _WRAPPED),
-    "LAB304": Allowed("set", {"azimuth": _EXCHANGED, "elevation": _EXCHANGED}, columns="exchanged"),
-    "LAB305": Allowed("set", {"class_id": _LESS}, least=50),
-    "LAB308": Allowed("set", {"distance": _METRES}, least=50),
-    "LAB316": Allowed("set", {"frame": _FRAMES}),
-    "LAB320": Allowed("set", {"frame": _EXCHANGED, "class_id": _EXCHANGED}, columns="exchanged"),
-    **dict.fromkeys(("QAI121", "QAI128"), Allowed("none", {"answer": Edit("letter or text of the same option")})),
-    **dict.fromkeys(("SYN103", "SYN105", "SYN106", "SYN107", "SYN110"), Allowed()),
-    **dict.fromkeys(("SYN111", "SYN112"), Allowed("layout")),
-    **dict.fromkeys(("SYN114", "SYN145"), Allowed("set", columns="one goes")),
-    **dict.fromkeys(("SYN102", "SYN120", "SYN122", "SYN123", "SYN131", "SYN132", "SYN137", "SYN138", "SYN503"),
-                    Allowed("none", _SPELLED)),
-    "SYN124": Allowed("layout", columns="an empty one goes"),
-    "SYN125": Allowed("set", _SPELLED, columns="halves joined"),
-}  # fmt: skip
+
+def _wraps(code: str) -> bool:
+    """Whether a rule is about directions that stay where they are when its repair counts them otherwise."""
+    return code in CHANGES and CHANGES[code].meant.get("azimuth") is _wrapped
+
 
 # --- what is in doubt --------------------------------------------------------------------------------------
 
@@ -119,11 +110,11 @@ def admitted(groups: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[
         places = [place for place, finding in enumerate(findings) if finding.path in group.files]
         fixable = [place for place in places if findings[place].fixable]
         doubts = _doubts(group, [findings[place] for place in places]) if fixable else {}
-        for code in {findings[place].code for place in fixable if _allowed(findings[place].code).premise != "none"}:
+        for code in {findings[place].code for place in fixable} & CHANGES.keys():
             alike = {place: findings[place] for place in fixable if findings[place].code == code}
             shared = _doubt_of_all(group, code, alike.values())
             for place, finding in alike.items():
-                where = {finding.path} if ALLOWED[code].premise == "file" else group.files.keys()
+                where = {finding.path} if CHANGES[code].premise == "file" else group.files.keys()
                 against = sorted(other for other, paths in doubts.items() if other != code and paths & where)
                 if not group.named and (reason := _another_format(group, code)) is not None:
                     reasons[place] = f"{reason}: --format {group.format.name} says that it is not so"
@@ -134,10 +125,6 @@ def admitted(groups: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[
     return [
         _unrepaired(finding, reasons[place]) if place in reasons else finding for place, finding in enumerate(findings)
     ]
-
-
-def _allowed(code: str) -> Allowed:
-    return ALLOWED.get(code, Allowed())
 
 
 def _unrepaired(finding: Finding, reason: str) -> Finding:
@@ -156,20 +143,20 @@ def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str
         whole = finding.code in _AGAINST or (error and finding.code.startswith("LAB3"))
         often = places[finding.code, finding.path] > max(SINGLY - 1, _MANY * rows)
         wrong = error and CATALOGUE[finding.code].fix != "safe"
-        if _allowed(finding.code).values is not _WRAPPED and (whole or (often and wrong)):
+        if not _wraps(finding.code) and (whole or (often and wrong)):
             doubts[finding.code].add(finding.path)
     return doubts
 
 
 def _doubt_of_all(group: LabelGroup, code: str, alike: Collection[Finding]) -> str | None:
     """Why the fault of *alike* may be none of the whole set, or none of directions; None where it is."""
-    if ALLOWED[code].values is _WRAPPED:
+    if _wraps(code):
         low, high = (float(limit(group.labels.column("azimuth"), initial=0)) for limit in (np.min, np.max))
         gradians = -200 <= low < -180 and 180 < high <= 200
         if gradians or max(-low, high) > 360:
             return f"not repaired, as azimuths from {low:g} to {high:g} may not be degrees"
         return None
-    if ALLOWED[code].premise != "set":
+    if CHANGES[code].premise != "set":
         return None
     filled = {path for path, part in group.files.items() if part.file.data.strip()}
     if lacking := len(filled.difference(finding.path for finding in alike)):
@@ -196,7 +183,7 @@ def _another_format(group: LabelGroup, code: str) -> str | None:
     near = format.metre is not None and group.labels.has("distance")
     if code == "LAB304" and near and np.nanmax(group.labels.column("distance")) < _NEAREST:
         return "not repaired, as its distances do not look like distances, so the format is in doubt"
-    if len(group.labels) < ALLOWED[code].least:
+    if len(group.labels) < CHANGES[code].least:
         return f"not repaired, as {plural(len(group.labels), 'row')} may be of another format"
     return None
 
@@ -327,20 +314,19 @@ def _changed(line: str, dialect: Dialect, code: str) -> str:
 
     In another unit a value is written as its column asks for it, otherwise with as many decimals as before.
     """
-    text = line.rstrip("\r\n")
-    row, values = text.split(","), ALLOWED[code].values
+    row, change = line.rstrip("\r\n").split(","), CHANGES[code]
     if len(row) != len(dialect.columns):
         return line
-    if ALLOWED[code].columns == "exchanged":
-        left, right = (dialect.index(field) or 0 for field in values)
+    if change.exchanged is not None:
+        left, right = (dialect.index(field) or 0 for field in change.exchanged)
         row[left], row[right] = row[right], row[left]
-    for field, edit in values.items():
+    for field, meant_by in change.meant.items():
         at = dialect.index(field)
-        value = _number(row[at]) if at is not None and edit.meant is not None else None
-        if at is None or edit.meant is None or value is None or (meant := edit.meant(value, dialect)) == value:
+        value = _number(row[at]) if at is not None else None
+        if at is None or value is None or (meant := meant_by(value, dialect)) == value:
             continue
         kind, space = dialect.columns[at].kind, row[at][: len(row[at]) - len(row[at].lstrip())]
-        if not edit.unit:
+        if not change.unit:
             decimals = max(0, -int(Decimal(row[at].strip()).as_tuple().exponent))
             row[at] = f"{space}{meant + 0.0:.{decimals}f}"
         elif kind in ("whole", "int"):  # rounded, never cut off
@@ -408,7 +394,7 @@ def _refused(before: Sequence[Examined], after: Sequence[Examined], unsafe: Mapp
     for one in after:
         for group in one.labels:
             guesses = {path: codes for path in group.files if (codes := unsafe.get(path))}
-            whole = any(ALLOWED[code].premise == "set" for codes in guesses.values() for code in codes)
+            whole = any(CHANGES[code].premise == "set" for codes in guesses.values() for code in codes)
             doubts = _doubts(group, (f for f in one.report.findings if f.path in group.files)) if guesses else {}
             doubtful = set().union(*doubts.values())
             refused |= {path for path in guesses if path in doubtful or (whole and doubtful)}
