@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Meant = Callable[[float, Dialect], float]
 
 
-class Change(NamedTuple):
+class Repair(NamedTuple):
     """What the repair of a rule rests on, and what it does to the values of rows."""
 
     #: what puts it in doubt: what speaks against the format in any of its files, or in the file itself; or that only
@@ -68,23 +68,23 @@ def _scaled(distance: float, dialect: Dialect) -> float:
 
 
 #: The repairs that rest on something, by rule; those of other rules change how values are spelled.
-CHANGES: dict[str, Change] = {
-    "LAB103": Change("file", {"azimuth": _wrapped}),
-    "LAB201": Change("file"),
-    "LAB202": Change("file"),
-    "LAB301": Change("set", {"azimuth": _degrees, "elevation": _degrees}, unit=True),
-    "LAB303": Change("file", {"azimuth": _wrapped}),
-    "LAB304": Change("set", exchanged=("azimuth", "elevation")),
-    "LAB305": Change("set", {"class_id": lambda number, _: number - 1}, least=50),
-    "LAB308": Change("set", {"distance": _scaled}, unit=True, least=50),
-    "LAB316": Change("set"),
-    "LAB320": Change("set", exchanged=("frame", "class_id")),
-    "SYN111": Change("layout"),
-    "SYN112": Change("layout"),
-    "SYN114": Change("set"),
-    "SYN124": Change("layout"),
-    "SYN125": Change("set"),
-    "SYN145": Change("set"),
+CHANGES: dict[str, Repair] = {
+    "LAB103": Repair("file", {"azimuth": _wrapped}),
+    "LAB201": Repair("file"),
+    "LAB202": Repair("file"),
+    "LAB301": Repair("set", {"azimuth": _degrees, "elevation": _degrees}, unit=True),
+    "LAB303": Repair("file", {"azimuth": _wrapped}),
+    "LAB304": Repair("set", exchanged=("azimuth", "elevation")),
+    "LAB305": Repair("set", {"class_id": lambda number, _: number - 1}, least=50),
+    "LAB308": Repair("set", {"distance": _scaled}, unit=True, least=50),
+    "LAB316": Repair("set"),
+    "LAB320": Repair("set", exchanged=("frame", "class_id")),
+    "SYN111": Repair("layout"),
+    "SYN112": Repair("layout"),
+    "SYN114": Repair("set"),
+    "SYN124": Repair("layout"),
+    "SYN125": Repair("set"),
+    "SYN145": Repair("set"),
 }
 
 
