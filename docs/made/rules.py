@@ -18,6 +18,9 @@ from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
 from seldio.formats.about import KnownDataset, every
 from seldio.rules import CATALOGUE, findings, registry
+from seldio.rules.base import code_of, columns_of
+from seldio.rules.labels import ROW_RULES
+from seldio.rules.misreadings import FILE_RULES
 from seldio.rules.registry import ListedRule
 from seldio.text import printable
 
@@ -42,6 +45,8 @@ SEVERITIES = {
     "info": "good to know",
 }
 REPAIRS = {"none": "by hand", "safe": "`seldio validate --fix`", "unsafe": "`seldio validate --unsafe-fixes`"}
+#: The columns that rules for labels need.
+COLUMNS = {code_of(check): columns_of(check) for check in (*FILE_RULES, *ROW_RULES)}
 #: Of what repairs may do, whose changes how values are spelled, and what others change.
 SPELLED, SPELLING = "spelling", {
     "SYN102", "SYN120", "SYN122", "SYN123", "SYN125", "SYN131", "SYN132", "SYN137", "SYN138", "SYN503",
@@ -119,7 +124,7 @@ def _index() -> str:
 
 def _page(rule: Rule) -> str:
     family, what = FAMILIES[rule.code[:3]]
-    needs = ", ".join(f"`{name}`" for name in sorted(rule.needs))
+    needs = ", ".join(f"`{name}`" for name in COLUMNS.get(rule.code, ()))
     lines = [rule.summary.replace("``", "`"), ""]
     lines += facts(
         ("Severity", f"{rule.severity.value} ({SEVERITIES[rule.severity.value]})"),

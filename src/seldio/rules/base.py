@@ -404,8 +404,7 @@ def run(
 ) -> Iterator[RowFinding]:
     """The findings of some rules, except for columns of files that another rule accounts for: *but*."""
     for check in checks:
-        names = check.__code__.co_varnames[: check.__code__.co_argcount]
-        columns = [name for name in names if name in COLUMNS]
+        names, columns = check.__code__.co_varnames[: check.__code__.co_argcount], columns_of(check)
         if labels.foreign or not len(labels) or not labels.has(*columns):
             continue
         faults = check(*map(labels.value, names))

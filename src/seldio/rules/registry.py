@@ -1,9 +1,10 @@
 """All rules: how one is defined, which ones apply to what, and the loop that runs them.
 
 A rule is a generator function with ``@rule``. Its name is the rule's name, the annotations of its first parameters say
-what it checks (label tables, questions, a tree, a package, recordings), and its last parameter, ``found``, creates its
-findings, so that code, severity and fixability are written once. Its page is ``pages/CODE.md``, the first line of which
-its docstring repeats. Rules that an extension defines this way run like all others; their docstring is their page.
+what it checks (questions, a tree, a package, recordings), and its last parameter, ``found``, creates its findings, so
+that code, severity and fixability are written once. Its page is ``pages/CODE.md``, whose first line its docstring
+repeats. Rules that an extension defines this way run like all others, those for labels too; their docstring is their
+page. The rules of seldio for labels are functions of columns (:mod:`seldio.rules.base`).
 
 A module of rules is loaded when there is something that its rules look at, or when one of them is asked for by its
 code. What lists rules (``seldio rule --all``, ``--select``, completion) reads :data:`INDEX`, which loads none.
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from functools import cache, partial, update_wrapper
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -24,9 +25,6 @@ from seldio.reader_rules import READER_RULES, RECORDS
 from seldio.text import meant
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
-
-#: A mask over the rows of a table; None where it marks none.
-Marked = Any
 
 #: The modules of rules. Those of one subject run in this order.
 FAMILIES = (
@@ -111,47 +109,17 @@ CATALOGUE: Mapping[str, Rule] = _Catalogue()
 
 
 def rule(
-    code: str, severity: Severity, fix: Fix = "none", *, needs: str = "", lacks: str = "", explains: str = ""
+    code: str, severity: Severity, fix: Fix = "none", *, needs: str = "", explains: str = ""
 ) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
     """Make a rule from a generator function, and register it; names of columns and codes are separated by spaces."""
 
     def made(check: Callable[..., Iterator[Finding]]) -> Rule:
         kinds = list(check.__annotations__.values())[: check.__code__.co_argcount - 1]
         subject = tuple(kind if isinstance(kind, str) else kind.__name__ for kind in kinds)
-        name, columns = check.__name__.replace("_", "-"), (frozenset(needs.split()), frozenset(lacks.split()))
-        return register(Rule(code, name, severity, fix, check, subject, *columns, tuple(explains.split())))
+        name, columns = check.__name__.replace("_", "-"), frozenset(needs.split())
+        return register(Rule(code, name, severity, fix, check, subject, columns, tuple(explains.split())))
 
     return made
-
-
-def row_rule(
-    code: str, severity: Severity, fix: Fix = "none", *, field: str, message: str, hint: str, needs: str = ""
-) -> Callable[[Callable[[Any], Marked]], Rule]:
-    """Make a rule from a function that marks the rows of a table with one fault, and register it.
-
-    All these rows get one sentence at *field*, in which ``{text}`` is the text of the cell and ``{name}`` the value
-    that the method ``cell`` of the table returns.
-    """
-
-    def made(mask: Callable[[Any], Marked]) -> Rule:
-        def check(table: Any, found: Callable[..., Finding]) -> Iterator[Finding]:
-            for row in table.where(field, mask(table)):
-                yield found(row, field, message.format_map(_Words(table, row, field)), hint)
-
-        return rule(code, severity, fix, needs=needs)(update_wrapper(check, mask))
-
-    return made
-
-
-class _Words(dict[str, Any]):
-    """The values for one row, each looked up when the sentence needs it."""
-
-    def __init__(self, table: Any, row: int, field: str) -> None:
-        self._place = table, row, field
-
-    def __missing__(self, name: str) -> Any:
-        table, row, field = self._place
-        return table.text(row, field) if name == "text" else table.cell(row, name)
 
 
 def rules_for(*subject: type) -> tuple[Rule, ...]:
@@ -181,9 +149,8 @@ def findings(
     """The findings of rules about *subject*.
 
     Args:
-        subject: what the rules check; a plain tuple for rules that check several objects at once. If it turns out to
-            be something else altogether (its attribute ``foreign``), the remaining rules are skipped. Its parts that
-            have rules of their own (its attribute ``subjects``) follow after it.
+        subject: what the rules check; a plain tuple for rules that check several objects at once. Its parts that have
+            rules of their own (its attribute ``subjects``) follow after it.
         chosen: the rules; all that look at such a *subject* if None.
         skip: the codes of rules that are left out.
         at: creates the findings of a rule, which is its first argument; if None, the method ``finding`` of *subject*,
@@ -192,11 +159,9 @@ def findings(
     subjects = subject if type(subject) is tuple else (subject,)
     at = at or getattr(subjects[0], "finding", None)
     for one in rules_for(*map(type, subjects)) if chosen is None else chosen:
-        fits = not one.needs or (one.needs <= subject.fields and not one.lacks & subject.fields)
+        fits = not one.needs or one.needs <= subject.fields
         if one.check is not None and one.code not in skip and fits:
             yield from one.check(*subjects, one.at if at is None else partial(at, one))
-        if getattr(subject, "foreign", False):
-            return
     for inner in getattr(subject, "subjects", ()) if chosen is None else ():
         yield from findings(inner, skip=skip)
 
