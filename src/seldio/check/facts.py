@@ -108,14 +108,6 @@ def _tally(values: Any) -> dict[int, int]:
     return dict(zip(there.tolist(), counts.tolist(), strict=True))
 
 
-def _sum(one: Mapping[Any, int], other: Mapping[Any, int]) -> dict[Any, int]:
-    """How often each value stands in both, in the order in which they come first."""
-    total = dict(one)
-    for value, count in other.items():
-        total[value] = total.get(value, 0) + count
-    return total
-
-
 # --- questions and predictions ---------------------------------------------------------------------
 
 
