@@ -31,6 +31,22 @@ LONGEST_CARTESIAN = 1.8
 LARGEST_RADIANS = {"azimuth": 3.15, "elevation": 1.58}
 #: Radians that the azimuths of a set reach; whoever stands in front within three degrees does not.
 BEHIND = 2.8
+#: Shares of rows that make a column one of decimals, or of whole numbers.
+MOSTLY, SURELY = 0.8, 0.95
+#: Radians beyond which a source is not in front.
+IN_FRONT = 0.3
+#: Degrees between which the median of inclinations is, and the share of them that is below the horizon.
+ZENITH, OVER = (45, 135), 0.1
+#: How many times as far apart azimuths are as elevations.
+WIDER = 1.5
+#: Share of files that begin at frame 1 where frames count from 1.
+FROM_ONE = 0.75
+#: Frames of clips that are no short ones, and which share of the longest one labels fill, if they count as they should.
+LONG_CLIP, FILLED = 300, (0.6, 1.02)
+#: Metres that the farthest source of a file reaches if metres were read as centimetres, or these as metres.
+TOO_NEAR, TOO_FAR = (0.0025, 0.25), (40, 4000)
+#: How often numbers near 0 occur at least, and how many times as often 0 does where decimals were cut off.
+NEIGHBORS, DOUBLE = 100, (1.6, 2.5)
 #: Degrees that no set of elevations stays within, above and below the horizon.
 LOWEST = 10
 #: Degrees around the front that are counted one by one.
@@ -135,7 +151,7 @@ def cartesian(azimuth: Values, elevation: Values, distance: Values, labels: Labe
         rows = labels.rows_of(file)
         norm = np.sqrt(azimuth[rows] ** 2 + elevation[rows] ** 2 + (distance[rows] * (labels.metre or 1)) ** 2)
         decimals = np.mean(azimuth[rows] != np.rint(azimuth[rows]))
-        if len(norm) >= 3 and decimals >= 0.8 and norm.max() < LONGEST_CARTESIAN:
+        if len(norm) >= 3 and decimals >= MOSTLY and norm.max() < LONGEST_CARTESIAN:
             lengths[file] = float(norm.min()), float(norm.max())
     for file in labels.explain(lengths, "azimuth", "elevation", "distance"):
         six = len(labels.dialect.columns) == 6
@@ -167,7 +183,7 @@ def _radians(labels: Labels) -> tuple[list[int], list[int]]:
     if labels.has("x") or not close.any():
         return [], []
     whole = {field: _whole(labels, field) for field in LARGEST_RADIANS}
-    decimals = labels.count(~whole["azimuth"] | ~whole["elevation"]) >= 0.8 * labels.sizes
+    decimals = labels.count(~whole["azimuth"] | ~whole["elevation"]) >= MOSTLY * labels.sizes
     fits = np.flatnonzero(close & decimals & ~labels.explained("azimuth")).tolist()
     if not fits:
         return [], []
@@ -183,9 +199,11 @@ def _radians(labels: Labels) -> tuple[list[int], list[int]]:
     else:
         certain = [file for file in fits if proves([file])]
     # among files in whole degrees, one with decimals is suspicious; among decimals it is a source near the front
-    odd = not alone and labels.count(whole["azimuth"])[~close].sum() > 0.95 * labels.sizes[~close].sum()
+    odd = not alone and labels.count(whole["azimuth"])[~close].sum() > SURELY * labels.sizes[~close].sum()
     written = labels.dialect is not None or labels.format.role == "table"  # and not derived from an image
-    doubtful = fits if written and not (certain and not alone) and (odd or alone) and small[fits].max() > 0.3 else []
+    doubtful = (
+        fits if written and not (certain and not alone) and (odd or alone) and small[fits].max() > IN_FRONT else []
+    )
     return certain, [file for file in doubtful if file not in certain]
 
 
@@ -285,7 +303,7 @@ def no_angles(azimuth: Values, elevation: Values, class_id: Values, labels: Labe
         labels.explain(labels.every, "azimuth", "elevation")
         message = f"azimuths are whole numbers from {low:g} to {high:g} in all {plural(len(labels), 'row')}: "
         yield RowFault(0, "azimuth", message=f"{message}these seem to be sources or tracks, and the azimuths missing")
-    if level and (labels.count(~_whole(labels, "elevation")) > 0.8 * labels.sizes).all():
+    if level and (labels.count(~_whole(labels, "elevation")) > MOSTLY * labels.sizes).all():
         labels.explain(labels.every, "azimuth", "elevation")
         message = f"elevations are decimals from {lowest:g} to {highest:g}, and azimuths whole numbers: these seem to "
         yield RowFault(0, "elevation", message=f"{message}be distances in metres, and an angle missing")
@@ -368,17 +386,17 @@ def _swapped(labels: Labels, files: list[int]) -> bool:
     elevation, azimuth = (
         np.concatenate([labels.values(file, field) for file in files]) for field in ("elevation", "azimuth")
     )
-    return bool(np.count_nonzero(np.abs(elevation) > 90) > 1 and elevation.std() > 1.5 * azimuth.std())
+    return bool(np.count_nonzero(np.abs(elevation) > 90) > 1 and elevation.std() > WIDER * azimuth.std())
 
 
 def inclination(elevation: Values, labels: Labels) -> Iterator[RowFault]:
     low, high = labels.low("elevation"), labels.high("elevation")
-    fits = (low >= 0) & (high >= 45) & (high <= 180) & ~labels.explained("elevation")
+    fits = (low >= 0) & (high >= ZENITH[0]) & (high <= 180) & ~labels.explained("elevation")
     if labels.has("x") or not fits.any():
         return
     median = np.array([np.median(labels.values(file, "elevation")) if fits[file] else 0 for file in labels.every])
-    fits &= median >= 45
-    proof = fits & (labels.count(elevation > 90) >= np.maximum(2, 0.1 * labels.sizes)) & (median <= 135)
+    fits &= median >= ZENITH[0]
+    proof = fits & (labels.count(elevation > 90) >= np.maximum(2, OVER * labels.sizes)) & (median <= ZENITH[1])
     many = 2 * np.count_nonzero(proof) >= len(labels.filled)  # if most prove it, others that fit share it
     for file in labels.explain(fits if proof.any() and many else proof, "elevation"):
         row = int(labels.starts[file] + np.argmax(labels.values(file, "elevation")))
@@ -407,7 +425,7 @@ def frames_from_one(frame: Values, labels: Labels) -> Iterator[RowFault]:
         return
     ends = zip(labels.clips, labels.high("frame").tolist(), strict=True)
     certain = any(labels.lengths.get(clip) == last for clip, last in ends)
-    if certain or (labels.format.role in ("submission", "output") and ones >= 0.75 * len(first)):
+    if certain or (labels.format.role in ("submission", "output") and ones >= FROM_ONE * len(first)):
         row = int(labels.starts[np.argmax(first == 1)])
         yield RowFault(row, "frame", {"ones": ones, "files": len(first), "may": "" if certain else "may "})
 
@@ -523,10 +541,10 @@ def _coarser(labels: Labels, last: Ints, lengths: Sequence[int]) -> int:
     """
     known = np.array(lengths) > 0
     # short clips, or only a few, may well have no event after their beginning
-    if np.count_nonzero(known) < 3 or min(labels.lengths.values(), default=0) < 300:
+    if np.count_nonzero(known) < 3 or min(labels.lengths.values(), default=0) < LONG_CLIP:
         return 1
     share = float(((last[known] + 1) / np.array(lengths)[known]).max())
-    return next((factor for factor in (10, 5) if 0.6 < share * factor <= 1.02), 1)
+    return next((factor for factor in (10, 5) if FILLED[0] < share * factor <= FILLED[1]), 1)
 
 
 def millimetres(distance: Values, labels: Labels, metre: int | None) -> Iterator[RowFault]:
@@ -552,7 +570,7 @@ def distance_unit(distance: Values, labels: Labels, metre: int | None) -> Iterat
     if metre not in (1, 100) or labels.explained("distance").any():
         return
     high = _farthest(labels)
-    if (spec := _named_otherwise(labels)) is not None and np.nanmax(high) <= 40:
+    if (spec := _named_otherwise(labels)) is not None and np.nanmax(high) <= TOO_FAR[0]:
         message = f"{spec.title} has clips of these names, with distances in centimetres; these reach "
         hint = f"multiply by 100, or use --format {labels.format.name} if they are not of it"
         message += f"{np.nanmax(high):g}, read as metres"
@@ -560,19 +578,20 @@ def distance_unit(distance: Values, labels: Labels, metre: int | None) -> Iterat
         return
     # what comes out of the repair must not look wrong again
     unit, meant = ("centimetres", "metres") if metre == 100 else ("metres", "centimetres")
-    suspects = (high >= 0.0025) & (high < 0.25) if metre == 100 else (high > 40) & (high <= 4000)
+    near, far = (high >= TOO_NEAR[0]) & (high < TOO_NEAR[1]), (high > TOO_FAR[0]) & (high <= TOO_FAR[1])
+    suspects = near if metre == 100 else far
     few = bool(suspects.sum() * 2 < len(high))
     if few and metre == 100:
         suspects &= high < NEAREST
     if labels.sizes[suspects].sum() < ENOUGH:
         return
-    near = metre == 100 and np.nanmax(high) * metre <= 1
+    below_1 = metre == 100 and np.nanmax(high) * metre <= 1
     sure = not few and _of_a_room(labels, 100 if metre == 100 else 0.01)
     for file in labels.explain(suspects, "distance"):
         spec = counted(labels.format.name, labels.clips[file])
         message = f"distances reach {high[file] * metre:g} {unit}"
         message += f"{', unlike in other files' if few else ''}: these {'are' if sure else 'seem to be'} {meant}"
-        if near:
+        if below_1:
             message += ", confidences, or shares of the longest distance"
         hint = f"{labels.format.name} holds {unit}"
         if sure or spec is not None:
@@ -619,7 +638,7 @@ def angles_cut_off(azimuth: Values, labels: Labels) -> Iterator[RowFault]:
     zero, others = int(counts[NEAR]), np.delete(counts, NEAR)
     mean = others.mean()
     # the count at 0 must be about double, far beyond chance, and its neighbours similar
-    if mean < 100 or not 1.6 * mean < zero < 2.5 * mean or others.max() > 1.6 * others.min():
+    if mean < NEIGHBORS or not DOUBLE[0] * mean < zero < DOUBLE[1] * mean or others.max() > DOUBLE[0] * others.min():
         return
     yield RowFault(int(np.argmax(azimuth == 0)), "azimuth", {"zeros": zero, "mean": mean})
 
