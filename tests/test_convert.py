@@ -514,7 +514,6 @@ def test_a_declared_layout_is_not_believed_blindly() -> None:
     planned = plan(given, get("starss23"), get("starss23"))
     assert planned.losses == {"onscreen": "whether the source is on screen (2 rows)"}
     assert planned.missing == {"distance": "1 of 2 rows have none"}
-    assert planned.notes == ["azimuth is rounded to whole degrees, by up to 0.40°"]
     assert plan(starss(class_id=[None, 1]), get("starss23"), get("starss23")).missing == {
         "class_id": "1 of 2 rows have none"
     }

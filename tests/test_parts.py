@@ -23,7 +23,7 @@ import seldio.catalogues as cutting
 from seldio import synth
 from seldio.check.reference import load
 from seldio.check.validation import validate
-from seldio.conversion import labels, questions
+from seldio.conversion import questions
 from seldio.data import export, export_shards, exporting
 from seldio.differences import labels as comparing
 from seldio.formats import get, item_parquet, parquet
@@ -56,8 +56,6 @@ def cut(to: Cut) -> Iterator[None]:
         patch.setattr(counting, "PART", to.size)
         patch.setattr(comparing, "PART", to.size)
         patch.setattr(questions, "PART", min(to.size, questions.PART))
-        patch.setattr(labels, "KEPT", to.hold)
-        patch.setattr(labels, "PART", min(to.size, labels.PART))
         yield
 
 
