@@ -300,6 +300,7 @@ def test_labels_in_another_format_keep_their_classes(yard: Path, tmp_path: Path,
     [
         ("elevation = 0", "distance = 1.0", "distance has a column of its own"),
         (', direction = "clockwise"', "", "the direction is missing: clockwise"),
+        ('"frame", unit = "s"', '"onset"', "no column is the offset"),
         ('header = "distance"', 'header = "Azimuth"', "another column is called azimuth as well"),
         ("given =", "hop = 0\ngiven =", "must be more than 0"),
         ("given =", 'hop = "-1/10"\ngiven =', "must be more than 0"),
@@ -403,7 +404,6 @@ def test_a_format_that_is_named_has_the_classes_of_the_dataset(yard: Path) -> No
     [
         ('"azimuth", direction', '"azimuth", unit = "m", direction', "15:44", "m is not a unit of azimuth; choose from degrees, radians"),
         ('"frame", unit = "s"', '"frame", unit = "degrees"', "13:39", "degrees is not a unit of frame; choose from frames, s, ms"),
-        ('"frame", unit = "s"', '"onset", unit = "frames"', "13:39", "frames is not a unit of onset; choose from s, ms"),
         ('"class_name" }', '"class_name", unit = "m" }', "14:45", "class_name has no unit"),
         ('"distance" }', '"distance", zero = "left" }', "16:46", "zero is of azimuths"),
         ('"distance" }', '"distance", unit = "mile" }', "16:46", "unknown unit 'mile'; choose from frames, s, ms"),

@@ -34,6 +34,7 @@ from seldio.formats.own_dataset import OwnDataset
 from seldio.formats.plain_csv import PlainCsv, delimiter_of, first_line
 from seldio.media.audio import probe_entry
 from seldio.media.heard import array_heard
+from seldio.rules.ignored import why_no_labels
 from seldio.schema.own_columns import FIELDS, GIVEN, ZEROS
 from seldio.schema.splits import is_name
 from seldio.text import clipped, listed, plural, printable
@@ -470,13 +471,5 @@ def _known(path: Path, source: Source, catalogue: Catalogue, write: bool) -> lis
         recordings = sum(len(group.files) for group in catalogue.of("recording"))
         held = listed([*counts, *([plural(recordings, "recording")] if recordings else [])])
         return [f"# {held}: known formats, of which no column has to be described", f"# save this as {OWN}:", command]
-    tables = [entry.path for entry in source if entry.name.lower().endswith(".tsv")]
-    if tables:
-        copy = shlex.join(["cp", tables[0], f"{stem_of(tables[0])}.csv"])
-        raise UsageError(
-            f"{printable(tables[0])}: tables of labels end in .csv, whatever separates their cells: {copy}"
-        )
-    raise UsageError(
-        f"{printable(str(path))} has no tables with columns that no format has: seldio validate says what is "
-        "there, and seldio convert makes other labels of it"
-    )
+    nothing = f"{printable(str(path))} has no tables with columns that no format has{why_no_labels(source)}"
+    raise UsageError(nothing)
