@@ -10,12 +10,11 @@ import io
 import json
 import re
 import shlex
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +25,7 @@ from seldio.errors import UsageError
 from seldio.files import Entry, Source, open_source, write_bytes
 from seldio.files.sources import OWN
 from seldio.findings import raise_errors
-from seldio.formats import TextFile, stem_of
+from seldio.formats import TextFile
 from seldio.formats.cells import from_utf16, number_in, numeric
 from seldio.formats.dataset_toml import parsed
 from seldio.formats.label_csv import COMMA
@@ -35,13 +34,15 @@ from seldio.formats.plain_csv import PlainCsv, delimiter_of, first_line
 from seldio.media.audio import probe_entry
 from seldio.media.heard import array_heard
 from seldio.rules.ignored import why_no_labels
+from seldio.schema.column_names import LIKELY, UNIT, plain_title
 from seldio.schema.own_columns import FIELDS, GIVEN, ZEROS
 from seldio.schema.splits import is_name
 from seldio.text import clipped, listed, plural, printable
 
-_UNIT = re.compile(
-    r"(?i)[\s_.(\[-]+(?P<unit>s|sec|seconds?|ms|deg|degrees?|°|rad|radians?|m|met(?:er|re)s?|cm|mm)[)\]]?$"
-)
+#: Fields that columns are looked for; a field has the first column that fits.
+_LOOKED_FOR = (
+    "clip", "onset", "offset", "frame", "class_name", "class_id", "source", "azimuth", "elevation", "distance", "score",
+)  # fmt: skip
 _UNITS = {"sec": "s", "second": "s", "seconds": "s", "deg": "degrees", "degree": "degrees", "°": "degrees",
           "rad": "radians", "radian": "radians", "meter": "m", "meters": "m", "metre": "m", "metres": "m"}  # fmt: skip
 #: The units that are assumed where a column does not name one; of a frame, where it has decimals or is called a time.
@@ -54,13 +55,6 @@ _CLASSES = 1000
 #: Rows that are shown.
 _SHOWN = 3
 _WAYS = ("clockwise", "counter-clockwise")
-
-
-@cache
-def _names() -> dict[str, list[str]]:
-    """Return what columns are called, by the field that they hold."""
-    table = tomllib.loads(Path(__file__).with_name("columns.toml").read_text("utf-8"))
-    return {name: titles.split() for name, titles in table.items()}
 
 
 @dataclass(frozen=True)
@@ -121,7 +115,7 @@ class NewDataset:
         said = _said_of_columns(self.said.columns, header)
         taken = {name for name, _ in said.values()}
         guessed = {
-            title: name for name in _names() if name not in taken
+            title: name for name in _LOOKED_FOR if name not in taken
             for title in _best(name, [title for title in header if title not in said], cells)
         }  # fmt: skip
         columns = []
@@ -266,9 +260,9 @@ def _alike(tables: Sequence[UnknownTable]) -> list[UnknownTable]:
     kinds: dict[frozenset[str], list[UnknownTable]] = {}
     for table in tables:
         kinds.setdefault(frozenset(table.header), []).append(table)
-    titles = {title for names in _names().values() for title in names}
+    titles = {title for name in _LOOKED_FOR for title in LIKELY[name]}
     best = max(
-        kinds.values(), key=lambda kind: (sum(_plain_title(title) in titles for title in kind[0].header), len(kind))
+        kinds.values(), key=lambda kind: (sum(plain_title(title) in titles for title in kind[0].header), len(kind))
     )
     places = [[table.header.index(title) for title in best[0].header] for table in best]
     return [
@@ -323,24 +317,19 @@ def _said_of_columns(columns: Iterable[str], header: Sequence[str]) -> dict[str,
     return said
 
 
-def _plain_title(title: str) -> str:
-    """Return what a column is called, without its unit and signs."""
-    return re.sub(r"[\W_]+", "", _UNIT.sub("", title).lower())
-
-
 def _best(field: str, titles: Sequence[str], cells: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the column that is called like a *field* and holds values of its kind; none or one."""
     words = field in ("clip", "class_name")
     fitting = {
-        _plain_title(title): title
+        plain_title(title): title
         for title in reversed(titles) if cells[title] and words != all(map(numeric, cells[title]))
     }  # fmt: skip
-    return [fitting[name] for name in _names()[field] if name in fitting][:1]
+    return [fitting[name] for name in LIKELY[field] if name in fitting][:1]
 
 
 def _unit(field: str, title: str, values: Sequence[str]) -> str | None:
     """Return the unit of a column, as its header names it, or as its values are."""
-    match = _UNIT.search(title)
+    match = UNIT.search(title)
     named = match["unit"].lower() if match else re.sub(r"[\W_]+", "", title.lower())
     unit = _UNITS.get(named, named)
     if unit in FIELDS.get(field, ()):
