@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -23,7 +23,6 @@ from seldio.text import printable
 
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat
-    from seldio.schema import arrow_types
 
 #: Findings that ask for the name of the format.
 _UNDECIDED = ("SYN901", "SYN903")
@@ -136,23 +135,17 @@ def read_labels(source: Source, format: LabelFormat | None, sink: Sink, without:
     )
 
 
-class SingleLayout(NamedTuple):
-    """What a source of one format holds."""
+def read_single(path: Place, format: LabelFormat | str | None = None) -> LabelInput:
+    """Read the labels of a source that has one format.
 
-    table: arrow_types.Table  # the rows
-    format: LabelFormat  # the format
-    alone: bool  # whether it is a single label file
-    faults: Faults  # errors in the rows
-    questions: ItemFormat | None  # as in a :class:`LabelInput`
-
-
-def read_single(path: Place, format: LabelFormat | str | None = None) -> SingleLayout:
-    """The event table of a source that has one format, with what is to be known of it."""
-    found = read_input(path, format, raise_errors)
-    if len(found.tables) != 1:
-        held = ", ".join(given.name for _, given in found.tables) or "no labels"
+    Raises:
+        UsageError: it has several, or none.
+    """
+    labels = read_input(path, format, raise_errors)
+    if len(labels.tables) != 1:
+        held = ", ".join(layout.name for _, layout in labels.tables) or "no labels"
         raise UsageError(
             f"{printable(path_of(path))} holds {held}: pass a folder with a single format, or choose the format "
             "with --format"
         )
-    return SingleLayout(*found.tables[0], found.single, found.faults, found.questions)
+    return labels

@@ -70,11 +70,6 @@ class Converted:
     plan: Plan
 
 
-def plan(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Mapping[str, Any] = NOTHING) -> Plan:
-    """Return what converting *table* from *source* to *target* loses, lacks and changes; see :func:`carry_out`."""
-    return carry_out(table, source, target, fill).plan
-
-
 def carry_out(
     table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Mapping[str, Any] = NOTHING
 ) -> Converted:
@@ -427,35 +422,6 @@ def _clip_notes(timed: pa.Table, source: LabelFormat, target: LabelFormat) -> It
 
 
 # --- what is allowed --------------------------------------------------------------------------------------------------
-
-
-def convert(
-    table: pa.Table,
-    source: LabelFormat,
-    target: LabelFormat,
-    *,
-    allow_loss: Collection[str] = (),
-    fill: Mapping[str, Any] = NOTHING,
-) -> Converted:
-    """*table* with the fields, classes, frames and files of *target*, ready for ``target.write``.
-
-    Values are not rounded here: the writer does that.
-
-    Args:
-        table: an event table.
-        source: the format it was read from, or the Parquet format.
-        target: the format to write.
-        allow_loss: fields whose loss is accepted; ``all`` accepts every loss. fill: values for fields that are unknown,
-            by field.
-
-    Raises:
-        LossError: the target cannot carry a field, and its loss is not allowed.
-        UsageError: the target needs a field that the table lacks, or a name or value makes no sense.
-    """
-    allow_loss = checked_names(allow_loss)
-    converted = carry_out(table, source, target, fill)
-    refuse(converted.plan, target, allow_loss)
-    return converted
 
 
 def checked_names(allow_loss: Collection[str]) -> tuple[str, ...]:
