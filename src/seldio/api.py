@@ -88,7 +88,7 @@ def read(path: Any, *, format: str | None = None, force: bool = False) -> pa.Tab
             f"file, or choose with format={layout.name!r} or format={other.name!r}"
         )
     found.faults.settle(force)
-    return events
+    return cast("pa.Table", events)
 
 
 def _in_memory(data: Any, name: str, own: bool | None = False, sink: Sink = raise_errors) -> Any:

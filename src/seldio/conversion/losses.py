@@ -131,7 +131,7 @@ def _idle(table: pa.Table, before: pa.Table, fill: Mapping[str, Any], classed: C
 
 
 def _unknown(table: pa.Table, field: str) -> int:
-    return table[field].null_count if field in table.column_names else table.num_rows
+    return int(table[field].null_count) if field in table.column_names else int(table.num_rows)
 
 
 def _untimed(table: pa.Table) -> int:

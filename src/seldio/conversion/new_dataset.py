@@ -165,8 +165,8 @@ class NewDataset:
         exact = Fraction(str(float(self.hop))) == self.hop
         labels: dict[str, Any] = {"hop": float(self.hop) if exact else str(self.hop)} if self.hop != HOP else {}
         labels |= {"given": dict(self.said.given)} if self.said.given else {}
-        classes = {"classes": {name: {} for name in self.classes}} if self.classes else {}
-        described = classes | {"labels": {**labels, "columns": columns}}
+        described: dict[str, Any] = {"classes": {name: {} for name in self.classes}} if self.classes else {}
+        described["labels"] = {**labels, "columns": columns}
         return _record(self.said.name or _name(self.folder), described, self.sound, self.splits)
 
     @property
