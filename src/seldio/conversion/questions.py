@@ -71,14 +71,14 @@ class QuestionTally:
     unheard: list[str] = dataclasses.field(default_factory=list)  # clips whose recording is not here
     faults: Faults = dataclasses.field(default_factory=Faults)
 
-    def add(self, other: QuestionTally, part: Part) -> None:
-        """Count what was made of *part* too."""
+    def add(self, other: QuestionTally) -> None:
+        """Count what was made of another part too."""
         self.asked += other.asked
         self.skipped += other.skipped
         self.layouts |= other.layouts
         self.splits += other.splits
         self.unheard += other.unheard
-        self.faults.add(other.faults, part)
+        self.faults.add(other.faults)
 
 
 class QuestionBatch(NamedTuple):
@@ -109,7 +109,7 @@ class MakingQuestions:
         faults = vet(found)
         if not self.force and faults.alone().first:
             found = []  # nothing is asked in the end
-        tally = QuestionTally(faults=faults.thin())
+        tally = QuestionTally(faults=faults)
         texts: list[bytes] = []
         keys: list[tuple[Any, ...]] = []
         for table, layout in ((one.reading.table, one.reading.format) for one in found):
@@ -197,8 +197,8 @@ def make_questions(
     made = parallel_map(
         work, found, what="making questions", size=attrgetter("size"), here=any(part.packed for part in found)
     )
-    for part, batch in zip(found, made, strict=True):
-        tally.add(batch.tally, part)
+    for batch in made:
+        tally.add(batch.tally)
         batches.append(batch)
     forced = tally.faults.settle(options.force)
     kept, texts = _chosen(batches, tally, options, module)
