@@ -359,16 +359,17 @@ class ParquetPart(FileRows):
     def __init__(self, path: str, table: pa.Table, origin: ClipFile, first: int, rows: int, before: int) -> None:
         super().__init__(TextFile(path, origin.name, origin.clip, b""), origin)
         self.table, self.first, self.rows, self.before = table, first, rows, before
+        self._start = first  # in this table, whatever other tables are read with it
 
     def place(self, row: int, field: str | None) -> Place:
         """See :meth:`FileRows.place`."""
-        number = self.first + row
+        number = self._start + row
         shown = self.table[field][number].as_py() if field in self.table.column_names else ""
         return Place(self.before + number + 1, 1, 1, str(shown), "")
 
     def lines(self, rows: Ints) -> Ints:
         """See :meth:`FileRows.lines`."""
-        return rows + (self.before + self.first + 1)
+        return rows + (self.before + self._start + 1)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
