@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from seldio.data import sharding
 from seldio.data.batches import Axes, Pad, collate, ragged_axes
-from seldio.data.sharding import Even, OwnShard, Rest, Shard, SharedEpoch, within
+from seldio.data.sharding import Even, OwnShard, Shard, SharedEpoch, is_count, within
 from seldio.errors import UsageError
 
 #: How many elements have been taken when a value is given, and the value.
@@ -48,7 +48,7 @@ class Stream:
         self._shard: Shard | None = None
         self._splits, self._even = split, sharding.checked_even(even)
         self._stages: tuple[_MapStage | _BatchStage, ...] = ()
-        self._rest, self._taken, self._split = Rest(len(source)), 0, OwnShard()
+        self._cursor, self._taken, self._split = 0, 0, OwnShard()
         self._resumed, self._shared = False, SharedEpoch()
         sharding.register(type(self))
 
@@ -69,17 +69,18 @@ class Stream:
         if (epoch := self._shared.news()) is not None:
             self._begin(epoch)
         if not self._resumed:
-            self._rest = Rest(len(self._source))
+            self._cursor = 0
         self._split = sharding.own_shard(self._shard, self._splits, Stream)
         self._resumed, self._taken = False, 0
-        return self._elements(self._rest, self._split)
+        return self._elements(self._cursor, self._split)
 
-    def _elements(self, rest: Rest, split: OwnShard) -> Iterator[Any]:
-        order = None if self._seed is None else sharding.permutation(rest.length, self._seed, self._epoch)
-        places = rest.places(split.shard, split.count(len(rest), self._even))
+    def _elements(self, cursor: int, split: OwnShard) -> Iterator[Any]:
+        length, (shards, shard) = len(self._source), split.shard
+        order = range(length) if self._seed is None else sharding.permutation(length, self._seed, self._epoch)
+        stop = cursor + split.count(length - cursor, self._even)  # past the end the pass begins anew
         counted: _Counted = (
-            (taken, self._source[place if order is None else int(order[place])])
-            for taken, place in enumerate(places, 1)
+            (taken, self._source[int(order[place % length])])
+            for taken, place in enumerate(range(cursor + shard, stop, shards), 1)
         )
         for stage in self._stages:
             counted = stage(counted)
@@ -98,19 +99,19 @@ class Stream:
         """
         if (epoch := self._shared.news()) is not None:
             self._begin(epoch)
-        rest = self._rest if self._resumed else Rest(len(self._source))
+        left = len(self._source) - (self._cursor if self._resumed else 0)
         split = sharding.own_shard(self._shard, self._splits, Stream)
         if (loader := sharding.asking_loader(self)) is None:
-            return self._passed(rest, split)
+            return self._passed(left, split)
         # the loader divides by the size of its batches
         size, drop, workers = loader.batch_size or 1, bool(loader.drop_last), max(1, loader.num_workers)
         parts = [OwnShard(split.rank, within(split.worker, (workers, index))) for index in range(workers)]
-        return size * sum(_batches(self._passed(rest, part), size, drop) for part in parts)
+        return size * sum(_batches(self._passed(left, part), size, drop) for part in parts)
 
-    def _passed(self, rest: Rest, split: OwnShard) -> int:
+    def _passed(self, left: int, split: OwnShard) -> int:
         """How many values a pass gives to a shard."""
         count, index = split.shard
-        number = max(0, -(-(split.count(len(rest), self._even) - index) // count))
+        number = max(0, -(-(split.count(left, self._even) - index) // count))
         for stage in self._stages:
             number = stage.passed(number)
         return number
@@ -168,18 +169,18 @@ class Stream:
 
     def _begin(self, epoch: int) -> None:
         if epoch != self._epoch:
-            self._epoch, self._resumed, self._rest, self._taken = epoch, False, Rest(len(self._source)), 0
+            self._epoch, self._resumed, self._cursor, self._taken = epoch, False, 0, 0
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the last pass is, as small JSON: everything before ``cursor`` but what is ``left`` has been taken.
+        """Return where the last pass is, as small JSON.
 
-        The cursor counts the elements of all shards, each as far as this one, so that the state also fits another
-        number of them; :meth:`merge` puts together states of shards that came differently far.
+        ``cursor`` counts the elements that all shards have taken, each as many as this one, so that the state also
+        fits another number of shards.
         """
-        rest = self._rest.after(self._taken * self._split.shard[0])
+        cursor = min(len(self._source), self._cursor + self._taken * self._split.shard[0])
         return {
-            "version": _VERSION, "length": rest.length, "seed": self._seed, "epoch": self._epoch,
-            "cursor": rest.cursor, "left": list(rest.left), "shard": list(self._split.shard),
+            "version": _VERSION, "length": len(self._source), "seed": self._seed, "epoch": self._epoch,
+            "cursor": cursor,
         }  # fmt: skip
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -195,26 +196,11 @@ class Stream:
                     f"the state has {name} {state.get(name)!r}, but this stream has {value!r}: it was saved by a "
                     "different stream"
                 )
-        if not sharding.is_count(epoch := state.get("epoch")):
-            raise UsageError(f"the state has epoch {epoch!r}")
-        self._rest, self._taken, self._split = sharding.rest_of(state, len(self._source)), 0, OwnShard()
+        epoch, cursor = state.get("epoch"), state.get("cursor")
+        if not (is_count(epoch) and is_count(cursor) and cursor <= len(self._source)) or state.get("left"):
+            raise UsageError(f"a state with epoch {epoch!r} and cursor {cursor!r} does not fit {self!r}")
+        self._cursor, self._taken, self._split = cursor, 0, OwnShard()
         self._epoch, self._resumed = epoch, True
-
-    @staticmethod
-    def merge(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """One state of those of all shards of a pass, however far each of them came; it fits any number of shards.
-
-        Raises:
-            UsageError: they are not all shards of one pass.
-        """
-        heads = [{key: state.get(key) for key in ("version", "length", "seed", "epoch")} for state in states]
-        if not heads or any(head != heads[0] for head in heads):
-            raise UsageError("states of different streams or epochs cannot be merged")
-        length = int(states[0].get("length", 0))
-        rest = sharding.merged(
-            [(sharding.rest_of(one, length), sharding.checked(one.get("shard"), "a state")) for one in states]
-        )  # fmt: skip
-        return {**heads[0], "cursor": rest.cursor, "left": list(rest.left), "shard": list(sharding.WHOLE)}
 
     def torch(self) -> Self:
         """This stream, known to torch as an ``IterableDataset``: for where torch was imported after it was made.
