@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import seldio
 from seldio.data import Stream, collate
-from seldio.errors import DataError, MissingLibrary, UsageError
+from seldio.errors import DataError, MissingLibrary, SeldioError, UsageError
 from seldio.media.recording import Recording
 
 Sound = np.ndarray[Any, Any]
@@ -292,6 +292,30 @@ def test_a_stream_is_as_long_as_its_next_pass(
                 assert len(later) == sum(1 for _ in later)
                 later.set_epoch(7)
                 assert len(later) == len(stream) == sum(1 for _ in later)
+
+
+# --- recordings that are not what they should be -----------------------------------------------------
+
+
+@pytest.mark.parametrize("channels", [2, 5, 32])
+def test_four_channels_are_needed_where_foa_lies(channels: int, tmp_path: Path) -> None:
+    place = tmp_path / "foa_dev/dev-train-x/fold3_room1_mix001.wav"
+    place.parent.mkdir(parents=True)
+    soundfile.write(place, np.ones((8_000, channels), np.int16), 8_000)
+    with pytest.raises(DataError, match=rf"mix001\.wav has {channels} channels, but FOA has 4"):
+        seldio.windows(tmp_path, seconds=0.5)
+    assert 2 == len(seldio.windows(tmp_path, seconds=0.5, audio=None))
+
+
+def test_a_header_without_length_is_not_silence(tmp_path: Path) -> None:
+    tree_of(tmp_path, {"fold3_room1_mix001.wav": (noise(8_000), 8_000, "PCM_16")})
+    place = next(tmp_path.rglob("*.wav"))
+    whole = place.read_bytes()
+    place.write_bytes(whole[:40] + bytes(4) + whole[44:])
+    with pytest.raises(SeldioError, match=r"mix001\.wav says in its header that it has no sound, but 64,000 bytes"):
+        seldio.windows(tmp_path, seconds=0.5)
+    place.write_bytes(whole[:40] + bytes(4))
+    assert [0] == [int(one["length"]) for one in seldio.windows(tmp_path, seconds=0.5)]
 
 
 # --- several recordings, no texts ------------------------------------------------------------------

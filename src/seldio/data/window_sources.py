@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -33,55 +33,30 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 Arrays: TypeAlias = str | Sequence[str] | None
 
 
-class WindowSource(NamedTuple):
-    """A clip with its label frames, the last one perhaps not full, its chosen recordings and its video.
+@dataclass(frozen=True)
+class WindowSources:
+    """What windows go through, column by column: clips, or questions, of which only recordings are known."""
 
-    Of a question, all recordings that it is about.
-    """
-
-    clip: str = ""
-    frames: int = 0
-    recordings: tuple[Entry, ...] = ()
-    video: Entry | None = None
-    length: tuple[int, int] | None = None  # of the chosen recordings of a clip: frames and frames per second
+    recordings: Sequence[tuple[Entry, ...]]  # that are heard
+    clips: Sequence[str] = ()
+    frames: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # label frames, the last one perhaps not full
+    videos: Sequence[Entry | None] = ()
+    #: frames and rate of the recordings that are heard, shape (clips, 2); 0 without
+    lengths: Ints = field(default_factory=lambda: np.zeros((0, 2), np.int64))
 
 
 class SoundFacts(NamedTuple):
-    """What the header of a recording says: frames that are there, frames per second, and the kind of samples."""
+    """What the header of a recording says: frames that are there, frames per second, channels, kind of samples."""
 
-    frames: int
-    rate: int
-    subtype: str
-
-
-@dataclass(frozen=True)
-class ClipSources(Sequence[WindowSource]):
-    """Clips, column by column."""
-
-    clips: Sequence[str]
-    frames: Ints  # label frames of each
-    recordings: Sequence[Sequence[Entry | None]]  # of each array that is heard those of all clips; None without
-    videos: Sequence[Entry | None]
-    lengths: Ints  # frames and rate of the recordings that are heard, in all arrays, shape (clips, 2); 0 without
-
-    def __len__(self) -> int:
-        return len(self.clips)
-
-    @overload
-    def __getitem__(self, number: int) -> WindowSource: ...
-    @overload
-    def __getitem__(self, number: slice) -> Sequence[WindowSource]: ...
-    def __getitem__(self, number: int | slice) -> WindowSource | Sequence[WindowSource]:
-        if isinstance(number, slice):
-            return [self[one] for one in range(len(self))[number]]
-        heard = tuple(entry for array in self.recordings if (entry := array[number]) is not None)
-        length = tuple(self.lengths[number].tolist()) if heard else None
-        return WindowSource(self.clips[number], int(self.frames[number]), heard, self.videos[number], length)
+    frames: int = 0
+    rate: int = 0
+    channels: int = 0
+    subtype: str = ""
 
 
 def clip_sources(
     dataset: Dataset, audio: Arrays, video: bool, target: str | None, hop: Fraction, rate: int | None, dtype: str
-) -> ClipSources:
+) -> WindowSources:
     """The clips of a dataset, in their order.
 
     Args:
@@ -112,41 +87,40 @@ def clip_sources(
             "there are no clips to make windows from" + ("; use items=True for the questions" * bool(dataset.items))
         )
     arrays = [RECORDINGS if name in (None, "any") else (name,) for name in wanted]
-    table, names = dataset.rows.table, dataset.rows.column("name").to_pylist()
-    heard = [_first(table, fields) for fields in arrays] if audio is not None else []
-    seen = table["video"] if video else pa.nulls(len(names), pa.string())
-    lacks = {}
-    for name, paths in zip(wanted, heard, strict=False):
-        lacks[f"recording ({name})"] = paths.is_null()
-    if video:
-        lacks["video"] = seen.is_null()
-    if target is not None:
-        labelled = set(dataset.events)
-        lacks["labels"] = pa.array([name not in labelled for name in names], pa.bool_())
-    if lacking := [number for lack in lacks.values() if (number := pc.index(lack, True).as_py()) >= 0]:
-        missing = [what for what, lack in lacks.items() if lack[min(lacking)].as_py()]
-        raise DataError(
-            f"clip {printable(names[min(lacking)])} has no {' and no '.join(missing)}: "
-            "ask for less, or select() other clips"
-        )
-    lengths = np.zeros((0, 2), np.int64)
-    for place, fields in enumerate(arrays):
-        facts = _facts(dataset, fields)
+    rows = dataset.rows
+    names = rows.column("name").to_pylist()
+    arrays = [RECORDINGS if name in (None, "any") else (name,) for name in wanted]
+    recordings = [dataset.find_all(_first(rows.table, fields)) for fields in arrays]
+    videos = dataset.find_all(rows.table["video"]) if video else [None] * len(names)
+    labelled = set(dataset.events) if target is not None else set(names)
+    for number, name in enumerate(names):
+        missing = [f"recording ({array})" for array, entries in zip(wanted, recordings, strict=True)
+                   if audio is not None and entries[number] is None]  # fmt: skip
+        missing += ["video"] * (video and videos[number] is None) + ["labels"] * (name not in labelled)
+        if missing:
+            raise DataError(
+                f"clip {printable(name)} has no {' and no '.join(missing)}: ask for less, or select() other clips"
+            )
+    lengths = np.zeros((len(names), 2), np.int64)
+    for array, entries in zip(wanted, recordings, strict=True):
+        facts = _facts(entries)
         if audio is not None:
             _check(names, facts, rate, dtype)
-        if wanted[place] in ("foa", "mic"):
-            _check_arrays(dataset.find_all(heard[place]), "foa" if wanted[place] == "foa" else "mic")
-        before, lengths = lengths, np.stack([facts[key].fill_null(0).to_numpy() for key in ("frames", "rate")], axis=1)
-        if place and (differ := np.flatnonzero((before != lengths).any(axis=1))).size:
+            _check_channels(rows.table, entries, facts)
+        if array in ("foa", "mic"):
+            _check_arrays(entries, "foa" if array == "foa" else "mic")
+        before, lengths = lengths, np.array([fact[:2] for fact in facts], np.int64).reshape(-1, 2)
+        if array != wanted[0] and (differ := np.flatnonzero((before != lengths).any(axis=1))).size:
             here, there = (f"{frames:,} samples at {hz:,} Hz" for frames, hz in (before[differ[0]], lengths[differ[0]]))
             raise DataError(
-                f"clip {printable(names[differ[0]])} has {here} in one recording and {there} in {wanted[place]}: they "
-                "do not fit in one window"
+                f"clip {printable(names[differ[0]])} has {here} in one recording and {there} in {array}: they do not "
+                "fit in one window"
             )
     frames = -(-(lengths[:, 0] * hop.denominator) // np.maximum(lengths[:, 1] * hop.numerator, 1))
     for number in np.flatnonzero(lengths[:, 1] == 0).tolist():
         frames[number] = _length(dataset, names[number], dataset.media[names[number]])
-    return ClipSources(names, frames, [dataset.find_all(paths) for paths in heard], dataset.find_all(seen), lengths)
+    heard = [tuple(filter(None, entries)) for entries in zip(*recordings, strict=True)]
+    return WindowSources(heard if audio is not None else [()] * len(names), names, frames, videos, lengths)
 
 
 def _first(table: pa.Table, fields: Sequence[str]) -> pa.ChunkedArray:
@@ -154,28 +128,32 @@ def _first(table: pa.Table, fields: Sequence[str]) -> pa.ChunkedArray:
     return pc.coalesce(*(table[field] for field in fields))
 
 
-def _facts(dataset: Dataset, arrays: Sequence[str]) -> pa.Table:
-    """Read the headers of the first recording in *arrays* of each clip; its row is null without one."""
-    recordings = dataset.find_all(_first(dataset.rows.table, arrays))
+def _facts(recordings: Sequence[Entry | None]) -> list[SoundFacts]:
+    """Read the headers of recordings."""
     entries = [entry for entry in recordings if entry is not None]
     what = "reading headers" if entries else None
     headers = parallel_map(sound_facts, entries, batch=64, what=what, here=packed(entries))
-    rows = [None if entry is None else next(headers) for entry in recordings]
-    columns = {name: [None if row is None else getattr(row, name) for row in rows] for name in SoundFacts._fields}
-    return pa.table({name: pa.array(column, _FACT_TYPES[name]) for name, column in columns.items()})
+    return [SoundFacts() if entry is None else next(headers) for entry in recordings]
 
 
-#: The Arrow types of the fields of :class:`SoundFacts`.
-_FACT_TYPES = {"frames": pa.int64(), "rate": pa.int64(), "subtype": pa.string()}
-
-
-def _check(names: Sequence[str], facts: pa.Table, rate: int | None, dtype: str) -> None:
+def _check(names: Sequence[str], facts: Sequence[SoundFacts], rate: int | None, dtype: str) -> None:
     """Refuse sound that cannot be given at *rate* or as *dtype*."""
-    others = pc.invert(pc.is_in(facts["subtype"], pa.array(sorted(IN_16_BITS))))
-    if dtype == "int16" and (number := pc.index(others, True).as_py()) >= 0:
-        raise DataError(f"clip {printable(names[number])} {not_in_16_bits(facts['subtype'][number].as_py())}")
-    if rate is not None and pc.any(pc.not_equal(facts["rate"], rate)).as_py():
+    for name, fact in zip(names, facts, strict=True):
+        if dtype == "int16" and fact.subtype not in IN_16_BITS:
+            raise DataError(f"clip {printable(name)} {not_in_16_bits(fact.subtype)}")
+    if rate is not None and any(fact.rate != rate for fact in facts):
         resampler()  # so that what is missing is said now, and not by a worker
+
+
+def _check_channels(table: pa.Table, recordings: Sequence[Entry | None], facts: Sequence[SoundFacts]) -> None:
+    """Refuse recordings in the places of FOA and MIC that have not four channels."""
+    arrays = {path: field.upper() for field in ("foa", "mic") for path in table[field].to_pylist()}
+    for entry, fact in zip(recordings, facts, strict=True):
+        if entry is not None and entry.name in arrays and fact.channels != 4:
+            raise DataError(
+                f"{printable(entry.path)} has {plural(fact.channels, 'channel')}, but {arrays[entry.name]} has 4: use "
+                "the original recording, or audio=None for no sound"
+            )
 
 
 #: Recordings of a dataset that are listened to, to see that they are of the array that is asked for.
@@ -200,7 +178,13 @@ def sound_facts(entry: Entry) -> SoundFacts:
         found = probe_entry(entry)
     except NotAudio as error:
         raise NotAudio(f"{printable(entry.path)} cannot be read as audio: {error.text}") from error
-    return SoundFacts(found.frames, found.rate, found.subtype)
+    header = found.header
+    if not found.frames and header is not None and header.rest >= header.block * header.rate * clock.HOP:
+        raise NotAudio(
+            f"{printable(entry.path)} says in its header that it has no sound, but {header.rest:,} bytes follow: the "
+            "recorder was cut off; write the header again"
+        )
+    return SoundFacts(found.frames, found.rate, found.channels, found.subtype)
 
 
 def _length(dataset: Dataset, name: str, media: ClipMedia) -> int:
@@ -219,7 +203,7 @@ def _length(dataset: Dataset, name: str, media: ClipMedia) -> int:
     return int(max(stated or 0, *ends, 0))
 
 
-def question_sources(dataset: Dataset, audio: Arrays) -> list[WindowSource]:
+def question_sources(dataset: Dataset, audio: Arrays) -> WindowSources:
     """The questions with their recordings.
 
     Raises:
@@ -231,8 +215,8 @@ def question_sources(dataset: Dataset, audio: Arrays) -> list[WindowSource]:
     if not dataset.items:
         raise UsageError("there are no questions")
     if audio is None:
-        return [WindowSource()] * len(dataset.items)
-    found = []
+        return WindowSources([()] * len(dataset.items))
+    heard = []
     for item, file in dataset.items.rows:
         entries = [dataset.find(path, file) for path in item.audio]
         if None in entries:
@@ -240,5 +224,5 @@ def question_sources(dataset: Dataset, audio: Arrays) -> list[WindowSource]:
                 f"question {printable(item.id)} is about {printable(item.audio[entries.index(None)])}, which is "
                 f"missing ({plural(len(dataset.items), 'question')}): use audio=None for the texts alone"
             )
-        found.append(WindowSource(recordings=tuple(entry for entry in entries if entry is not None)))
-    return found
+        heard.append(tuple(entry for entry in entries if entry is not None))
+    return WindowSources(heard)

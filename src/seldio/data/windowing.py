@@ -16,7 +16,7 @@ import numpy as np
 from seldio import clock
 from seldio.data import targets
 from seldio.data.clip_media import open_video
-from seldio.data.window_sources import Arrays, ClipSources, WindowSource, clip_sources, question_sources
+from seldio.data.window_sources import Arrays, clip_sources, question_sources
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.formats.label_csv import Dialect
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 #: An element: arrays, numbers and texts by name.
 Element = dict[str, Any]
+#: Shape and numpy type of each part of an element.
+Signature = dict[str, tuple[tuple[int | None, ...], str]]
 Target = Literal["rows", "activity", "activity-doa", "accdoa", "multi-accdoa"]
 
 #: Recordings, videos and labels that are kept open.
@@ -159,13 +161,12 @@ class Windows(Sequence[Element]):
         self.classes = len(vocabulary(self._events.vocabulary)) if target is not None else 0
         self.form = targets.TargetForm(target or "rows", self.classes, elevation, distance, onscreen)
         self._items = list(dataset.items) if items else None
-        self._sources: list[WindowSource] | ClipSources
         if items:
             self._sources = question_sources(dataset, audio)
-            self._ends = np.arange(1, len(self._sources) + 1)
+            self._ends = np.arange(1, len(self._sources.recordings) + 1)
         else:
-            found = clip_sources(dataset, audio, video is not None, target, self.hop, rate, dtype)
-            self._sources, self._ends = found, np.cumsum(self._counts(found.frames), dtype=np.int64)
+            self._sources = clip_sources(dataset, audio, video is not None, target, self.hop, rate, dtype)
+            self._ends = np.cumsum(self._counts(self._sources.frames), dtype=np.int64)
         self._start()
 
     def _start(self) -> None:
@@ -186,7 +187,7 @@ class Windows(Sequence[Element]):
         return int(self._ends[-1]) if len(self._ends) else 0
 
     def __repr__(self) -> str:
-        what = "questions" if self._items is not None else f"windows of {plural(len(self._sources), 'clip')}"
+        what = "questions" if self._items is not None else f"windows of {plural(len(self._sources.clips), 'clip')}"
         length = "whole" if self.size is None else f"{float(self.size * self.hop):g} s"
         step = "" if self.step == self.size else f" every {float((self.step or 0) * self.hop):g} s"
         parts = [f"{length}{step}", f"audio={self.audio}", f"target={self.target}"]
@@ -237,10 +238,9 @@ class Windows(Sequence[Element]):
     def _element(self, number: int) -> Element:
         """Element *number* as it is before the transform."""
         if self._items is not None:
-            return self._question(self._items[number], self._sources[number].recordings)
+            return self._question(self._items[number], self._sources.recordings[number])
         clip = int(np.searchsorted(self._ends, number, "right"))
-        window = self._window(self._sources[clip], number - (int(self._ends[clip - 1]) if clip else 0))
-        return window if self.texts else window | {"clip": np.int64(clip)}
+        return self._window(clip, number - (int(self._ends[clip - 1]) if clip else 0))
 
     def __getitems__(self, indices: Sequence[int]) -> list[Element]:
         """Several elements, as torch asks for a batch."""
@@ -276,7 +276,7 @@ class Windows(Sequence[Element]):
         return Stream(Subset(self, shards), seed=seed, split=bool(split), even=even)
 
     @property
-    def signature(self) -> dict[str, tuple[tuple[int | None, ...], str]]:
+    def signature(self) -> Signature:
         """Shape and numpy type of each part of an element; None is a length that differs. Texts are ``string``.
 
         The samples of windows differ where the rates of recordings do (:attr:`sound_rate`), unless *rate* is given.
@@ -285,54 +285,43 @@ class Windows(Sequence[Element]):
         """
         if not len(self):
             raise UsageError("no windows: there is no element to take the signature from")
-        first, frames = self._element(0), self.size
-        found: dict[str, tuple[tuple[int | None, ...], str]] = {}
-        for name, part in first.items():
-            found[name] = _shape(part)
-        for name in (name for name in found if name == "audio" or name.startswith("audio_")):
-            fixed = first[name].shape[1] if frames is not None and self.sound_rate is not None else None
-            found[name] = ((first[name].shape[0], fixed), self.dtype)
+        element = self._element(0)
+        parts = {name: _shape(part) for name, part in element.items()}
+        for name in (name for name in parts if name == "audio" or name.startswith("audio_")):
+            fixed = element[name].shape[1] if self.size is not None and self.sound_rate is not None else None
+            parts[name] = ((element[name].shape[0], fixed), self.dtype)
         if self.target is not None:
-            found["target"] = (self.form.shape(frames), first["target"].dtype.name)
+            parts["target"] = (self.form.shape(self.size), element["target"].dtype.name)
         if self.video is not None:
-            found["video"] = ((frames, self.video[1], self.video[0], 3), "uint8")
+            parts["video"] = ((self.size, self.video[1], self.video[0], 3), "uint8")
         if self._items is not None and self.texts:
-            found["options"] = ((None,), "string")
-        return found if self.transform is None else self._transformed(first, found)
+            parts["options"] = ((None,), "string")
+        return parts if self.transform is None else self._transformed(element, parts)
 
-    def _transformed(
-        self, first: Element, raw: dict[str, tuple[tuple[int | None, ...], str]]
-    ) -> dict[str, tuple[tuple[int | None, ...], str]]:
-        """The signature behind the transform: of parts that are as before, as before; of others what elements show."""
-        before = {name: _shape(part) for name, part in first.items()}
-        samples = [self[0]]
-        if self.size is None and isinstance(self._sources, ClipSources):
-            lengths = self._sources.frames  # of whole clips the longest and the shortest show what differs
-            samples += [self[int(np.argmin(lengths))], self[int(np.argmax(lengths))]]
-        if not all(isinstance(one, Mapping) for one in samples):
+    def _transformed(self, first: Element, parts: Signature) -> Signature:
+        """Return the signature behind the transform: of what it leaves as it is, as before; else what elements show."""
+        lengths = self._sources.frames  # of whole clips the longest and the shortest show what differs
+        ends = {int(np.argmin(lengths)), int(np.argmax(lengths))} if self.size is None and len(lengths) else set()
+        samples = [self[number] for number in (0, *ends)]
+        if not all(isinstance(sample, Mapping) for sample in samples):
             raise UsageError(f"transform={_name(self.transform)} does not return a mapping: a signature needs names")
-        found = {}
+        signature = {}
         for name, part in samples[0].items():
             shape, kind = _shape(part)
-            shapes = {_shape(one[name])[0] for one in samples}
-            if before.get(name) == (shape, kind):
-                found[name] = raw[name]
-            elif len({len(one) for one in shapes}) > 1:
+            shapes = [_shape(sample[name])[0] for sample in samples]
+            if len({len(shape) for shape in shapes}) > 1:
                 raise UsageError(f"{name} has another number of axes in other elements")
+            if name in first and _shape(first[name]) == (shape, kind):
+                signature[name] = parts[name]
             else:
-                found[name] = (
-                    tuple(
-                        n if len({*lengths}) == 1 else None
-                        for n, lengths in zip(shape, zip(*shapes, strict=True), strict=True)
-                    ),
-                    kind,
-                )
-        return found
+                axes = zip(*shapes, strict=True)
+                signature[name] = (tuple(axis[0] if len({*axis}) == 1 else None for axis in axes), kind)
+        return signature
 
     @property
     def sound_rate(self) -> int | None:
         """Samples per second that all sound has; None where files differ, and of questions without *rate*."""
-        if self.rate is not None or not isinstance(self._sources, ClipSources):
+        if self.rate is not None:
             return self.rate
         rates = np.unique(self._sources.lengths[:, 1])
         return int(rates[0]) if len(rates) == 1 and rates[0] else None
@@ -359,8 +348,6 @@ class Windows(Sequence[Element]):
 
     def lengths(self) -> dict[str, tuple[int, int]]:
         """The label frames of each clip, the last one perhaps not full, and the number of its windows."""
-        if not isinstance(self._sources, ClipSources):
-            return {}
         frames = self._sources.frames
         counts = self._counts(frames).tolist()
         return dict(zip(self._sources.clips, zip(frames.tolist(), counts, strict=True), strict=True))
@@ -371,30 +358,31 @@ class Windows(Sequence[Element]):
             return np.ones(len(frames), np.int64)
         return 1 + np.maximum(0, -(-(frames - self.size) // self.step))
 
-    def _window(self, source: WindowSource, number: int) -> Element:
+    def _window(self, clip: int, number: int) -> Element:
+        """Return a window of a clip, both by their numbers."""
+        sources, name, recordings = self._sources, self._sources.clips[clip], self._sources.recordings[clip]
         first = number * (self.step or 0)
-        stop = first + (source.frames if self.size is None else self.size)
+        stop = first + (int(sources.frames[clip]) if self.size is None else self.size)
         element: Element = {
-            "clip": source.clip,
+            "clip": name if self.texts else np.int64(clip),
             "start": np.float64(first * self.hop),
             "frames": np.array([first, stop], np.int64),
         }
-        for entry in source.recordings:
-            self._same(entry, source.length)
-        element |= self._sounds(source.recordings, first * self.hop)
+        for entry in recordings:
+            self._check_length(entry, tuple(sources.lengths[clip].tolist()))
+        element |= self._sounds(recordings, first * self.hop)
         if self.target is not None:
-            part = self._labels(source.clip).between(first, stop)
-            element["target"] = self.form.encode(part, stop - first)
-        if source.video is not None:
-            video = self._video(source.video, os.getpid())
+            element["target"] = self.form.encode(self._labels(name).between(first, stop), stop - first)
+        if (entry := sources.videos[clip]) is not None:
+            video = self._video(entry, os.getpid())
             element["video"] = video.pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
         return element
 
-    def _same(self, entry: Entry, length: tuple[int, int] | None) -> None:
+    def _check_length(self, entry: Entry, length: tuple[int, int]) -> None:
         """Refuse a recording that is no longer as long as it was when the windows were counted."""
         recording = self._recording(entry)
         now = (len(recording), recording.rate)
-        if length is not None and length != now:
+        if length != now:
             before, after = (f"{plural(frames, 'frame')} at {rate} Hz" for frames, rate in (length, now))
             raise DataError(
                 f"{printable(entry.path)} has changed: it has {after}, and had {before} when the windows were counted; "
