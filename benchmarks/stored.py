@@ -50,7 +50,7 @@ def clips(folder: Path, number: int) -> Pair:
 
     def ours() -> None:
         with (folder / "ours.out").open("wb") as stream:
-            write_clips(plan, plan.rows, stream, embed=True)
+            write_clips(plan, plan.rows, stream)
 
     def bare() -> None:
         rows = [{"bytes": path.read_bytes(), "path": path.name} for path in paths]

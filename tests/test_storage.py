@@ -8,10 +8,8 @@ import json
 import os
 import shutil
 import tarfile
-import tempfile
 import zipfile
 from collections import Counter
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -108,57 +106,6 @@ def test_a_second_export_elsewhere_has_the_same_bytes(
     assert content(exports[kind][0]) == content(tmp_path / "again")
 
 
-def only_labels(folder: Path) -> None:
-    """What remains of a data set without its sound: one label file for each clip, so one per shard of either table."""
-    for number, room in ((3, 4), (4, 2)):
-        rows = f"{number},1,0,30,10,150\n" * 2
-        place = folder / f"metadata_dev/dev-{'train' if number == 3 else 'test'}-tau/fold{number}_room{room}_mix001.csv"
-        place.parent.mkdir(parents=True)
-        place.write_text(rows, "utf-8")
-
-
-def with_questions(folder: Path) -> None:
-    """The same with questions about its clips."""
-    only_labels(folder)
-    asked = {"id": "q1", "audio": ["foa_dev/dev-train-tau/fold3_room4_mix001.wav"], "task": "counting",
-             "question": "How many?", "answer": "1", "language": "en"}  # fmt: skip
-    (folder / "questions.jsonl").write_text(json.dumps(asked) + "\n", "utf-8")
-
-
-@cache
-def _sound() -> dict[str, bytes]:
-    with tempfile.TemporaryDirectory() as folder:
-        write_tree(Path(folder) / "set", 3, seconds=1.0, clips=CLIPS)
-        return content(Path(folder) / "set")
-
-
-def with_sound(folder: Path) -> None:
-    """A data set with recordings, videos and labels."""
-    for name, data in _sound().items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
-
-
-@pytest.mark.parametrize(
-    ("kind", "make", "options"),
-    [*((kind, with_sound, {}) for kind in WHOLE), *(("parquet", make, {}) for make in (only_labels, with_questions)),
-     ("parquet", with_sound, {"embed": False})],
-)  # fmt: skip
-def test_a_first_export_is_whole(kind: str, make: Any, options: dict[str, Any], tmp_path: Path) -> None:
-    make(tmp_path / "set")
-
-    first = export(tmp_path / "set", tmp_path / "out", kind, **options)
-    files = content(tmp_path / "out")
-
-    assert {"manifest.json", *(file.name for file in first.files)} == set(files)
-    if kind == "parquet":
-        named = [file for file in first.files if file.name.startswith("labels/")]
-        assert {"train", "test"} == {file.split for file in named}
-        assert sum(file.rows for file in named) == sum(
-            len(path.read_text("utf-8").splitlines()) for path in (tmp_path / "set").rglob("metadata_dev/**/*.csv")
-        )
-
-
 # --- Parquet ---------------------------------------------------------------------------------------
 
 
@@ -211,16 +158,6 @@ def test_row_groups_and_shards_end_in_time(tree: Path, tmp_path: Path, monkeypat
         assert names == {file.name for file in made.files if file.name.startswith("data/")}
         seldio.convert(tmp_path / kind, tmp_path / f"{kind}-back", "files")
         assert content(tree) == content(tmp_path / f"{kind}-back")
-
-
-def test_without_embedding_paths_lead_to_copies(tree: Path, tmp_path: Path) -> None:
-    export(tree, tmp_path / "out", embed=False)
-    row = pq.read_table(tmp_path / "out/data/train-00000-of-00001.parquet").to_pylist()[0]
-    seldio.convert(tmp_path / "out", tmp_path / "back", "files")
-
-    assert row["audio"]["bytes"] is None
-    assert (tmp_path / "out" / row["audio"]["path"]).is_file()
-    assert content(tree) == content(tmp_path / "back")
 
 
 def test_classes_beyond_the_list_are_refused(tmp_path: Path) -> None:

@@ -379,11 +379,11 @@ def _shards(plan: ExportPlan, suffix: str, shard_bytes: int) -> Iterator[tuple[s
 # --- Parquet ---------------------------------------------------------------------------------------------
 
 
-def parquet_files(plan: ExportPlan, _: str, *, embed: bool, shard_bytes: int) -> ExportFiles:
-    """Return shards of clips, tables of labels, and without *embed* copies of recordings and videos."""
+def parquet_files(plan: ExportPlan, _: str, shard_bytes: int) -> ExportFiles:
+    """Return shards of clips, and tables of labels."""
     files = ExportFiles(features={"default": plan.described})
     for name, split, rows in _shards(plan, "parquet", shard_bytes):
-        write = partial(write_clips, plan.part(rows), rows, embed=embed)
+        write = partial(write_clips, plan.part(rows), rows)
         files.parts.append(FilePart(name, sum(row.size for row in rows), write, split))
     for split, rows in plan.splits.items():
         clips = [row.name for row in rows if row.name in plan.label_files]
@@ -396,12 +396,10 @@ def parquet_files(plan: ExportPlan, _: str, *, embed: bool, shard_bytes: int) ->
             schema, names, described = plan.events.schema, plan.events.vocabulary, files.features["labels"]
             write = partial(_write_labels, plan.events.part(part), Origin("", names), schema, described)
             files.parts.append(FilePart(name, size, write, split))
-    if not embed:
-        files.parts += [copied(f"media/{entry.name}", entry) for row in plan.rows for entry in row.media.values()]
     return files
 
 
-def write_clips(plan: ExportPlan, rows: Sequence[ClipRow], stream: BinaryIO, *, embed: bool) -> int:
+def write_clips(plan: ExportPlan, rows: Sequence[ClipRow], stream: BinaryIO) -> int:
     """Write a Parquet file of clips; return the number of its rows."""
     names = [field.name for field in plan.schema if field.type.equals(FILE)]
     media = [name for name in names if name != LABELS]
@@ -423,16 +421,16 @@ def write_clips(plan: ExportPlan, rows: Sequence[ClipRow], stream: BinaryIO, *, 
         for part in cut(rows, GROUP_BYTES, attrgetter("size")):
             columns = plan.fact_columns(part) | plan.nested_columns(part)
             for name, entries in files.items():
-                columns[name] = _cells(entries[first : first + len(part)], embed=embed or name == LABELS)
+                columns[name] = _cells(entries[first : first + len(part)])
             writer.write_table(pa.table(columns, schema=schema), row_group_size=len(part))
             first += len(part)
     return len(rows)
 
 
-def _cells(entries: Sequence[Entry | None], *, embed: bool) -> pa.Array:
-    """Return files as values of a column; with *embed* their bytes and their paths, else the paths of copies."""
-    data = [entry.read() if entry is not None and embed else None for entry in entries]
-    paths = [None if entry is None else entry.name if embed else f"media/{entry.name}" for entry in entries]
+def _cells(entries: Sequence[Entry | None]) -> pa.Array:
+    """Return the bytes and the paths of files as values of a column."""
+    data = [None if entry is None else entry.read() for entry in entries]
+    paths = [None if entry is None else entry.name for entry in entries]
     absent = pa.array([entry is None for entry in entries])
     columns = [pa.array(data, pa.binary()), pa.array(paths, pa.string())]
     return pa.StructArray.from_arrays(columns, fields=list(FILE), mask=absent)
@@ -478,7 +476,7 @@ def write_label_table(table: pa.Table, stream: BinaryIO, described: Mapping[str,
 # --- WebDataset ------------------------------------------------------------------------------------------
 
 
-def tar_files(plan: ExportPlan, _: str, *, shard_bytes: int, **__: object) -> ExportFiles:
+def tar_files(plan: ExportPlan, _: str, shard_bytes: int) -> ExportFiles:
     """Return shards of clips; there are no typed columns to tell of."""
     parts = []
     for name, split, rows in _shards(plan, "tar", shard_bytes):
@@ -529,7 +527,7 @@ def _add(tar: tarfile.TarFile, name: str, file: BinaryIO) -> None:
 _MAIN = {"audiofolder": "audio", "videofolder": "video"}
 
 
-def folder_files(plan: ExportPlan, kind: str, **_: object) -> ExportFiles:
+def folder_files(plan: ExportPlan, kind: str, _: int) -> ExportFiles:
     """Return copies of the files of each clip, and the metadata of each split."""
     in_json = all(_json_tells_types(_listings(plan, kind, split)) for split in plan.splits)
     parts: list[FilePart] = []

@@ -60,7 +60,7 @@ _NAMED = 20
 
 def export(
     source: str | os.PathLike[str], out: str | os.PathLike[str], kind: str = "parquet", *,
-    embed: bool = True, shard_bytes: int = 500 << 20, array: str = "foa", format: str | None = None,
+    shard_bytes: int = 500 << 20, array: str = "foa", format: str | None = None,
     force: bool = False, overwrite: bool = False,
 ) -> Manifest:  # fmt: skip
     """Write a dataset to a folder in one of the ways in which datasets are shared.
@@ -74,7 +74,6 @@ def export(
         source: a folder, archive or file.
         out: a folder that is empty, not there, or of an export that was broken off.
         kind: *parquet*, *webdataset*, *audiofolder*, *videofolder*, *files* for plain copies.
-        embed: put recordings and videos into the Parquet files; else copies lie in ``media/``, and paths lead there.
         shard_bytes: most bytes of a shard, unless one clip has more.
         array: the array that is the column ``audio``; others have columns of their own.
         format: the format of the labels; found from their content if not given.
@@ -107,8 +106,8 @@ def export(
         elif not plan.rows:
             raise UsageError(f"{printable(opened.path)} holds no clips: kind 'files' copies it as it is")
         else:
-            _check_sizes(plan, embedded=kind == "parquet" and embed)
-            content = writer(plan, kind, embed=embed, shard_bytes=shard_bytes)
+            _check_sizes(plan, embedded=kind == "parquet")
+            content = writer(plan, kind, shard_bytes)
             content.parts += [copied(OTHER + entry.name, entry) for entry in plan.others]
         folder = ExportFolder(place, kind, overwrite=overwrite)
         folder.write(content, plan.on_disk)
