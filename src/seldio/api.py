@@ -532,7 +532,7 @@ def score(
         distance: labels: maximum distance error in metres.
         relative: labels: maximum relative distance error (error divided by distance).
         onscreen: labels: require matching on-screen flags.
-        classes: labels: the class vocabulary; by default the profile's.
+        classes: labels: the class vocabulary; by default that of the labels.
         jackknife: labels: add 95 % confidence intervals as the official programs make them.
         bootstrap: labels: add 95 % confidence intervals by resampling clips, above those of *jackknife* if both are
             asked for; :func:`compare` has more options.
@@ -735,7 +735,7 @@ def compare(
         distance: labels: maximum distance error in metres.
         relative: labels: maximum relative distance error (error divided by distance).
         onscreen: labels: require matching on-screen flags.
-        classes: labels: the class vocabulary; by default the profile's.
+        classes: labels: the class vocabulary; by default that of the labels.
         join: answers: how predictions are matched to questions: ``strict`` by id, those without ids in their
             ``order``, or those of SO-Bench as its ``official`` program does.
         offline: answers: how SO-Bench is decided without a judge.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from seldio.errors import SeldioError
 from seldio.files.entries import plain_file
 from seldio.files.names import media_type
 from seldio.files.sources import Place, path_of
+from seldio.findings import Severity
 from seldio.formats import Format, LabelFormat
 from seldio.formats.about import KnownDataset, Results, find
 from seldio.formats.base import UNITS
@@ -61,7 +62,8 @@ def _media(path: str) -> dict[str, Any]:
 
 def description(examined: Examined, path: str, named: bool = False) -> dict[str, Any]:
     """What :func:`describe` returns, of a source that was examined with its facts; *named*: its format was."""
-    groups = [_group(labels) for labels in examined.labels]
+    unread = {finding.path for finding in examined.report.findings if finding.severity is Severity.ERROR}
+    groups = [_group(labels, unread) for labels in examined.labels]
     items = [_items(path, rows, named) for path, rows in _by_file(examined.questions).items()]
     report = examined.report
     found = {"path": path, "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
@@ -109,7 +111,8 @@ def _brief(known: KnownDataset, complete: bool) -> dict[str, Any]:
     return found | {"called": called, "complete": complete}
 
 
-def _group(labels: LabelGroup) -> dict[str, Any]:
+def _group(labels: LabelGroup, unread: Container[str]) -> dict[str, Any]:
+    """Return what is said of labels; a clip without rows is silent unless errors kept its rows from being read."""
     format, files = labels.format, [file for one in labels.rows for file in one.files]
     facts = total(one.facts for one in labels.rows)
     return {
@@ -119,7 +122,7 @@ def _group(labels: LabelGroup) -> dict[str, Any]:
         "vocabulary": short(format.vocabulary),
         "files": list(dict.fromkeys(file.path for file in files)),
         "clips": len(files),
-        "silent_clips": sum(file.readable and not file.rows for file in files),
+        "silent_clips": sum(file.readable and not file.rows and file.path not in unread for file in files),
         "rows": facts.rows,
         "columns": list(facts.columns),
     } | facts.counts(format.hop, format.vocabulary)

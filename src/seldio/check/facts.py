@@ -35,15 +35,14 @@ class MapTotals:
     @classmethod
     def of(cls, column: pa.ChunkedArray) -> MapTotals:
         """Those of a column of segmentations."""
-        from seldio.formats.dcase_json import list_offsets, points
+        from seldio.formats.dcase_json import list_offsets
 
-        _, polygons, spots = list_offsets(column.combine_chunks())
-        row, _ = points(column.combine_chunks())
+        rows, polygons, spots = list_offsets(column.combine_chunks())
         if not len(spots):
             return cls()
-        starts = np.flatnonzero(np.diff(row, prepend=-1))
+        sizes = np.diff(polygons[rows])
+        starts, sizes = polygons[rows[:-1]][sizes > 0], sizes[sizes > 0]
         peaks = np.maximum.reduceat(spots[:, 2], starts)
-        sizes = np.diff(np.append(starts, len(spots)))
         filled = int(np.count_nonzero(np.diff(polygons)))
         ends = float(peaks.min()), float(peaks.sum()), float(peaks.max())
         return cls(len(starts), filled, len(spots), int(sizes.max()), ends)

@@ -104,9 +104,11 @@ def repeated_option(table: ItemTable, found: Found) -> Iterator[Finding]:
 def _repeated(options: Sequence[str]) -> Iterator[tuple[int, str, str]]:
     """The place of each option that another one is or looks like, what is wrong, and what to do."""
     first: dict[str, str] = {}
+    seen: set[str] = set()
     for place, option in enumerate(options):
-        if option in options[:place]:
+        if option in seen:
             yield place, f'option "{clipped(option)}" appears twice', "replace one of them"
+        seen.add(option)
         other = first.setdefault(option.translate(_LOOKS), option)
         if option != other:
             message = f'option "{clipped(option)}" looks like option {LETTERS[options.index(other) % 26]}, but has '
