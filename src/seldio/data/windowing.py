@@ -373,8 +373,8 @@ class Windows(Sequence[Element]):
         element |= self._sounds(recordings, first * self.hop)
         if self.target is not None:
             element["target"] = self.form.encode(self._labels(name).between(first, stop), stop - first)
-        if (entry := sources.videos[clip]) is not None:
-            video = self._video(entry, os.getpid())
+        if (film := sources.videos[clip]) is not None:
+            video = self._video(film, os.getpid())
             element["video"] = video.pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
         return element
 
