@@ -43,7 +43,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "yaml": ("formats/yaml_text.py",),
     "jsonschema": ("scores/judge.py",),
     "soundfile": ("media/audio.py",),
-    "soxr": ("media/resampling.py",),
+    "soxr": ("media/recording.py",),
     "av": ("media/",),
     "scipy": ("scores/", "media/arrays.py", "tasks/even.py"),
     "huggingface_hub": ("hub/", "scores/judge.py"),

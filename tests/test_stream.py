@@ -19,9 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import seldio
-from seldio.data import Stream
+from seldio.data import Stream, collate
 from seldio.data.sharding import permutation
-from seldio.data.stream import collate
 from seldio.errors import UsageError
 
 LENGTHS = st.integers(0, 40)

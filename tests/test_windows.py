@@ -140,7 +140,7 @@ def test_sound_of_different_rates_goes_into_one_batch_at_one_rate_only(soxr: Any
        st.integers(0, 9_000), st.integers(0, 4_000))  # fmt: skip
 def test_any_part_is_that_of_the_resampled_whole(here: int, rate: int, start: int, frames: int) -> None:
     soxr = pytest.importorskip("soxr", reason="soxr is not installed: make test installs it")
-    from seldio.media.resampling import frames_at, read_at
+    from seldio.media.recording import frames_at, read_at
 
     place = Path(__file__).parent / "cases"
     sound = np.random.default_rng(here).uniform(-1, 1, (7_001, 2)).astype(np.float32)

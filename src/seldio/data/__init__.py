@@ -11,12 +11,11 @@ from __future__ import annotations
 import os
 from typing import Unpack
 
-from seldio.data.batches import collate
 from seldio.data.dataset import Dataset
 from seldio.data.dataset import open_dataset as open
 from seldio.data.decoding import decode
 from seldio.data.exporting import KINDS, export
-from seldio.data.stream import Stream
+from seldio.data.stream import Stream, collate
 from seldio.data.windowing import WindowOptions, Windows
 from seldio.files.exports import ExportFile, Manifest
 
