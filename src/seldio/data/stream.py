@@ -129,11 +129,6 @@ class Stream:
             number = stage.passed(number)
         return number
 
-    @property
-    def num_shards(self) -> int:
-        """Into how many parts it can be split: one for each element."""
-        return len(self._source)
-
     def shard(self, num_shards: int, index: int) -> Self:
         """Every *num_shards*-th element, from number *index* on; of a shard, a shard of it.
 
