@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeAlias, TypedDict, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, TypedDict, get_args, overload
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.files.entries import packed
 from seldio.formats.label_csv import Dialect
-from seldio.media.audio import NotAudio, SampleType, probe_entry
+from seldio.media.audio import NotAudio, Probe, SampleType, probe_entry
 from seldio.media.recording import (
     IN_16_BITS,
     Recording,
@@ -485,13 +485,8 @@ class WindowSources:
     lengths: Ints = field(default_factory=lambda: np.zeros((0, 2), np.int64))
 
 
-class SoundFacts(NamedTuple):
-    """What the header of a recording says: frames that are there, frames per second, channels, kind of samples."""
-
-    frames: int = 0
-    rate: int = 0
-    channels: int = 0
-    subtype: str = ""
+#: The header of a recording that is not there.
+_NOTHING = Probe(0, 0, 0)
 
 
 def clip_sources(
@@ -526,7 +521,6 @@ def clip_sources(
         raise UsageError(
             "there are no clips to make windows from" + ("; use items=True for the questions" * bool(dataset.items))
         )
-    arrays = [RECORDINGS if name in (None, "any") else (name,) for name in wanted]
     rows = dataset.rows
     names = rows.column("name").to_pylist()
     arrays = [RECORDINGS if name in (None, "any") else (name,) for name in wanted]
@@ -542,19 +536,19 @@ def clip_sources(
                 f"clip {printable(name)} has no {' and no '.join(missing)}: ask for less, or select() other clips"
             )
     lengths = np.zeros((len(names), 2), np.int64)
-    for array, entries in zip(wanted, recordings, strict=True):
-        facts = _facts(entries)
+    for array, entries in reversed([*zip(wanted, recordings, strict=True)]):
+        headers, others = _headers(entries), lengths
         if audio is not None:
-            _check(names, facts, rate, dtype)
-            _check_channels(rows.table, entries, facts)
+            _check(names, headers, rate, dtype)
+            _check_channels(rows.table, entries, headers)
         if array in ("foa", "mic"):
             _check_arrays(entries, "foa" if array == "foa" else "mic")
-        before, lengths = lengths, np.array([fact[:2] for fact in facts], np.int64).reshape(-1, 2)
-        if array != wanted[0] and (differ := np.flatnonzero((before != lengths).any(axis=1))).size:
-            here, there = (f"{frames:,} samples at {hz:,} Hz" for frames, hz in (before[differ[0]], lengths[differ[0]]))
+        lengths = np.array([(header.frames, header.rate) for header in headers], np.int64)
+        if array != wanted[-1] and (differ := np.flatnonzero((others != lengths).any(axis=1))).size:
+            here, there = (f"{frames:,} samples at {hz:,} Hz" for frames, hz in (lengths[differ[0]], others[differ[0]]))
             raise DataError(
-                f"clip {printable(names[differ[0]])} has {here} in one recording and {there} in {array}: they do not "
-                "fit in one window"
+                f"clip {printable(names[differ[0]])} has {here} in {array} and {there} in another recording: they do "
+                "not fit in one window"
             )
     frames = -(-(lengths[:, 0] * hop.denominator) // np.maximum(lengths[:, 1] * hop.numerator, 1))
     for number in np.flatnonzero(lengths[:, 1] == 0).tolist():
@@ -568,31 +562,31 @@ def _first(table: pa.Table, fields: Sequence[str]) -> pa.ChunkedArray:
     return pc.coalesce(*(table[field] for field in fields))
 
 
-def _facts(recordings: Sequence[Entry | None]) -> list[SoundFacts]:
+def _headers(recordings: Sequence[Entry | None]) -> list[Probe]:
     """Read the headers of recordings."""
     entries = [entry for entry in recordings if entry is not None]
     what = "reading headers" if entries else None
-    headers = parallel_map(sound_facts, entries, batch=64, what=what, here=packed(entries))
-    return [SoundFacts() if entry is None else next(headers) for entry in recordings]
+    headers = parallel_map(header_of, entries, batch=64, what=what, here=packed(entries))
+    return [_NOTHING if entry is None else next(headers) for entry in recordings]
 
 
-def _check(names: Sequence[str], facts: Sequence[SoundFacts], rate: int | None, dtype: str) -> None:
+def _check(names: Sequence[str], headers: Sequence[Probe], rate: int | None, dtype: str) -> None:
     """Refuse sound that cannot be given at *rate* or as *dtype*."""
-    for name, fact in zip(names, facts, strict=True):
-        if dtype == "int16" and fact.subtype not in IN_16_BITS:
-            raise DataError(f"clip {printable(name)} {not_in_16_bits(fact.subtype)}")
-    if rate is not None and any(fact.rate != rate for fact in facts):
+    for name, header in zip(names, headers, strict=True):
+        if dtype == "int16" and header.subtype not in IN_16_BITS:
+            raise DataError(f"clip {printable(name)} {not_in_16_bits(header.subtype)}")
+    if rate is not None and any(header.rate != rate for header in headers):
         resampler()  # so that what is missing is said now, and not by a worker
 
 
-def _check_channels(table: pa.Table, recordings: Sequence[Entry | None], facts: Sequence[SoundFacts]) -> None:
+def _check_channels(table: pa.Table, recordings: Sequence[Entry | None], headers: Sequence[Probe]) -> None:
     """Refuse recordings in the places of FOA and MIC that have not four channels."""
     arrays = {path: field.upper() for field in ("foa", "mic") for path in table[field].to_pylist()}
-    for entry, fact in zip(recordings, facts, strict=True):
-        if entry is not None and entry.name in arrays and fact.channels != 4:
+    for entry, header in zip(recordings, headers, strict=True):
+        if entry is not None and entry.name in arrays and header.channels != 4:
             raise DataError(
-                f"{printable(entry.path)} has {plural(fact.channels, 'channel')}, but {arrays[entry.name]} has 4: use "
-                "the original recording, or audio=None for no sound"
+                f"{printable(entry.path)} has {plural(header.channels, 'channel')}, but {arrays[entry.name]} has 4: "
+                "use the original recording, or audio=None for no sound"
             )
 
 
@@ -612,8 +606,8 @@ def _check_arrays(recordings: Sequence[Entry | None], array: Format) -> None:
     )
 
 
-def sound_facts(entry: Entry) -> SoundFacts:
-    """What the header of a recording says."""
+def header_of(entry: Entry) -> Probe:
+    """Return what the header of a recording says."""
     try:
         found = probe_entry(entry)
     except NotAudio as error:
@@ -624,7 +618,7 @@ def sound_facts(entry: Entry) -> SoundFacts:
             f"{printable(entry.path)} says in its header that it has no sound, but {header.rest:,} bytes follow: the "
             "recorder was cut off; write the header again"
         )
-    return SoundFacts(found.frames, found.rate, found.channels, found.subtype)
+    return found
 
 
 def _length(dataset: Dataset, name: str, media: ClipMedia) -> int:

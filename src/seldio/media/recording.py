@@ -51,7 +51,7 @@ class Recording(Closing):
     def __init__(self, source: str | os.PathLike[str] | Entry) -> None:
         self._entry: Entry = plain_file(source) if isinstance(source, str | os.PathLike) else source
         self._lock = threading.RLock()
-        self._opened: _Opened | None = None
+        self._opened: _Mapped | _Decoded | None = None
 
     def __repr__(self) -> str:
         return f"Recording({self.path!r})"
@@ -137,7 +137,7 @@ class Recording(Closing):
             if opened is not None:
                 opened.close()
 
-    def _sound(self) -> _Opened:
+    def _sound(self) -> _Mapped | _Decoded:
         """The opened file: one for each process, since forks share the place in a stream."""
         opened = self._opened
         if opened is None or opened.owner != os.getpid():
@@ -151,24 +151,7 @@ class Recording(Closing):
 # --- opened files ------------------------------------------------------------------------------------------
 
 
-class _Opened:
-    """An opened recording."""
-
-    def __init__(self, found: Probe) -> None:
-        self.probe, self.owner = found, os.getpid()
-
-    def fill(self, start: int, out: Samples) -> None:
-        """Write the sound from *start* on into *out*, float32 or int16, all of which is there by the header."""
-        raise NotImplementedError
-
-    def forget(self) -> None:
-        """Give back the memory that past windows take."""
-
-    def close(self) -> None:
-        """Let go of the file. What is still being read keeps a map; it goes with the last array."""
-
-
-def _open(entry: Entry, lock: threading.RLock) -> _Opened:
+def _open(entry: Entry, lock: threading.RLock) -> _Mapped | _Decoded:
     stream = entry.open()
     try:
         found = probe(stream)
@@ -181,11 +164,11 @@ def _open(entry: Entry, lock: threading.RLock) -> _Opened:
         raise
 
 
-class _Decoded(_Opened):
+class _Decoded:
     """A recording that is decoded, by one thread at a time."""
 
     def __init__(self, stream: BinaryIO, decoder: Decoder, found: Probe, lock: threading.RLock) -> None:
-        super().__init__(found)
+        self.probe, self.owner = found, os.getpid()
         self._lock, self._decoder = lock, decoder
         # and not __del__: of a cycle (a traceback makes one) the file may go first, with a warning that it was open
         self._release = weakref.finalize(self, _released, decoder, stream)
@@ -197,6 +180,9 @@ class _Decoded(_Opened):
             end = (start + there) / self.probe.rate
             raise NotAudio(f"it is cut off at {end:.3f} s, but its header states more")
 
+    def forget(self) -> None:
+        """Keep nothing in memory: there is nothing."""
+
     def close(self) -> None:
         with self._lock:
             self._release()
@@ -207,12 +193,12 @@ def _released(decoder: Decoder, stream: BinaryIO) -> None:
     stream.close()
 
 
-class _Mapped(_Opened):
+class _Mapped:
     """A recording that is mapped into memory."""
 
     def __init__(self, stream: BinaryIO, found: Probe, base: int) -> None:
         assert found.header is not None
-        super().__init__(found)
+        self.probe, self.owner = found, os.getpid()
         self._header = found.header
         _, _, kind, self._factor = _PLAIN[found.subtype]
         start = base - base % mmap.ALLOCATIONGRANULARITY  # of a shard no more than the recording
@@ -248,6 +234,9 @@ class _Mapped(_Opened):
         """Pages of the map count as this process's memory until they are given back."""
         if hasattr(mmap, "MADV_DONTNEED"):
             self._map.madvise(mmap.MADV_DONTNEED)
+
+    def close(self) -> None:
+        """Leave the map to the last array that is still being read."""
 
 
 def _is_plain(found: Probe) -> bool:
