@@ -369,7 +369,6 @@ class PictureDecoder:
         self._open, self._scan, self._wanted, self._threads = open, scan, wanted, threads
         self._stack = ExitStack()
         self._may_seek = len(scan.keys) > 0
-        self._last: tuple[int, VideoFrame] | None = None
         self._frames: Iterator[tuple[int, VideoFrame]] = iter(())
 
     def __enter__(self) -> Self:
@@ -381,8 +380,6 @@ class PictureDecoder:
 
     def picture(self, number: int) -> VideoFrame:
         """The picture *number*, exactly as decoding everything from the beginning gives it; NotVideo, if damaged."""
-        if self._last is not None and self._last[0] == number:
-            return self._last[1]
         if number < self._next:
             self._restart()
         frame = self._find(number)
@@ -393,7 +390,6 @@ class PictureDecoder:
         if frame is None:
             time = float(self._scan.time(number))
             raise NotVideo(f"picture {number:,} of {len(self._scan):,} (at {time:.3f} s) cannot be decoded")
-        self._last = number, frame
         return frame
 
     def _restart(self) -> None:
