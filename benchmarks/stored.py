@@ -12,9 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import soundfile
 
-from seldio.data import export_table
-from seldio.data.export_shards import ParquetShard, write_label_table
-from seldio.data.export_table import ClipColumns, ExportPlan
+from seldio.data import export_forms
+from seldio.data.export_forms import ExportPlan, write_clips, write_label_table
 from seldio.data.index import Index
 from seldio.files import open_source
 from seldio.findings import raise_errors
@@ -28,7 +27,7 @@ def labels(rows: int) -> Pair:
     """A table of labels."""
     table = get("starss23").read(data.text_files(168, rows), raise_errors).table
     names = [names[0] for names in vocabulary("starss").classes]
-    described = export_table.describe(table.schema, {"class_id": export_table.class_label(names)})
+    described = export_forms.describe(table.schema, {"class_id": export_forms.class_label(names)})
     return (
         lambda: write_label_table(table, io.BytesIO(), described),
         lambda: pq.write_table(table, io.BytesIO()),
@@ -48,15 +47,14 @@ def clips(folder: Path, number: int) -> Pair:
     """Recordings of 20 s with four channels, read and put into a file."""
     paths = _recordings(folder, number)
     plan = ExportPlan(Index(open_source(folder, raise_errors)), "foa")
-    shard = ParquetShard(ClipColumns.of(plan, embed=True), plan.rows)
 
     def ours() -> None:
         with (folder / "ours.out").open("wb") as stream:
-            shard(stream)
+            write_clips(plan, plan.rows, stream)
 
     def bare() -> None:
         rows = [{"bytes": path.read_bytes(), "path": path.name} for path in paths]
-        made = pa.table({"audio": pa.array(rows, export_table.FILE)})
+        made = pa.table({"audio": pa.array(rows, export_forms.FILE)})
         pq.write_table(made, folder / "bare.out", compression="none", use_dictionary=False)
 
     return ours, bare

@@ -95,7 +95,6 @@ def test_a_missing_library_says_what_to_install() -> None:
     ("library", "statement"),
     [
         ("av", "import seldio.media.video"),
-        ("av", "import seldio.media.video_packets"),
         ("av", "import seldio.media.video_writing"),
         ("soundfile", "import seldio.media.audio"),
         ("huggingface_hub", "import seldio; seldio.push"),

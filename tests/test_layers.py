@@ -43,7 +43,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "yaml": ("formats/yaml_text.py",),
     "jsonschema": ("scores/judge.py",),
     "soundfile": ("media/audio.py",),
-    "soxr": ("media/resampling.py",),
+    "soxr": ("media/recording.py",),
     "av": ("media/",),
     "scipy": ("scores/", "media/arrays.py", "tasks/even.py"),
     "huggingface_hub": ("hub/", "scores/judge.py"),
@@ -271,7 +271,7 @@ _TELLS = re.compile(
 )
 #: Where these are parts of words, of modules, of outputs and of data of seldio itself.
 _OF_OTHER_NAMES = (
-    "benchmarks/", "errors.py", "findings.py", "formats/cells.py", "formats/own_keys.py", "media/video_packets.py", "plugins.py", "schema/events.py",
+    "benchmarks/", "errors.py", "findings.py", "formats/cells.py", "formats/own_keys.py", "media/video.py", "plugins.py", "schema/events.py",
     "scores/scorers.py", "scores/seld/", "tasks/", "viewer/page.py", "viewer/plot.py", "vocabularies/",
 )  # fmt: skip
 #: Where it belongs besides the catalogue, files/ and the modules of formats: what several of these share, and where it is

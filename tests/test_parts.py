@@ -24,13 +24,11 @@ from seldio import synth
 from seldio.check.reference import load
 from seldio.check.validation import validate
 from seldio.conversion import questions
-from seldio.data import export, export_shards, exporting
-from seldio.differences import labels as comparing
 from seldio.formats import get, item_parquet, parquet
 from seldio.parallel import running
 from seldio.reports import render
 from seldio.schema.events import ClipFile
-from seldio.scores.seld import score_labels as counting
+from seldio.scores.seld import join as joining
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 from seldio.synth.tree import write_tree
 
@@ -53,8 +51,7 @@ def cut(to: Cut) -> Iterator[None]:
         patch.setattr(cutting, "CHUNK", to.chunk)
         patch.setattr(cutting, "LINES", to.chunk)
         patch.setattr(cutting, "HOLD", to.hold)
-        patch.setattr(counting, "PART", to.size)
-        patch.setattr(comparing, "PART", to.size)
+        patch.setattr(joining, "PART", to.size)
         patch.setattr(questions, "PART", min(to.size, questions.PART))
         yield
 
@@ -371,33 +368,3 @@ def test_scores_are_the_same_in_any_cut(kept: Kept, tmp_path: Path, monkeypatch:
         monkeypatch.setattr(cutting, "HOLD", hold)
         with running(workers):
             assert scored() == whole
-
-
-# --- exports and the index of windows ------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four short clips with recordings and labels."""
-    folder = tmp_path_factory.mktemp("clips") / "starss23"
-    write_tree(folder, 11, seconds=1.0, media=("audio",))
-    return folder
-
-
-def exported(source: Path, out: Path, kind: str) -> dict[str, bytes]:
-    export(source, out, kind, shard_bytes=150_000)
-    files = (path for path in out.rglob("*") if path.is_file())
-    return {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["parquet", "webdataset", "audiofolder"])
-def test_an_export_has_the_same_bytes_for_any_cut(
-    clips: Path, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = exported(clips, tmp_path / "whole", kind)
-    for number, (lot, listed, workers) in enumerate([(1, 1, 1), (3, 2, 2), (64, 16, 2)]):
-        monkeypatch.setattr(exporting, "_LOT_FILES", lot)
-        monkeypatch.setattr(export_shards, "LISTED_CLIPS", listed)
-        with running(workers):
-            assert whole == exported(clips, tmp_path / str(number), kind)

@@ -49,7 +49,6 @@ ELSEWHERE = {
     "LAY118": "test_ignored.py",
     "LAY119": "test_ignored.py",
     "LAY120": "test_ignored.py",
-    "LAY2": "test_stored.py",
     "LAY": "test_trees.py",
     "AUD3": "test_deep.py",
     "AUD": "test_audio.py",

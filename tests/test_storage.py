@@ -9,10 +9,9 @@ import os
 import pickle
 import shutil
 import tarfile
-import tempfile
 import zipfile
 from collections import Counter
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,26 +20,31 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import soundfile
+import starss_tree
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
+from videos import make as make_video
 
 import seldio
-from seldio import read
+from seldio import formats, read
+from seldio.check.description import describe
+from seldio.check.validation import validate
 from seldio.cli import app
 from seldio.data import Manifest, export
-from seldio.data.export_shards import parquet_files, tar_files
-from seldio.data.export_table import ExportPlan
-from seldio.data.index import Index
 from seldio.errors import DataError, InvalidData, UsageError
-from seldio.files import Entry, Limits, Source, open_source
-from seldio.files.exports import original_files
+from seldio.files import DEFAULTS, Entry, Limits, Source, open_source
+from seldio.files.exports import SIZES, original_files
 from seldio.files.streams import Stretch
-from seldio.findings import Sink, raise_errors
-from seldio.formats import get
+from seldio.findings import Finding, Sink, raise_errors
+from seldio.formats import ItemFormat
+from seldio.schema.qa import Item
 from seldio.synth.tree import write_tree
 
+KINDS = ("parquet", "webdataset", "audiofolder", "videofolder")
+LABELS = "metadata_dev/dev-train-tau/fold3_room4_mix001.csv"
+SHARD = "data/train-00000-of-00001"
 WHOLE = ("parquet", "webdataset", "audiofolder", "videofolder", "files")
 CLIPS = (("fold3_room4_mix001", "dev-train-tau"), ("fold3_room21_mix013", "dev-train-sony"),
          ("fold4_room2_mix001", "dev-test-tau"))  # fmt: skip
@@ -113,57 +117,6 @@ def test_a_second_export_elsewhere_has_the_same_bytes(
     assert content(exports[kind][0]) == content(tmp_path / "again")
 
 
-def only_labels(folder: Path) -> None:
-    """What remains of a data set without its sound: one label file for each clip, so one per shard of either table."""
-    for number, room in ((3, 4), (4, 2)):
-        rows = f"{number},1,0,30,10,150\n" * 2
-        place = folder / f"metadata_dev/dev-{'train' if number == 3 else 'test'}-tau/fold{number}_room{room}_mix001.csv"
-        place.parent.mkdir(parents=True)
-        place.write_text(rows, "utf-8")
-
-
-def with_questions(folder: Path) -> None:
-    """The same with questions about its clips."""
-    only_labels(folder)
-    asked = {"id": "q1", "audio": ["foa_dev/dev-train-tau/fold3_room4_mix001.wav"], "task": "counting",
-             "question": "How many?", "answer": "1", "language": "en"}  # fmt: skip
-    (folder / "questions.jsonl").write_text(json.dumps(asked) + "\n", "utf-8")
-
-
-@cache
-def _sound() -> dict[str, bytes]:
-    with tempfile.TemporaryDirectory() as folder:
-        write_tree(Path(folder) / "set", 3, seconds=1.0, clips=CLIPS)
-        return content(Path(folder) / "set")
-
-
-def with_sound(folder: Path) -> None:
-    """A data set with recordings, videos and labels."""
-    for name, data in _sound().items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
-
-
-@pytest.mark.parametrize(
-    ("kind", "make", "options"),
-    [*((kind, with_sound, {}) for kind in WHOLE), *(("parquet", make, {}) for make in (only_labels, with_questions)),
-     ("parquet", with_sound, {"embed": False})],
-)  # fmt: skip
-def test_a_first_export_is_whole(kind: str, make: Any, options: dict[str, Any], tmp_path: Path) -> None:
-    make(tmp_path / "set")
-
-    first = export(tmp_path / "set", tmp_path / "out", kind, **options)
-    files = content(tmp_path / "out")
-
-    assert {"manifest.json", *(file.name for file in first.files)} == set(files)
-    if kind == "parquet":
-        named = [file for file in first.files if file.name.startswith("labels/")]
-        assert {"train", "test"} == {file.split for file in named}
-        assert sum(file.rows for file in named) == sum(
-            len(path.read_text("utf-8").splitlines()) for path in (tmp_path / "set").rglob("metadata_dev/**/*.csv")
-        )
-
-
 # --- Parquet ---------------------------------------------------------------------------------------
 
 
@@ -203,7 +156,7 @@ def test_parquet_keeps_four_channels_and_the_events(tree: Path, exports: dict[st
 
 
 def test_row_groups_and_shards_end_in_time(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seldio.data.export_shards.GROUP_BYTES", 1)
+    monkeypatch.setattr("seldio.data.export_forms.GROUP_BYTES", 1)
     export(tree, tmp_path / "groups")
     assert 2 == pq.ParquetFile(tmp_path / "groups/data/train-00000-of-00001.parquet").num_row_groups
     with open_source(tmp_path / "groups", raise_errors) as source:
@@ -216,16 +169,6 @@ def test_row_groups_and_shards_end_in_time(tree: Path, tmp_path: Path, monkeypat
         assert names == {file.name for file in made.files if file.name.startswith("data/")}
         seldio.convert(tmp_path / kind, tmp_path / f"{kind}-back", "files")
         assert content(tree) == content(tmp_path / f"{kind}-back")
-
-
-def test_without_embedding_paths_lead_to_copies(tree: Path, tmp_path: Path) -> None:
-    export(tree, tmp_path / "out", embed=False)
-    row = pq.read_table(tmp_path / "out/data/train-00000-of-00001.parquet").to_pylist()[0]
-    seldio.convert(tmp_path / "out", tmp_path / "back", "files")
-
-    assert row["audio"]["bytes"] is None
-    assert (tmp_path / "out" / row["audio"]["path"]).is_file()
-    assert content(tree) == content(tmp_path / "back")
 
 
 def test_classes_beyond_the_list_are_refused(tmp_path: Path) -> None:
@@ -337,23 +280,6 @@ def test_two_workers_write_the_same_bytes(kind: str, tree: Path, tmp_path: Path)
     assert content(tmp_path / "one") == content(tmp_path / "two")
 
 
-def test_shards_take_no_more_along_than_they_need(tmp_path: Path) -> None:
-    table = pa.table({"clip": [f"c{n // 100:04}" for n in range(100_000)], "frame": [n % 100 for n in range(100_000)],
-                      **{name: [1] * 100_000 for name in ("class_id", "azimuth", "elevation")}})  # fmt: skip
-    (tmp_path / "table").mkdir()
-    pq.write_table(table, tmp_path / "table/labels.parquet")
-    (tmp_path / "files").mkdir()
-    for number in range(300):
-        (tmp_path / f"files/c{number:04}.csv").write_text("0,1,0,10,0,120\n" * 9)
-    for name, most in (("table", 20_000), ("files", 8_000)):
-        plan = ExportPlan(
-            Index(open_source(tmp_path / name, raise_errors), get("starss23") if name == "files" else None), "foa"
-        )
-        for files in (parquet_files(plan, "", embed=True, shard_bytes=1), tar_files(plan, "", shard_bytes=1)):
-            shards = [part for part in files.parts if part.name.startswith("data/")]
-            assert max(len(pickle.dumps(part)) for part in shards[:3]) < most, name
-
-
 @pytest.mark.parametrize("kind", ["parquet"])
 def test_an_export_is_opened_and_compared_before_it_is_done(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -367,7 +293,7 @@ def test_an_export_is_opened_and_compared_before_it_is_done(
         return dataclasses.replace(found, entries=tuple(one for one in found.entries if one.name != "b.csv"))
 
     monkeypatch.setattr("seldio.data.exporting.original_files", lossy)
-    with pytest.raises(DataError, match="opens with other clips than it was made from: b"):
+    with pytest.raises(DataError, match="opens with no clip of b, which has 2 rows in the source"):
         export(tmp_path / "set", tmp_path / "out", kind)
     monkeypatch.undo()
     with pytest.raises(InvalidData, match="broken off"):
@@ -491,3 +417,396 @@ def test_the_command_goes_there_and_back(tree: Path, tmp_path: Path) -> None:
     assert "starss23 to hf-parquet: 4 clips" in there.output
     assert "use -o FOLDER" in stream.output
     assert content(tree) == content(tmp_path / "back")
+
+
+# --- exports read where they lie -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small data set with a video, questions and a licence."""
+    root = starss_tree.write_questions(starss_tree.write(tmp_path_factory.mktemp("stored") / "starss23"))
+    video = root / "video_dev/dev-train-tau/fold3_room4_mix001.mp4"
+    video.parent.mkdir(parents=True)
+    video.write_bytes(make_video(37))
+    (root / "LICENSE").write_text("as you like\n", "utf-8")
+    return root
+
+
+@pytest.fixture(scope="module")
+def kinds(root: Path) -> dict[str, Path]:
+    """It in each kind of storage."""
+    made = {kind: root.parent / kind for kind in KINDS}
+    for kind, out in made.items():
+        export(root, out, kind)
+    return made
+
+
+@pytest.fixture
+def copied(kinds: dict[str, Path], tmp_path: Path) -> Callable[[str], Path]:
+    """A copy of an export that may be changed."""
+    return lambda kind: shutil.copytree(kinds[kind], tmp_path / f"copy-{kind}")
+
+
+def content_of(source: Source) -> dict[str, bytes]:
+    """All files of a source, by name."""
+    return {entry.name: entry.read() for entry in source}
+
+
+def opened(path: Path, limits: Limits = DEFAULTS) -> tuple[dict[str, bytes], list[str]]:
+    """The files of a source, and the codes of what is wrong with it."""
+    found: list[Finding] = []
+    with open_source(path, found.append, limits) as source:
+        return content_of(source), [finding.code for finding in found]
+
+
+def told(path: Path) -> list[tuple[object, ...]]:
+    """What is wrong with a data set, without where it lies."""
+    return sorted((f.code, f.line or 0, f.column or 0, f.message) for f in validate(path).findings)
+
+
+def rules_of(path: Path) -> dict[str, int]:
+    return validate(path).by_rule()
+
+
+# --- the same as what it was made from -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_its_files_are_those_that_it_was_made_from(kind: str, root: Path, kinds: dict[str, Path]) -> None:
+    with open_source(root, raise_errors) as source, open_source(kinds[kind], raise_errors) as stored:
+        assert content_of(source) == content_of(stored)
+        assert "folder" == stored.kind
+        assert [entry.size for entry in source] == [entry.size for entry in stored]
+        for entry in stored:
+            with entry.open() as stream:
+                whole = stream.read()
+                assert len(whole) == stream.seek(0, io.SEEK_END)
+                stream.seek(len(whole) // 2)
+                assert whole[len(whole) // 2 :] == stream.read()
+            assert entry.head(3) == whole[:3]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_clean_where_the_source_is(kind: str, root: Path, kinds: dict[str, Path]) -> None:
+    result = CliRunner().invoke(app, ["validate", str(kinds[kind]), "--ignore", "AUD,VID,LAY105"])
+
+    assert 0 == result.exit_code, result.output
+    assert told(root) == told(kinds[kind])
+    assert validate(root).files == validate(kinds[kind]).files
+
+
+@pytest.fixture(scope="module")
+def wrong(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same data set with errors in it."""
+    copy = shutil.copytree(root, tmp_path_factory.mktemp("wrong") / "starss23")
+    path = copy / LABELS
+    path.write_text(path.read_text().replace("-90,0,100", "250,0,100") + "3,1,0,7,0,100\n99,1,0,0,0,1000\n")
+    sony = copy / "metadata_dev/dev-train-sony/fold3_room21_mix001.csv"
+    sony.rename(sony.with_name("fold3_room21_mix999.csv"))
+    return copy
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_has_the_findings_of_its_source(kind: str, wrong: Path, tmp_path: Path) -> None:
+    export(wrong, tmp_path / kind, kind, force=True)
+
+    assert told(wrong) == told(tmp_path / kind)
+    assert {"LAB103", "LAY103"} <= rules_of(tmp_path / kind).keys()
+    assert 1 == CliRunner().invoke(app, ["validate", str(tmp_path / kind)]).exit_code
+
+
+def test_a_finding_names_shard_and_file(wrong: Path, tmp_path: Path) -> None:
+    export(wrong, tmp_path / "out", "parquet", force=True)
+    finding = next(f for f in validate(tmp_path / "out").findings if f.code == "LAB103")
+
+    assert f"{tmp_path}/out/{SHARD}.parquet!/{LABELS}" == finding.path
+    assert (1, 7) == (finding.line, finding.column)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_opens_as_the_same_data_set(kind: str, root: Path, kinds: dict[str, Path]) -> None:
+    source, stored = seldio.open(root), seldio.open(kinds[kind])
+
+    assert source.clips.equals(stored.clips)
+    assert pa.table(source.events).equals(pa.table(stored.events))
+    assert list(source.events) == list(stored.events)
+    assert pa.table(source.items).equals(pa.table(stored.items))
+    assert source.statistics() == stored.statistics()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("options", [{"seconds": 0.5, "target": "multi-accdoa"}, {"items": True}])
+def test_its_windows_are_the_same(kind: str, options: dict[str, Any], root: Path, kinds: dict[str, Path]) -> None:
+    source, stored = seldio.open(root).windows(**options), seldio.open(kinds[kind]).windows(**options)
+    elsewhere = pickle.loads(pickle.dumps(stored))
+
+    assert len(source) == len(stored) > 1
+    for number in range(len(source)):
+        expected = source[number]
+        for given_ in (stored[number], elsewhere[number]):
+            assert expected.keys() == given_.keys()
+            assert all(np.array_equal(expected[name], given_[name]) for name in expected)
+
+
+@pytest.mark.parametrize("kind", ["webdataset", "files"])
+def test_an_export_can_be_exported_as_another_kind(
+    kind: str, root: Path, kinds: dict[str, Path], tmp_path: Path
+) -> None:  # fmt: skip
+    export(kinds["parquet"], tmp_path / "again", kind)
+
+    assert opened(root) == opened(tmp_path / "again")
+
+
+def test_exports_of_earlier_versions(root: Path, copied: Callable[[str], Path], tmp_path: Path) -> None:
+    """They have row groups of up to 100 MB, and say nothing of the sizes of their files."""
+    folder = copied("parquet")
+    for path in (folder / "data").iterdir():
+        table = pq.read_table(path)
+        metadata = {key: value for key, value in table.schema.metadata.items() if key != SIZES}
+        pq.write_table(table.replace_schema_metadata(metadata), path, compression="none", use_dictionary=False)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["finished"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+    assert opened(root) == opened(folder)
+    source, stored = (seldio.open(path).windows(seconds=0.5, target="multi-accdoa") for path in (root, folder))
+    assert all(
+        np.array_equal(source[n][part], stored[n][part]) for n in range(len(source)) for part in ("audio", "target")
+    )
+    with pytest.raises(UsageError, match="turn it into files first"):
+        export(folder, tmp_path / "again", "webdataset")
+    with pytest.raises(DataError, match="is not the file that was written"):  # it was changed here
+        seldio.convert(folder, tmp_path / "back", "files")
+
+
+# --- parts of an export --------------------------------------------------------------------------------
+
+
+def test_tables_of_labels_alone_are_labels(kinds: dict[str, Path], root: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "part"
+    shutil.copytree(kinds["parquet"] / "labels", folder / "labels")
+
+    assert seldio.open(folder).events.table().num_rows == seldio.open(root).events.table().num_rows == 9
+    assert {*seldio.open(folder).events} == {*seldio.open(root).events}  # the silent one too
+    assert {} == rules_of(folder)
+    assert 2 == validate(folder).files
+
+
+def test_tables_of_labels_alone_are_converted_and_scored(kinds: dict[str, Path], root: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(kinds["parquet"] / "labels", tmp_path / "part/labels")  # a table for each split
+    result = CliRunner().invoke(app, ["convert", str(folder), "--to", "starss23", "-o", str(tmp_path / "out")])
+
+    assert 0 == result.exit_code, result.output
+    assert opened(root / "metadata_dev")[0] == opened(tmp_path / "out/metadata_dev")[0]
+    result = CliRunner().invoke(app, ["score", str(folder), "-r", str(root / "metadata_dev"), "--json"])
+    assert 0 == result.exit_code, result.output
+
+
+# --- tables and label files that differ ----------------------------------------------------------------
+
+
+def rewritten(path: Path, change: Callable[[pa.Table], pa.Table]) -> None:
+    """A Parquet file with another table in it."""
+    table = pq.read_table(path)
+    pq.write_table(change(table).replace_schema_metadata(table.schema.metadata), path)
+
+
+def turned(table: pa.Table) -> pa.Table:
+    """The third azimuth is another one."""
+    number = table.column_names.index("azimuth")
+    values = table["azimuth"].to_pylist()
+    return table.set_column(number, "azimuth", pa.array([*values[:2], 77.0, *values[3:]]))
+
+
+# --- what is unsafe or damaged -------------------------------------------------------------------------
+
+
+def test_long_recordings_are_read_in_parts(kinds: dict[str, Path]) -> None:
+    """As those in a folder: a stream of a recording fills no memory, whatever its size."""
+    limits = dataclasses.replace(DEFAULTS, file_bytes=5_000, total_bytes=9_000)
+    for kind in KINDS[1:]:  # of Parquet those of more than 2 MB
+        with open_source(kinds[kind], raise_errors, limits) as source:
+            entry = next(entry for entry in source if entry.name.endswith("mix001.wav"))
+            with entry.open() as stream:
+                assert entry.size == len(stream.read()) > 5_000
+            with pytest.raises(InvalidData, match="SAF105"):
+                entry.read()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "webdataset"])
+@given(values=st.data())
+def test_damaged_shards_are_told_of(kind: str, values: st.DataObject, kinds: dict[str, Path]) -> None:
+    path = next((kinds[kind] / "data").glob("train*"))
+    whole = path.read_bytes()
+    raw = bytearray(whole)
+    for at in values.draw(
+        st.lists(st.integers(0, len(raw) - 1) | st.integers(len(raw) - 3_000, len(raw) - 1), max_size=5)
+    ):
+        raw[at] = values.draw(st.integers(0, 255))
+    end = values.draw(st.just(len(raw)) | st.integers(0, len(raw)))
+    copy = kinds[kind].parent / f"damaged-{kind}"
+    if not copy.exists():
+        shutil.copytree(kinds[kind], copy)
+    (copy / "data" / path.name).write_bytes(raw[:end])
+    with open_source(copy, lambda _: None) as source:
+        for entry in source:
+            try:
+                entry.read()
+                entry.open().close()
+            except InvalidData:
+                continue
+
+
+def test_a_damaged_shard_is_a_finding(copied: Callable[[str], Path]) -> None:
+    for kind in ("parquet", "webdataset"):
+        folder = copied(kind)
+        path = next((folder / "data").glob("train*"))
+        path.write_bytes(path.read_bytes()[:-9_000])
+        assert "SAF107" in rules_of(folder)
+        assert 1 == CliRunner().invoke(app, ["validate", str(folder)]).exit_code
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [('{"seldio_export": 1, "files": 3}', "damaged manifest"), ('{"seldio_export": 9}', "damaged manifest"),
+     ('{"seldio_export": 1, "kind": "parquet", "files": [], "finished": false}', "broken off")],
+)  # fmt: skip
+def test_a_manifest_that_cannot_be_used_is_a_finding(text: str, said: str, copied: Callable[[str], Path]) -> None:
+    folder = copied("parquet")
+    (folder / "manifest.json").write_text(text)
+    with pytest.raises(InvalidData, match=said):
+        seldio.open(folder)
+
+
+def test_what_is_missing_or_packed_is_named(copied: Callable[[str], Path], tmp_path: Path) -> None:
+    folder = copied("parquet")
+    packed = shutil.make_archive(str(tmp_path / "packed"), "zip", folder)
+    with pytest.raises(InvalidData, match="A shard of an export inside an archive"):
+        seldio.open(packed)
+    (folder / "other/LICENSE").unlink()
+    with pytest.raises(InvalidData, match="1 file of the export missing: other/LICENSE"):
+        seldio.open(folder)
+
+
+def test_a_recording_of_several_clips_is_one_file(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "set").mkdir()
+    shutil.copy(root / "foa_dev/dev-train-tau/fold3_room4_mix001.wav", tmp_path / "set/hall.wav")
+    for name in ("hall.alice.csv", "hall.bob.csv"):
+        (tmp_path / "set" / name).write_text("frame,class,azimuth,elevation\n")
+    export(tmp_path / "set", tmp_path / "out", "webdataset")
+    assert opened(tmp_path / "set") == opened(tmp_path / "out")
+
+
+# --- tables in a folder --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tables(root: Path, tmp_path: Path) -> Path:
+    """A folder with tables of labels and of questions, and one of neither."""
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    seldio.write(seldio.read(root / "metadata_dev", format="starss23"), folder / "labels.parquet", "parquet")
+    rows = [Item.model_validate(question) for question in starss_tree.QUESTIONS]
+    (folder / "questions.parquet").write_bytes(formats.get("items-parquet", ItemFormat).write(rows))
+    pq.write_table(pa.table({"feature": [1.0, 2.0]}), folder / "features.parquet")
+    return folder
+
+
+def test_tables_in_a_folder_are_read(tables: Path, root: Path) -> None:
+    dataset = seldio.open(tables)
+
+    assert 9 == dataset.events.table().num_rows
+    assert {*dataset.events} == {*seldio.open(root).events}
+    assert ["a", "b"] == [item.id for item in dataset.items]
+    described = describe(tables)
+    assert [("parquet", 3)] == [(group["format"], group["clips"]) for group in described["groups"]]
+    assert ["items-parquet"] == [group["format"] for group in described["items"]]
+
+
+def test_tables_in_a_folder_are_checked(tables: Path) -> None:
+    rewritten(tables / "labels.parquet", lambda table: turned(table).filter(pa.array([True] * 9)))
+    bad = pq.read_table(tables / "labels.parquet")
+    values = pa.array([500.0, *bad["azimuth"].to_pylist()[1:]])
+    number = bad.column_names.index("azimuth")
+    pq.write_table(bad.set_column(number, "azimuth", values), tables / "labels.parquet")
+    (tables / "cut.parquet").write_bytes((tables / "features.parquet").read_bytes()[:-9])
+
+    report = validate(tables)
+    places_ = {(f.code, Path(f.path).name) for f in report.findings if f.code in ("LAB103", "SYN301")}
+    assert {("LAB103", "labels.parquet"), ("SYN301", "cut.parquet")} == places_
+    assert 3 == report.files  # the features are none of our business
+
+
+def test_recordings_find_their_labels_in_a_table(root: Path, tables: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "both"
+    shutil.copytree(root / "foa_dev", folder / "foa_dev")
+    shutil.copy(tables / "labels.parquet", folder)
+    windows = seldio.open(folder).windows(seconds=0.5, target="multi-accdoa")
+
+    expected = seldio.open(root).windows(seconds=0.5, target="multi-accdoa")
+    assert len(expected) == len(windows)
+    assert all(np.array_equal(expected[n]["target"], windows[n]["target"]) for n in range(len(windows)))
+
+
+def test_one_clip_in_two_tables_is_asked_about(tables: Path) -> None:
+    shutil.copy(tables / "labels.parquet", tables / "more.parquet")
+    with pytest.raises(UsageError, match="both hold labels of"):
+        len(seldio.open(tables).events)
+
+
+def test_label_files_go_before_tables(root: Path, tables: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "both"
+    shutil.copytree(root / "metadata_dev", folder / "metadata_dev")
+    rewritten(tables / "labels.parquet", turned)
+    shutil.copy(tables / "labels.parquet", folder)
+
+    assert pa.table(seldio.open(root).events).equals(pa.table(seldio.open(folder).events))
+
+
+# --- pages about a clip --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["parquet", "audiofolder"])
+def test_a_clip_of_an_export_can_be_looked_at(kind: str, root: Path, kinds: dict[str, Path], tmp_path: Path) -> None:
+    for name, arguments in (
+        ("a.html", [str(root / LABELS)]),
+        ("b.html", [str(kinds[kind]), "--clip", "fold3_room4_mix001"]),
+    ):
+        result = CliRunner().invoke(app, ["view", *arguments, "-o", str(tmp_path / name)])
+        assert 0 == result.exit_code, result.output
+
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_no_name_from_a_table_leads_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table({"clip": ["../evil"], "frame": [1], "class_id": [1], "azimuth": [0.0], "elevation": [0.0]})
+    (tmp_path / "in/here").mkdir(parents=True)
+    pq.write_table(table, tmp_path / "in/labels.parquet")
+    monkeypatch.chdir(tmp_path / "in/here")
+    result = CliRunner().invoke(app, ["view", "..", "--clip", "../evil"])
+
+    assert 0 == result.exit_code, result.output
+    assert ["_evil.html"] == [path.name for path in Path().iterdir()]
+
+
+# --- real labels ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("starss22-labels", "parquet"),
+        ("spatialscaper-labels", "webdataset"),
+        ("tau-nigens2020-labels", "audiofolder"),
+        ("tau-sse2019-labels", "parquet"),
+    ],
+)
+def test_real_labels_are_the_same(name: str, kind: str, shared: Path, tmp_path: Path) -> None:
+    source = shared / "data" / name
+    export(source, tmp_path / "out", kind)
+
+    assert opened(source) == opened(tmp_path / "out")
+    assert told(source) == told(tmp_path / "out")
+    assert pa.table(seldio.open(source).events).equals(pa.table(seldio.open(tmp_path / "out").events))

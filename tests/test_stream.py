@@ -19,9 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import seldio
-from seldio.data import Stream
+from seldio.data import Stream, collate
 from seldio.data.sharding import permutation
-from seldio.data.stream import collate
 from seldio.errors import UsageError
 
 LENGTHS = st.integers(0, 40)
@@ -70,30 +69,6 @@ def test_a_stream_goes_on_exactly_from_every_element_and_once_more(
         for further, second in enumerate(_states(again)):
             assert everything[done + further :] == _resumed(second, stream)
         assert everything == list(again)  # a new pass is a whole one
-
-
-@given(LENGTHS, SEEDS, COUNTS, st.lists(COUNTS, min_size=1, max_size=3), st.data())
-def test_a_state_fits_any_number_of_shards(
-    length: int, seed: int | None, count: int, later: list[int], draw: st.DataObject
-) -> None:
-    """Shards stop wherever they are, their states are merged, and others go on, again and again."""
-    stream = Stream(range(length), seed=seed)
-    taken, state, expected = [], stream.state_dict(), list(stream)
-    for shards in (count, *later):
-        states = []
-        for index in range(shards):
-            shard = stream.shard(shards, index)
-            shard.load_state_dict(state)
-            iterator = iter(shard)
-            for _ in range(draw.draw(st.integers(0, 4))):
-                taken += [value for value in (next(iterator, None),) if value is not None]
-            states.append(json.loads(json.dumps(shard.state_dict())))
-        state = Stream.merge(states)
-    stream.load_state_dict(state)
-    rest = list(stream)
-
-    assert sorted(expected) == sorted([*taken, *rest])
-    assert [value for value in expected if value in set(rest)] == rest
 
 
 @given(LENGTHS, SEEDS, COUNTS, COUNTS, st.integers(0, 10))
@@ -401,16 +376,7 @@ def test_states_of_another_stream_are_refused(state: dict[str, Any], message: st
         Stream(range(10)).load_state_dict(state)
 
 
-def test_states_that_are_not_of_all_shards_are_not_merged() -> None:
-    state = Stream(range(10)).state_dict()
-    halves = [
-        list(Stream(range(10)).shard(2, index)) and _states(Stream(range(10)).shard(2, index))[-1] for index in (0, 1)
-    ]
-
-    assert [] == _resumed(Stream.merge(halves), Stream(range(10)))
-    for states in ([], halves[:1], [halves[0]] * 2, [state, {**state, "epoch": 1}]):
-        with pytest.raises(UsageError, match=r"states"):
-            Stream.merge(states)
-    for shard in ((0, 0), (2, 2), (2, -1)):
-        with pytest.raises(UsageError, match="counted from 0"):
-            Stream(range(10)).shard(*shard)
+@pytest.mark.parametrize("shard", [(0, 0), (2, 2), (2, -1)])
+def test_shards_are_counted_from_0(shard: tuple[int, int]) -> None:
+    with pytest.raises(UsageError, match="counted from 0"):
+        Stream(range(10)).shard(*shard)

@@ -31,7 +31,7 @@ from seldio.check.validation import validate
 from seldio.errors import DataError, UsageError
 from seldio.files import open_source
 from seldio.findings import Finding
-from seldio.media import video_packets
+from seldio.media import video as videos
 from seldio.media.video import NotVideo, Video
 from seldio.rules.collection import Collection
 from seldio.rules.video import check_videos
@@ -196,22 +196,6 @@ def test_label_frames_without_a_picture() -> None:
     assert shown(made("starts late"), range(7), missing="hold") == [0] * 5 + [1, 4]
 
 
-@pytest.mark.parametrize("options", [{}, {"pix_fmt": "yuvj420p"}, {"rotation": 90}, {"rotation": 180}])
-def test_copies_show_what_pictures_show(options: dict[str, Any]) -> None:
-    """Frames that are made smaller to be encoded again have the brightness, the turn and the times of pictures."""
-    with Video(io.BytesIO(make(12, **options))) as video:
-        size = (48, 96) if options.get("rotation") == 90 else (96, 48)
-        pictures = dict(video.frames_at(range(5), size=size, missing="skip"))
-        copies = {at: frame.to_ndarray(format="rgb24") for at, frame in video.copies_at(range(5), size)}
-
-    assert pictures.keys() == copies.keys()
-    assert len(copies) == 4
-    for at, picture in pictures.items():
-        assert copies[at].shape == picture.shape
-        assert np.abs(copies[at].astype(int) - picture).mean() < 4
-        assert len({number(picture), number(copies[at])}) == 1
-
-
 @pytest.mark.parametrize("turn", [90, 180, -90])
 def test_pictures_are_turned_as_players_turn_them(turn: int) -> None:
     data = make(3, rotation=turn, **QUICK)
@@ -288,8 +272,8 @@ def test_the_second_barrier_holds_alone(kind: str, tmp_path: Path, monkeypatch: 
     """Were such a container let through, the files that it names would stay closed all the same."""
     named = tmp_path / "named.mp4"
     named.write_bytes(made("mp4"))
-    options = {key: value for key, value in video_packets._OPTIONS.items() if key != "format_whitelist"}
-    monkeypatch.setattr(video_packets, "_OPTIONS", options)
+    options = {key: value for key, value in videos._OPTIONS.items() if key != "format_whitelist"}
+    monkeypatch.setattr(videos, "_OPTIONS", options)
     with pytest.raises(NotVideo):
         Video(io.BytesIO(LISTS[kind].replace("real.mp4", str(named)).encode()))
 
@@ -326,13 +310,13 @@ def test_addresses_are_names_of_files() -> None:
 
 
 def test_huge_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(video_packets, "MOST_PIXELS", 192 * 96 - 1)
+    monkeypatch.setattr(videos, "MOST_PIXELS", 192 * 96 - 1)
     with pytest.raises(NotVideo, match="pictures have 192 × 96 pixels, over 18,431"):
         Video(io.BytesIO(made("mp4")))
 
 
 def test_too_many_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seldio.media.video_packets.MOST_FRAMES", 59)
+    monkeypatch.setattr("seldio.media.video.MOST_FRAMES", 59)
     with pytest.raises(NotVideo, match="over 59 pictures"):
         Video(io.BytesIO(made("mp4")))
 

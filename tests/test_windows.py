@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import seldio
 from seldio.data import Stream, collate
-from seldio.errors import DataError, MissingLibrary, UsageError
+from seldio.errors import DataError, MissingLibrary, SeldioError, UsageError
 from seldio.media.recording import Recording
 
 Sound = np.ndarray[Any, Any]
@@ -140,7 +140,7 @@ def test_sound_of_different_rates_goes_into_one_batch_at_one_rate_only(soxr: Any
        st.integers(0, 9_000), st.integers(0, 4_000))  # fmt: skip
 def test_any_part_is_that_of_the_resampled_whole(here: int, rate: int, start: int, frames: int) -> None:
     soxr = pytest.importorskip("soxr", reason="soxr is not installed: make test installs it")
-    from seldio.media.resampling import frames_at, read_at
+    from seldio.media.recording import frames_at, read_at
 
     place = Path(__file__).parent / "cases"
     sound = np.random.default_rng(here).uniform(-1, 1, (7_001, 2)).astype(np.float32)
@@ -294,6 +294,30 @@ def test_a_stream_is_as_long_as_its_next_pass(
                 assert len(later) == len(stream) == sum(1 for _ in later)
 
 
+# --- recordings that are not what they should be -----------------------------------------------------
+
+
+@pytest.mark.parametrize("channels", [2, 5, 32])
+def test_four_channels_are_needed_where_foa_lies(channels: int, tmp_path: Path) -> None:
+    place = tmp_path / "foa_dev/dev-train-x/fold3_room1_mix001.wav"
+    place.parent.mkdir(parents=True)
+    soundfile.write(place, np.ones((8_000, channels), np.int16), 8_000)
+    with pytest.raises(DataError, match=rf"mix001\.wav has {channels} channels, but FOA has 4"):
+        seldio.windows(tmp_path, seconds=0.5)
+    assert 2 == len(seldio.windows(tmp_path, seconds=0.5, audio=None))
+
+
+def test_a_header_without_length_is_not_silence(tmp_path: Path) -> None:
+    tree_of(tmp_path, {"fold3_room1_mix001.wav": (noise(8_000), 8_000, "PCM_16")})
+    place = next(tmp_path.rglob("*.wav"))
+    whole = place.read_bytes()
+    place.write_bytes(whole[:40] + bytes(4) + whole[44:])
+    with pytest.raises(SeldioError, match=r"mix001\.wav says in its header that it has no sound, but 64,000 bytes"):
+        seldio.windows(tmp_path, seconds=0.5)
+    place.write_bytes(whole[:40] + bytes(4))
+    assert [0] == [int(one["length"]) for one in seldio.windows(tmp_path, seconds=0.5)]
+
+
 # --- several recordings, no texts ------------------------------------------------------------------
 
 
@@ -320,7 +344,7 @@ def test_both_arrays_are_in_one_window(tmp_path: Path) -> None:
 
 def test_arrays_that_are_not_equally_long_are_refused(tmp_path: Path) -> None:
     two_arrays(tmp_path, mic=1_300)
-    with pytest.raises(DataError, match=r"mix001 has 1,200 samples at 1,000 Hz .*1,300 samples .* mic"):
+    with pytest.raises(DataError, match=r"mix001 has 1,200 samples at 1,000 Hz in foa .*1,300 samples"):
         seldio.windows(tmp_path, audio=("foa", "mic"))
 
 

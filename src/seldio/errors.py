@@ -61,7 +61,7 @@ CHOICES = {
 }  # fmt: skip
 #: All other options that messages name.
 OTHERS = frozenset((
-    "against", "allow-loss", "angle", "citation", "clip", "development", "development-reference", "distance",
+    "against", "allow-loss", "angle", "citation", "classes", "clip", "development", "development-reference", "distance",
     "fail-on", "fields",
     "fill", "gain", "ignore", "include", "items", "judge", "judge-cache", "judge-max-tokens",
     "judge-prompt", "judge-url", "judgements", "label", "lead",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import shutil
 import subprocess
@@ -253,21 +252,6 @@ def test_a_stateful_loader_goes_on_with_batches_of_the_stream(windows: Any, stat
     again.load_state_dict(first.state_dict())
 
     assert expected == head + [_keys(batch) for batch in again]
-
-
-def test_states_of_workers_are_merged_for_another_number_of_them(windows: Any, keys: Keys, stateful: Any) -> None:
-    loader = stateful(windows.stream(seed=9), batch_size=2, num_workers=2)
-    iterator = iter(loader)
-    head = [key for _ in range(5) for key in _keys(next(iterator))]
-    snapshots = loader.state_dict()["_snapshot"]["_worker_snapshots"].values()
-    states = [worker["dataset_state"] or worker["fetcher_state"]["dataset_iter_state"] for worker in snapshots]
-
-    state = json.loads(json.dumps(Stream.merge(states)))
-    stream = windows.stream(seed=9)
-    stream.load_state_dict(state)
-    tail = _all(data.DataLoader(stream, batch_size=2, num_workers=3))
-
-    assert sorted(keys) == sorted([*head, *tail])
 
 
 def test_a_stateful_loader_takes_windows(windows: Any, keys: Keys, stateful: Any) -> None:

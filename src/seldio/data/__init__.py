@@ -9,16 +9,18 @@ VideoFolder.
 from __future__ import annotations
 
 import os
-from typing import Unpack
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Unpack
 
-from seldio.data.batches import collate
 from seldio.data.dataset import Dataset
 from seldio.data.dataset import open_dataset as open
-from seldio.data.decoding import decode
-from seldio.data.exporting import KINDS, export
-from seldio.data.stream import Stream
 from seldio.data.windowing import WindowOptions, Windows
-from seldio.files.exports import ExportFile, Manifest
+
+if TYPE_CHECKING:
+    from seldio.data.decoding import decode
+    from seldio.data.exporting import KINDS, export
+    from seldio.data.stream import Stream, collate
+    from seldio.files.exports import ExportFile, Manifest
 
 __all__ = [
     "KINDS",
@@ -40,3 +42,10 @@ def windows(
 ) -> Windows:  # fmt: skip
     """Windows over the clips of a source: ``seldio.open(path).windows(...)``, see there."""
     return open(path, format=format).windows(**options)
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        home = {"decode": "decoding", "Stream": "stream", "collate": "stream"}.get(name, "exporting")
+        return getattr(import_module(f"seldio.data.{home}"), name)
+    raise AttributeError(f"module 'seldio.data' has no attribute {name!r}")

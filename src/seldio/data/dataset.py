@@ -86,7 +86,8 @@ class Dataset:
     @cached_property
     def events(self) -> Events:
         """The event tables by clip, read when they are asked for."""
-        return self._index.events(self._index.labels_of(self.rows))
+        files = self._index.label_files
+        return self._index.events({name: files[name] for name in self.rows if name in files})
 
     @cached_property
     def items(self) -> Items:
@@ -213,8 +214,8 @@ class Dataset:
         return self._index.clips if self._chosen is None else self._chosen
 
     def find_all(self, paths: pa.ChunkedArray) -> Sequence[Entry | None]:
-        """The files of clips by their paths; None for None."""
-        return self._index.found(paths)
+        """Return the files of clips by their paths; None for null."""
+        return [None if path is None else self._index.entries[path] for path in paths.to_pylist()]
 
     def _where(self, field: str, wanted: Wanted) -> Dataset:
         if wanted is None:

@@ -16,18 +16,25 @@ import shutil
 import stat
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from seldio.conversion.outputs import safe_name
 from seldio.conversion.report import Conversion
-from seldio.data.arrow_tables import Events
-from seldio.data.export_shards import Bytes, ExportFiles, FilePart, copied, folder_files, parquet_files, tar_files
-from seldio.data.export_table import ExportPlan
+from seldio.data.export_forms import (
+    ExportFiles,
+    ExportPlan,
+    FilePart,
+    copied,
+    folder_files,
+    parquet_files,
+    tar_files,
+)
 from seldio.data.index import Index
 from seldio.errors import DataError, InvalidData, SeldioError, SeldioWarning, UsageError
-from seldio.files import Limits, Source, atomic_write, in_the_way, make_folder, open_source, write_bytes
+from seldio.files import Limits, atomic_write, in_the_way, make_folder, open_source, write_bytes
 from seldio.files.exports import MANIFEST, ExportFile, Manifest, original_files
 from seldio.files.streams import CHUNK
 from seldio.files.writing import remove
@@ -47,15 +54,13 @@ KINDS = tuple(_KINDS)
 OTHER = "other/"
 #: The list of shards, as the library wids has it.
 _SHARD_INDEX = "index.json"
-#: Files, and bytes, that travel to a worker together.
-_LOT_FILES, _LOT_BYTES = 64, 16 << 20
 #: Names of files that a sentence has at most.
 _NAMED = 20
 
 
 def export(
     source: str | os.PathLike[str], out: str | os.PathLike[str], kind: str = "parquet", *,
-    embed: bool = True, shard_bytes: int = 500 << 20, array: str = "foa", format: str | None = None,
+    shard_bytes: int = 500 << 20, array: str = "foa", format: str | None = None,
     force: bool = False, overwrite: bool = False,
 ) -> Manifest:  # fmt: skip
     """Write a dataset to a folder in one of the ways in which datasets are shared.
@@ -69,7 +74,6 @@ def export(
         source: a folder, archive or file.
         out: a folder that is empty, not there, or of an export that was broken off.
         kind: *parquet*, *webdataset*, *audiofolder*, *videofolder*, *files* for plain copies.
-        embed: put recordings and videos into the Parquet files; else copies lie in ``media/``, and paths lead there.
         shard_bytes: most bytes of a shard, unless one clip has more.
         array: the array that is the column ``audio``; others have columns of their own.
         format: the format of the labels; found from their content if not given.
@@ -102,20 +106,20 @@ def export(
         elif not plan.rows:
             raise UsageError(f"{printable(opened.path)} holds no clips: kind 'files' copies it as it is")
         else:
-            _check_sizes(plan, embedded=kind == "parquet" and embed)
-            content = writer(plan, kind, embed=embed, shard_bytes=shard_bytes)
+            _check_sizes(plan, embedded=kind == "parquet")
+            content = writer(plan, kind, shard_bytes)
             content.parts += [copied(OTHER + entry.name, entry) for entry in plan.others]
         folder = ExportFolder(place, kind, overwrite=overwrite)
-        folder.write(content)
+        folder.write(content, plan.on_disk)
         files = folder.finish()
         manifest = Manifest(kind, files, content.features, plan.statistics(), replaced=folder.replaced)
         if writer is not None:
-            _compare(plan, place, manifest, format)
+            _check_that_it_opens(plan, place, manifest)
         write_bytes(folder.out / MANIFEST, manifest.to_json(), folder.out)
         return manifest
 
 
-def _compare(plan: ExportPlan, out: Path, manifest: Manifest, format: str | None) -> None:
+def _check_that_it_opens(plan: ExportPlan, out: Path, manifest: Manifest) -> None:
     """Raise DataError unless an export opens with the clips and the rows that it was made from."""
 
     def heed(finding: Finding) -> None:
@@ -123,31 +127,27 @@ def _compare(plan: ExportPlan, out: Path, manifest: Manifest, format: str | None
             raise_errors(finding)
 
     with open_source(out, heed, LIMITS, as_it_lies=True) as lying:
-        written = Index(_opened(lying, manifest), get(format) if format is not None else None, force=True)
-        if differing := set(written.clips) ^ set(plan.index.clips):
-            names = listed(sorted(differing))
-            raise DataError(f"{printable(str(out))} opens with other clips than it was made from: {names}")
-        source = Index(plan.index.source, plan.index.format, force=True)  # files with errors are stored as they are
-        labels = source.events(plan.label_files), written.events(written.label_files)
-        for clip in plan.label_files:
-            expected, rows = (_rows(events, clip) for events in labels)
-            if rows != expected:
-                raise DataError(
-                    f"{printable(str(out))} opens with {rows} of {printable(clip)}, which has {expected} in the source"
-                )
+        source = original_files(lying, manifest, raise_errors, LIMITS)  # before the manifest says that it is finished
+        written = _rows_by_clip(Index(source, plan.index.format, force=True))
+    expected = _rows_by_clip(Index(plan.index.source, plan.index.format, force=True))
+    for clip in sorted(expected.keys() | written.keys()):
+        if written.get(clip) != expected.get(clip):
+            raise DataError(
+                f"{printable(str(out))} opens with {written.get(clip, 'no clip')} of {printable(clip)}, which has "
+                f"{expected.get(clip, 'no clip')} in the source"
+            )
 
 
-def _opened(lying: Source, manifest: Manifest) -> Source:
-    """Return the files that an export was made from, before its manifest says that it is finished."""
-    return original_files(lying, manifest, raise_errors, LIMITS)
-
-
-def _rows(events: Events, clip: str) -> str:
-    """Return the number of rows of a clip, in words; labels that cannot be read are stored unchanged."""
-    try:
-        return plural(events.read(clip).num_rows, "row") if clip in events else "no labels"
-    except (InvalidData, UsageError):
-        return "labels that cannot be read"
+def _rows_by_clip(index: Index) -> dict[str, str]:
+    """Return the number of label rows of each clip, in words; labels that cannot be read are stored unchanged."""
+    rows = dict.fromkeys(index.clips, "no labels")
+    events = index.events(index.label_files)
+    for clip in events:
+        try:
+            rows[clip] = plural(events.read(clip).num_rows, "row")
+        except (InvalidData, UsageError):
+            rows[clip] = "labels that cannot be read"
+    return rows
 
 
 def _check_sizes(plan: ExportPlan, *, embedded: bool) -> None:
@@ -221,8 +221,8 @@ class ExportFolder:
             return False
         return _sha256(self.out / file.name) == file.sha256
 
-    def write(self, content: ExportFiles) -> None:
-        """Write the files of an export.
+    def write(self, content: ExportFiles, on_disk: bool) -> None:
+        """Write the files of an export; *on_disk* is whether other processes can read its source.
 
         Raises:
             InvalidData: a file of the source is damaged or over a limit, or labels are wrong.
@@ -230,21 +230,24 @@ class ExportFolder:
             SeldioError: the disk fails.
             KeyboardInterrupt: with a message that says how to go on.
         """
-        parts = content.parts
-        names = [part.name for part in parts] + [_SHARD_INDEX] * bool(content.shards)
+        names = [part.name for part in content.parts] + [_SHARD_INDEX] * bool(content.shards)
         unknown = [name for name in names if name not in self._unchanged and self._state(name) is not None]
         if unknown and not self._broken_off:
             raise UsageError(
                 f"{plural(len(unknown), 'file')} in the way in {self._shown} that are not as an export wrote them: "
                 f"{listed(unknown, _NAMED)}. Move them away"
             )
-        work = WriteFile(str(self.out), frozenset(unknown))  # of a run that was killed, without a note of its files
+        # the unknown ones are of a run that was killed, without a note of its files
+        write = partial(_write, str(self.out), frozenset(unknown))
         self._note()
         try:
-            for file in self._written(parts, work):
-                self.files[file.name] = file
+            for here in (False, True):
+                parts = [part for part in content.parts if part.here == here]
+                size = attrgetter("size")
+                for file in parallel_map(write, parts, what="writing files", size=size, here=here or not on_disk):
+                    self.files[file.name] = file
             if content.shards:
-                self._add_shard_index(content.shards, work)
+                self.files[_SHARD_INDEX] = write(self._shard_index(content.shards))
         except KeyboardInterrupt:
             text = f"stopped; the export in {self._shown} is not finished: run the same command again"
             raise KeyboardInterrupt(text) from None
@@ -257,26 +260,14 @@ class ExportFolder:
         files = tuple(known[name] for name in sorted(known))
         write_bytes(self.out / MANIFEST, Manifest(self.kind, files, finished=False).to_json(), self.out)
 
-    def _written(self, parts: Sequence[FilePart], work: WriteFile) -> Iterator[ExportFile]:
-        """Write copies, then what is made of several files, then what is gathered here from parts made anywhere."""
-        copies = [part for part in parts if part.origin is not None]
-        shards = [part for part in parts if part.origin is None and not part.gathered]
-        gathered = [part for part in parts if part.gathered]
-        for some, what in ((copies, "copying files"), (shards, "writing shards"), (gathered, None)):
-            yield from parallel_map(
-                work, some, what=what, size=attrgetter("size"),
-                batch=lot([part.size for part in some]) if some is copies else 1,
-                here=some is gathered or not all(entry.on_disk for part in some for entry in part.inputs),
-            )  # fmt: skip
-
-    def _add_shard_index(self, names: Sequence[str], work: WriteFile) -> None:
-        """Write the list of shards as the library wids has it."""
+    def _shard_index(self, names: Sequence[str]) -> FilePart:
+        """Return the list of shards as the library wids has it."""
         shards = [
             {"url": name, "nsamples": self.files[name].rows, "filesize": self.files[name].bytes} for name in names
         ]
         index = {"__kind__": "wids-shard-index-v1", "wids_version": 1, "shardlist": shards}
         data = (json.dumps(index, indent=1) + "\n").encode()
-        self.files[_SHARD_INDEX] = work(FilePart(_SHARD_INDEX, (), Bytes(data)))
+        return FilePart(_SHARD_INDEX, len(data), partial(_write_bytes, data))
 
     def finish(self) -> tuple[ExportFile, ...]:
         """Remove what only an earlier export wrote; return the files of this one, sorted by name."""
@@ -291,38 +282,26 @@ class ExportFolder:
         return tuple(self.files[name] for name in sorted(self.files))
 
 
-@dataclasses.dataclass(frozen=True)
-class WriteFile:
-    """Write files of an export below the folder *out*; over one of the *unknown* only if it has the same content."""
+def _write(out: str, unknown: frozenset[str], part: FilePart) -> ExportFile:
+    """Write a file of an export below *out*; over one that is *unknown* only if it has the same content."""
+    path = Path(out, part.name)
+    with atomic_write(path, out) as stream:
+        hashed = _Hashed(stream)
+        rows = part.write(cast("BinaryIO", hashed))
+        sha256 = hashed.sha.hexdigest()
+        if part.name in unknown and (not path.is_file() or _sha256(path) != sha256):
+            raise UsageError(f"{printable(str(path))} is not what the export writes there: move it away")
+    return ExportFile(part.name, hashed.count, sha256, part.split, rows, part.origin)
 
-    out: str
-    unknown: frozenset[str]
 
-    def __call__(self, part: FilePart) -> ExportFile:
-        """Write a file; return what was written."""
-        path = Path(self.out, part.name)
-        with atomic_write(path, self.out) as stream:
-            hashed = _Hashed(stream)
-            rows = part.content(cast("BinaryIO", hashed))
-            hashed.flush()
-            sha256 = hashed.sha.hexdigest()
-            if part.name in self.unknown and (not path.is_file() or _sha256(path) != sha256):
-                raise UsageError(f"{printable(str(path))} is not what the export writes there: move it away")
-        return ExportFile(part.name, hashed.count, sha256, part.split, rows, part.origin)
+def _write_bytes(data: bytes, stream: BinaryIO) -> int:
+    stream.write(data)
+    return 0
 
 
 def _sha256(path: Path) -> str:
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def lot(sizes: Sequence[int]) -> int:
-    """How many files of these sizes should travel together: many small ones, few large ones.
-
-    >>> lot([1000] * 500), lot([10 << 20] * 500), lot([1 << 30]), lot([])
-    (64, 1, 1, 1)
-    """
-    return max(1, min(_LOT_FILES, len(sizes), _LOT_BYTES * len(sizes) // max(1, sum(sizes))))
 
 
 class _Hashed(io.RawIOBase):

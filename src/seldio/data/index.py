@@ -11,13 +11,11 @@ import io
 import os
 import posixpath
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Self
-
-import pyarrow as pa
 
 from seldio import formats
 from seldio.catalogues import Catalogue, own_datasets
@@ -48,9 +46,6 @@ from seldio.text import clipped, listed, plural, printable
 
 if TYPE_CHECKING:
     from seldio.formats.own_dataset import OwnDatasets
-
-#: Bytes of a file that tell labels from other texts, and of JSON where its first keys do not.
-_HEAD, _KEYS = 1 << 12, 1 << 16
 
 
 class Index:
@@ -146,17 +141,9 @@ class Index:
         others = {clip: file for clip, file in self._wholes.items() if clip not in tables & files.keys()}
         return _joined(files, others)
 
-    def labels_of(self, clips: ClipTable) -> Mapping[str, ClipLabelFile]:
-        """The label files of some of the clips."""
-        return {name: self.label_files[name] for name in clips if name in self.label_files}
-
     def events(self, files: Mapping[str, ClipLabelFile]) -> Events:
         """The event tables of some of the label files."""
         return Events(files, self.format, force=self._force, own=self.own)
-
-    def found(self, paths: pa.ChunkedArray) -> Sequence[Entry | None]:
-        """The files of these names; None for null."""
-        return [None if path is None else self.entries[path] for path in paths.to_pylist()]
 
     @cached_property
     def items(self) -> Items:
@@ -226,7 +213,7 @@ class Index:
         return found
 
     def _read(self, part: Part) -> Mapping[str, ClipLabelFile]:
-        """The clips of label files, silent ones too."""
+        """Return the clips of label files, silent ones too."""
         found: dict[str, ClipLabelFile] = {}
         read = part.labels(raise_errors)
         faults = vet(read)

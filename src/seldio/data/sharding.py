@@ -1,10 +1,9 @@
-"""Who takes what: shards from arguments, the environment or torch, what is left of a pass, and its order."""
+"""Who takes what: shards from arguments, the environment or torch, and the order of a pass."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing import context, sharedctypes
 from typing import Any, Literal, TypeGuard, get_args
@@ -145,47 +144,6 @@ def register(cls: type) -> bool:
     return iterable is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Rest:
-    """What is left of a pass of *length*: places *left* before the cursor, ascending, and all from there to the end."""
-
-    length: int
-    cursor: int = 0
-    left: tuple[int, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.left) + self.length - self.cursor
-
-    def places(self, shard: Shard, count: int) -> Iterator[int]:
-        """The places that are the shard's, in order, of the first *count*; past the end the pass begins anew."""
-        for number in range(shard[1], count, shard[0]):
-            if number < len(self.left):
-                yield self.left[number]
-            else:
-                yield (self.cursor + number - len(self.left)) % self.length
-
-    def after(self, taken: int) -> Rest:
-        """What is left when *taken* more have been taken from the front."""
-        beyond = max(0, taken - len(self.left))
-        return Rest(self.length, min(self.length, self.cursor + beyond), self.left[taken:])
-
-
-def merged(parts: Sequence[tuple[Rest, Shard]]) -> Rest:
-    """What all shards of one pass together have left, however far each of them came."""
-    shards = {shard for _, shard in parts}
-    count = parts[0][1][0] if parts else 0
-    if not parts or shards != {(count, index) for index in range(count)} or len(parts) != count:
-        raise UsageError(f"{len(parts)} states of {count} shards: give the state of each shard once")
-    rests = {shard[1]: rest for rest, shard in parts}
-    longest, shortest = max(rests.values(), key=len), min(rests.values(), key=len)
-    ahead = len(longest) - len(shortest)
-    # what each shard has left begins where the longest rest is that much shorter
-    mine = [len(longest) - len(rests[index]) for index in range(count)]
-    places = [*longest.left, *range(longest.cursor, longest.cursor + max(0, ahead - len(longest.left)))][:ahead]
-    open_ = [place for number, place in enumerate(places) if number >= mine[number % count]]
-    return Rest(shortest.length, shortest.cursor, (*open_, *shortest.left))
-
-
 def permutation(length: int, seed: int, epoch: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     """The numbers below *length*, mixed: the same for a seed and an epoch with every version of numpy.
 
@@ -207,15 +165,6 @@ def _mixed(keys: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dty
 def is_count(value: object) -> TypeGuard[int]:
     """Whether *value* is a whole number, 0 or above."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def rest_of(state: Mapping[str, Any], length: int) -> Rest:
-    """What a state leaves of a pass of *length*."""
-    cursor, left = state.get("cursor"), state.get("left", [])
-    known = is_count(cursor) and cursor <= length and isinstance(left, list | tuple)
-    if not known or not all(is_count(place) and place < int(str(cursor)) for place in left):
-        raise UsageError(f"a state with cursor {cursor!r} and {left!r} left does not fit a stream of {length:,}")
-    return Rest(length, int(str(cursor)), tuple(left))
 
 
 class SharedEpoch:

@@ -1,20 +1,33 @@
-"""A stream over anything with random access: shards, order, batches, and a state from which it goes on exactly."""
+"""A stream over anything with random access: shards, order, batches, and a state from which it goes on exactly.
+
+Batches are elements put together part by part, stacked, padded or listed, as NumPy arrays or as tensors.
+"""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
+import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
+
+import numpy as np
 
 from seldio.data import sharding
-from seldio.data.batches import Axes, Pad, collate, ragged_axes
-from seldio.data.sharding import Even, OwnShard, Rest, Shard, SharedEpoch, within
+from seldio.data.sharding import Even, OwnShard, Shard, SharedEpoch, is_count, within
 from seldio.errors import UsageError
 
 #: How many elements have been taken when a value is given, and the value.
 _Counted = Iterator[tuple[int, Any]]
 _VERSION = 1
+Arrays = Sequence[np.ndarray[Any, Any]]
+
+#: What parts of different lengths are filled up with, or ``list`` to leave them as they are: one for every part whose
+#: length differs, or one for each part by name.
+Pad = float | Literal["list"] | Mapping[str, float | Literal["list"]] | None
+#: Axis of each part along which its length differs from element to element.
+Axes = Mapping[str, int]
 
 
 class Stream:
@@ -48,7 +61,7 @@ class Stream:
         self._shard: Shard | None = None
         self._splits, self._even = split, sharding.checked_even(even)
         self._stages: tuple[_MapStage | _BatchStage, ...] = ()
-        self._rest, self._taken, self._split = Rest(len(source)), 0, OwnShard()
+        self._cursor, self._taken, self._split = 0, 0, OwnShard()
         self._resumed, self._shared = False, SharedEpoch()
         sharding.register(type(self))
 
@@ -69,17 +82,18 @@ class Stream:
         if (epoch := self._shared.news()) is not None:
             self._begin(epoch)
         if not self._resumed:
-            self._rest = Rest(len(self._source))
+            self._cursor = 0
         self._split = sharding.own_shard(self._shard, self._splits, Stream)
         self._resumed, self._taken = False, 0
-        return self._elements(self._rest, self._split)
+        return self._elements(self._cursor, self._split)
 
-    def _elements(self, rest: Rest, split: OwnShard) -> Iterator[Any]:
-        order = None if self._seed is None else sharding.permutation(rest.length, self._seed, self._epoch)
-        places = rest.places(split.shard, split.count(len(rest), self._even))
+    def _elements(self, cursor: int, split: OwnShard) -> Iterator[Any]:
+        length, (shards, shard) = len(self._source), split.shard
+        order = range(length) if self._seed is None else sharding.permutation(length, self._seed, self._epoch)
+        stop = cursor + split.count(length - cursor, self._even)  # past the end the pass begins anew
         counted: _Counted = (
-            (taken, self._source[place if order is None else int(order[place])])
-            for taken, place in enumerate(places, 1)
+            (taken, self._source[int(order[place % length])])
+            for taken, place in enumerate(range(cursor + shard, stop, shards), 1)
         )
         for stage in self._stages:
             counted = stage(counted)
@@ -98,27 +112,22 @@ class Stream:
         """
         if (epoch := self._shared.news()) is not None:
             self._begin(epoch)
-        rest = self._rest if self._resumed else Rest(len(self._source))
+        left = len(self._source) - (self._cursor if self._resumed else 0)
         split = sharding.own_shard(self._shard, self._splits, Stream)
         if (loader := sharding.asking_loader(self)) is None:
-            return self._passed(rest, split)
+            return self._passed(left, split)
         # the loader divides by the size of its batches
         size, drop, workers = loader.batch_size or 1, bool(loader.drop_last), max(1, loader.num_workers)
         parts = [OwnShard(split.rank, within(split.worker, (workers, index))) for index in range(workers)]
-        return size * sum(_batches(self._passed(rest, part), size, drop) for part in parts)
+        return size * sum(_batches(self._passed(left, part), size, drop) for part in parts)
 
-    def _passed(self, rest: Rest, split: OwnShard) -> int:
+    def _passed(self, left: int, split: OwnShard) -> int:
         """How many values a pass gives to a shard."""
         count, index = split.shard
-        number = max(0, -(-(split.count(len(rest), self._even) - index) // count))
+        number = max(0, -(-(split.count(left, self._even) - index) // count))
         for stage in self._stages:
             number = stage.passed(number)
         return number
-
-    @property
-    def num_shards(self) -> int:
-        """Into how many parts it can be split: one for each element."""
-        return len(self._source)
 
     def shard(self, num_shards: int, index: int) -> Self:
         """Every *num_shards*-th element, from number *index* on; of a shard, a shard of it.
@@ -168,18 +177,18 @@ class Stream:
 
     def _begin(self, epoch: int) -> None:
         if epoch != self._epoch:
-            self._epoch, self._resumed, self._rest, self._taken = epoch, False, Rest(len(self._source)), 0
+            self._epoch, self._resumed, self._cursor, self._taken = epoch, False, 0, 0
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the last pass is, as small JSON: everything before ``cursor`` but what is ``left`` has been taken.
+        """Return where the last pass is, as small JSON.
 
-        The cursor counts the elements of all shards, each as far as this one, so that the state also fits another
-        number of them; :meth:`merge` puts together states of shards that came differently far.
+        ``cursor`` counts the elements that all shards have taken, each as many as this one, so that the state also
+        fits another number of shards.
         """
-        rest = self._rest.after(self._taken * self._split.shard[0])
+        cursor = min(len(self._source), self._cursor + self._taken * self._split.shard[0])
         return {
-            "version": _VERSION, "length": rest.length, "seed": self._seed, "epoch": self._epoch,
-            "cursor": rest.cursor, "left": list(rest.left), "shard": list(self._split.shard),
+            "version": _VERSION, "length": len(self._source), "seed": self._seed, "epoch": self._epoch,
+            "cursor": cursor,
         }  # fmt: skip
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -195,26 +204,11 @@ class Stream:
                     f"the state has {name} {state.get(name)!r}, but this stream has {value!r}: it was saved by a "
                     "different stream"
                 )
-        if not sharding.is_count(epoch := state.get("epoch")):
-            raise UsageError(f"the state has epoch {epoch!r}")
-        self._rest, self._taken, self._split = sharding.rest_of(state, len(self._source)), 0, OwnShard()
+        epoch, cursor = state.get("epoch"), state.get("cursor")
+        if not (is_count(epoch) and is_count(cursor) and cursor <= len(self._source)) or state.get("left"):
+            raise UsageError(f"a state with epoch {epoch!r} and cursor {cursor!r} does not fit {self!r}")
+        self._cursor, self._taken, self._split = cursor, 0, OwnShard()
         self._epoch, self._resumed = epoch, True
-
-    @staticmethod
-    def merge(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """One state of those of all shards of a pass, however far each of them came; it fits any number of shards.
-
-        Raises:
-            UsageError: they are not all shards of one pass.
-        """
-        heads = [{key: state.get(key) for key in ("version", "length", "seed", "epoch")} for state in states]
-        if not heads or any(head != heads[0] for head in heads):
-            raise UsageError("states of different streams or epochs cannot be merged")
-        length = int(states[0].get("length", 0))
-        rest = sharding.merged(
-            [(sharding.rest_of(one, length), sharding.checked(one.get("shard"), "a state")) for one in states]
-        )  # fmt: skip
-        return {**heads[0], "cursor": rest.cursor, "left": list(rest.left), "shard": list(sharding.WHOLE)}
 
     def torch(self) -> Self:
         """This stream, known to torch as an ``IterableDataset``: for where torch was imported after it was made.
@@ -297,3 +291,131 @@ class _BatchStage:
 
 def _batches(number: int, size: int, drop_last: bool) -> int:
     return number // size if drop_last else -(-number // size)
+
+
+# --- batches ---------------------------------------------------------------------------------------------
+
+
+def ragged_axes(source: object) -> Axes:
+    """The axes of differing length that the elements of *source* have by its signature; none if it has no such."""
+    signature = getattr(source, "signature", {})
+    return {name: shape.index(None) for name, (shape, kind) in signature.items() if None in shape and kind != "string"}
+
+
+def collate(elements: Sequence[Any], pad: Pad = None, *, tensors: bool = False, axes: Axes | None = None) -> Any:
+    """A batch of elements: each part with a first axis for the batch, texts and other objects as lists.
+
+    It is the ``collate_fn`` of a loader of torch as well; to choose options, with ``functools.partial``.
+
+    Args:
+        elements: such as windows: mappings with the same names, or arrays or numbers.
+        pad: for arrays of different lengths, what they are filled up with (``{"audio": 0, "target": math.nan}``, or
+            one value for all); ``NAME_mask``, bool of shape (batch, longest), then tells what was there. ``list``
+            makes a list of arrays. Parts that are named are always padded or listed, so that all batches have the
+            same parts. None refuses different lengths.
+        tensors: torch tensors instead of NumPy arrays; in a worker of a loader they are made in the memory that it
+            shares, where arrays would be copied twice more.
+        axes: by name the axes along which parts always differ.
+
+    Returns:
+        A dict, or one array for elements that are not mappings.
+
+    Raises:
+        UsageError: shapes differ, and *pad* does not say what to do; sound of different rates would go into one array;
+            there are no elements; or torch is not imported.
+    """
+    if not len(elements):
+        raise UsageError("the batch is empty: there is nothing to collate")
+    if tensors and "torch" not in sys.modules:
+        raise UsageError("tensors=True, but torch is not imported: import torch first")
+    if not isinstance(elements[0], Mapping):
+        return _stacked([np.asarray(element) for element in elements], "the element", tensors)
+    _check_rates(elements, pad)
+    batch: dict[str, Any] = {}
+    for name, first in elements[0].items():
+        parts = [element[name] for element in elements]
+        if not isinstance(first, np.ndarray | np.generic | int | float):
+            batch[name] = parts
+            continue
+        arrays = [np.asarray(part) for part in parts]
+        fill = pad.get(name) if isinstance(pad, Mapping) else pad
+        named = isinstance(pad, Mapping) and name in pad
+        if fill == "list" and (named or name in (axes or ()) or len({array.shape for array in arrays}) > 1):
+            batch[name] = [_converted(array) for array in arrays] if tensors else arrays
+            continue
+        axis = _axis(arrays, name)
+        axis = (axes or {}).get(name, 0 if named else None) if axis is None else axis
+        if fill is None or fill == "list" or axis is None:
+            batch[name] = _stacked(arrays, name, tensors)
+        else:
+            batch[name], batch[f"{name}_mask"] = _padded(arrays, float(fill), axis, tensors)
+    return batch
+
+
+def _check_rates(elements: Sequence[Mapping[str, Any]], pad: Pad) -> None:
+    """Refuse one array for sound of different rates: the same number of samples would be another time."""
+    for name in elements[0]:
+        number = name.removeprefix("rate")  # ``rate`` of ``audio``, ``rate_2`` of ``audio_2``
+        if name == number or (audio := f"audio{number}") not in elements[0]:
+            continue
+        rates = sorted({int(element[name]) for element in elements})
+        if len(rates) > 1 and (pad.get(audio) if isinstance(pad, Mapping) else pad) != "list":
+            raise UsageError(
+                f"{audio} has different rates ({', '.join(f'{rate:,}' for rate in rates)} samples per second), which "
+                f"one array would mix up: make the windows with rate={rates[-1]}, or use pad={{'{audio}': 'list'}}"
+            )
+
+
+def _axis(arrays: Arrays, name: str) -> int | None:
+    """The axis along which *arrays* differ, if they do."""
+    shapes = {array.shape for array in arrays}
+    differ = [axis for axis, lengths in enumerate(zip(*shapes, strict=False)) if len(set(lengths)) > 1]
+    if len({len(shape) for shape in shapes}) > 1 or len(differ) > 1:
+        raise UsageError(f"{name} cannot be stacked: shapes {', '.join(map(str, sorted(shapes)))}")
+    return differ[0] if differ else None
+
+
+def _stacked(arrays: Arrays, name: str, tensors: bool) -> Any:
+    if len({array.shape for array in arrays}) > 1:
+        lengths = ", ".join(map(str, sorted({array.shape for array in arrays})))
+        raise UsageError(
+            f"{name} has different lengths ({lengths}): use pad=0 or pad='list', or windows of equal length"
+        )
+    made, out = _place((len(arrays), *arrays[0].shape), np.result_type(*arrays), tensors)
+    np.stack(arrays, out=out)
+    return made
+
+
+def _padded(arrays: Arrays, fill: float, axis: int, tensors: bool) -> tuple[Any, Any]:
+    lengths = np.array([array.shape[axis] for array in arrays])
+    shape = [*arrays[0].shape]
+    shape[axis] = int(lengths.max())
+    made, out = _place((len(arrays), *shape), arrays[0].dtype, tensors)
+    out[...] = fill
+    for row, array in zip(out, arrays, strict=True):
+        row[(*[slice(None)] * axis, slice(array.shape[axis]))] = array
+    mask = np.arange(shape[axis]) < lengths[:, None]
+    return made, _converted(mask) if tensors else mask
+
+
+def _place(shape: tuple[int, ...], dtype: Any, tensors: bool) -> tuple[Any, np.ndarray[Any, Any]]:
+    """A place for a batch, and the array to write it through: the same array, or the memory of a tensor."""
+    if not tensors:
+        out = np.empty(shape, dtype)
+        return out, out
+    torch: Any = sys.modules["torch"]
+    kind = torch.from_numpy(np.empty(0, dtype)).dtype
+    size = math.prod(list(shape))
+    worker = torch.utils.data.get_worker_info() is not None and size
+    if worker:  # what lies in shared memory already goes to the loader's process without a copy
+        storage = torch.UntypedStorage._new_shared(size * np.dtype(dtype).itemsize)
+        made = torch.empty(0, dtype=kind).set_(storage).reshape(shape)
+    else:
+        made = torch.empty(shape, dtype=kind)
+    return made, made.numpy()
+
+
+def _converted(array: np.ndarray[Any, Any]) -> Any:
+    made, out = _place(array.shape, array.dtype, True)
+    out[...] = array
+    return made

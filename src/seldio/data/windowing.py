@@ -7,22 +7,35 @@ import operator
 import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypedDict, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, TypedDict, get_args, overload
 
 import numpy as np
+import pyarrow as pa
 
 from seldio import clock
 from seldio.data import targets
-from seldio.data.clip_media import open_video
-from seldio.data.window_sources import Arrays, ClipSources, WindowSource, clip_sources, question_sources
+from seldio.data.clip_media import ClipMedia, open_video
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
+from seldio.files.entries import packed
 from seldio.formats.label_csv import Dialect
-from seldio.media.audio import SampleType
-from seldio.media.recording import Recording
-from seldio.media.resampling import as_int16, frames_at, read_at
+from seldio.media.audio import NotAudio, Probe, SampleType, probe_entry
+from seldio.media.recording import (
+    IN_16_BITS,
+    Recording,
+    as_int16,
+    frames_at,
+    not_in_16_bits,
+    read_at,
+    resampler,
+)
+from seldio.parallel import parallel_map
+from seldio.schema.arrays import pc
+from seldio.schema.clips import RECORDINGS
+from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.text import meant, plural, printable
 from seldio.vocabularies import vocabulary
@@ -32,9 +45,12 @@ if TYPE_CHECKING:
     from seldio.data.dataset import Dataset
     from seldio.data.sharding import Even
     from seldio.data.stream import Stream
+    from seldio.media.arrays import Format
 
 #: An element: arrays, numbers and texts by name.
 Element = dict[str, Any]
+#: Shape and numpy type of each part of an element.
+Signature = dict[str, tuple[tuple[int | None, ...], str]]
 Target = Literal["rows", "activity", "activity-doa", "accdoa", "multi-accdoa"]
 
 #: Recordings, videos and labels that are kept open.
@@ -43,6 +59,8 @@ _OPEN, _VIDEOS = 256, 8
 _MAX_RATE = 768_000
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
+#: The recordings of a clip that are asked for, by their arrays.
+Arrays: TypeAlias = str | Sequence[str] | None
 
 
 class WindowOptions(TypedDict, total=False):
@@ -159,13 +177,12 @@ class Windows(Sequence[Element]):
         self.classes = len(vocabulary(self._events.vocabulary)) if target is not None else 0
         self.form = targets.TargetForm(target or "rows", self.classes, elevation, distance, onscreen)
         self._items = list(dataset.items) if items else None
-        self._sources: list[WindowSource] | ClipSources
         if items:
             self._sources = question_sources(dataset, audio)
-            self._ends = np.arange(1, len(self._sources) + 1)
+            self._ends = np.arange(1, len(self._sources.recordings) + 1)
         else:
-            found = clip_sources(dataset, audio, video is not None, target, self.hop, rate, dtype)
-            self._sources, self._ends = found, np.cumsum(self._counts(found.frames), dtype=np.int64)
+            self._sources = clip_sources(dataset, audio, video is not None, target, self.hop, rate, dtype)
+            self._ends = np.cumsum(self._counts(self._sources.frames), dtype=np.int64)
         self._start()
 
     def _start(self) -> None:
@@ -186,7 +203,7 @@ class Windows(Sequence[Element]):
         return int(self._ends[-1]) if len(self._ends) else 0
 
     def __repr__(self) -> str:
-        what = "questions" if self._items is not None else f"windows of {plural(len(self._sources), 'clip')}"
+        what = "questions" if self._items is not None else f"windows of {plural(len(self._sources.clips), 'clip')}"
         length = "whole" if self.size is None else f"{float(self.size * self.hop):g} s"
         step = "" if self.step == self.size else f" every {float((self.step or 0) * self.hop):g} s"
         parts = [f"{length}{step}", f"audio={self.audio}", f"target={self.target}"]
@@ -237,10 +254,9 @@ class Windows(Sequence[Element]):
     def _element(self, number: int) -> Element:
         """Element *number* as it is before the transform."""
         if self._items is not None:
-            return self._question(self._items[number], self._sources[number].recordings)
+            return self._question(self._items[number], self._sources.recordings[number])
         clip = int(np.searchsorted(self._ends, number, "right"))
-        window = self._window(self._sources[clip], number - (int(self._ends[clip - 1]) if clip else 0))
-        return window if self.texts else window | {"clip": np.int64(clip)}
+        return self._window(clip, number - (int(self._ends[clip - 1]) if clip else 0))
 
     def __getitems__(self, indices: Sequence[int]) -> list[Element]:
         """Several elements, as torch asks for a batch."""
@@ -276,7 +292,7 @@ class Windows(Sequence[Element]):
         return Stream(Subset(self, shards), seed=seed, split=bool(split), even=even)
 
     @property
-    def signature(self) -> dict[str, tuple[tuple[int | None, ...], str]]:
+    def signature(self) -> Signature:
         """Shape and numpy type of each part of an element; None is a length that differs. Texts are ``string``.
 
         The samples of windows differ where the rates of recordings do (:attr:`sound_rate`), unless *rate* is given.
@@ -285,54 +301,43 @@ class Windows(Sequence[Element]):
         """
         if not len(self):
             raise UsageError("no windows: there is no element to take the signature from")
-        first, frames = self._element(0), self.size
-        found: dict[str, tuple[tuple[int | None, ...], str]] = {}
-        for name, part in first.items():
-            found[name] = _shape(part)
-        for name in (name for name in found if name == "audio" or name.startswith("audio_")):
-            fixed = first[name].shape[1] if frames is not None and self.sound_rate is not None else None
-            found[name] = ((first[name].shape[0], fixed), self.dtype)
+        element = self._element(0)
+        parts = {name: _shape(part) for name, part in element.items()}
+        for name in (name for name in parts if name == "audio" or name.startswith("audio_")):
+            fixed = element[name].shape[1] if self.size is not None and self.sound_rate is not None else None
+            parts[name] = ((element[name].shape[0], fixed), self.dtype)
         if self.target is not None:
-            found["target"] = (self.form.shape(frames), first["target"].dtype.name)
+            parts["target"] = (self.form.shape(self.size), element["target"].dtype.name)
         if self.video is not None:
-            found["video"] = ((frames, self.video[1], self.video[0], 3), "uint8")
+            parts["video"] = ((self.size, self.video[1], self.video[0], 3), "uint8")
         if self._items is not None and self.texts:
-            found["options"] = ((None,), "string")
-        return found if self.transform is None else self._transformed(first, found)
+            parts["options"] = ((None,), "string")
+        return parts if self.transform is None else self._transformed(element, parts)
 
-    def _transformed(
-        self, first: Element, raw: dict[str, tuple[tuple[int | None, ...], str]]
-    ) -> dict[str, tuple[tuple[int | None, ...], str]]:
-        """The signature behind the transform: of parts that are as before, as before; of others what elements show."""
-        before = {name: _shape(part) for name, part in first.items()}
-        samples = [self[0]]
-        if self.size is None and isinstance(self._sources, ClipSources):
-            lengths = self._sources.frames  # of whole clips the longest and the shortest show what differs
-            samples += [self[int(np.argmin(lengths))], self[int(np.argmax(lengths))]]
-        if not all(isinstance(one, Mapping) for one in samples):
+    def _transformed(self, first: Element, parts: Signature) -> Signature:
+        """Return the signature behind the transform: of what it leaves as it is, as before; else what elements show."""
+        lengths = self._sources.frames  # of whole clips the longest and the shortest show what differs
+        ends = {int(np.argmin(lengths)), int(np.argmax(lengths))} if self.size is None and len(lengths) else set()
+        samples = [self[number] for number in (0, *ends)]
+        if not all(isinstance(sample, Mapping) for sample in samples):
             raise UsageError(f"transform={_name(self.transform)} does not return a mapping: a signature needs names")
-        found = {}
+        signature = {}
         for name, part in samples[0].items():
             shape, kind = _shape(part)
-            shapes = {_shape(one[name])[0] for one in samples}
-            if before.get(name) == (shape, kind):
-                found[name] = raw[name]
-            elif len({len(one) for one in shapes}) > 1:
+            shapes = [_shape(sample[name])[0] for sample in samples]
+            if len({len(shape) for shape in shapes}) > 1:
                 raise UsageError(f"{name} has another number of axes in other elements")
+            if name in first and _shape(first[name]) == (shape, kind):
+                signature[name] = parts[name]
             else:
-                found[name] = (
-                    tuple(
-                        n if len({*lengths}) == 1 else None
-                        for n, lengths in zip(shape, zip(*shapes, strict=True), strict=True)
-                    ),
-                    kind,
-                )
-        return found
+                axes = zip(*shapes, strict=True)
+                signature[name] = (tuple(axis[0] if len({*axis}) == 1 else None for axis in axes), kind)
+        return signature
 
     @property
     def sound_rate(self) -> int | None:
         """Samples per second that all sound has; None where files differ, and of questions without *rate*."""
-        if self.rate is not None or not isinstance(self._sources, ClipSources):
+        if self.rate is not None:
             return self.rate
         rates = np.unique(self._sources.lengths[:, 1])
         return int(rates[0]) if len(rates) == 1 and rates[0] else None
@@ -359,8 +364,6 @@ class Windows(Sequence[Element]):
 
     def lengths(self) -> dict[str, tuple[int, int]]:
         """The label frames of each clip, the last one perhaps not full, and the number of its windows."""
-        if not isinstance(self._sources, ClipSources):
-            return {}
         frames = self._sources.frames
         counts = self._counts(frames).tolist()
         return dict(zip(self._sources.clips, zip(frames.tolist(), counts, strict=True), strict=True))
@@ -371,30 +374,31 @@ class Windows(Sequence[Element]):
             return np.ones(len(frames), np.int64)
         return 1 + np.maximum(0, -(-(frames - self.size) // self.step))
 
-    def _window(self, source: WindowSource, number: int) -> Element:
+    def _window(self, clip: int, number: int) -> Element:
+        """Return a window of a clip, both by their numbers."""
+        sources, name, recordings = self._sources, self._sources.clips[clip], self._sources.recordings[clip]
         first = number * (self.step or 0)
-        stop = first + (source.frames if self.size is None else self.size)
+        stop = first + (int(sources.frames[clip]) if self.size is None else self.size)
         element: Element = {
-            "clip": source.clip,
+            "clip": name if self.texts else np.int64(clip),
             "start": np.float64(first * self.hop),
             "frames": np.array([first, stop], np.int64),
         }
-        for entry in source.recordings:
-            self._same(entry, source.length)
-        element |= self._sounds(source.recordings, first * self.hop)
+        for entry in recordings:
+            self._check_length(entry, tuple(sources.lengths[clip].tolist()))
+        element |= self._sounds(recordings, first * self.hop)
         if self.target is not None:
-            part = self._labels(source.clip).between(first, stop)
-            element["target"] = self.form.encode(part, stop - first)
-        if source.video is not None:
-            video = self._video(source.video, os.getpid())
+            element["target"] = self.form.encode(self._labels(name).between(first, stop), stop - first)
+        if (film := sources.videos[clip]) is not None:
+            video = self._video(film, os.getpid())
             element["video"] = video.pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
         return element
 
-    def _same(self, entry: Entry, length: tuple[int, int] | None) -> None:
+    def _check_length(self, entry: Entry, length: tuple[int, int]) -> None:
         """Refuse a recording that is no longer as long as it was when the windows were counted."""
         recording = self._recording(entry)
         now = (len(recording), recording.rate)
-        if length is not None and length != now:
+        if length != now:
             before, after = (f"{plural(frames, 'frame')} at {rate} Hz" for frames, rate in (length, now))
             raise DataError(
                 f"{printable(entry.path)} has changed: it has {after}, and had {before} when the windows were counted; "
@@ -464,3 +468,195 @@ def _frames(seconds: float | Fraction, hop: Fraction, name: str) -> int:
     if exact.denominator != 1 or exact <= 0:
         raise UsageError(f"{name}={seconds}: choose a multiple of {float(hop):g} s, the length of a label frame")
     return int(exact)
+
+
+# --- what windows go through ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class WindowSources:
+    """What windows go through, column by column: clips, or questions, of which only recordings are known."""
+
+    recordings: Sequence[tuple[Entry, ...]]  # that are heard
+    clips: Sequence[str] = ()
+    frames: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # label frames, the last one perhaps not full
+    videos: Sequence[Entry | None] = ()
+    #: frames and rate of the recordings that are heard, shape (clips, 2); 0 without
+    lengths: Ints = field(default_factory=lambda: np.zeros((0, 2), np.int64))
+
+
+#: The header of a recording that is not there.
+_NOTHING = Probe(0, 0, 0)
+
+
+def clip_sources(
+    dataset: Dataset, audio: Arrays, video: bool, target: str | None, hop: Fraction, rate: int | None, dtype: str
+) -> WindowSources:
+    """The clips of a dataset, in their order.
+
+    Args:
+        dataset: has them.
+        audio: the recording that is heard, ``any`` for the first one that there is; several for all of them; None for
+            none.
+        video: whether a video is needed.
+        target: labels are needed where it is not None.
+        hop: seconds of a label frame.
+        rate: that sound will have; None for that of each file.
+        dtype: that sound will have.
+
+    Raises:
+        UsageError: there are none, or no such recordings.
+        DataError: a clip has not what is needed, recordings that are not equally long, or samples that int16 does not
+            hold as they are.
+        MissingLibrary: a recording has to be resampled, and soxr is not installed.
+    """
+    wanted = (audio,) if audio is None or isinstance(audio, str) else tuple(audio)
+    if unknown := [name for name in wanted if name not in (None, "any", *RECORDINGS)]:
+        raise UsageError(
+            f"unknown recordings {unknown[0]!r}; choose from any, {', '.join(RECORDINGS)}, or None for no audio"
+        )
+    if not wanted or len(set(wanted)) < len(wanted) or (len(wanted) > 1 and {None, "any"} & set(wanted)):
+        raise UsageError(f"audio={audio!r}: name each of the recordings once, such as audio=('foa', 'mic')")
+    if not dataset.rows:
+        raise UsageError(
+            "there are no clips to make windows from" + ("; use items=True for the questions" * bool(dataset.items))
+        )
+    rows = dataset.rows
+    names = rows.column("name").to_pylist()
+    arrays = [RECORDINGS if name in (None, "any") else (name,) for name in wanted]
+    recordings = [dataset.find_all(_first(rows.table, fields)) for fields in arrays]
+    videos = dataset.find_all(rows.table["video"]) if video else [None] * len(names)
+    labelled = set(dataset.events) if target is not None else set(names)
+    for number, name in enumerate(names):
+        missing = [f"recording ({array})" for array, entries in zip(wanted, recordings, strict=True)
+                   if audio is not None and entries[number] is None]  # fmt: skip
+        missing += ["video"] * (video and videos[number] is None) + ["labels"] * (name not in labelled)
+        if missing:
+            raise DataError(
+                f"clip {printable(name)} has no {' and no '.join(missing)}: ask for less, or select() other clips"
+            )
+    lengths = np.zeros((len(names), 2), np.int64)
+    for array, entries in reversed([*zip(wanted, recordings, strict=True)]):
+        headers, others = _headers(entries), lengths
+        if audio is not None:
+            _check(names, headers, rate, dtype)
+            _check_channels(rows.table, entries, headers)
+        if array in ("foa", "mic"):
+            _check_arrays(entries, "foa" if array == "foa" else "mic")
+        lengths = np.array([(header.frames, header.rate) for header in headers], np.int64)
+        if array != wanted[-1] and (differ := np.flatnonzero((others != lengths).any(axis=1))).size:
+            here, there = (f"{frames:,} samples at {hz:,} Hz" for frames, hz in (lengths[differ[0]], others[differ[0]]))
+            raise DataError(
+                f"clip {printable(names[differ[0]])} has {here} in {array} and {there} in another recording: they do "
+                "not fit in one window"
+            )
+    frames = -(-(lengths[:, 0] * hop.denominator) // np.maximum(lengths[:, 1] * hop.numerator, 1))
+    for number in np.flatnonzero(lengths[:, 1] == 0).tolist():
+        frames[number] = _length(dataset, names[number], dataset.media[names[number]])
+    heard = [tuple(filter(None, entries)) for entries in zip(*recordings, strict=True)]
+    return WindowSources(heard if audio is not None else [()] * len(names), names, frames, videos, lengths)
+
+
+def _first(table: pa.Table, fields: Sequence[str]) -> pa.ChunkedArray:
+    """Return the first path of each clip in *fields*."""
+    return pc.coalesce(*(table[field] for field in fields))
+
+
+def _headers(recordings: Sequence[Entry | None]) -> list[Probe]:
+    """Read the headers of recordings."""
+    entries = [entry for entry in recordings if entry is not None]
+    what = "reading headers" if entries else None
+    headers = parallel_map(header_of, entries, batch=64, what=what, here=packed(entries))
+    return [_NOTHING if entry is None else next(headers) for entry in recordings]
+
+
+def _check(names: Sequence[str], headers: Sequence[Probe], rate: int | None, dtype: str) -> None:
+    """Refuse sound that cannot be given at *rate* or as *dtype*."""
+    for name, header in zip(names, headers, strict=True):
+        if dtype == "int16" and header.subtype not in IN_16_BITS:
+            raise DataError(f"clip {printable(name)} {not_in_16_bits(header.subtype)}")
+    if rate is not None and any(header.rate != rate for header in headers):
+        resampler()  # so that what is missing is said now, and not by a worker
+
+
+def _check_channels(table: pa.Table, recordings: Sequence[Entry | None], headers: Sequence[Probe]) -> None:
+    """Refuse recordings in the places of FOA and MIC that have not four channels."""
+    arrays = {path: field.upper() for field in ("foa", "mic") for path in table[field].to_pylist()}
+    for entry, header in zip(recordings, headers, strict=True):
+        if entry is not None and entry.name in arrays and header.channels != 4:
+            raise DataError(
+                f"{printable(entry.path)} has {plural(header.channels, 'channel')}, but {arrays[entry.name]} has 4: "
+                "use the original recording, or audio=None for no sound"
+            )
+
+
+#: Recordings of a dataset that are listened to, to see that they are of the array that is asked for.
+_LISTENED = 8
+
+
+def _check_arrays(recordings: Sequence[Entry | None], array: Format) -> None:
+    """Refuse recordings that sound like another array: a few of them, from all over the dataset, tell."""
+    from seldio.media.heard import array_heard, check_heard
+
+    step = -(-len(recordings) // _LISTENED)
+    found = (array_heard(entry) for entry in recordings[::step] if entry is not None)
+    check_heard(
+        (one._replace(named=array) for one in found if one is not None),
+        'the folders hold the wrong files; audio="any" takes them as they are',
+    )
+
+
+def header_of(entry: Entry) -> Probe:
+    """Return what the header of a recording says."""
+    try:
+        found = probe_entry(entry)
+    except NotAudio as error:
+        raise NotAudio(f"{printable(entry.path)} cannot be read as audio: {error.text}") from error
+    header = found.header
+    if not found.frames and header is not None and header.rest >= header.block * header.rate * clock.HOP:
+        raise NotAudio(
+            f"{printable(entry.path)} says in its header that it has no sound, but {header.rest:,} bytes follow: the "
+            "recorder was cut off; write the header again"
+        )
+    return found
+
+
+def _length(dataset: Dataset, name: str, media: ClipMedia) -> int:
+    """Label frames of a clip without a recording: of its video, or up to the last label."""
+    hop = dataset.events.hop
+    if "video" in media.files:
+        with media.video as video:
+            return -int(-(video.start + video.duration) / hop // 1)
+    table = dataset.events[name]
+    stated = dataset.events.format(name).clip_frames or next(
+        (file.frames for file in origin_of(table).files if file.clip == name), None
+    )
+    ends = [frame + 1 for frame in table["frame"].to_pylist()] if "frame" in table.column_names else []
+    if "offset" in table.column_names:
+        ends += [clock.frames_between(0, end, hop).stop for end in table["offset"].to_pylist()]
+    return int(max(stated or 0, *ends, 0))
+
+
+def question_sources(dataset: Dataset, audio: Arrays) -> WindowSources:
+    """The questions with their recordings.
+
+    Raises:
+        UsageError: there are none, or recordings are asked for by their array.
+        DataError: a recording is missing.
+    """
+    if audio not in (None, "any"):
+        raise UsageError("questions name their recordings themselves: audio='any', or None for no audio")
+    if not dataset.items:
+        raise UsageError("there are no questions")
+    if audio is None:
+        return WindowSources([()] * len(dataset.items))
+    heard = []
+    for item, file in dataset.items.rows:
+        entries = [dataset.find(path, file) for path in item.audio]
+        if None in entries:
+            raise DataError(
+                f"question {printable(item.id)} is about {printable(item.audio[entries.index(None)])}, which is "
+                f"missing ({plural(len(dataset.items), 'question')}): use audio=None for the texts alone"
+            )
+        heard.append(tuple(entry for entry in entries if entry is not None))
+    return WindowSources(heard)

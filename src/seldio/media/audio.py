@@ -334,12 +334,6 @@ class Decoder(Closing):
             self._at = self._file.seek(start)
 
 
-def read(stream: BinaryIO, start: int, frames: int) -> Floats:
-    """Sound from frame *start* on, shape (channels, frames or what is left), float32; whole numbers become -1 … 1."""
-    with Decoder(stream) as decoder:
-        return decoder.read(start, frames)
-
-
 def write_wav(stream: BinaryIO, sound: np.ndarray[Any, np.dtype[np.int16]], rate: int) -> None:
     """Write *sound*, shape (channels, frames), as WAV of 16-bit whole numbers; the same bytes each time."""
     soundfile.write(stream, sound.T, rate, format="WAV", subtype="PCM_16")

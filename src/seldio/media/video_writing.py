@@ -94,11 +94,11 @@ class VideoWriter:
             finally:
                 self._file.close()
 
-    def picture(self, picture: Picture | VideoFrame) -> None:
-        """Add the next picture, shape (height, width, 3): red, green, blue; or a frame of FFmpeg of that size."""
+    def picture(self, picture: Picture) -> None:
+        """Add the next picture, shape (height, width, 3): red, green, blue."""
         assert self._video is not None, "there is a size"
         with _speaking():
-            frame = picture if isinstance(picture, VideoFrame) else VideoFrame.from_ndarray(picture, format="rgb24")
+            frame = VideoFrame.from_ndarray(picture, format="rgb24")
             frame.pts, frame.time_base = self.pictures, 1 / self.rate
             self._file.mux(self._video.encode(frame))
         self.pictures += 1
@@ -248,11 +248,11 @@ def copy(downmix: Downmix | None, video: Video | None) -> bytes:
     return out.getvalue()
 
 
-def _pictures(video: Video, size: tuple[int, int], rate: Fraction) -> Iterator[Picture | VideoFrame]:
+def _pictures(video: Video, size: tuple[int, int], rate: Fraction) -> Iterator[Picture]:
     """The picture of each moment ``k / rate``, from 0 to the end of the video; black where there is none."""
     black = np.zeros((size[1], size[0], 3), np.uint8)
-    at = 0
-    for number, picture in video.copies_at(range(math.ceil(video.scan.end * rate)), size, 1 / rate):
+    at, moments = 0, range(math.ceil(video.scan.end * rate))
+    for number, picture in video.frames_at(moments, size=size, hop=1 / rate, missing="skip"):
         yield from repeat(black, number - at)
         yield picture
         at = number + 1
