@@ -47,9 +47,9 @@ class HarnessItems(JsonItems):
         """See :meth:`JsonItems.record_of`."""
         return self.pack(super().record_of(values))
 
-    def fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """See :meth:`JsonItems.fields`."""
-        return super().fields(self.unpack(record))
+    def flat(self, record: dict[str, Any]) -> dict[str, Any]:
+        """See :meth:`JsonItems.flat`."""
+        return self.unpack(record)
 
     def place_of(self, field: str, record: Mapping[str, Any]) -> Pointer:  # noqa: ARG002
         """See :meth:`JsonItems.place_of`."""

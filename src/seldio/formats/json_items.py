@@ -226,28 +226,39 @@ class JsonItems(ItemFormat):
             table = table.set_column(number, table.schema.field(field), full)
         return table
 
-    def fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The inverse of :meth:`record`, unchecked."""
-        values, extra = {}, {}
-        for key, value in record.items():
-            field = self._fields.get(key)
-            if field is None:
-                extra[key] = value
-            else:
-                values[field] = value
-                if value is None and not self.closed:
-                    extra[key] = None  # as it was written: a null is not an absent key
-        for key, others in self.instead.items():
-            other = next((name for name in others if name in extra), None) if key not in record else None
-            if other is not None:
-                values[self.keys[key]] = extra.pop(other)
+    def flat(self, record: dict[str, Any]) -> dict[str, Any]:
+        """A record as :meth:`fields` reads it, its keys at the top."""
+        return record
+
+    def fields(self, records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+        """The values of records with the same keys, by field, unchecked: the inverse of :meth:`records`."""
+        given = dict(zip(records[0], zip(*map(dict.values, records), strict=True), strict=True))
+        fields = dict(self._fields)
+        for key, others in self.instead.items() if not self._fields.keys() <= given.keys() else ():
+            other = next((name for name in others if name in given), None) if key not in given else None
+            fields |= {} if other is None else {other: self.keys[key]}
+        columns: dict[str, list[Any]] = {field: [*given[key]] for key, field in fields.items() if key in given}
         if self.closed:
-            return values | extra | ({"audio": [values["audio"]]} if isinstance(values.get("audio"), str) else {})
-        for field in self.besides:
-            if type(extra.get(field)) in _BESIDES[field]:
-                values[field] = extra[field] if extra[field] == self.language else extra.pop(field)
-        _tidy(self, values, extra)
-        return values | ({"extra": extra} if extra else {})
+            columns |= {key: [*values] for key, values in given.items() if key not in fields}
+            audio = columns.get("audio", [])
+            return columns | ({"audio": [[each] if isinstance(each, str) else each for each in audio]} if audio else {})
+        further = {}
+        for key, values in given.items():
+            if key in self.besides:
+                fits = [type(value) in _BESIDES[key] for value in values]
+                columns[key] = [value if fit else None for value, fit in zip(values, fits, strict=True)]
+                values = [_ABSENT if fit and value != self.language else value
+                          for value, fit in zip(values, fits, strict=True)]  # fmt: skip
+            elif key in self._fields:  # as it was written: a null is not an absent key
+                values = [None if value is None else _ABSENT for value in values] if None in values else ()
+            elif key in fields:
+                continue
+            if values:
+                further[key] = values
+        rows = zip(*further.values(), strict=True) if further else ((),) * len(records)
+        extras = [{key: value for key, value in zip(further, row, strict=True) if value is not _ABSENT} for row in rows]
+        _tidy(self, columns, extras)
+        return columns | {"extra": [extra or None for extra in extras]}
 
     def written(self, field: str, value: Any, more: Any) -> Any:
         """The value of a field as a record has it; *more*: what ``extra`` holds under the same key."""
@@ -287,20 +298,27 @@ class JsonItems(ItemFormat):
 # --- values ----------------------------------------------------------------------------------------
 
 
-def _tidy(format: JsonItems, values: dict[str, Any], extra: dict[str, Any]) -> None:
-    """Bring the values of a record into the shape of the fields, where they are of the right type."""
-    audio = values.get("audio")
-    if isinstance(audio, list) and len(audio) < 2 and format.columnar:
-        extra[format.key_of("audio", {})] = audio  # as it was written: a text, or no key, is the usual way
-    values["audio"] = [audio] if isinstance(audio, str) else [] if audio is None else audio
-    meta = values.get("answer_meta")
-    if isinstance(meta, dict) and (not meta.keys() <= _META or None in meta.values()):
-        unknown = {key: value for key, value in meta.items() if key not in _META or value is None}
-        values["answer_meta"] = {key: value for key, value in meta.items() if key not in unknown}
-        extra[format.key_of("answer_meta", {})] = unknown
-    events = values.get("events")
-    if isinstance(events, list) and format.proofs:
-        values["events"] = [format.proof(event) for event in events]
+def _tidy(format: JsonItems, columns: dict[str, list[Any]], extras: Sequence[dict[str, Any]]) -> None:
+    """Bring the values of records into the shape of the fields, where they are of the right type."""
+    if "audio" in columns:
+        key = format.key_of("audio", {})
+        for audio, extra in zip(columns["audio"], extras, strict=True):
+            if isinstance(audio, list) and len(audio) < 2 and format.columnar:
+                extra[key] = audio  # as it was written: a text, or no key, is the usual way
+        columns["audio"] = [
+            [audio] if isinstance(audio, str) else [] if audio is None else audio for audio in columns["audio"]
+        ]
+    metas = columns.get("answer_meta", [])
+    for place, meta in enumerate(metas):
+        if isinstance(meta, dict) and (not meta.keys() <= _META or None in meta.values()):
+            unknown = {key: value for key, value in meta.items() if key not in _META or value is None}
+            metas[place] = {key: value for key, value in meta.items() if key not in unknown}
+            extras[place][format.key_of("answer_meta", {})] = unknown
+    if "events" in columns and format.proofs:
+        columns["events"] = [
+            [format.proof(event) for event in events] if isinstance(events, list) else events
+            for events in columns["events"]
+        ]
 
 
 def _without_none(value: Any) -> Any:
@@ -369,53 +387,64 @@ class _Reader:
 
     def table(self) -> pa.Table:
         """The rows of the records that can be read; what is wrong with the others goes to the sink."""
-        tables, numbers = [self.format.schema.empty_table()], list[int]()
+        tables, numbers = [self.format.schema.empty_table()], [np.zeros(0, np.int64)]
         with _uncollected():
             for run in self.records.runs():
-                rows, columns = self.rows(run)
-                self.records.readable |= bool(rows)
-                tables.append(_table(self.format, columns, [*rows.values()]))
-                numbers += [run.first + number for number in rows]
-        self.numbers = np.array(numbers, np.int64)
+                table, places = self.rows(run)
+                self.records.readable |= bool(len(table))
+                tables.append(table)
+                numbers.append(run.first + places)
+        self.numbers = np.concatenate(numbers)
         self.warn()
         return pa.concat_tables(tables)
 
-    def rows(self, run: Run) -> tuple[dict[int, dict[str, Any]], dict[str, list[Any]]]:
-        """Return the values of the records of a run that can be read, by their number in it, and by field."""
-        known = {*self.format.schema.names}
-        records = {number: record for number, record in enumerate(run.values)
-                   if type(record) is dict and not any(self.lacking(record))}  # fmt: skip
-        rows = {number: self.format.fields(record) for number, record in records.items()}
-        for row in rows.values() if self.whole_ids else ():
-            if type(row.get("id")) is int:
-                row["id"] = str(row["id"])
-        rows = {number: row for number, row in rows.items() if row.keys() <= known}
-        columns = _columns(self.format.schema, rows.values())
-        if wrong := self.wrong(columns):
-            rows = {number: row for place, (number, row) in enumerate(rows.items()) if place not in wrong}
-        others = sorted({*range(len(run.values))} - rows.keys())
+    def rows(self, run: Run) -> tuple[pa.Table, Ints]:
+        """Return the rows of the records of a run that can be read, and their numbers in it."""
+        format, tables, numbers = self.format, list[pa.Table](), list[int]()
+        flats = [format.flat(record) if type(record) is dict else None for record in run.values]
+        alike: dict[tuple[tuple[str, ...], ...], list[int]] = {}
+        for number, (record, flat) in enumerate(zip(run.values, flats, strict=True)):
+            if flat is not None:
+                alike.setdefault(((*record,), (*flat,)), []).append(number)
+        for (keys, _), places in alike.items():
+            if any(self.lacking(keys)):
+                continue
+            columns = format.fields([flats[number] for number in places])  # type: ignore[misc]
+            ids = columns.get("id", [])
+            if self.whole_ids and int in map(type, ids):
+                columns["id"] = [str(id) if type(id) is int else id for id in ids]
+            known = columns.keys() <= {*format.schema.names}
+            wrong = self.wrong(columns) if known else {*range(len(places))}
+            if wrong:
+                right = [place for place in range(len(places)) if place not in wrong]
+                columns = {field: [values[place] for place in right] for field, values in columns.items()}
+                ids, places = [ids[place] for place in right if ids], [places[place] for place in right]
+            if places:
+                tables.append(_table(format, columns, len(places)))
+                numbers += places
+                self.count(keys, ids, [run.first + number for number in places])
+        others, rows = sorted({*range(len(run.values))}.difference(numbers)), []
         for number, record in self.records.careful(run, others):
-            checked = self.row(record)
-            if checked is not None:
-                rows[number], records[number] = checked.model_dump(), record.value
-        if wrong or others:
-            rows = dict(sorted(rows.items()))
-            columns = _columns(self.format.schema, rows.values())
-        for number in rows:
-            self.count(records[number], run.first + number)
-        return rows, columns
-
-    def count(self, record: Mapping[str, Any], number: int) -> None:
-        """Take note of the keys of a record that became a row, and of an id that is a number."""
-        self.shapes.setdefault((*record,), []).append(number)
-        kind = type(record.get(self.id_key))
-        if kind in _SCALARS:
-            self.numbered.append(number)
-        if kind is int and not self.format.numbered and self.format.holds == "predictions":
-            self.warned.append(number)
-        for key, numbers in self.absent.items():
-            if key not in record:
+            row = self.row(record)
+            if row is not None:
+                rows.append(row)
                 numbers.append(number)
+                self.count((*record.value,), [record.value.get(self.id_key)], [run.first + number])
+        table, order = pa.concat_tables([*tables, table_of(rows, format.model)]), np.array(numbers, np.int64)
+        if len(alike) > 1 or rows:
+            table = table.combine_chunks().take(np.argsort(order))
+        return table, np.sort(order)
+
+    def count(self, keys: tuple[str, ...], ids: Sequence[Any], numbers: Sequence[int]) -> None:
+        """Take note of the keys of records that became rows, and of ids that are numbers."""
+        self.shapes.setdefault(keys, []).extend(numbers)
+        if not {*map(type, ids)}.isdisjoint(_SCALARS):
+            kinds = [*zip(map(type, ids), numbers, strict=True)]
+            self.numbered += [number for kind, number in kinds if kind in _SCALARS]
+            if not self.format.numbered and self.format.holds == "predictions":
+                self.warned += [number for kind, number in kinds if kind is int]
+        for key, without in self.absent.items():
+            without += numbers if key not in keys else ()
 
     def wrong(self, columns: Mapping[str, list[Any]]) -> set[int]:
         """Return the places of values that cannot stand in their field."""
@@ -427,10 +456,10 @@ class _Reader:
         """Whether ids may be whole numbers."""
         return self.format.numbered or self.format.holds == "predictions"
 
-    def lacking(self, record: Mapping[str, Any]) -> Iterator[str]:
+    def lacking(self, keys: Collection[str]) -> Iterator[str]:
         """Yield the keys that must be there and are not, nor one in their place."""
         for key in self.format.required:
-            if key not in record and record.keys().isdisjoint(self.format.instead.get(key, ())):
+            if key not in keys and {*keys}.isdisjoint(self.format.instead.get(key, ())):
                 yield key
 
     def row(self, record: Record) -> Row | None:
@@ -441,7 +470,8 @@ class _Reader:
         for key in self.lacking(record.value):
             hint = f"a record has the keys {', '.join(self.format.required)}"
             self.report("SYN211", f"{key} is missing", record, (), hint)
-        values = self.format.fields(record.value)
+        columns = self.format.fields([self.format.flat(record.value)])
+        values = {field: value for field, (value,) in columns.items()}
         self.spell_id(values, record)
         row = row_of(self.format.model, values)
         if row is None:
@@ -458,11 +488,11 @@ class _Reader:
     def note(self, table: pa.Table, memory: KeyOrders) -> None:
         """Take note of how the rows are written."""
         frame, first = self.records.frame()
-        memory.count(len(table), self.ids(table, self.numbered))
+        memory.count(len(table), self.ids(table, sorted(self.numbered)))
         layout = memory.laid_out(frame, first if len(table) else "", self.records.data)
-        for keys, numbers in self.shapes.items():
+        for keys, numbers in sorted(self.shapes.items(), key=lambda shape: min(shape[1])):
             if self.format.differs(keys, layout.order):
-                memory.add(keys, self.ids(table, numbers))
+                memory.add(keys, self.ids(table, sorted(numbers)))
 
     def ids(self, table: pa.Table, numbers: list[int]) -> list[str | None]:
         """Return the ids of the records with these *numbers*."""
@@ -499,9 +529,9 @@ class _Reader:
         for key, numbers in self.absent.items():
             if numbers:
                 message, hint = f"{key} is missing{_in(numbers)}", self.format.useful[key]
-                self.report("SYN215", message, self.records[numbers[0]], (), hint)
+                self.report("SYN215", message, self.records[min(numbers)], (), hint)
         if self.warned:
-            first = self.records[self.warned[0]]
+            first = self.records[min(self.warned)]
             pointer = self.format.place_of("id", first.value)
             text = clipped(first.place(pointer).value, 30)
             message = f"{self.id_key} is the number {text}{_in(self.warned)}"
@@ -539,25 +569,19 @@ class _Reader:
         self.records.sink(record.finding(code, message, pointer, hint))
 
 
-def _columns(schema: pa.Schema, rows: Collection[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """The values of each field that some row has, and of the ids."""
-    present = {"id"}.union(*rows)
-    empty = {field: _EMPTY.get(field) for field in schema.names if field in present}
-    return {field: [row.get(field, value) for row in rows] for field, value in empty.items()}
-
-
-def _table(format: JsonItems, columns: Mapping[str, list[Any]], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """The table of rows whose values are right, of their *columns*."""
+def _table(format: JsonItems, columns: Mapping[str, list[Any]], count: int) -> pa.Table:
+    """The table of *count* rows whose values are right, of their *columns*."""
     arrays = []
     try:
         for field in format.schema:
-            values = columns.get(field.name, [_EMPTY.get(field.name)] * len(rows))
+            values = columns.get(field.name, [_EMPTY.get(field.name)] * count)
             if field.name == "extra":
                 values = [None if value is None else packed(value) for value in values]
             elif field.name == "events":
                 values = [None if events is None else packed_events(events) for events in values]
             arrays.append(pa.array(values, field.type))
     except (pa.ArrowException, OverflowError):  # a whole number that Arrow does not take for a float
+        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
         return table_of([format.model.model_validate(row) for row in rows], format.model)
     return pa.Table.from_arrays(arrays, schema=format.schema)
 
