@@ -32,7 +32,7 @@ from seldio.formats.parquet import TableRows, Wrong, guarded, row_runs, too_larg
 from seldio.reader_rules import reader_rule
 from seldio.schema.arrays import pc
 from seldio.schema.flaws import flaws, row_of, wrong_rows
-from seldio.schema.qa import Item, Prediction, Rows, packed, table_of, unpacked
+from seldio.schema.qa import Item, Prediction, Rows, opened, packed, table_of
 from seldio.text import clipped, listed, plural
 
 _KEY = b"seldio.items"
@@ -201,7 +201,8 @@ class ItemParquet(ItemFormat):
     def _row(self, record: dict[str, Any], number: int, path: str, sink: Sink) -> Row | None:
         """The row of a record; None, after findings, where there is none."""
         try:
-            values = {field: value for field, value in unpacked(record).items() if value is not None}
+            columns = opened({field: [value] for field, value in record.items() if value is not None})
+            values = {field: value for field, (value,) in columns.items()}
         except (ValueError, RecursionError, TypeError):
             found = ["extra must be a JSON object, as text"]
         else:

@@ -33,11 +33,11 @@ from seldio.schema.flaws import Flaw, flaws, row_of, wrong_rows
 from seldio.schema.qa import (
     AnswerMeta,
     Rows,
+    opened,
     packed,
     packed_events,
     plain_value,
     table_of,
-    unpacked,
 )
 from seldio.text import clipped, plural
 
@@ -134,16 +134,17 @@ class JsonItems(ItemFormat):
 
     def texts(self, table: pa.Table, layout: Layout, origin: Mapping[str, Any]) -> list[str]:
         """The text of each row's record in a format, with its lead."""
-        filled = table.select([name for name in table.column_names if table[name].null_count < len(table)])
-        slices = (filled.slice(start, _RUN) for start in range(0, len(table), _RUN))
-        rows = (unpacked(values) for part in slices for values in part.to_pylist())
-        layouts = layouts_by_id(layout, origin)
-        pairs = ((values, layouts.get(values.get("id"), layout)) for values in rows)
-        numbers = {*(origin.get("numbers") or ())}
-        return [
-            here.record(self.laid_out(self.record_of(values), here, here.numbered or values.get("id") in numbers))
-            for values, here in pairs
-        ]
+        layouts, numbers = layouts_by_id(layout, origin), {*(origin.get("numbers") or ())}
+        names = [name for name in table.column_names if table[name].null_count < len(table)]
+        texts = []
+        for start in range(0, len(table), _RUN):
+            part = table.slice(start, _RUN)
+            columns = opened({name: part[name].to_pylist() for name in names})
+            ids = columns.get("id") or [None] * len(part)
+            for id, record in zip(ids, self.records(columns, len(part)), strict=True):
+                here = layouts.get(id, layout)
+                texts.append(here.record(self.laid_out(record, here, here.numbered or id in numbers)))
+        return texts
 
     def laid_out(self, record: dict[str, Any], layout: Layout, numbered: bool) -> dict[str, Any]:
         """Return a record with the keys that a layout has, its id as a number where it was one."""
@@ -174,28 +175,35 @@ class JsonItems(ItemFormat):
 
     def record(self, row: Row) -> dict[str, Any]:
         """A row as a record of this format, keys in its order; what is unknown is left out."""
-        return self.record_of({field: plain_value(value) for field, value in row.__dict__.items()})
+        columns = {field: [plain_value(value)] for field, value in row.__dict__.items()}
+        return next(iter(self.records(columns, 1)))
 
-    def record_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The record of the values of a row."""
-        extra = {} if self.closed else dict(values.get("extra") or {})
-        record: dict[str, Any] = {}
+    def records(self, columns: Mapping[str, Sequence[Any]], count: int) -> Iterator[dict[str, Any]]:
+        """The records of *count* rows, of their values by field."""
+        absent: Sequence[Any] = (_ABSENT,) * count
+        extras = [{} if self.closed or extra is None else {**extra} for extra in columns.get("extra", (None,) * count)]
+        names = set[str]().union(*extras)
+        record: dict[str, Sequence[Any]] = {}
         for key, field in self.keys.items():
-            more = extra.pop(key, _ABSENT) if extra else _ABSENT
+            more = [extra.pop(key, _ABSENT) for extra in extras] if key in names else absent
             if field == "extra" and not self.closed:
-                if more is not _ABSENT:
-                    record[key] = more
+                record[key] = more
                 continue
-            value = values.get(field)
-            if value is not None and type(value) is not str:
-                value = self.written(field, value, more)
-            if value is not None or more is None or (self.closed and key in self.required):
-                record[key] = value
+            values = columns.get(field, (None,) * count)
+            if field in ("audio", "answer_meta", "events"):
+                values = [None if value is None else self.written(field, value, each)
+                          for value, each in zip(values, more, strict=True)]  # fmt: skip
+            if None in values and not (self.closed and key in self.required):
+                values = [_ABSENT if value is None and each is not None else value
+                          for value, each in zip(values, more, strict=True)]  # fmt: skip
+            record[key] = values
         for field in self.besides:
-            value = values.get(field)
-            if value is not None and not (field == "language" and value == self.language):
-                record[field] = value
-        return record | extra if extra else record
+            hidden = (None, self.language) if field == "language" else (None,)
+            record[field] = [_ABSENT if value in hidden else value for value in columns.get(field, absent)]
+        record = {key: values for key, values in record.items() if any(value is not _ABSENT for value in values)}
+        for extra, row in zip(extras, zip(*record.values(), strict=True), strict=True):
+            values = {key: value for key, value in zip(record, row, strict=True) if value is not _ABSENT}
+            yield values | extra if extra else values
 
     def doubtful(self, table: pa.Table) -> Ints:
         """See :meth:`ItemFormat.doubtful`: further keys are called like others, nested deep or hold long numbers.

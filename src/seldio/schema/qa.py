@@ -284,8 +284,9 @@ class PackedRows(Rows):
 
 
 def _models(table: pa.Table, model: type[Item | Prediction]) -> Iterator[Item | Prediction]:
-    for values in table.to_pylist():
-        row = unpacked(values)
+    columns = opened({name: table[name].to_pylist() for name in table.column_names})
+    for values in zip(*columns.values(), strict=True):
+        row = dict(zip(columns, values, strict=True))
         row["audio"] = row["audio"] or []
         if model is Prediction:
             yield trusted(Prediction, row)
@@ -316,17 +317,19 @@ def packed_events(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 packed = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
-def unpacked(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of a table with its open-ended parts as objects.
+def opened(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """The *columns* of a table with their open-ended parts as objects.
 
     Raises:
-        ValueError, RecursionError: they are not JSON text.
+        ValueError, RecursionError, TypeError: they are not JSON text.
     """
-    values = dict(row)
-    if row.get("extra") is not None:
-        values["extra"] = json.loads(row["extra"])
-    if row.get("events") is not None:
-        values["events"] = [unpacked(event) if isinstance(event, dict) else event for event in row["events"]]
+    values = {**columns}
+    if "extra" in columns:
+        values["extra"] = [None if text is None else json.loads(text) for text in columns["extra"]]
+    for events in columns.get("events", ()):
+        for event in events if isinstance(events, list) else ():
+            if isinstance(event, dict) and event.get("extra") is not None:
+                event["extra"] = json.loads(event["extra"])
     return values
 
 
