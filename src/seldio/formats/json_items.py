@@ -46,6 +46,8 @@ _ABSENT = object()
 #: What a row has in fields that are not there and may not be null.
 _EMPTY: dict[str, object] = {"audio": [], "question": ""}
 _META = frozenset(AnswerMeta.model_fields)
+#: Where columns grow: it gives back what they have had more than they need.
+_POOL = pa.system_memory_pool()
 #: Rows that are written at a time.
 _RUN = 1 << 13
 #: Fields that any open format of questions can hold under their own names, with the types of their values.
@@ -440,7 +442,7 @@ class _Reader:
                 self.count((*record.value,), [record.value.get(self.id_key)], [run.first + number])
         table, order = pa.concat_tables([*tables, table_of(rows, format.model)]), np.array(numbers, np.int64)
         if len(alike) > 1 or rows:
-            table = table.combine_chunks().take(np.argsort(order))
+            table = pc.take(table.combine_chunks(_POOL), np.argsort(order), memory_pool=_POOL)
         return table, np.sort(order)
 
     def count(self, keys: tuple[str, ...], ids: Sequence[Any], numbers: Sequence[int]) -> None:
@@ -587,7 +589,7 @@ def _table(format: JsonItems, columns: Mapping[str, list[Any]], count: int) -> p
                 values = [None if value is None else packed(value) for value in values]
             elif field.name == "events":
                 values = [None if events is None else packed_events(events) for events in values]
-            arrays.append(pa.array(values, field.type))
+            arrays.append(pa.array(values, field.type, memory_pool=_POOL))
     except (pa.ArrowException, OverflowError):  # a whole number that Arrow does not take for a float
         rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
         return table_of([format.model.model_validate(row) for row in rows], format.model)

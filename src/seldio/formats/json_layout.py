@@ -36,7 +36,7 @@ class Layout:
 
     def styled(self, text: str, data: bytes) -> Layout:
         """This layout with the style of the file's first record."""
-        escaped = b"\\u" in data and data.isascii() and _ESCAPED.search(data) is not None
+        escaped = data.isascii() and _ESCAPED.search(data) is not None
         value = json.loads(text)
         if not isinstance(value, dict):
             return self  # a finding says that it is no record

@@ -25,7 +25,9 @@ _KEY = re.compile(r'"([^"\\]{1,80})"\s*:')
 _DECODER = json.JSONDecoder()
 #: Records, and bytes of lines, that are read at a time.
 _RUN = 1 << 13
-_RUN_BYTES = 1 << 22
+_RUN_BYTES = 1 << 20
+#: The first line that is not blank, and what the next one begins with.
+_FIRST = re.compile(rb"(?:\xef\xbb\xbf)?\s*([^\n]*)\s*(.?)", re.DOTALL)
 
 
 class Run(NamedTuple):
@@ -44,7 +46,7 @@ class Records:
         self.lines = in_lines(data, path)
         self.reader = JsonReader(data, path, sink, lines=self.lines)
         self.data = self.reader.data
-        self.readable = not data.strip()
+        self.readable = not data or data.isspace()
         self.pointer: Pointer = ()  # of the list in a document
         self._listed = False
         self._last: tuple[int, Record] | None = None
@@ -57,7 +59,7 @@ class Records:
                 yield Run(first, values[first : first + _RUN], ())
             return
         first, start = 0, 0
-        if type(_value(self.data.lstrip().partition(b"\n")[0])) is not dict and (
+        if type(_value(_first(self.data)[1])) is not dict and (
             self.reader.wide() or self.reader.one_document()
         ):
             return
@@ -134,9 +136,9 @@ class Records:
     def frame(self) -> tuple[Layout, str]:
         """Return what stands around the records of the file, and the text of the first."""
         if self.lines:
-            ends = self.data.count(b"\r\n")
+            ends = self.data.count(b"\r\n") if b"\r" in self.data else 0
             newline = "\r\n" if ends > 0 and ends == self.data.count(b"\n") else "\n"
-            first = self.data.lstrip().partition(b"\n")[0].decode(errors="replace").strip()
+            first = _first(self.data)[1].decode(errors="replace").strip()
             return Layout(joint=newline, tail=newline if self.data.endswith(b"\n") else ""), first
         document, text = self.document, self.document.text
         if not self._listed:
@@ -195,10 +197,15 @@ def in_lines(data: bytes, path: str) -> bool:
     """Whether a file is JSON Lines: by its suffix, else by its first line being an object of its own."""
     if path.lower().endswith((".jsonl", ".ndjson")):
         return True
-    first, _, rest = data.removeprefix(b"\xef\xbb\xbf").strip().partition(b"\n")
+    first, behind = _first(data).groups()
     if not first.startswith(b"{") or not first.rstrip().endswith(b"}"):
         return not first
-    return rest.lstrip().startswith(b"{")
+    return bool(behind == b"{")
+
+
+def _first(data: bytes) -> re.Match[bytes]:
+    """The first line that is not blank, and the first character of the next one; nothing else is copied."""
+    return _FIRST.match(data)  # type: ignore[return-value]
 
 
 def _list_in(value: Any, report: Callable[[Pointer, str], None]) -> Pointer | None:
