@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from seldio import benchmarks
 from seldio.catalogues.parts import Part
-from seldio.check.facts import different, total
+from seldio.check.facts import total
 from seldio.check.labels import LabelGroup
 from seldio.check.validation import Examined, examine
 from seldio.errors import SeldioError
@@ -144,14 +144,13 @@ def _items(rows: Sequence[tuple[Part, CheckedItems]], named: bool) -> dict[str, 
 
     assert isinstance(format, ItemFormat)
     facts = total(one.facts for _, one in rows)
-    values = different([one.part.table for _, one in rows if one.part is not None])
     return {
         "evidence": "chosen with --format" if named else facts.evidence,
         "file": part.files[first.file].entry.path,
         "format": format.name,
         "title": format.title,
         "holds": format.holds,
-    } | facts.counts(format.holds, values)
+    } | facts.counts(format.holds)
 
 
 def _said(value: Any) -> str:

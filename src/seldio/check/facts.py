@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from seldio.schema.arrays import known_values, pc, to_numpy
 from seldio.schema.events import clip_codes
+from seldio.schema.qa import Rows
 from seldio.schema.spans import spans
 from seldio.vocabularies import vocabulary
 
@@ -145,6 +146,7 @@ def _sum(one: Mapping[Any, int] | None, other: Mapping[Any, int] | None) -> dict
 #: Columns whose values are counted, and those whose characters are.
 _COUNTED = ("task", "split", "language", "dataset", "options")
 _TEXTS = ("question", "answer", "prediction")
+_NAMES = ("id", "audio", "prompt")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -187,6 +189,7 @@ class ItemFacts:
     counted: Mapping[str, Mapping[Any, int]]  # by column, how often each value stands
     lengths: Mapping[str, Lengths]  # by column
     seconds: tuple[np.ndarray[Any, Any], ...]  # of each part, how much of the recordings is asked about
+    names: tuple[pa.Table, ...]  # of each part, the columns whose different values are counted
 
     @classmethod
     def of(cls, reading: ItemReading) -> ItemFacts:
@@ -206,6 +209,7 @@ class ItemFacts:
             },
             {name: Lengths.of(table[name]) for name in _TEXTS if name in names},
             (asked,),
+            (table.select([name for name in _NAMES if name in names]),),
         )
 
     def __add__(self, other: ItemFacts) -> ItemFacts:
@@ -216,19 +220,20 @@ class ItemFacts:
             {name: _sum(counts, other.counted[name]) for name, counts in self.counted.items()},
             {name: lengths + other.lengths[name] for name, lengths in self.lengths.items()},
             self.seconds + other.seconds,
+            self.names + other.names,
         )
 
-    def counts(self, holds: str, different: Mapping[str, int]) -> dict[str, Any]:
-        """Counts of the rows, and how long their texts are; *different* is what :func:`different` says of them."""
+    def counts(self, holds: str) -> dict[str, Any]:
+        """Counts of the rows, and how long their texts are."""
         found: dict[str, Any] = {
             "rows": self.rows,
-            "ids": different["id"],
-            "audio_files": different["audio"],
+            "ids": self._different("id"),
+            "audio_files": self._different("audio"),
             "tasks": self._ordered("task"),
         }
         if holds == "predictions" or not self.rows:
             lengths = self.lengths.get("prediction", Lengths())
-            found["prompts"] = different["prompt"]
+            found["prompts"] = self._different("prompt")
             rows = self.rows if "prediction" in self.lengths else 0
             found["predictions"] = {"given": lengths.texts, "empty": rows - lengths.texts}
             return found | {"characters": {"prediction": lengths.counts()}}
@@ -243,23 +248,17 @@ class ItemFacts:
             found["seconds"] = {"shortest": spans.min().item(), "mean": mean, "longest": longest}
         return found | {"characters": {name: self.lengths[name].counts() for name in ("question", "answer")}}
 
+    def _different(self, name: str) -> int:
+        """Count the different values of a column that are not empty texts."""
+        columns = [table[name] for table in self.names if name in table.column_names]
+        values = [pc.list_flatten(column) if name == "audio" else column for column in columns]
+        chunks = [chunk for column in values for chunk in column.chunks]
+        texts = pa.chunked_array(chunks, pa.string())
+        return int(pc.count_distinct(texts.filter(_written(texts))).as_py())
+
     def _ordered(self, name: str) -> dict[str, int]:
         """How often each value stands, the most frequent first."""
         return dict(sorted(self.counted[name].items(), key=lambda pair: -pair[1]))
-
-
-def different(tables: Sequence[pa.Table]) -> dict[str, int]:
-    """How many different ids, recordings and prompts stand in the tables of the parts of a file."""
-    found = {}
-    for name in ("id", "audio", "prompt"):
-        chunks = [chunk for table in tables if name in table.column_names for chunk in table[name].chunks]
-        values = pa.chunked_array(chunks) if chunks else pa.chunked_array([], pa.string())
-        if name == "audio":
-            values = pc.list_flatten(values) if chunks else values
-        if name == "prompt":
-            values = values.filter(_written(values))
-        found[name] = int(pc.count_distinct(values).as_py())
-    return found
 
 
 def _evidence(reading: ItemReading) -> str:
@@ -268,7 +267,7 @@ def _evidence(reading: ItemReading) -> str:
     from seldio.formats.json_items import JsonItems
 
     if isinstance(format, JsonItems) and reading.rows:
-        keys = format.record(reading.rows[0])
+        keys = format.record(Rows(reading.table.slice(0, 1), format.model)[0])
         marks = dict.fromkeys(key for mark in (*format.marks, *format.sure) for key in mark.split("|"))
         return f"its first record has {', '.join(key for key in marks if key in keys)}"
     columns, header = getattr(format, "columns", None), reading.origin.get("header")

@@ -56,7 +56,7 @@ class ItemCheck:
     reference: AnyReference = None  # the questions that are answered, where known
     inside: bool = False  # whether the files are those of a submission to MERA, one for each task
     keep: bool = False  # keep the readings themselves
-    facts: bool = False  # count what is in the rows
+    facts: bool = False  # count what is in the rows; where the readings are not kept, that is all that is done
 
     def __call__(self, part: Part) -> tuple[list[Finding], list[CheckedItems]]:
         """What is wrong with files that cannot be opened, and what the others give."""
@@ -68,16 +68,17 @@ class ItemCheck:
             reading = part.reading(file, self._task_sink(file.name, found.append))
             one = CheckedItems(numbers[file.path], False, (), file.data.count(b"\n"), None, None)
             if reading is not None:
-                table = ItemTable.of(reading)
-                found += rules.findings(table)
-                found += check_predictions(reading, file.name, self.reference, self.inside)
                 one = one._replace(
                     outputs=has_outputs(reading),
-                    part=table.slim(),
-                    recordings=Audio.of(table, partial(self.look.find, name=file.name)),
                     reading=reading if self.keep else None,
                     facts=ItemFacts.of(reading) if self.facts else None,
                 )
+            if reading is not None and (self.keep or not self.facts):
+                table = ItemTable.of(reading)
+                found += rules.findings(table)
+                found += check_predictions(reading, file.name, self.reference, self.inside)
+                recordings = Audio.of(table, partial(self.look.find, name=file.name))
+                one = one._replace(part=table.slim(), recordings=recordings)
             rows.append(one._replace(findings=tuple(gathered(dict.fromkeys(found), RECORDS_SINGLY))))
         return damaged, rows
 

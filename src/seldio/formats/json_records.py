@@ -59,9 +59,7 @@ class Records:
                 yield Run(first, values[first : first + _RUN], ())
             return
         first, start = 0, 0
-        if type(_value(_first(self.data)[1])) is not dict and (
-            self.reader.wide() or self.reader.one_document()
-        ):
+        if type(_value(_first(self.data)[1])) is not dict and (self.reader.wide() or self.reader.one_document()):
             return
         while start < len(self.data):
             end = self.data.find(b"\n", start + _RUN_BYTES) + 1 or len(self.data)
